@@ -1,9 +1,10 @@
-"""What a box costs beside its cells: CPU time and page faults of small notebooks.
+"""What a sandbox costs beside its cells: CPU time and page faults of small notebooks.
 
-``python benchmarks/boxes.py`` runs each of some notebooks in a number of boxes, one
-after the other, and prints a line for each: CPU milliseconds of a box and its
+``python benchmarks/boxes.py`` runs each of some notebooks in a number of sandboxes, one
+after the other, and prints a line for each: CPU milliseconds of a sandbox and its
 supervisor (what has ended below the warm server), those of the server itself, page
-faults, and seconds until a box was ready and until it was gone. Checks are not in it.
+faults, and seconds until a sandbox was ready and until it was gone. Checks are not in
+it.
 """
 
 from __future__ import annotations
@@ -53,7 +54,9 @@ def main() -> None:
     notebooks = NOTEBOOKS | {f"unit {name}": solved(name) for name in options.unit}
     with tempfile.TemporaryDirectory() as folder:
         for name, cells in notebooks.items():
-            print(f"{name:<16}", asyncio.run(measured(cells, folder, options.boxes)))
+            print(
+                f"{name:<16}", asyncio.run(measured(cells, folder, options.sandboxes))
+            )
 
 
 def solved(unit: str) -> list[str]:
@@ -68,19 +71,19 @@ def solved(unit: str) -> list[str]:
     ]
 
 
-async def measured(cells: list[str], folder: str, boxes: int) -> str:
-    """What one of a number of boxes took, after those with which a server warms up."""
+async def measured(cells: list[str], folder: str, sandboxes: int) -> str:
+    """What one of a number of sandboxes took, after those that warm up a server."""
     os.environ["AUTOGRADER_BOX"] = Policy(imports=tuple(asked_for(cells))).to_json()
     for _ in range(3):
         await run([], folder)
     server = client._servers[0].pid
     before, waits = spent(server), [0.0, 0.0]
-    for _ in range(boxes):
+    for _ in range(sandboxes):
         waits = [a + b for a, b in zip(waits, await run(cells, folder), strict=True)]
     await asyncio.sleep(1.5)  # a server collects its children once a second
     after = spent(server)
-    each = {name: (after[name] - before[name]) / boxes for name in FIELDS}
-    ready, gone = (1000 * seconds / boxes for seconds in waits)
+    each = {name: (after[name] - before[name]) / sandboxes for name in FIELDS}
+    ready, gone = (1000 * seconds / sandboxes for seconds in waits)
     return (
         f"box {each['box'] * TICK:6.0f} ms  server {each['server'] * TICK:4.0f} ms  "
         f"faults {each['faults']:6.0f}  ready after {ready:4.0f} ms, "
@@ -89,7 +92,7 @@ async def measured(cells: list[str], folder: str, boxes: int) -> str:
 
 
 async def run(cells: list[str], folder: str) -> tuple[float, float]:
-    """Run cells in a box; seconds until it was ready, and until it was gone."""
+    """Run cells in a sandbox; seconds until it was ready, and until it was gone."""
     manager, started = AsyncKernelManager(), time.monotonic()
     manager.client_class = f"{PromptClient.__module__}.{PromptClient.__name__}"
     await manager.start_kernel(cwd=folder)

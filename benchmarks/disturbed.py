@@ -5,7 +5,7 @@
 - quiet: undisturbed, with one job for each core; what the others are compared with;
 - busy: beside eight processes that compute all the time;
 - stopped: while processes of all kinds (judge, worker, fork server, sandbox server,
-  branch, supervisor, box) are stopped at random for up to a minute, and continued;
+  branch, supervisor, sandbox) are stopped at random for up to a minute, and continued;
 - killed: while one process of each kind is killed at a random moment;
 - jobs: with 1, 2 and 4 jobs, and with two Dask workers.
 

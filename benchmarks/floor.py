@@ -1,7 +1,8 @@
 """The floor of grading: students' cells and all tests, and nothing else.
 
 They are run by ``exec`` in a process forked from one that has imported everything,
-hidden tests, too, without demonstrations. No Jupyter, no box, no judge, no gradebook.
+hidden tests, too, without demonstrations. No Jupyter, no sandbox, no judge, no
+gradebook.
 """
 
 from __future__ import annotations

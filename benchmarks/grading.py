@@ -6,9 +6,9 @@ submissions are graded by each in turn:
 
 - plain nbgrader: its own converter and settings, one submission after the other;
 - otter-grader's ``otter run``, with one test file for each exercise that runs the
-  visible check (``pip install '.[benchmark]'``). It brings no gradebook and no box;
-- ours, with one job and with one for each usable core: box, judge and repair included.
-  Demonstrations are left out, as is the default;
+  visible check (``pip install '.[benchmark]'``). It brings no gradebook and no sandbox;
+- ours, with one job and with one for each usable core: sandbox, judge and repair
+  included. Demonstrations are left out, as is the default;
 - if asked for (``--also``): ours with demonstrations, and with two Dask workers on this
   machine, for what the way over a network costs (their CPU is not counted);
 - the floor: the students' code cells and all tests, hidden ones, too (see floor.py).

@@ -1,9 +1,9 @@
-"""Where the CPU time of judging goes: an exercise's drawing, the judge, the box.
+"""Where the CPU time of judging goes: an exercise's drawing, the judge, the sandbox.
 
 ``python benchmarks/stages.py --unit attention encoder_decoder`` has the notebook's
-solution of each exercise judged, as in grading, by a judge and a box that are two
+solution of each exercise judged, as in grading, by a judge and a sandbox that are two
 threads of one process, so that the time of each is its own thread's and a busy machine
-is unjust to none. Neither Jupyter nor the walls of a box are in it.
+is unjust to none. Neither Jupyter nor the walls of a sandbox are in it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from autograder.checks import agent
 from autograder.grading.judge.exchange import Seconds
 from autograder.grading.judge.judging import decide
 from autograder.grading.judge.preparing import prepared
-from autograder.grading.judge.questioning import BoxClient
+from autograder.grading.judge.questioning import SandboxClient
 from autograder.sandbox.meter import Meter
 
 TICKET, SECONDS = "t", 60.0
@@ -54,23 +54,23 @@ def main() -> None:
 
 
 def judged(exercise: Specification, seed: str) -> tuple[float, float]:
-    """CPU seconds of the judge, which draws, asks and decides, and of the box."""
+    """CPU seconds of the judge, which draws, asks and decides, and of the sandbox."""
     ours, theirs = socket.socketpair()
-    answer, box = build_object(exercise), []
+    answer, sandbox = build_object(exercise), []
     with ours, theirs:
         os.environ[agent.CHANNEL] = str(theirs.fileno())
 
         def serve() -> None:
             agent.serve(exercise.name, TICKET, lambda: answer)
 
-        thread = threading.Thread(target=lambda: box.append(spent(serve)))
+        thread = threading.Thread(target=lambda: sandbox.append(spent(serve)))
         thread.start()
         check = prepared(exercise.name, seed)
-        asked = BoxClient(ours, TICKET, Meter(None), Seconds(SECONDS))
+        asked = SandboxClient(ours, TICKET, Meter(None), Seconds(SECONDS))
         asked.await_ready()
         judge = spent(lambda: decide(check, asked))
         thread.join()
-    return judge, box[0]
+    return judge, sandbox[0]
 
 
 def spent(work: Callable[[], object]) -> float:

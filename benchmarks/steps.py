@@ -3,7 +3,7 @@
 ``python benchmarks/steps.py --unit attention`` grades copies of the sample class with
 one job, and counts from where each kind of submission has been graded once: the seconds
 of the grading process in each step (its own CPU clock, so that it does not count while
-it waits for box or judge), those of the judge, and those of the boxes.
+it waits for sandbox or judge), those of the judge, and those of the sandboxes.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
 - the workers: one a job, where there are several jobs; they rebuild, run cells, clean
   outputs (with one job the grader does that);
 - the judges: draw, decide, name mistakes;
-- the boxes: the server that they are forked from, and students' processes.
+- the sandboxes: the server that they are forked from, and students' processes.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def _still_runs(command: subprocess.Popen[bytes], seconds: float) -> bool:
 def _look(command: int) -> tuple[dict[str, float], dict[int, tuple[str, float]]]:
     """Memory by role; role and CPU time so far of the processes that stay.
 
-    Boxes come and go: theirs is what is left of the whole.
+    Sandboxes come and go: theirs is what is left of the whole.
     """
     memory = dict.fromkeys(ROLES, 0.0)
     cpu: dict[int, tuple[str, float]] = {}

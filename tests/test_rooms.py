@@ -131,7 +131,7 @@ ELSEWHERE = {
     "units/*/exercises/*": "units/test_bank.py",
     "units/*/probes/*": "authoring/test_verify.py",
     # What only shows in a run of nbgrader, with a box, a judge and a gradebook.
-    "grading/cells/boxed": "grading/test_disturbed.py",
+    "grading/cells/sandboxed_execute": "grading/test_disturbed.py",
     "grading/checks/checking": "grading/test_disturbed.py",
     "grading/judge/exchange": "grading/judge/test_handle.py",
     "grading/judge/reference_substitution": (

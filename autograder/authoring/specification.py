@@ -34,10 +34,10 @@ class CaseKind:
             ``{label}`` for the first answer that is wrong.
         known: from an equal Draw to the expected answers, where the inputs were made
             from them, so that no solution has to find them.
-        open: the right answer is the same in every drawing, or lies in the box: it
+        open: the right answer is the same in every drawing, or lies in the sandbox: it
             counts beside the right answer of a case that is not open.
         whole: no part of its results counts for itself, since some part's right answer
-            is the same in every drawing, or lies in the box.
+            is the same in every drawing, or lies in the sandbox.
         tells: mistakes, by a way's name, that every drawing tells from the right; it is
             drawn again until it does, so that they cost the same whatever is drawn. Not
             where known answers depend on what is drawn.

@@ -1,4 +1,4 @@
-"""The box's end of a judged check: lets a probe loose on the student's object."""
+"""The sandbox's end of a judged check: lets a probe loose on the student's object."""
 
 from __future__ import annotations
 

@@ -15,7 +15,8 @@ LONGEST_KIND = 80  # letters of the name of a type
 class Other:
     """Something that is neither tensor nor text, known by the name of its type only.
 
-    Of a longer name it has the beginning: a box may claim any, once for each answer.
+    Of a longer name it has the beginning: a sandbox may claim any, once for each
+    answer.
     """
 
     kind: str

@@ -37,7 +37,7 @@ def earned(
     An exercise's points are divided over the aspects that its cases have, by weight;
     within an aspect, cases count equally. Drawings of one case count once, and only
     together. As long as open cases alone are right, nothing is earned. A case that
-    could not be looked at, by the box's own word, earns nothing and costs nothing.
+    could not be looked at, by the sandbox's own word, earns nothing and costs nothing.
     """
     unseen = {result.case.name for result in results if not result.looked_at}
     results = [result for result in results if result.case.name not in unseen]

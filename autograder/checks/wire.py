@@ -1,4 +1,4 @@
-"""Named tensors and texts over a socket, by value: how box and judge speak.
+"""Named tensors and texts over a socket, by value: how sandbox and judge speak.
 
 A message is four bytes (the header's length, big endian), a JSON header, and the raw
 bytes of its tensors one after the other. The reader believes nothing: every size is

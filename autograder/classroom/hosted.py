@@ -1,8 +1,8 @@
 """One submission, graded at once, for a service that starts us for each hand-in.
 
 A scratch course folder is made with the unit, its settings and the one submission, and
-the ordinary ``nbgrader autograde`` runs there: the same intake, box, judge and records
-as at home. The service gets a file in its own format.
+the ordinary ``nbgrader autograde`` runs there: the same intake, sandbox, judge and
+records as at home. The service gets a file in its own format.
 """
 
 from __future__ import annotations

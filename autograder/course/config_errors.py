@@ -1,7 +1,7 @@
 """A slip of the pen in nbgrader_config.py ends a command: nothing runs without it.
 
 traitlets logs what a file of settings raises, and goes on as if there were none. Here,
-that is plain nbgrader: no box around what students wrote, no judge, and the hidden
+that is plain nbgrader: no sandbox around what students wrote, no judge, and the hidden
 tests on feedback pages.
 """
 
@@ -65,7 +65,7 @@ def warn(ours: Path) -> None:
     _warned.append(True)
     print(
         f"nbgrader: there is no {_NAME}.py in {Path.cwd()}. Without the course's, this "
-        "is plain nbgrader, which has no boxes",
+        "is plain nbgrader, which has no sandboxes",
         file=sys.stderr,
     )
 

@@ -1,4 +1,4 @@
-"""Run a submission: its cells in boxes, its checks before the judge (checks/)."""
+"""Run a submission: its cells in sandboxes, its checks before the judge (checks/)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from traitlets.config import Config
 
 from autograder.checks.words import LEFT_OUT
 from autograder.course.errors import CourseError
-from autograder.grading.cells.boxed import BoxedExecute
+from autograder.grading.cells.sandboxed_execute import SandboxedExecute
 from autograder.grading.cells.submission_files import (
     earlier_solutions,
     refuse_large,
@@ -40,13 +40,13 @@ from autograder.sandbox.slot import NoRoomError
 from autograder.sandbox.warm import asked_for
 
 _NO_BOX = (
-    "this machine gives no box to run submissions in ({}); use another machine, or "
+    "this machine gives no sandbox to run submissions in ({}); use another machine, or "
     "accept it with --JudgedExecute.allow_unconfined=True"
 )
 
 
-class JudgedExecute(BoxedExecute, Stage):
-    """nbgrader's Execute with the kernel in a box and the verdicts from outside it."""
+class JudgedExecute(SandboxedExecute, Stage):
+    """nbgrader's Execute, its kernel in a sandbox and its verdicts from outside."""
 
     answer_seconds = Float(
         20.0, help="CPU seconds that a checked object may take on one case."
@@ -94,7 +94,7 @@ class JudgedExecute(BoxedExecute, Stage):
         folder = Path(resources["metadata"]["path"])
         refuse_large(folder, self.disk_mb)
         self.reset()
-        # It imports while a box is started.
+        # It imports while a sandbox is started.
         self.judge.preload(_unit(resources["nbgrader"]["assignment"]))
         _SandboxServer(self.level).preload()
         key = submission_key(nb, folder)
@@ -108,11 +108,11 @@ class JudgedExecute(BoxedExecute, Stage):
             with environment(**{"AUTOGRADER_BOX": policy, LEFT_OUT: left_out}):
                 nb, resources = super().preprocess(nb, resources, km)
         except ConfinementError as error:
-            raise CourseError(_no_box(error)) from error
+            raise CourseError(_no_sandbox(error)) from error
         self.refuse_full()
         self._checks.place(nb)
-        box = {"level": self.box_level, **self.usage}
-        replace(GradingMetadata.of(nb), box=box).put(nb)
+        used = {"level": self.sandbox_level, **self.usage}
+        replace(GradingMetadata.of(nb), box=used).put(nb)
         return nb, resources
 
     def apply_unit_limits(self, assignment: str) -> None:
@@ -138,9 +138,9 @@ class JudgedExecute(BoxedExecute, Stage):
         }  # fmt: skip
 
     def _dice(self, key: str) -> str:
-        """What each box of a submission has its random numbers from.
+        """What each sandbox of a submission has its random numbers from.
 
-        A second box is no second chance, and who is graded once more gets the same.
+        A second sandbox is no second chance, and who is graded once more gets the same.
         """
         return hmac.new(self._secret, f"dice/{key}".encode(), "sha256").hexdigest()
 
@@ -194,18 +194,18 @@ class _SandboxServer:
             client.preload(self._level)
 
     def wait(self) -> None:
-        """Raises CourseError: this machine gives no boxes."""
+        """Raises CourseError: this machine gives no sandboxes."""
         if sys.platform == "linux":
             try:
                 client.run_directory(self._level)
             except ConfinementError as error:
-                raise CourseError(_no_box(error)) from error
+                raise CourseError(_no_sandbox(error)) from error
 
     def close(self) -> None:
         """Nothing: it ends with this process."""
 
 
-def _no_box(error: ConfinementError) -> str:
+def _no_sandbox(error: ConfinementError) -> str:
     """What to do about it: no other walls help a server that does not start."""
     plain = isinstance(error, client.NotStartedError | NoRoomError)
     return str(error) if plain else _NO_BOX.format(error)

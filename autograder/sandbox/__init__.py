@@ -8,10 +8,10 @@ provisioner  what jupyter_client calls            trusted, beside the gradebook
 client       finds or starts the warm server      trusted, beside the gradebook
 fork_server  imports what is needed, then forks   holds no secret
 supervisor   one per kernel: from start to end    holds no secret
-start        forks the kernel and hands it over   its child becomes the box
+start        forks the kernel and hands it over   its child becomes the sandbox
 watch        limits while it runs, why it ended   memory_accounting, cgroup, processes
 relay        between kernel and client            counts with messages
 confine      the walls: all system calls          runs in the child before the student
 inside       the kernel itself                    untrusted from its first cell on
-selftest     proves each denial before any use    kit: what a box may see
+selftest     proves each denial before any use    kit: what a sandbox may see
 """

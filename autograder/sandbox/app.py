@@ -1,9 +1,9 @@
 """ipykernel's application in two steps: what a kernel is, and what connects it.
 
 The first step takes a hundred times as long as a cell, and comes to the same in each
-box: the warm server takes it once, and boxes are forked from there. The second makes
-all that a fork must not share, sockets, threads, an event loop, and what tells one
-kernel from another.
+sandbox: the warm server takes it once, and sandboxes are forked from there. The second
+makes all that a fork must not share, sockets, threads, an event loop, and what tells
+one kernel from another.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ ARGUMENTS = ("--HistoryManager.hist_file=:memory:",)
 class _MainThread(NamedTuple):
     """In the place of the thread that takes messages from the shell's socket.
 
-    A box's one client sends a cell when the one before has ended: nobody but the main
-    thread needs to listen meanwhile. What interrupts a cell is a signal.
+    A sandbox's one client sends a cell when the one before has ended: nobody but the
+    main thread needs to listen meanwhile. What interrupts a cell is a signal.
     """
 
     parent_thread: threading.Thread
@@ -46,12 +46,12 @@ class _MainThread(NamedTuple):
         return False
 
 
-class BoxedKernelApp(IPKernelApp):
+class SandboxedKernelApp(IPKernelApp):
     """A kernel on sockets that are given to it, prepared before it is connected.
 
     It takes what interrupts or ends it from its supervisor, which also knows whether it
     is alive: it has no heartbeat. Nor has it a debugger: that reaches the shell by its
-    path, which is not in the box.
+    path, which is not in the sandbox.
     """
 
     kernel_class = Type(SparingKernel)
@@ -59,7 +59,7 @@ class BoxedKernelApp(IPKernelApp):
     sockets: Mapping[int, int] = AnyTrait()  # type: ignore[assignment]  # by port
 
     def _configure_logging(self) -> None:
-        """A box's log has no reader."""
+        """A sandbox's log has no reader."""
 
     def prepare(self, folder: Path) -> None:
         """Be a kernel that nothing is connected to; IPython's files are in `folder`."""
@@ -96,7 +96,7 @@ class BoxedKernelApp(IPKernelApp):
         sockets: Mapping[int, int],
         arguments: Sequence[str],
     ) -> None:
-        """Listen at sockets that are bound already, as nobody else than this box.
+        """Listen at sockets that are bound already, as nobody else than this sandbox.
 
         `connection` is what a connection file holds; `sockets` are descriptors by the
         port there; `arguments` are more ones of ipykernel's.

@@ -1,6 +1,6 @@
-"""A control group (version 2) around each box, where the machine lets us make one.
+"""A control group (version 2) around each sandbox, where the machine lets us make one.
 
-There the kernel itself counts what a box holds, wherever it lies, and ends it and
+There the kernel itself counts what a sandbox holds, wherever it lies, and ends it and
 nobody else. As root of a machine, groups are made at the top of the hierarchy; in a
 container of one's own, or in a unit of systemd's that is delegated (`systemd-run --user
 --scope -p Delegate=yes`), in the group that we are in. A group that holds groups can
@@ -19,10 +19,10 @@ from autograder.sandbox.confine import MB, Policy
 
 _NEEDED = {"memory", "pids"}
 _TAKEN = _NEEDED | {"cpu"}
-_GRADERS = "graders"  # where those are who start boxes
+_GRADERS = "graders"  # where those are who start sandboxes
 _BOX = "autograder-box-"
-_OLD_SECONDS = 120.0  # a younger one may be empty since its box is yet to come
-_SPARE = 1.25  # an allocation should fail in Python before the kernel ends the box
+_OLD_SECONDS = 120.0  # a younger one may be empty since its sandbox is yet to come
+_SPARE = 1.25  # an allocation should fail in Python before the kernel ends the sandbox
 _END_SECONDS = 5.0
 
 
@@ -34,7 +34,7 @@ class Hierarchy:
     own: Path = Path("/proc/self/cgroup")
 
     def place(self) -> Path | None:
-        """A group in which boxes may be given groups, made ready; None without one."""
+        """A group in which sandboxes may be given groups; None without one."""
         for folder in self._candidates():
             with contextlib.suppress(OSError):
                 if set(_words(folder / "cgroup.controllers")) >= _NEEDED:
@@ -108,7 +108,7 @@ def _move_down(folder: Path) -> None:
 
 
 def _sweep(folder: Path) -> None:
-    """Remove the groups of boxes whose supervisor was killed."""
+    """Remove the groups of sandboxes whose supervisor was killed."""
     for group in folder.glob(f"{_BOX}*"):
         with contextlib.suppress(OSError):  # not empty: it is another grader's
             if time.time() - group.stat().st_mtime > _OLD_SECONDS:
@@ -116,7 +116,7 @@ def _sweep(folder: Path) -> None:
 
 
 class Group:
-    """The control group of one box.
+    """The control group of one sandbox.
 
     `memory_mb` of the policy is what all its processes may hold, with a spare quarter,
     and beside it what they write, as its disk lies in memory, too. Raises OSError.

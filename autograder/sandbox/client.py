@@ -1,4 +1,4 @@
-"""The trusted side: starts the warm server when needed and asks it for boxes."""
+"""The trusted side: starts the warm server when needed and asks it for sandboxes."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from pathlib import Path
 from typing import IO, Any
 
 from autograder.sandbox import fonts, launch, logs
-from autograder.sandbox.box import Box, readable
 from autograder.sandbox.confine import ConfinementError, Policy
 from autograder.sandbox.ending import EndReason
 from autograder.sandbox.inside import ALIKE, BACKEND
 from autograder.sandbox.kit import PACKAGE
 from autograder.sandbox.request import Request
+from autograder.sandbox.sandboxed import SandboxedProcess, readable
 from autograder.sandbox.slot import NoRoomError, remove_tree
 
 log = logging.getLogger(__name__)
@@ -80,7 +80,7 @@ def slot_path(level: str = "") -> Path:
     return run_directory(level) / secrets.token_hex(8)
 
 
-def start_box(request: Request, channel: socket.socket) -> Box:
+def start_sandbox(request: Request, channel: socket.socket) -> SandboxedProcess:
     """Ask for a kernel; returns when its walls stand. Raises ConfinementError."""
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     connection.connect(str(run_directory() / "requests"))
@@ -95,7 +95,7 @@ def start_box(request: Request, channel: socket.socket) -> Box:
         connection.close()
         full = reply.get("ended") == EndReason.HOST_DISK
         raise (NoRoomError if full else ConfinementError)(reply["error"])
-    return Box(connection, reply)
+    return SandboxedProcess(connection, reply)
 
 
 def _answers(run: Path) -> bool:

@@ -1,7 +1,8 @@
 """How a kernel takes and sends messages: without a step for another client than ours.
 
 Between a message and the cell in it, ipykernel starts two tasks, and sends in three
-turns of the event loop; a box's only client sends a cell when the one before has ended.
+turns of the event loop; a sandbox's only client sends a cell when the one before has
+ended.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Why something of a student's has ended: a box, a cell, a check, a notebook."""
+"""Why something of a student's has ended: a sandbox, a cell, a check, a notebook."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class EndReason(StrEnum):
     for people.
     """
 
-    # A box
+    # A sandbox
     EXITED = "exited"
     SIGNAL = "signal"
     KILLED = "killed"  # as we told it to be

@@ -1,4 +1,4 @@
-"""The warm server: imports what notebooks import; its forks start kernels in boxes.
+"""The warm server: imports what notebooks import; its forks start kernels in sandboxes.
 
 Started by `client.py`, through `launch.py`, with an empty environment, one line of JSON
 on its standard input, and that input kept open: its end is the server's end, and the
@@ -40,7 +40,7 @@ from autograder.sandbox.slot import remove_tree
 from autograder.sandbox.warm import ON_DEMAND, WARM
 
 LARGEST_REQUEST = 1 << 16
-_MORE = 3  # boxes: where so many were asked for, there is a class to come
+_MORE = 3  # sandboxes: where so many were asked for, there is a class to come
 
 
 class UnfitError(RuntimeError):
@@ -93,13 +93,13 @@ def check_fitness() -> None:
 class Server:
     """Accepts requests until its own standard input ends, and passes them on.
 
-    It forks no box itself, but a branch for each set of modules that notebooks ask for:
-    what a box finds imported, no box before it has a say in.
+    It forks no sandbox itself, but a branch for each set of modules that notebooks ask
+    for: what a sandbox finds imported, no sandbox before it has a say in.
     """
 
     def __init__(self, run: Path, level: str, life: int, groups: Path | None) -> None:
         self.run, self.level, self.life, self.groups = run, level, life, groups
-        self.alive, self.alive_end = os.pipe()  # boxes see our death as its end
+        self.alive, self.alive_end = os.pipe()  # sandboxes see our death as its end
         self.listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.listener.bind(str(run / "requests"))
         self.listener.listen(64)
@@ -121,7 +121,8 @@ class Server:
                 self.clients.remove(client)
                 with client:
                     # The request itself is read in a fork: of what is in our memory
-                    # once, even if it is let go of, something is in all boxes to come.
+                    # once, even if it is let go of, something is in all sandboxes to
+                    # come.
                     if imports := client.recv(LARGEST_REQUEST):  # it has not gone away
                         self._pass_on(client, self._known(json.loads(imports)))
 
@@ -162,7 +163,7 @@ class Server:
         os.close(self.alive_end)
 
     def close(self) -> None:
-        """Let the supervisors end their boxes, end what is left, remove all."""
+        """Let the supervisors end their sandboxes, end what is left, remove all."""
         os.close(self.alive_end)
         for branch in self.branches.values():
             branch.close()
@@ -171,18 +172,18 @@ class Server:
 
 
 class Branch:
-    """Imports what some notebooks ask for, and forks the supervisors of their boxes.
+    """Imports what some notebooks ask for, and forks their sandboxes' supervisors.
 
-    Until the server, at the other end of the door, is gone. Boxes that are there do not
-    need it any more.
+    Until the server, at the other end of the door, is gone. Sandboxes that are there do
+    not need it any more.
     """
 
     def __init__(
         self, door: socket.socket, alive: int, level: str, groups: Path | None
     ) -> None:
         self.door, self.alive, self.level, self.groups = door, alive, level, groups
-        self.forked = 0  # boxes so far
-        self.unfit = ""  # why no box may be forked
+        self.forked = 0  # sandboxes so far
+        self.unfit = ""  # why no sandbox may be forked
 
     def serve(self, names: tuple[str, ...]) -> None:
         """Fork a supervisor for each connection that comes in."""
@@ -220,7 +221,7 @@ class Branch:
             self._become_supervisor(client)
 
     def _settle(self) -> None:
-        """Take a moment for what makes each box to come cheaper, and shows nowhere."""
+        """Take a moment for what makes later sandboxes cheaper, and shows nowhere."""
         if self.level != "bwrap":
             inside.rehearse()
             ready_to_fork()

@@ -1,8 +1,8 @@
 """The server's memory in large pages, of which a fork has few to note.
 
 Of 200 MB in pages of 4 kB, a fork copies a list of 50,000, and the end of the process
-takes it apart again: 13 ms, twice for each box. Of what is in large pages, only those
-that are written to are listed piece by piece.
+takes it apart again: 13 ms, twice for each sandbox. Of what is in large pages, only
+those that are written to are listed piece by piece.
 """
 
 from __future__ import annotations

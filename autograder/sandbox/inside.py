@@ -1,7 +1,7 @@
-"""The Jupyter kernel that runs in a box: an ordinary ipykernel on sockets given to it.
+"""The Jupyter kernel in a sandbox: an ordinary ipykernel on sockets given to it.
 
-The five sockets are bound by the supervisor and inherited, so that the box shares no
-directory with the host. Below bubblewrap this module is run in a fresh interpreter;
+The five sockets are bound by the supervisor and inherited, so that the sandbox shares
+no directory with the host. Below bubblewrap this module is run in a fresh interpreter;
 else `run` is called in a process forked from the warm server.
 """
 
@@ -57,19 +57,19 @@ def environment(home: Path, channel: int, extra: dict[str, str]) -> dict[str, st
 def prepare(folder: Path) -> None:
     """Make the kernel that `run` connects; IPython's files are in `folder`.
 
-    Below bubblewrap that is in the box, else once in the server.
+    Below bubblewrap that is in the sandbox, else once in the server.
     """
-    from autograder.sandbox.app import BoxedKernelApp
+    from autograder.sandbox.app import SandboxedKernelApp
 
     fork_by_default()
-    BoxedKernelApp.instance().prepare(folder)
+    SandboxedKernelApp.instance().prepare(folder)
 
 
 def rehearse() -> None:
     """Have a prepared kernel know what takes long the first time, and shows nowhere."""
-    from autograder.sandbox.app import BoxedKernelApp
+    from autograder.sandbox.app import SandboxedKernelApp
 
-    BoxedKernelApp.instance().rehearse_error()
+    SandboxedKernelApp.instance().rehearse_error()
 
 
 def seed_dice(seed: str) -> None:
@@ -91,12 +91,12 @@ def run(
     `listeners` are bound sockets in the order of `CHANNELS`; `connection` is what a
     connection file holds; `arguments` are extra arguments of ipykernel.
     """
-    from autograder.sandbox.app import BoxedKernelApp
+    from autograder.sandbox.app import SandboxedKernelApp
 
     if level == "landlock":
         landlock_shims.install(Path(os.environ["TMPDIR"]))
     ports = [connection[f"{name}_port"] for name in CHANNELS]
-    app = BoxedKernelApp.instance()
+    app = SandboxedKernelApp.instance()
     app.connect(connection, dict(zip(ports, listeners, strict=True)), arguments)
     if level == "landlock":
         landlock_shims.run_commands_by_pipe(app.shell)
@@ -106,8 +106,8 @@ def run(
 def fork_by_default() -> None:
     """Let `multiprocessing` fork, as it does on Linux before Python 3.14.
 
-    What it does since needs sockets, which a box may lack, and cannot find a class that
-    a notebook defines. A notebook may still choose another way.
+    What it does since needs sockets, which a sandbox may lack, and cannot find a class
+    that a notebook defines. A notebook may still choose another way.
     """
     from multiprocessing import context
 

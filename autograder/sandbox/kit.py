@@ -1,4 +1,4 @@
-"""What of the host a box may see: the interpreter, its packages, the student's kit."""
+"""What of the host a sandbox may see: interpreter, packages, the student's kit."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from pathlib import Path
 PACKAGE = Path(__file__).resolve().parent.parent
 
 # The part of this package that ships to students, relative to it: the one list, for a
-# box and for the student kit. What else a unit needs there (solutions of those before,
-# a trained model) comes on top.
+# sandbox and for the student kit. What else a unit needs there (solutions of those
+# before, a trained model) comes on top.
 _PROBES = sorted(PACKAGE.glob("units/*/probes"))
 KIT = (
     *("__init__.py", "checks", "library", "references/public"),

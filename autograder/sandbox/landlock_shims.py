@@ -1,7 +1,8 @@
-"""What a box without mounts and sockets of its own (level ``landlock``) does instead.
+"""What a sandbox without own mounts and sockets (level ``landlock``) does instead.
 
-The host's /dev/shm is everybody's, so that box has none: semaphores are pipes, shared
-memory is files in its own folder, and tensors go from process to process by value.
+The host's /dev/shm is everybody's, so that sandbox has none: semaphores are pipes,
+shared memory is files in its own folder, and tensors go from process to process by
+value.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ def install(folder: Path) -> None:
 
 
 def _no_pipe(thread: Any) -> None:
-    """A box without sockets has no pipe for prints of forked processes."""
+    """A sandbox without sockets has no pipe for prints of forked processes."""
     thread._pipe_flag = False
 
 
@@ -59,7 +60,7 @@ def _system_by_pipe(shell: Any, command: str) -> None:
 def _tensors_by_value() -> None:
     """Let DataLoader workers send tensors through their pipe.
 
-    PyTorch passes file descriptors through a socket, which this box does not have.
+    PyTorch passes file descriptors through a socket, which this sandbox does not have.
     """
     from multiprocessing.reduction import ForkingPickler
 

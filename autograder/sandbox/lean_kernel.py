@@ -1,7 +1,8 @@
 """An IPython kernel that leaves out what only another client than ours would need.
 
-A box lives for some forty cells and as many checks, each of which takes milliseconds:
-what ipykernel does for each of them, too, is half of what a right submission costs.
+A sandbox lives for some forty cells and as many checks, each of which takes
+milliseconds: what ipykernel does for each of them, too, is half of what a right
+submission costs.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from IPython.core.inputtransformer2 import TransformerManager
 from traitlets import Instance, Type
 
 _PIPE = 1 << 16  # bytes that a pipe holds
-_PART = 1 << 16  # characters of a message; a box may not send a few MB in one
+_PART = 1 << 16  # characters of a message; a sandbox may not send a few MB in one
 
 
 class SparingStream(OutStream):

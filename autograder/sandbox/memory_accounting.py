@@ -1,9 +1,9 @@
-"""What a box holds in all: memory that no process shows, and the CPUs that it takes.
+"""What a sandbox holds in all: memory that no process shows, and CPUs.
 
-Where a machine gives no control groups, the sum over a box's processes is the only
+Where a machine gives no control groups, the sum over a sandbox's processes is the only
 count there is. What is resident is not all of it: shared memory that was let go of
 (MADV_DONTNEED) stays, page tables are the kernel's, and so are the buffers of sockets
-and what waits in the connections of a box's own network.
+and what waits in the connections of a sandbox's own network.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def sockets_mb(pids: list[int]) -> float:
 
 
 def queues_mb(pids: list[int]) -> float:
-    """What was sent over a network of the box's own, and not read yet.
+    """What was sent over a network of the sandbox's own, and not read yet.
 
     A connection holds up to tens of MB, far more than another socket. On a network that
     is ours, too, others' connections stand in the same list: none is counted there.
@@ -126,7 +126,7 @@ def _queued(pid: int, kind: str) -> int:
 
 
 def share_fairly(pids: list[int]) -> None:
-    """See that a box's busy threads together weigh about as much as one.
+    """See that a sandbox's busy threads together weigh about as much as one.
 
     A process that may not be had back later is only ever made to wait more.
     """

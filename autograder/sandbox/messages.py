@@ -1,4 +1,4 @@
-"""Messages of a box, counted as they arrive and before anybody keeps them.
+"""Messages of a sandbox, counted as they arrive and before anybody keeps them.
 
 The client's library keeps the parts of a message until the last one has come, however
 many there are. So it must never meet a message that is too large: its parts are read
@@ -16,7 +16,7 @@ _PART = 512  # bytes that a part costs whoever keeps it, be it empty
 
 
 class ExcessError(Exception):
-    """A box has sent more than it may, or what no kernel sends."""
+    """A sandbox has sent more than it may, or what no kernel sends."""
 
 
 class Messages:

@@ -1,10 +1,10 @@
-"""What a box has used: its CPU time, and the time in which it could have worked.
+"""What a sandbox has used: its CPU time, and the time in which it could have worked.
 
-A limit is for what the student's code does, so CPU time of all the box's processes
+A limit is for what the student's code does, so CPU time of all the sandbox's processes
 comes first. Code that sleeps uses none; for it there is a clock, which stands still
-while a process of the box, or who looks at it, is ready and no CPU is free, or while
-somebody has stopped the box. So it goes on a busy machine as far as it would go on a
-quiet one.
+while a process of the sandbox, or who looks at it, is ready and no CPU is free, or
+while somebody has stopped the sandbox. So it goes on a busy machine as far as it would
+go on a quiet one.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from autograder.sandbox.processes import (
 LOOK_SECONDS = 0.25  # between two looks
 _SOON = 0.1  # a look costs a millisecond: none is taken that soon after another
 _LATE = 1.0  # a look that comes later than this: it was we who had no CPU
-_STOPS = 180.0  # seconds for which a box may stand stopped in all, at no cost
+_STOPS = 180.0  # seconds for which a sandbox may stand stopped in all, at no cost
 _BUSY = 0.1  # the share of lost time from which a machine counts as busy
 
 
@@ -57,18 +57,18 @@ def usual_budget(cpu: float) -> Budget:
 
 
 class Meter:
-    """Counts for the box of one supervisor; look at least every `LOOK_SECONDS`.
+    """Counts for the sandbox of one supervisor; look at least every `LOOK_SECONDS`.
 
     Args:
-        supervisor: its process id; None where there is no box: then the clock is all
-            there is, and it never stands still.
+        supervisor: its process id; None where there is no sandbox: then the clock is
+            all there is, and it never stands still.
     """
 
     def __init__(self, supervisor: int | None):
         self._supervisor = supervisor
-        self.cpu = 0.0  # seconds, since the box was started
+        self.cpu = 0.0  # seconds, since the sandbox was started
         self.clock = 0.0  # seconds, since this meter was made
-        self.lost = 0.0  # seconds in which the box could not do what it wanted
+        self.lost = 0.0  # seconds in which the sandbox could not do what it wanted
         self._stopped = 0.0
         self._last = time.monotonic()
         self._waits: dict[tuple[int, str], float] = {}
@@ -82,16 +82,18 @@ class Meter:
         passed, self._last = now - self._last, now
         ours = max(passed - _LATE, 0.0)
         passed -= ours
-        lost = self._look_at_box(self._supervisor, passed) if self._supervisor else 0.0
+        lost = (
+            self._look_at_sandbox(self._supervisor, passed) if self._supervisor else 0.0
+        )
         self.lost += ours + lost
         self.clock += passed - lost
 
-    def _look_at_box(self, supervisor: int, passed: float) -> float:
+    def _look_at_sandbox(self, supervisor: int, passed: float) -> float:
         """Count the CPU time; how much of the time that has passed was lost to it."""
         pids = list(descendants(supervisor))
         used = sum(cpu_seconds(pids)) + collected_seconds(supervisor)
         self.cpu = max(self.cpu, used)  # who has ended uncollected is not seen again
-        # We are among those who may lack a CPU: meanwhile the box waits for us.
+        # We are among those who may lack a CPU: meanwhile the sandbox waits for us.
         before, self._waits = self._waits, waits([*pids, os.getpid()])
         # The first, which in a process namespace nobody inside can stop: a child that
         # has stopped itself buys no time.
@@ -137,15 +139,15 @@ class Span:
 
     @property
     def busy(self) -> bool:
-        """Whether the machine has kept the box from working meanwhile."""
+        """Whether the machine has kept the sandbox from working meanwhile."""
         _, clock, lost = self._used()
         return lost > _BUSY * (clock + lost)
 
     def pause(self) -> None:
         """Take back what the clock has counted since the last look.
 
-        The box had to wait for us. Not all that it has counted: of a box that says
-        something now and then, a look finds now and then what nobody has read yet.
+        The sandbox had to wait for us. Not all that it has counted: of a sandbox that
+        says something now and then, a look finds now and then what nobody has read yet.
         """
         self._meter.look()
         seconds = self._meter.clock - self._seen

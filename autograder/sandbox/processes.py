@@ -16,7 +16,7 @@ _USER = 11  # the first of utime, stime, cutime, cstime among the fields of stat
 def told(path: str) -> str:
     """What a file of /proc says. Raises OSError.
 
-    A box names its processes and files with any bytes: what is read stays text, and
+    A sandbox names its processes and files with any bytes: what is read stays text, and
     its lines end at line feeds alone.
     """
     with open(path, "rb", buffering=0) as file:

@@ -1,4 +1,4 @@
-"""Jupyter's way in: a kernel provisioner that starts kernels in boxes.
+"""Jupyter's way in: a kernel provisioner that starts kernels in sandboxes.
 
 Entry point ``autograder-box``; chosen by a kernel spec's ``kernel_provisioner``, or by
 ``JUPYTER_DEFAULT_PROVISIONER_NAME`` in the environment. nbclient hands a provisioner no
@@ -21,17 +21,17 @@ from jupyter_client.connect import KernelConnectionInfo
 from jupyter_client.provisioning.local_provisioner import LocalProvisioner
 
 from autograder.sandbox import client
-from autograder.sandbox.box import Box
 from autograder.sandbox.confine import ConfinementError, Policy
 from autograder.sandbox.inside import CHANNEL_VARIABLE, CHANNELS
 from autograder.sandbox.request import Request, Usage
+from autograder.sandbox.sandboxed import SandboxedProcess
 
 # The client's variables that a kernel may see.
 PASSED_ON = ("NBGRADER_EXECUTION", "AUTOGRADER_LEAVES_OUT_DEMONSTRATIONS")
 
 
 class BoxProvisioner(LocalProvisioner):
-    """Starts one kernel in one box; see `Box` for `level` and `usage`.
+    """Starts one kernel in one sandbox; see `SandboxedProcess` for `level` and `usage`.
 
     `judge_socket` is the trusted end of a socket pair; the kernel finds the number of
     its own end in ``AUTOGRADER_CHANNEL_FD``. `level` and `usage` stay readable after
@@ -42,24 +42,24 @@ class BoxProvisioner(LocalProvisioner):
     level: str = "none"
     policy: Policy
     _slot: Path | None = None
-    _box: Box | None = None
-    _channel: socket.socket | None = None  # the box's end
+    _sandbox: SandboxedProcess | None = None
+    _channel: socket.socket | None = None  # the sandbox's end
     _arguments: list[str]
 
     @property
     def usage(self) -> Usage | None:
         """What the kernel used; None while it runs."""
-        return self._box.usage if self._box else None
+        return self._sandbox.usage if self._sandbox else None
 
     @property
     def supervisor(self) -> int | None:
-        """The process that watches the box; None where there is none."""
-        return self._box.supervisor if self._box else None
+        """The process that watches the sandbox; None where there is none."""
+        return self._sandbox.supervisor if self._sandbox else None
 
     async def pre_launch(self, **kwargs: Any) -> dict[str, Any]:
         """Choose sockets in a private slot instead of ports; open the judge's channel.
 
-        Outside Linux there are no boxes: a plain kernel if the policy allows it.
+        Outside Linux there are no sandboxes: a plain kernel if the policy allows it.
         """
         self.policy = client.policy_from_environment()
         self.judge_socket, self._channel = socket.socketpair()
@@ -84,11 +84,11 @@ class BoxProvisioner(LocalProvisioner):
         assert self._channel, "pre_launch comes first"
         if sys.platform == "linux":
             request = self._request(kwargs.get("cwd"))
-            self._box = await asyncio.to_thread(
-                client.start_box, request, self._channel
+            self._sandbox = await asyncio.to_thread(
+                client.start_sandbox, request, self._channel
             )
-            self.process = cast("subprocess.Popen[bytes]", self._box)
-            self.level = self._box.level
+            self.process = cast("subprocess.Popen[bytes]", self._sandbox)
+            self.level = self._sandbox.level
         else:
             await self._launch_plain(cmd, kwargs, self._channel.fileno())
         self._channel.close()
@@ -118,32 +118,32 @@ class BoxProvisioner(LocalProvisioner):
 
     async def send_signal(self, signum: int) -> None:
         """Signal the kernel and its children."""
-        if self._box:
-            self._box.send_signal(signum)
+        if self._sandbox:
+            self._sandbox.send_signal(signum)
         else:
             await super().send_signal(signum)
 
     async def kill(self, restart: bool = False) -> None:
-        """End the box and wait until it is gone: milliseconds."""
-        if self._box is None:
+        """End the sandbox and wait until it is gone: milliseconds."""
+        if self._sandbox is None:
             return await super().kill(restart)
-        self._box.kill()
+        self._sandbox.kill()
         await self.wait()
 
     terminate = kill
 
     async def wait(self) -> int | None:
         """The exit status once the kernel has ended."""
-        if self._box is None:
+        if self._sandbox is None:
             return await super().wait()
-        while (status := self._box.poll()) is None:
+        while (status := self._sandbox.poll()) is None:
             await asyncio.sleep(0.002)
         self.process = None
         return status
 
     async def shutdown_requested(self, restart: bool = False) -> None:
-        """Nothing in a box is worth a polite farewell."""
-        if self._box:
+        """Nothing in a sandbox is worth a polite farewell."""
+        if self._sandbox:
             await self.kill(restart)
 
     async def cleanup(self, restart: bool = False) -> None:

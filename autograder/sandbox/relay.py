@@ -1,4 +1,4 @@
-"""Between a box's sockets and their client: in the supervisor, which can be lost."""
+"""Between a sandbox's sockets and their client: in the supervisor, which may die."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ _ANYTHING = select.POLLIN | select.POLLHUP | select.POLLERR
 
 class Door(NamedTuple):
     """Where the client connects, where the kernel listens, and whose large messages
-    are left out."""
+    are left out.
+    """
 
     outer: str
     inner: str
@@ -48,7 +49,7 @@ class _Lane:
 
 
 class Relay:
-    """Passes messages between a box and its client, within the limits of a policy.
+    """Passes messages between a sandbox and its client, within the limits of a policy.
 
     `excess` says what was too much; then nothing is passed on any more.
     """
@@ -133,7 +134,7 @@ class Relay:
         client, _ = listener.accept()
         kernel = socket.socket(socket.AF_UNIX)
         for end in (client, kernel):
-            end.setblocking(False)  # a box may let who connects to it wait for ever
+            end.setblocking(False)  # a sandbox may let who connects to it wait for ever
         try:
             kernel.connect(door.inner)
         except OSError:  # it has ended, or as many wait already as may

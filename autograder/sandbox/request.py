@@ -1,4 +1,4 @@
-"""What a box is asked for with, and what it used: plain values, sent as JSON."""
+"""What a sandbox is asked for with, and what it used: plain values, sent as JSON."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ class Request(TypedDict):
     """A kernel to be started.
 
     `policy` holds the fields of a `confine.Policy`; `slot` is a folder on the host that
-    is the box's alone; `connection` is what a connection file holds; `arguments` are
-    ipykernel's; `environment` are variables of the client that the kernel may see.
+    is the sandbox's alone; `connection` is what a connection file holds; `arguments`
+    are ipykernel's; `environment` are variables of the client that the kernel may see.
     """
 
     policy: dict[str, Any]
@@ -24,7 +24,7 @@ class Request(TypedDict):
 
 
 class Usage(TypedDict):
-    """Of a box that has ended.
+    """Of a sandbox that has ended.
 
     Its exit status; why it has ended, and the words for that; seconds of CPU; MB at the
     peak of its first process, warm pages included; whether a control group limited it,

@@ -1,7 +1,7 @@
-"""Proof of each denial: the attacks of a dishonest notebook, run in a throw-away box.
+"""Proof of each denial: a dishonest notebook's attacks, in a throw-away sandbox.
 
-`failures(level)` builds a box exactly as a kernel gets it and reports what it could do
-and should not, or could not and should. `probe` returns the strongest level at which
+`failures(level)` builds a sandbox exactly as a kernel gets it and reports what it could
+do and should not, or could not and should. `probe` returns the strongest level at which
 nothing is reported.
 """
 
@@ -35,8 +35,8 @@ View = Callable[[Path, Path], confine.Room]
 def probe(view: View, wanted: str = "") -> tuple[str, dict[str, list[str]]]:
     """The strongest working level and, for each stronger one, why it does not work.
 
-    `view(slot, submission)` says what a box sees, as for a real kernel; `wanted` tries
-    that level only.
+    `view(slot, submission)` says what a sandbox sees, as for a real kernel; `wanted`
+    tries that level only.
     """
     reasons: dict[str, list[str]] = {}
     levels = (wanted,) if wanted else confine.LEVELS
@@ -48,7 +48,7 @@ def probe(view: View, wanted: str = "") -> tuple[str, dict[str, list[str]]]:
 
 
 def failures(level: str, view: View) -> list[str]:
-    """What goes wrong in a box at `level`; empty when every denial is proved."""
+    """What goes wrong in a sandbox at `level`; empty when every denial is proved."""
     if level == "namespaces" and os.getuid() != 0:
         return ["needs root"]
     if level == "user-namespaces" and os.getuid() == 0:
@@ -56,12 +56,12 @@ def failures(level: str, view: View) -> list[str]:
     with tempfile.TemporaryDirectory(prefix="ag-probe-") as folder:
         os.chmod(folder, 0o755)
         with Canaries(Path(folder)) as canaries:
-            report = _run_box(level, view, canaries)
+            report = _run_sandbox(level, view, canaries)
             return report + canaries.harmed()
 
 
 class Canaries:
-    """Things outside the box that must stay out of reach and unharmed."""
+    """Things outside the sandbox that must stay out of reach and unharmed."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -114,8 +114,8 @@ class Canaries:
         return found
 
 
-def _run_box(level: str, view: View, canaries: Canaries) -> list[str]:
-    """Fork a supervisor, let it run the attacks in a box, and read its report."""
+def _run_sandbox(level: str, view: View, canaries: Canaries) -> list[str]:
+    """Fork a supervisor, let it run the attacks in a sandbox, and read its report."""
     slot, submission = canaries.folder / "slot", canaries.folder / "submission"
     slot.mkdir()
     slot.chmod(0o711)
@@ -140,9 +140,9 @@ def _run_box(level: str, view: View, canaries: Canaries) -> list[str]:
 
 def _read_report(reader: int) -> list[str]:
     if not select.select([reader], [], [], REPORT_SECONDS)[0]:
-        return ["the box did not answer"]
+        return ["the sandbox did not answer"]
     text = os.read(reader, 1 << 16)
-    return json.loads(text) if text else ["the box did not come up"]
+    return json.loads(text) if text else ["the sandbox did not come up"]
 
 
 def _supervise(
@@ -150,15 +150,15 @@ def _supervise(
 ) -> None:
     room = dataclasses.replace(room, uid=confine.slot_uid(os.getpid()))
     try:
-        box = confine.fork(level)
-        if box == 0:
-            _attack_in_box(level, room, task, report)
-        os.waitpid(box, 0)
+        sandbox = confine.fork(level)
+        if sandbox == 0:
+            _attack_in_sandbox(level, room, task, report)
+        os.waitpid(sandbox, 0)
     except (OSError, confine.ConfinementError) as error:
         os.write(report, json.dumps([str(error)]).encode())
 
 
-def _attack_in_box(
+def _attack_in_sandbox(
     level: str, room: confine.Room, task: dict[str, Any], report: int
 ) -> None:
     try:
@@ -177,11 +177,11 @@ def _attack_in_box(
     os._exit(0)
 
 
-# ------------------------------------------------------------------ inside the box
+# ------------------------------------------------------------------ inside the sandbox
 
 
 def attacks(task: dict[str, Any]) -> list[str]:
-    """Try all that a box must deny, and what it must allow.
+    """Try all that a sandbox must deny, and what it must allow.
 
     Returns:
         The names of what was not denied or not allowed. Damage outside (a file's

@@ -1,4 +1,4 @@
-"""A box's folder on the disk: how large it is, what room there is, and its end.
+"""A sandbox's folder on the disk: how large it is, what room there is, and its end.
 
 A student may nest folders deeper than a path may be long, or than Python may recurse.
 """
@@ -21,7 +21,7 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 
 
 class NoRoomError(ConfinementError):
-    """The disk that boxes write to is full: no other walls help."""
+    """The disk that sandboxes write to is full: no other walls help."""
 
 
 def tree_size(folder: Path, most: int) -> tuple[int, int]:

@@ -1,4 +1,4 @@
-"""From a supervisor to a kernel in its box: the sockets, the walls, the first cell."""
+"""From a supervisor to a kernel in its sandbox: sockets, walls, the first cell."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ START_SECONDS = 60.0
 
 @dataclass(frozen=True)
 class Plan:
-    """All that there is to know of a box before it is there."""
+    """All that there is to know of a sandbox before it is there."""
 
     request: Request
     policy: Policy
@@ -54,16 +54,16 @@ def start(plan: Plan, channel: int) -> int:
         )
     listeners = [_listen(door.inner) for door in plan.doors()]
     ready, status = os.pipe()
-    box = confine.fork(plan.level)
-    if box == 0:
+    sandbox = confine.fork(plan.level)
+    if sandbox == 0:
         _run_kernel(plan, [*listeners, channel, status])
     for fd in (*listeners, channel, status):
         os.close(fd)
     answer = _read_all(ready)
     if answer != b"ok":
-        reason = answer.decode(errors="replace") or "the box did not come up"
+        reason = answer.decode(errors="replace") or "the sandbox did not come up"
         raise ConfinementError(reason)
-    return box
+    return sandbox
 
 
 def _listen(path: str) -> int:
@@ -130,7 +130,7 @@ def _become_cold(plan: Plan, keep: list[int], variables: dict[str, str]) -> None
 
 
 def _close_all_but(keep: list[int]) -> None:
-    """Nothing of the server's or the client's stays open in a box."""
+    """Nothing of the server's or the client's stays open in a sandbox."""
     null = os.open(os.devnull, os.O_RDWR)
     for standard in (0, 1, 2):
         os.dup2(null, standard)
@@ -143,7 +143,7 @@ def _close_all_but(keep: list[int]) -> None:
 def _freshen(seed: str) -> None:
     """Undo what a fork shares: random state and what imports remember of the host."""
     inside.seed_dice(seed)
-    gc.collect()  # when the next is due, no boxes before this one have a say in
+    gc.collect()  # when the next is due, no sandboxes before this one have a say in
     sys.path_importer_cache.clear()
     importlib.invalidate_caches()
     sys.path[:] = ["", *(path for path in sys.path if os.path.exists(path))]

@@ -1,8 +1,9 @@
-"""One process per box: starts the kernel, watches its limits, cleans up, reports.
+"""One process per sandbox: starts the kernel, watches its limits, cleans up, reports.
 
-It is forked from the warm server and holds the client's connection. It ends the box
-when the client asks, when the client or the server is gone, and when the box has used
-up its CPU time, memory, disk or messages; it leaves no process and no directory behind.
+It is forked from the warm server and holds the client's connection. It ends the sandbox
+when the client asks, when the client or the server is gone, and when the sandbox has
+used up its CPU time, memory, disk or messages; it leaves no process and no directory
+behind.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ def supervise(
     """Run one kernel from start to end; never raises.
 
     `client` carries signals in and {"started"} or {"error"}, then the usage, out, each
-    with the name of the box's slot; `life` reads as ended when the server is gone;
+    with the name of the sandbox's slot; `life` reads as ended when the server is gone;
     `channel` is the judge's socket; `groups` is where control groups are made.
     """
     slot = Path(request["slot"])
@@ -61,10 +62,12 @@ def supervise(
             group = Group(groups, slot.name, policy)
         plan = Plan(request, policy, room, level, group)
         relay = Relay(plan.doors(), policy)
-        box = start(plan, channel)
+        sandbox = start(plan, channel)
         _tell(client, {"slot": slot.name, "level": level, "pid": os.getpid()})
-        log.debug("%s: sandbox is process %d in %s", request["submission"], box, slot)
-        last_words = Watchdog(box, plan, relay).until_end(client, life)
+        log.debug(
+            "%s: sandbox is process %d in %s", request["submission"], sandbox, slot
+        )
+        last_words = Watchdog(sandbox, plan, relay).until_end(client, life)
     except Exception as error:
         full = isinstance(error, NoRoomError)
         last_words = {
@@ -80,7 +83,7 @@ def supervise(
 
 
 def room_for(policy: Policy, slot: Path, submission: str | Path | None) -> Room:
-    """What a box of this supervisor sees. Raises nothing; missing paths are skipped."""
+    """What a sandbox of this supervisor sees. Missing paths are skipped."""
     visible = (*kit.interpreter_paths(), *policy.readable)
     hidden = (str(kit.PACKAGE), *policy.hidden)
     uid = confine.slot_uid(os.getpid())

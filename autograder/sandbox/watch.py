@@ -1,4 +1,4 @@
-"""The limits of one box while it runs, and why it has ended."""
+"""The limits of one sandbox while it runs, and why it has ended."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ _FIRST = "1000"  # of all processes, the one that the kernel ends if memory runs
 
 
 class Watchdog:
-    """Waits for the end of one box and knows why it came."""
+    """Waits for the end of one sandbox and knows why it came."""
 
-    def __init__(self, box: int, plan: Plan, relay: Relay) -> None:
-        self.box, self.relay = box, relay
+    def __init__(self, sandbox: int, plan: Plan, relay: Relay) -> None:
+        self.sandbox, self.relay = sandbox, relay
         self.policy, self.room, self.level = plan.policy, plan.room, plan.level
         self.group = plan.group
         self.ended: EndReason | None = None  # by us
         self.says = ""
         self.next_look = time.monotonic() + WATCH_SECONDS
         self.cpu = (0.0, 0.0)
-        self.warm_mb, self.mapped_mb = resident_mb([box]), mapped_mb(box)
+        self.warm_mb, self.mapped_mb = resident_mb([sandbox]), mapped_mb(sandbox)
 
     def until_end(self, client: socket.socket, life: int) -> Usage:
         """Serve signals and check limits until the kernel ends; returns its usage."""
@@ -49,7 +49,7 @@ class Watchdog:
         signal.signal(signal.SIGCHLD, lambda *_: None)
         events = [client.fileno(), life, reader]
         while True:
-            pid, status, used = os.wait4(self.box, os.WNOHANG)
+            pid, status, used = os.wait4(self.sandbox, os.WNOHANG)
             if pid:
                 return self._usage(status, used)
             ready = self.relay.turn(events, WATCH_SECONDS)
@@ -59,7 +59,7 @@ class Watchdog:
                 self._obey(client.recv(1 << 16))
             if reader in ready:
                 os.read(reader, 1 << 10)
-                _reap_others(self.box)
+                _reap_others(self.sandbox)
             if self.relay.excess:
                 self._kill(EndReason.MESSAGES, f"it {self.relay.excess}")
             if time.monotonic() > self.next_look:
@@ -70,7 +70,7 @@ class Watchdog:
         if number in (signal.SIGKILL, signal.SIGTERM):
             self._kill(EndReason.KILLED)
         else:
-            os.killpg(self.box, number)
+            os.killpg(self.sandbox, number)
 
     def _check_limits(self) -> None:
         self.next_look = time.monotonic() + WATCH_SECONDS
@@ -95,8 +95,8 @@ class Watchdog:
     def _full_disk(self) -> EndReason | None:
         """Why it can write no more, None if it can; where its disk is the host's.
 
-        There nothing else refuses a box what it writes: its own limit ends it, and a
-        host that has no room for a file of the largest size is no fault of its.
+        There nothing else refuses a sandbox what it writes: its own limit ends it, and
+        a host that has no room for a file of the largest size is no fault of its.
         """
         if self.level not in ON_HOSTS_DISK:
             return None
@@ -115,7 +115,7 @@ class Watchdog:
         if self.ended is None:
             self.ended, self.says = reason, says or reason
         self.cpu = cpu_seconds(descendants(os.getpid()))
-        os.kill(self.box, signal.SIGKILL)
+        os.kill(self.sandbox, signal.SIGKILL)
 
     def _usage(self, status: int, used: resource.struct_rusage) -> Usage:
         """Seconds of CPU, megabytes at the peak (warm pages included), and why.
@@ -144,15 +144,15 @@ class Watchdog:
 
 
 def _offer(pids: list[int]) -> None:
-    """See that the box is what the kernel ends first, whatever it has said since."""
+    """Have the kernel end the sandbox first, whatever it has said since."""
     for pid in pids:
         with contextlib.suppress(OSError):  # it has just ended
             Path(f"/proc/{pid}/oom_score_adj").write_text(_FIRST)
 
 
-def _reap_others(box: int) -> None:
+def _reap_others(sandbox: int) -> None:
     """Collect daemonised grandchildren, but leave the kernel's end to `wait4`."""
     while ended := os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT):
-        if ended.si_pid == box:
+        if ended.si_pid == sandbox:
             return
         os.waitpid(ended.si_pid, 0)

@@ -80,7 +80,7 @@ display(HTML("<table width=99999999>" + row * 50 + "</table>"))
 display(HTML("<ol start=-99999999999>" + "<li>" * 9000 + "</ol>"))
 display(HTML("<details open>" * 3000 + "<math><mspace width=99999px>"))
 """),
-    # --- what the kernel holds for a box ---------------------------------------------
+    # --- what the kernel holds for a sandbox ---------------------------------------
     Attack(HARMING, "connections that have grown", harms=MACHINE, before="""
 import socket, threading, time
 kept = []

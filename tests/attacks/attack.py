@@ -35,7 +35,7 @@ class Attack:
     Attributes:
         answers: what stands in the answer cells, by the exercise's grade id.
         before, after, change, data, files, folder: see `Submission`.
-        harms: why it is not tried without a box ("" if it can be).
+        harms: why it is not tried without a sandbox ("" if it can be).
     """
 
     group: str

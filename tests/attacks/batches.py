@@ -13,7 +13,7 @@ from tests.attacks.leaking import active_outputs, leaks, scripts
 from tests.attacks.material import COMPANIONS, INSIDE, JUDGED, MASK, POINTS, SCORES
 from tests.attacks.traces import Traces
 
-BATCH = 32  # each run costs a start of nbgrader, of judges and of boxes
+BATCH = 32  # each run costs a start of nbgrader, of judges and of sandboxes
 LARGEST = 12 << 20  # bytes of an autograded notebook, whatever was printed
 MOST_MB = 1200  # memory of the largest of our processes, whatever was sent
 

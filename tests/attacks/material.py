@@ -14,9 +14,9 @@ from autograder.course import ROOT
 from tests.tiny_course import answer_cell, graded, source_of, test_cell
 from tests.tiny_course import data as as_file
 
-UNIT = "02_attention"  # its own solutions are not among those that a box may read
+UNIT = "02_attention"  # its own solutions are not among those that a sandbox may read
 NOTEBOOK = f"{UNIT}.ipynb"
-PORT = 47113  # where the course listens for whatever gets out of a box
+PORT = 47113  # where the course listens for whatever gets out of a sandbox
 CANARY = "CANARY-7f31"  # in the course's files, its environment and a hidden assert
 SCORES, MASK, INSIDE, READ = (
     "attention-scores",

@@ -12,7 +12,7 @@ from tests.attacks.design import IOPUB
 
 
 def _answers(values: str) -> str:
-    """Code of a box that gives the same answer to every question."""
+    """Code of a sandbox that gives the same answer to every question."""
     return (
         CHANNEL
         + f"""
@@ -42,7 +42,7 @@ def _twice(data: bytes) -> bytes:
 
 
 def _replies(error: str, more: int = 0, status: str = "error") -> dict:
-    """A box whose every reply tells the same, like an error that it has not shown."""
+    """A sandbox whose every reply is the same, like an error that it has not shown."""
 
     def longer(notebook: NotebookNode) -> None:
         notebook.cells += [new_code_cell("1") for _ in range(more)]

@@ -1,6 +1,6 @@
 """Attacks on the seams: the judge's channel, and the sockets of the kernel.
 
-Who holds a socket in the box need not be who was given it: a child inherits all.
+Who holds a socket in the sandbox need not be who was given it: a child inherits all.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ def child(work):
 """
 )
 
-# Sockets that lead out of the box, but for the judge's: those of the kernel's client.
+# Sockets that lead out of the sandbox, but for the judge's: those of the kernel's
+# client.
 PARTS = """
 import os, socket, threading
 judge = os.environ["AUTOGRADER_CHANNEL_FD"]

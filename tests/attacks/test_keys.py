@@ -53,7 +53,7 @@ RAISES = "def table_by_loops(max_len, d_model):\n    raise ValueError"
 NOTHING = "def table_by_loops(max_len, d_model):\n    return None"
 # Right up to position 64, which is most of what is asked for.
 SHORT = RIGHT["table_by_loops"].replace("range(max_len)", "range(min(max_len, 64))")
-# Keeps what is in place for another check, in a box that goes on to the next one.
+# Keeps what is in place for another check, in a sandbox that goes on to the next one.
 KEEPS = RIGHT["module"].replace(
     "        return x +",
     "        sinusoid(KEPT.append(sinusoid) or torch.arange(2), 4)  # embed"

@@ -8,9 +8,9 @@ from dataclasses import replace
 import pytest
 import torch
 import torch.nn.functional as F
-from autograder.authoring.promise import OF_MODULES, Promise, masked, special
 from torch import Tensor, nn
 
+from autograder.authoring.contract import OF_MODULES, Contract, masked, special
 from autograder.authoring.draw import Draw
 from autograder.authoring.inputs import sizes_of
 from autograder.authoring.properties import forms, kinds
@@ -64,7 +64,7 @@ OWN = [
     CaseKind(name="plain", title="no mask", inputs=drawn(3, 4, 5), hint=""),
     CaseKind(name="masked", title="a mask", inputs=drawn(2, 3, 4, (2, 3, 3)), hint=""),
 ]
-PROMISE = Promise(
+PROMISE = Contract(
     arguments="x: B L d; mask?: L L | B L L",
     results="output: B L d",
     on=("plain", "masked"),
@@ -308,7 +308,7 @@ class OtherMask(Mixer):
         return super().forward(x, keep)
 
 
-def failed(module_class: Callable, promise: Promise = PROMISE) -> set[str]:
+def failed(module_class: Callable, promise: Contract = PROMISE) -> set[str]:
     """The properties that a module lacks, if the text's is `Mixer`."""
     lacking = set()
     for kind in kinds(promise, OWN, forms(Mixer)):
@@ -355,7 +355,7 @@ def lacking(function: Callable) -> list[str]:
             inputs=lambda draw: {"q": draw.tensor(2, 3, 4), "k": draw.tensor(2, 5, 4)},
         )
     ]
-    promise = Promise(
+    promise = Contract(
         arguments="q: B Lq d; k: B Lk d; factor: _",
         results="scores: B Lq Lk",
         on=("plain",),

@@ -72,7 +72,8 @@ def test_a_folder_without_settings_is_told_once(course):
     (course / "elsewhere").mkdir()
     _, told = nbgrader(course / "elsewhere", "db", "student", "list")
     assert (
-        sum("this is plain nbgrader, which has no boxes" in line for line in told) == 1
+        sum("this is plain nbgrader, which has no sandboxes" in line for line in told)
+        == 1
     )
 
 

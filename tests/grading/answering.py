@@ -1,4 +1,4 @@
-"""What a box may answer, whatever was asked, and what is kept of it."""
+"""What a sandbox may answer, whatever was asked, and what is kept of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tiny course before anybody handed in; a box and a judge to ask it."""
+"""The tiny course before anybody handed in; a sandbox and a judge to ask it."""
 
 import contextlib
 import shutil
@@ -12,7 +12,7 @@ from autograder.checks.wire import WireError
 from autograder.grading import converter, release
 from autograder.grading.judge.handle import Judge
 from tests import tiny_course as tiny
-from tests.grading.box_and_judge import NAME, TICKET
+from tests.grading.sandbox_and_judge import NAME, TICKET
 
 
 @pytest.fixture(scope="session")
@@ -47,8 +47,8 @@ def ends():
 
 
 @pytest.fixture
-def box(ends, monkeypatch):
-    """Starts a box that serves the given object; returns the judge's end."""
+def sandbox(ends, monkeypatch):
+    """Starts a sandbox that serves the given object; returns the judge's end."""
     ours, theirs = ends
     monkeypatch.setenv(agent.CHANNEL, str(theirs.fileno()))
 

@@ -236,14 +236,14 @@ def good_without_release() -> bytes:
 
 
 def test_a_command_grades_in_as_many_processes_as_there_is_work_for(monkeypatch):
-    monkeypatch.setattr(converter, "Pool", lambda slots: slots)
-    monkeypatch.setattr(converter, "Here", lambda: "here")
+    monkeypatch.setattr(converter, "Pool", lambda slots, shared: slots)
+    monkeypatch.setattr(converter, "InlineExecutor", lambda shared: "here")
     monkeypatch.setattr(converter, "usable_cores", lambda: 4)
 
     def slots(parent: LoggingConfigurable, students: int, jobs: int = 0) -> object:
         one = converter.CourseAutograde(CourseDirectory(), parent=parent)
         one.jobs, one._folders = jobs, dict.fromkeys(map(str, range(students)))
-        return one._slots()
+        return one._executor()
 
     command, server = Application(), LoggingConfigurable()
     assert [slots(command, n) for n in (1, 2, 9)] == ["here", 2, 4]

@@ -14,15 +14,15 @@ import pytest
 from nbconvert.preprocessors import Preprocessor
 
 from autograder.grading import converter
-from autograder.grading.cells import boxed
+from autograder.grading.cells import sandboxed_execute
 from autograder.grading.cells.prompt_client import PromptClient
 from autograder.grading.execute import JudgedExecute
 from autograder.grading.judge.exchange import Exchange
 from autograder.grading.judge.verdict import Verdict
 from autograder.grading.run import assignment
-from autograder.sandbox.box import Box
 from autograder.sandbox.ending import EndReason
 from autograder.sandbox.meter import Budget
+from autograder.sandbox.sandboxed import SandboxedProcess
 from autograder.sandbox.slot import no_room
 from tests.grading import judged_course as judged
 from tests.grading.disturb import processes
@@ -54,7 +54,7 @@ def course(empty, tmp_path):
     root = tmp_path / "course"
     shutil.copytree(empty, root)
     assert converter.install()
-    JudgedExecute().judge.start()
+    JudgedExecute().judge.wait()
     return root
 
 
@@ -83,7 +83,7 @@ THREE = {"ada": RIGHT, "bob": WRONG, "cyd": RIGHT}
 
 @pytest.fixture
 def once_asked(monkeypatch):
-    """Has something happen once, when the box has been asked for the first time."""
+    """Has something happen once, when the sandbox has been asked for the first time."""
 
     def have(happen):
         ask, done = Exchange.ask, []
@@ -133,7 +133,7 @@ def test_who_is_killed_in_the_midst_of_a_check_costs_nobody_anything(
     hand_in_three(course)
     once_asked(lambda: [p.kill() for p in processes(os.getpid(), role)])
     result = autograde(course)
-    lost = role != "branch"  # which boxes that are there do without
+    lost = role != "branch"  # which sandboxes that are there do without
     assert result["success"] and result["log"].count("graded again") == lost
     assert points(course) == THREE
 
@@ -163,9 +163,9 @@ def test_output_that_does_not_come_costs_nobody_anything(course, monkeypatch):
 
 @pytest.mark.parametrize("again", [False, True])
 def test_a_host_s_full_disk_costs_nobody_anything(course, monkeypatch, again):
-    """Whatever a box has missed: it is seen when the box has ended, at the latest."""
+    """Whatever a sandbox has missed is seen when it has ended, at the latest."""
     hand_in_three(course)
-    last_words, told = Box._last_words, []
+    last_words, told = SandboxedProcess._last_words, []
 
     def full(self, answer):
         words = last_words(self, answer)
@@ -175,7 +175,7 @@ def test_a_host_s_full_disk_costs_nobody_anything(course, monkeypatch, again):
             words["ended"] = EndReason.HOST_DISK
         return words
 
-    monkeypatch.setattr(Box, "_last_words", full)
+    monkeypatch.setattr(SandboxedProcess, "_last_words", full)
     result = autograde(course)
     assert "there is no room in /scratch; make some" in result["log"]
     assert result["success"] is not again
@@ -260,7 +260,7 @@ def test_who_ends_the_own_process_loses_that_cell_and_no_other(course):
 def test_a_cell_that_sleeps_or_never_ends_loses_itself_and_no_other(
     course, monkeypatch
 ):
-    monkeypatch.setattr(boxed, "_TO_END", Budget(cpu=1.0, clock=2.0))
+    monkeypatch.setattr(sandboxed_execute, "_TO_END", Budget(cpu=1.0, clock=2.0))
     hand_in(course, "ada", scores=f"import time\ntime.sleep(600)\n{judged.SCORES}")
     deaf = "import signal\nsignal.signal(2, signal.SIG_IGN)\nwhile True: pass"
     hand_in(course, "bob", scores=deaf)
@@ -278,7 +278,7 @@ SLEEPS = "import time\n{}\ntime.sleep(600)"
 
 def test_a_notebook_holds_its_grader_no_longer_than_its_limits_say(course, monkeypatch):
     """docs/scale.md: twice its seconds, one check more, and what ends a cell."""
-    monkeypatch.setattr(boxed, "_TO_END", Budget(cpu=0.5, clock=1.0))
+    monkeypatch.setattr(sandboxed_execute, "_TO_END", Budget(cpu=0.5, clock=1.0))
     slow = "import time\n" + judged.SCORES.replace(
         "return", "time.sleep(0.5)\n    return"
     )

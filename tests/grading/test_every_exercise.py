@@ -155,7 +155,7 @@ def test_the_search_for_a_mistake_survives_any_answers(name):
 
 @pytest.mark.parametrize("unit", units(), ids=lambda unit: unit.label)
 def test_what_is_asked_and_what_is_right_fit_into_messages(unit):
-    """A box that cannot read a question has no answer, however right it is."""
+    """A sandbox that cannot read a question has no answer, however right it is."""
     for visibility in ("public", "hidden"):
         for exercise in references.load(unit.name, visibility).values():
             other = specification(exercise.name).side

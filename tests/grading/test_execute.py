@@ -50,7 +50,7 @@ def test_what_a_box_takes_for_its_answers_counts_for_the_notebook():
 
 @pytest.mark.skipif(sys.platform != "linux", reason="boxes are Linux's")
 def test_no_walls_are_given_up_for_a_server_that_does_not_start(monkeypatch):
-    """A full /tmp, a machine that slept: that is no reason to grade without a box."""
+    """A full /tmp, a machine that slept: no reason to grade without a sandbox."""
 
     def fail(level):
         raise kind("the warm server did not start: No space left on device")

@@ -1,4 +1,4 @@
-"""Whatever a box answers, the judge ends soon, in a verdict that can be kept."""
+"""Whatever a sandbox answers, the judge ends soon, in a verdict that can be kept."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The judge plays the other side: what a probe would have to hide is not in the box."""
+"""The judge plays the interactor: what a probe would have to hide stays with it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from autograder.checks.probes import find
 from autograder.grading.judge.exchange import Seconds
 from autograder.grading.judge.judging import decide, shown
 from autograder.grading.judge.preparing import prepared
-from autograder.grading.judge.questioning import BoxClient
+from autograder.grading.judge.questioning import SandboxClient
 from autograder.sandbox.meter import Meter
 
 TICKET = "t1"
@@ -41,7 +41,7 @@ def target(name: str) -> object:
 
 
 def judged(name: str, answer: object, monkeypatch, seed: str = "abc"):
-    """The verdict on an object in a box at the other end of a socket."""
+    """The verdict on an object in a sandbox at the other end of a socket."""
     ours, theirs = socket.socketpair()
     with ours, theirs:
         monkeypatch.setenv(agent.CHANNEL, str(theirs.fileno()))
@@ -50,9 +50,9 @@ def judged(name: str, answer: object, monkeypatch, seed: str = "abc"):
         )
         serve.start()
         check = prepared(name, seed)
-        box = BoxClient(ours, TICKET, Meter(None), Seconds(60.0))
-        box.await_ready()
-        verdict = shown(decide(check, box))
+        sandbox = SandboxClient(ours, TICKET, Meter(None), Seconds(60.0))
+        sandbox.await_ready()
+        verdict = shown(decide(check, sandbox))
         serve.join(60)
         return verdict
 

@@ -22,7 +22,7 @@ pytestmark = [
     pytest.mark.timeout(120),
 ]
 
-# Quick, and without boxes: it is about files.
+# Quick, and without sandboxes: it is about files.
 CONFIG = """
 from autograder.grading import converter, dates, release
 c = get_config()

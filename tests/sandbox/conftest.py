@@ -44,7 +44,7 @@ def command_as(user: int, command: list[str]) -> list[str]:
 
 
 def environment() -> dict[str, str]:
-    """Of a grading process; a secret in it must not come into a box."""
+    """Of a grading process; a secret in it must not come into a sandbox."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith("AUTOGRADER")}
     home = {"HOME": "/nonexistent", "TEST_SECRET": "canary-4711"}
     return {**kept, **home, "PYTHONWARNINGS": "ignore", "TMPDIR": "/tmp"}

@@ -2,8 +2,8 @@
 
 ``python drive.py attack FOLDER LEVEL...`` runs the notebook of attacks at each level;
 ``python drive.py fill FOLDER LEVEL`` writes 9 MB, gives up what cannot be written, and
-says why the box has ended; ``python drive.py hang FOLDER LEVEL`` starts a kernel that
-never ends and waits.
+says why the sandbox has ended; ``python drive.py hang FOLDER LEVEL`` starts a kernel
+that never ends and waits.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ except OSError:
 
 
 async def started(folder: Path) -> tuple[Any, Any]:
-    """A kernel in a box and a client that is connected to it."""
+    """A kernel in a sandbox and a client that is connected to it."""
     manager = AsyncKernelManager()
     await manager.start_kernel(cwd=str(folder))
     client = manager.client()
@@ -161,7 +161,7 @@ async def hang(folder: Path) -> None:
 
 
 async def fill(folder: Path) -> str:
-    """Write to the box's disk; why the box has ended, or was not to be had."""
+    """Write to the sandbox's disk; why the sandbox has ended, or was not to be had."""
     try:
         manager, client = await started(folder)
     except ConfinementError as error:

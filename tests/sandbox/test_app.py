@@ -62,8 +62,8 @@ def test_nothing_is_open_before_the_fork_and_no_identity_shared_after_it(
     assert server["threads"] == 1 and server["unused"] == []
     kinds = ("socket:", "pipe:", "anon_inode:")
     assert not [name for name in server["descriptors"] if name.startswith(kinds)]
-    for box, name in ((one, "one"), (other, "other")):
-        assert box["pid"] and box["ident"] in box["topic"]
-        assert Path(box["folder"]).is_relative_to(tmp_path / name)
-        assert box["term"] == "xterm-color"
+    for sandbox, name in ((one, "one"), (other, "other")):
+        assert sandbox["pid"] and sandbox["ident"] in sandbox["topic"]
+        assert Path(sandbox["folder"]).is_relative_to(tmp_path / name)
+        assert sandbox["term"] == "xterm-color"
     assert one["session"] != other["session"] and one["ident"] != other["ident"]

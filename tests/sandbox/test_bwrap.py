@@ -1,4 +1,4 @@
-"""The command line of bubblewrap shows what a box may see, outer places first."""
+"""The command line of bubblewrap shows what a sandbox may see, outer places first."""
 
 from __future__ import annotations
 

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from autograder.sandbox.box import Box
 from autograder.sandbox.ending import EndReason
+from autograder.sandbox.sandboxed import SandboxedProcess
 
 
 class Answering:
@@ -24,9 +24,11 @@ class Answering:
 
 
 def usage_of(**words):
-    box = Box(Answering(**words), {"slot": "a", "level": "none", "pid": 1})
-    box.poll()
-    return box.usage
+    sandbox = SandboxedProcess(
+        Answering(**words), {"slot": "a", "level": "none", "pid": 1}
+    )
+    sandbox.poll()
+    return sandbox.usage
 
 
 @pytest.mark.parametrize("reason", list(EndReason))

@@ -1,4 +1,4 @@
-"""A host whose disk fills up while a box writes to it: no fault of the box's."""
+"""A host whose disk fills up while a sandbox writes to it: no fault of its code."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ exec env TMPDIR="$scratch" "$@"
 
 @pytest.fixture
 def ended(course: Path):
-    """Why a box ended that wrote 9 MB at landlock, to a disk of some size."""
+    """Why a sandbox ended that wrote 9 MB at landlock, to a disk of some size."""
     scratch = course / "scratch"
     scratch.mkdir(exist_ok=True)
 

@@ -1,4 +1,4 @@
-"""A box sees the interpreter and what ships to students, and nothing twice."""
+"""A sandbox sees the interpreter and what ships to students, and nothing twice."""
 
 from __future__ import annotations
 

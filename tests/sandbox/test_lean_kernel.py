@@ -1,4 +1,4 @@
-"""What a box's kernel leaves out is missed by nobody."""
+"""What a sandbox's kernel leaves out is missed by nobody."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ FLOOD = "for number in range(5000): display(number)"
 
 @pytest.fixture(scope="module")
 def book(tmp_path_factory: Any) -> Any:
-    """A notebook that was run in a box."""
+    """A notebook that was run in a sandbox."""
     cells = [PAST_PYTHON, BY_A_PROGRAM] * 15 + [FORKED, AWAITS, AWAITS, MAGIC, FAILS]
     cells += [KEPT, NO_MODULES]
     cells += [LATE.format(wait=wait) for wait in ("pass", "time.sleep(0.3)")]

@@ -16,7 +16,7 @@ import pytest
 from nbclient import NotebookClient
 from nbclient.exceptions import DeadKernelError
 
-from autograder.sandbox import box, client, confine
+from autograder.sandbox import client, confine, sandboxed
 from autograder.sandbox.confine import Policy
 from autograder.sandbox.ending import EndReason
 from autograder.sandbox.slot import remove_tree
@@ -33,7 +33,7 @@ LARGE = "display({'text/plain': 'x' * (9 << 20)}, raw=True)"
 
 @pytest.fixture(autouse=True)
 def boxed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Kernels of these tests come from a box; skip where there is none."""
+    """Kernels of these tests come from a sandbox; skip where there is none."""
     start_kernels_with(monkeypatch, "autograder-box")
 
 
@@ -252,7 +252,7 @@ def test_a_supervisor_that_does_not_obey_is_waited_for_no_longer(
         slots.append(Path(manager.ip).parent)
         os.kill(manager.provisioner.supervisor, signal.SIGSTOP)
 
-    monkeypatch.setattr(box, "OBEY_SECONDS", 0.5)
+    monkeypatch.setattr(sandboxed, "OBEY_SECONDS", 0.5)
     assert with_kernel(tmp_path, body)["ended"] is EndReason.LOST
     remove_tree(slots[0])  # else the server does, at its end
 

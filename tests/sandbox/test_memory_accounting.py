@@ -1,4 +1,4 @@
-"""Memory counts wherever a box keeps it, and many processes weigh as much as one."""
+"""Memory counts wherever it is kept, and many processes weigh as much as one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a box has used is what its own processes did, however busy the machine is."""
+"""What a sandbox has used is what its processes did, on however busy a machine."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ FOREVER = Budget(math.inf, math.inf)
 
 
 @pytest.fixture
-def box() -> Iterator[Callable[[str], tuple[subprocess.Popen[bytes], Span]]]:
+def sandbox() -> Iterator[Callable[[str], tuple[subprocess.Popen[bytes], Span]]]:
     """Starts a supervisor of one process that runs some code; a span on its meter."""
     started: list[subprocess.Popen[bytes]] = []
 
@@ -61,19 +61,19 @@ def look(span: Span, until: Callable[[], bool]) -> None:
 
 
 @pytest.mark.parametrize("code", [ENDLESS, CHILDREN])
-def test_all_processes_that_compute_count(box, code):
-    _, span = box(code)
+def test_all_processes_that_compute_count(sandbox, code):
+    _, span = sandbox(code)
     look(span, lambda: span.cpu > 0.5)
 
 
-def test_sleep_uses_the_clock_and_no_cpu(box):
-    _, span = box(SLEEP)
+def test_sleep_uses_the_clock_and_no_cpu(sandbox):
+    _, span = sandbox(SLEEP)
     look(span, lambda: span.clock > 1.0)
     assert span.cpu < 0.5
 
 
-def test_the_clock_stands_still_while_the_box_is_stopped(box):
-    process, span = box(SLEEP)
+def test_the_clock_stands_still_while_the_box_is_stopped(sandbox):
+    process, span = sandbox(SLEEP)
     os.killpg(process.pid, signal.SIGSTOP)
     span.pause()
     for _ in range(4):
@@ -82,33 +82,33 @@ def test_the_clock_stands_still_while_the_box_is_stopped(box):
     assert span.clock < LOOK_SECONDS and span.busy
 
 
-def test_a_child_that_stops_itself_buys_no_time(box):
+def test_a_child_that_stops_itself_buys_no_time(sandbox):
     stop = "import os, signal; os.kill(os.getpid(), signal.SIGSTOP)"
     child = (
         f"import subprocess, sys\nsubprocess.Popen([sys.executable, '-c', {stop!r}])"
     )
-    process, span = box(f"{child}\n{SLEEP}")
+    process, span = sandbox(f"{child}\n{SLEEP}")
     look(span, lambda: any(map(is_stopped, descendants(process.pid))))
     span.pause()
     look(span, lambda: span.clock > 3 * LOOK_SECONDS)
 
 
-def test_the_clock_of_one_that_wants_a_cpu_goes_no_faster_than_it_gets_one(box):
-    spans = [box(ENDLESS)[1] for _ in range(3 * (os.cpu_count() or 1))]
+def test_the_clock_of_one_that_wants_a_cpu_goes_no_faster_than_it_gets_one(sandbox):
+    spans = [sandbox(ENDLESS)[1] for _ in range(3 * (os.cpu_count() or 1))]
     look(spans[0], lambda: spans[0].cpu > 0.5)
     # What was lost to the others is not counted: looks are a quarter of a second apart.
     assert spans[0].clock < 3 * spans[0].cpu + 2 * LOOK_SECONDS
 
 
-def test_a_look_that_comes_late_counts_as_one_in_time(box):
-    _, span = box(SLEEP)
+def test_a_look_that_comes_late_counts_as_one_in_time(sandbox):
+    _, span = sandbox(SLEEP)
     time.sleep(2.5)
     span.over()
     assert span.clock <= 1.01
 
 
-def test_what_is_used_up_is_named(box):
-    _, span = box(ENDLESS)
+def test_what_is_used_up_is_named(sandbox):
+    _, span = sandbox(ENDLESS)
     little = span.next(Budget(cpu=0.1, clock=math.inf))
     look(span, lambda: little.over() is EndReason.CPU_TIME)
     short = span.next(Budget(cpu=math.inf, clock=0.1))

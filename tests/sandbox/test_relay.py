@@ -1,4 +1,4 @@
-"""What a box sends is counted on its way: large messages stop before their client."""
+"""What a sandbox sends is counted: large messages stop before their client."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_who_connects_to_a_kernel_that_has_ended_is_turned_away(ends):
 
 
 def test_a_kernel_that_takes_nobody_in_does_not_hold_the_relay(tmp_path):
-    """A box may keep a listening socket and never look at it."""
+    """A sandbox may keep a listening socket and never look at it."""
     door = Door(str(tmp_path / "outer"), str(tmp_path / "inner"), drops=False)
     with contextlib.ExitStack() as stack:
         deaf = stack.enter_context(socket.socket(socket.AF_UNIX))

@@ -1,4 +1,4 @@
-"""A box's folder is measured and removed whatever its student has done to it."""
+"""A sandbox's folder is measured and removed whatever its student has done to it."""
 
 from __future__ import annotations
 

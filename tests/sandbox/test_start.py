@@ -1,4 +1,4 @@
-"""What is known of a box before it is there."""
+"""What is known of a sandbox before it is there."""
 
 from __future__ import annotations
 

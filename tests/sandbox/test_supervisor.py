@@ -1,4 +1,4 @@
-"""What a box sees: the interpreter and the kit, but nothing else of the course."""
+"""What a sandbox sees: the interpreter and the kit, but nothing else of the course."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""A notebook's cells, run in boxes: what one may take, show and read."""
+"""A notebook's cells, run in sandboxes: what one may take, show and read."""

@@ -94,7 +94,7 @@ class OneCell:
             self._patience = time.monotonic() + self._client.iopub_timeout
             self._cell.metadata["execution"]["shell.execute_reply"] = timestamp(message)
             number = message["content"].get("execution_count")
-            if is_count(number):  # a box may say anything
+            if is_count(number):  # a sandbox may say anything
                 self._cell["execution_count"] = number
         elif not (is_reply or self._idle):
             try:

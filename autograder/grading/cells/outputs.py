@@ -43,7 +43,7 @@ class CappedOutputs(Execute):  # type: ignore[misc]
     ) -> NotebookNode | None:
         """Take an output message, unless its cell has printed its share already.
 
-        Any process of the box can send anything: what makes no sense is dropped.
+        Any process of the sandbox can send anything: what makes no sense is dropped.
         """
         try:
             if msg["msg_type"] in _SHOWING and (

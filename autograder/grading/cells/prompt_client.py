@@ -35,8 +35,8 @@ class PromptChannel(ZMQSocketChannel):
     def _recv(self, **options: Any) -> KernelMessage:
         """The next message. Raises ValueError, TypeError, LookupError: it is none.
 
-        Jupyter's session looks at every text of a message for dates, and remembers
-        each signature: a box that wanted to send the same twice has the key to do so.
+        Jupyter's session looks at every text of a message for dates, and remembers each
+        signature: a sandbox that wanted to send the same twice has the key to do so.
         """
         assert self.socket
         found: list[Any] = self.socket.recv_multipart(**options)

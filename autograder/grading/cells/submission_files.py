@@ -1,4 +1,4 @@
-"""What lies beside a notebook: its own files, and what a box may read of ours."""
+"""What lies beside a notebook: its own files, and what a sandbox may read of ours."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from autograder.grading.intake import RefusedError
 
 
 def refuse_large(folder: Path, disk_mb: int) -> None:
-    """Half of a box's disk is for what the submission writes.
+    """Half of a sandbox's disk is for what the submission writes.
 
     Raises:
         Refused: its files take more than the other half.

@@ -1,4 +1,4 @@
-"""A check cell becomes an exchange with the judge, while its box answers.
+"""A check cell becomes an exchange with the judge, while its sandbox answers.
 
 What imports PyTorch is imported when it is needed: most submissions do without it here.
 """
@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from nbformat import NotebookNode, from_dict
 
-from autograder.grading.cells.boxed import BoxedExecute
+from autograder.grading.cells.sandboxed_execute import SandboxedExecute
 from autograder.grading.checks import error_carried_forward
 from autograder.grading.checks.check_cell import CheckCell, check_cell
 from autograder.grading.faults import GradingInfrastructureError
@@ -30,25 +30,25 @@ class Checks:
     """The judged checks of one notebook.
 
     Args:
-        boxes: runs the cells of the notebook.
+        cells: runs the cells of the notebook.
         submission: whose it is; ``key``: what its fresh inputs are drawn from.
         seconds: CPU time that answers may take.
     """
 
     def __init__(
         self,
-        boxes: BoxedExecute,
+        cells: SandboxedExecute,
         judge: Judge,
         submission: str,
         key: str,
         seconds: Seconds,
     ):
-        self._boxes, self._judge = boxes, judge
+        self._cells, self._judge = cells, judge
         self._submission, self._key, self._seconds = submission, key, seconds
         self._verdicts: dict[str, Verdict] = {}  # by grade id
         self._panels: dict[int, NotebookNode] = {}
-        self._reached: int | None = None  # up to where the box of `carry` has run
-        self._been_in_place: set[str] = set()  # exercises, in that box
+        self._reached: int | None = None  # up to where the sandbox of `carry` has run
+        self._been_in_place: set[str] = set()  # exercises, in that sandbox
 
     def place(self, notebook: NotebookNode) -> None:
         """Put the verdicts into the notebook.
@@ -62,22 +62,22 @@ class Checks:
 
     def run(self, cell: NotebookNode, check: CheckCell, index: int) -> None:
         """Have a check decided."""
-        if not self._boxes.has_box(index) and (ended := self._boxes.ended(index)):
-            from autograder.grading.judge.rendered import without_box
+        if not self._cells.has_sandbox(index) and (ended := self._cells.ended(index)):
+            from autograder.grading.judge.rendered import without_sandbox
 
             points = float(cell.metadata.nbgrader.points)
-            found = without_box(check.exercise, points, ended, self._submission)
+            found = without_sandbox(check.exercise, points, ended, self._submission)
             self._keep(cell, index, found)
             return
         question = Question(check.exercise, self._submission, self._key, self._seconds)
         found = self._decided(question, cell, check, index)
-        if ended := self._boxes.ended(index):  # why the box has not answered
+        if ended := self._cells.ended(index):  # why the sandbox has not answered
             verdict = replace(found.verdict, note=ended.says, ended=ended.reason)
             found = replace(found, verdict=verdict)
         self._keep(cell, index, found)
 
     def carry(self, notebook: NotebookNode) -> None:
-        """Try what follows from other failures again, in another box (see carrying)."""
+        """Try what follows from other failures again, in another sandbox."""
         failed, self._reached = self._failed(), None
         if all(verdict.is_unsolved for verdict in failed.values()):
             return
@@ -90,7 +90,7 @@ class Checks:
             found = error_carried_forward.missing(check.exercise, failed, uses)
             keys = error_carried_forward.kept_back(check.exercise, self._failed())
             if not self._been_in_place.isdisjoint(keys):
-                self._reached = None  # this box may remember one of them
+                self._reached = None  # this sandbox may remember one of them
             if names := [name for name in found if name not in keys]:
                 self._try_again(index, copy.deepcopy(cell), check, names)
             if named := [name for name in found if name in keys]:
@@ -120,15 +120,15 @@ class Checks:
         self._verdicts[grade_id] = replace(verdict, note=note)
         self._panels[index].data["text/html"] += boxed(ORANGE, inline(says))
 
-    def _has_second_box(self, index: int) -> bool:
-        """Have a box with the cells before a check: the last check's goes on."""
+    def _has_second_sandbox(self, index: int) -> bool:
+        """Have a sandbox with the cells before a check: the last check's goes on."""
         if self._reached is None:
             self._been_in_place.clear()
-            self._boxes.leave_box()
+            self._cells.leave_sandbox()
         else:
-            self._boxes.run_again(self._reached, index)
+            self._cells.run_again(self._reached, index)
         self._reached = index
-        return self._boxes.has_box(index)
+        return self._cells.has_sandbox(index)
 
     def _try_again(
         self, index: int, cell: NotebookNode, check: CheckCell, names: list[str]
@@ -136,12 +136,13 @@ class Checks:
         """Run a check again with the course's version of some exercises before it.
 
         It is asked the same as before: what was wrong by itself stays so. The better of
-        the two verdicts counts (see carrying); nothing else leaves this box.
+        the two verdicts counts (see `error_carried_forward`); nothing else leaves this
+        sandbox.
         """
-        if not self._has_second_box(index):
+        if not self._has_second_sandbox(index):
             return
         self._been_in_place.update(names)
-        with self._boxes.unheard():  # an update of a display would reach the notebook
+        with self._cells.unheard():  # an update of a display would reach the notebook
             question = Question(
                 check.exercise, self._submission, self._key, self._seconds, tuple(names)
             )
@@ -153,7 +154,7 @@ class Checks:
     def _decided(
         self, question: Question, cell: NotebookNode, check: CheckCell, index: int
     ) -> RenderedVerdict:
-        """What the judge makes of a check that the box answers."""
+        """What the judge makes of a check that the sandbox answers."""
         with self._judge.exchange(question) as exchange:
             self._ask(exchange, cell, check, index)
             verdict = exchange.settle().verdict
@@ -161,10 +162,10 @@ class Checks:
                 "%s: %g of %g points, %.3f s for its answers",
                 verdict.exercise, verdict.points, verdict.max_points, exchange.took,
             )  # fmt: skip
-            self._boxes.count(exchange.took)
+            self._cells.count(exchange.took)
             if not exchange.complete:
-                self._boxes.leave_box()
-            if exchange.hindered and not self._boxes.final:
+                self._cells.leave_sandbox()
+            if exchange.hindered and not self._cells.final:
                 late = "an answer came late on a busy machine"
                 raise GradingInfrastructureError(late)
             return exchange.named()
@@ -172,11 +173,11 @@ class Checks:
     def _ask(
         self, exchange: Exchange, cell: NotebookNode, check: CheckCell, index: int
     ) -> None:
-        """Have the box answer the judge, until the cell has ended."""
+        """Have the sandbox answer the judge, until the cell has ended."""
         ticket, source = secrets.token_hex(8), cell.source
-        box = self._boxes.box
-        assert box.judge_socket, "it has started"
-        exchange.ask(box.judge_socket, box.supervisor, ticket)
+        sandbox = self._cells.sandbox
+        assert sandbox.judge_socket, "it has started"
+        exchange.ask(sandbox.judge_socket, sandbox.supervisor, ticket)
         agent = "__import__('autograder.checks.agent', fromlist=['serve'])"
         cell.source = (
             f"{agent}.serve({check.exercise!r}, {ticket!r},"
@@ -185,13 +186,15 @@ class Checks:
         if code := exchange.code:
             cell.source = f"with {agent}.in_place({code!r}, globals()): {cell.source}"
         try:
-            referee = CheckDeadline(exchange, box.judge_socket, self._judge.patience)
-            self._boxes.run(cell, index, referee.look)
+            referee = CheckDeadline(
+                exchange, sandbox.judge_socket, self._judge.patience
+            )
+            self._cells.run(cell, index, referee.look)
         finally:
             cell.source = source
 
     def _keep(self, cell: NotebookNode, index: int, found: RenderedVerdict) -> None:
-        """Keep a verdict, to stand in place of what the box printed under the check."""
+        """Keep a verdict, in place of what the sandbox printed under the check."""
         points = min(found.verdict.points, float(cell.metadata.nbgrader.points))
         # Not by `new_output`, which would look at its own work again by the schema.
         self._panels[index] = from_dict({

@@ -1,12 +1,12 @@
 """An error costs once: what follows from it is tried again with a right earlier part.
 
-When an exercise fails and one that it builds on has failed, too, a fresh box runs the
-notebook once more and is asked again, with the course's version of the failed ones in
-place of the student's. Then the student's are put back, and the box goes on to the next
-such check. An exercise builds on what its solution uses, and on what the student's own
-answer names. All of that stands before it: so whatever has been in place has a final
-verdict, and its solution may be known there. Nothing but the new verdicts leaves that
-box. The judge knows the course's version (in_place.py): nothing is imported for it.
+When an exercise fails and one that it builds on has failed, too, a fresh sandbox runs
+the notebook once more and is asked again, with the course's version of the failed ones
+in place of the student's. Then the student's are put back, and the sandbox goes on to
+the next such check. An exercise builds on what its solution uses, and on what the
+student's own answer names. All of that stands before it: so whatever has been in place
+has a final verdict, and its solution may be known there. Nothing but the new verdicts
+leaves that sandbox. The judge knows the course's version: nothing is imported for it.
 
 Some solutions are another exercise's answer: who looks rows up in the course's table
 needs no formula for them. Such keys stand in the unit's manifest, and one is put in

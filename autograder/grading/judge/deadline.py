@@ -17,13 +17,13 @@ _AFTERWARDS = Budget(cpu=5.0, clock=10.0)  # for a cell to end once it is decide
 class CheckDeadline:
     """Looks at a check while its cell runs: whose turn it is, and for how long.
 
-    Before the box begins to answer and once all is decided, the cell's own clock runs.
-    In between the judge measures each answer, and the box may have to wait for it; so
-    it has while it has said something that the judge has not read.
+    Before the sandbox begins to answer and once all is decided, the cell's own clock
+    runs. In between the judge measures each answer, and the sandbox may have to wait
+    for it; so it has while it has said something that the judge has not read.
 
     Args:
         patience: seconds for which the judge may say nothing while its turn may be.
-            What the box does is no sign of the judge: a box may always do a little.
+            What the sandbox does is no sign of the judge: it may always do a little.
     """
 
     def __init__(self, exchange: Exchange, channel: socket.socket, patience: float):

@@ -3,8 +3,8 @@
 An exchange goes
 
     prepare    exercise, submission, seeds   ->  prepared   it knows the exercise
-    ask        the box's channel             ->  ready      the box has begun to answer,
-                                                            and now and then after that
+    ask        the sandbox's channel         ->  ready      its answers begin, and then
+                                                            now and then after that
                                              ->  decided    the verdict, for good
     over       (the cell has ended)          ->  named      the mistake, if looked for
 
@@ -27,7 +27,7 @@ from autograder.grading.judge.verdict import RenderedVerdict, Verdict
 
 @dataclass(frozen=True)
 class Seconds:
-    """CPU time that a box may take for one answer, and for all answers to a check.
+    """CPU time that a sandbox may take for one answer, and for all answers to a check.
 
     Twice as much on the clock, for code that sleeps; no longer may the judge work for
     what it is asked in turn.
@@ -63,15 +63,15 @@ class Exchange:
         patience: seconds for which the judge may be silent.
 
     Attributes:
-        ready: the box has begun to answer.
+        ready: the sandbox has begun to answer.
         code: what puts in place the exercises that the question says are given.
         heard: when the judge has last said something.
         verdict: once it is decided.
-        complete: whether the box has answered all that it was asked.
-        hindered: whether an answer was late although the box had CPU time left, on a
-            machine that kept it waiting.
-        took: seconds on its clock that the box has taken for its answers, and CPU time
-            of the judge for what it has asked.
+        complete: whether the sandbox has answered all that it was asked.
+        hindered: whether an answer was late although the sandbox had CPU time left, on
+            a machine that kept it waiting.
+        took: seconds on its clock that the sandbox has taken for its answers, and CPU
+            time of the judge for what it has asked.
     """
 
     def __init__(self, line: Connection, names: Message, patience: float):
@@ -87,13 +87,13 @@ class Exchange:
         return not self._asked or bool(self.verdict and not self._goes_on)
 
     def prepare(self, **request: object) -> None:
-        """See that the judge is there, before the box is asked anything."""
+        """See that the judge is there, before the sandbox is asked anything."""
         self._asked = True
         self._put({"prepare": request})
         self.code = str(self._take("prepared")["code"])
 
     def ask(self, channel: socket.socket, supervisor: int | None, ticket: str) -> None:
-        """Give the judge the box's channel, and the process that watches the box."""
+        """Give the judge the sandbox's channel, and the process that watches it."""
         request = {"ticket": ticket, "supervisor": supervisor}
         self._put({"ask": request}, [channel.fileno()])
 

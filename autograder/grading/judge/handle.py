@@ -54,7 +54,7 @@ class Judge:
 
     @contextlib.contextmanager
     def exchange(self, question: Question) -> Iterator[Exchange]:
-        """An exchange that is prepared: the box may be asked.
+        """An exchange that is prepared: the sandbox may be asked.
 
         If it is not finished when it is left, the judge is ended.
 

@@ -2,9 +2,9 @@
 
 Started by `kernel/launch.py`, it serves the grading process (`handle.py`) at the other
 end of the socket that its argument names. It is handed the trusted end of a kernel's
-channel, questions the box, on cases that it draws and whose right answers it computes,
-and sends back a verdict. What the box sends is decoded here, away from the gradebook;
-what is right never enters the box.
+channel, questions the sandbox, on cases that it draws and whose right answers it
+computes, and sends back a verdict. What the sandbox sends is decoded here, away from
+the gradebook; what is right never enters the sandbox.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from autograder.grading.judge import reference_substitution
 from autograder.grading.judge.exchange import Seconds
 from autograder.grading.judge.naming import named
 from autograder.grading.judge.preparing import PreparedCheck, preload, prepared
-from autograder.grading.judge.questioning import BoxClient
+from autograder.grading.judge.questioning import SandboxClient
 from autograder.grading.judge.rendered import for_a_person, rendered
 from autograder.grading.judge.verdict import RenderedVerdict
 from autograder.sandbox import logs
@@ -86,10 +86,12 @@ def _answer(message: Message, line: Connection) -> None:
     with socket.socket(fileno=descriptors[0]) as channel:
         meter = Meter(message["ask"]["supervisor"])
         ticket = message["ask"]["ticket"]
-        box = BoxClient(channel, ticket, meter, limits, line, lambda: say("ready"))
-        if box.await_ready():
+        sandbox = SandboxClient(
+            channel, ticket, meter, limits, line, lambda: say("ready")
+        )
+        if sandbox.await_ready():
             say("ready")
-        verdicts = _verdicts(check, box, names["submission"], draws=not given)
+        verdicts = _verdicts(check, sandbox, names["submission"], draws=not given)
         decided, more = next(verdicts)
     seconds = round(time.monotonic() - started, 3)
     log.debug("decided in %s s: %s", seconds, decided.verdict)
@@ -99,7 +101,7 @@ def _answer(message: Message, line: Connection) -> None:
             final = reference_substitution.given(final.verdict, given)
         verdict = replace(final.verdict, seconds=seconds)
         say(state, verdict=verdict.to_json(), html=final.html,
-            complete=box.complete, hindered=box.hindered, took=box.took,
+            complete=sandbox.complete, hindered=sandbox.hindered, took=sandbox.took,
             more=more)  # fmt: skip
 
     tell("decided", decided, more)
@@ -108,7 +110,7 @@ def _answer(message: Message, line: Connection) -> None:
 
 
 def _verdicts(
-    check: PreparedCheck, box: BoxClient, submission: str, draws: bool
+    check: PreparedCheck, sandbox: SandboxClient, submission: str, draws: bool
 ) -> Iterator[tuple[RenderedVerdict, bool]]:
     """The verdict; after it, if there is a mistake to look for, the one that names it.
 
@@ -116,14 +118,14 @@ def _verdicts(
     early, or was our fault.
     """
     try:
-        result = decide(check, box)
+        result = decide(check, sandbox)
         seen = shown(result)
         drawn = pictures(seen) if draws else {}
         final = rendered(seen, submission, drawn)
-        more = box.heard and not (seen.passed or seen.note or box.late)
-    except Exception:  # a fault of ours, over whatever the box has answered
+        more = sandbox.heard and not (seen.passed or seen.note or sandbox.late)
+    except Exception:  # a fault of ours, over whatever the sandbox has answered
         log.exception("not judged")
-        box.done()
+        sandbox.done()
         final, more = for_a_person(check.exercise, submission), False
     yield final, more
     if more:
@@ -135,24 +137,24 @@ def _verdicts(
         yield final, False
 
 
-def decide(check: PreparedCheck, box: BoxClient) -> CheckResult:
-    """Question the box on one exercise: on the visible cases first.
+def decide(check: PreparedCheck, sandbox: SandboxClient) -> CheckResult:
+    """Question the sandbox on one exercise: on the visible cases first.
 
     A stub says there what it is, and nothing is drawn for it.
     """
     cases = check.exercise.cases
-    answers = [box.ask(check.side(case), check.shown(case)) for case in cases]
+    answers = [sandbox.ask(check.side(case), check.shown(case)) for case in cases]
     if not all(map(is_stub, answers)):
         cases = check.cases
-        answers += [box.ask(check.side(c), check.shown(c)) for c in check.fresh]
-    box.done()
+        answers += [sandbox.ask(check.side(c), check.shown(c)) for c in check.fresh]
+    sandbox.done()
     for case, answer in zip(cases, answers, strict=False):
         log.debug("case %s: the sandbox said %s", case.name, answer)
     given = iter(answers)
     result = judge(check.exercise, cases, lambda case: next(given))
-    if not box.heard:
+    if not sandbox.heard:
         return replace(result, results=(), note="The check did not run.", points=0.0)
-    return replace(result, mistake=box.late, sure=True) if box.late else result
+    return replace(result, mistake=sandbox.late, sure=True) if sandbox.late else result
 
 
 def shown(result: CheckResult) -> CheckResult:

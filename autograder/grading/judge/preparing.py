@@ -50,8 +50,8 @@ class PreparedCheck:
     def fresh(self) -> tuple[Case, ...]:
         """Cases that do not ship, with the right answers; they take a while to draw.
 
-        The stored hidden cases stay here: whatever enters the box could be printed by
-        the student's code. Where answers are many numbers that are computed, a few
+        The stored hidden cases stay here: whatever enters the sandbox could be printed
+        by the student's code. Where answers are many numbers that are computed, a few
         drawings serve all submissions: to know inputs of theirs is to know no answers.
         Where we play a side, feedback tells which words were right; where a model is
         measured, inputs are read by people; a mask or a list of words can be filled in
@@ -72,7 +72,7 @@ class PreparedCheck:
         return self.task.side.in_grading(case.inputs, draw)
 
     def shown(self, case: Case) -> Packed | None:
-        """The whole case where we play nothing: put together once for all boxes."""
+        """The whole case where we play nothing: put together once for all sandboxes."""
         if self.task.side is not Interactor:
             return None
         if case not in _packed:
@@ -92,7 +92,7 @@ _packed = WeakKeyDictionary[Case, Packed]()  # of cases that are there anyway
 
 @functools.cache
 def _is_computed(name: str) -> bool:
-    """Whether what is right follows from inputs that the box is given whole.
+    """Whether what is right follows from inputs that the sandbox is given whole.
 
     And whether most cases have more numbers for an answer than a person writes down.
     """

@@ -1,4 +1,4 @@
-"""The judge's end of a kernel's channel: asks the box, and believes nothing it says."""
+"""The judge's end of a kernel's channel: asks the sandbox, and believes nothing."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from autograder.sandbox.meter import LOOK_SECONDS, Budget, Meter, Span, usual_bu
 
 NO_ANSWER = "the check got no readable answer from the notebook"
 MOST_ANSWERED = 1 << 28  # bytes of all answers to one check, which are kept
-MOST_QUESTIONS = 50_000  # that a box may ask during one check
+MOST_QUESTIONS = 50_000  # that a sandbox may ask during one check
 TOO_SLOW = "an answer took longer than {}"
 TOO_SLOW_IN_ALL = "the answers to this check together took longer than {}"
 _ASKED = {
@@ -37,17 +37,17 @@ _STRAYS = 4  # messages of an interrupted call that are passed over
 Result = TypeVar("Result")
 
 
-class BoxClient:
+class SandboxClient:
     """The student's process, as far as the judge can tell.
 
     Args:
-        ticket: of the call in the box that is to answer.
+        ticket: of the call in the sandbox that is to answer.
         seconds: CPU time that answers may take; so much may we for what they ask us.
         stop: ends the wait as soon as there is something to read on it.
         waits: called every `_SIGN` seconds while an answer is awaited: a sign of life.
 
     Attributes:
-        late: what is said of a box that was lost over a limit, if it was.
+        late: what is said of a sandbox that was lost over a limit, if it was.
     """
 
     def __init__(
@@ -66,11 +66,11 @@ class BoxClient:
 
     @property
     def took(self) -> float:
-        """Seconds of the box for its answers, and of ours for what it has asked."""
+        """Seconds of the sandbox for its answers, and of ours for what it has asked."""
         return self._clock + self._worked
 
     def await_ready(self) -> bool:
-        """Whether our call in the box begins; the grading process bounds the wait."""
+        """Whether our call begins there; the grading process bounds the wait."""
         never = self._begun(Budget(math.inf, math.inf))
         self.heard = self._until((f"ready {self._ticket}",), never) is not None
         return self.heard
@@ -78,7 +78,7 @@ class BoxClient:
     def ask(self, side: Interactor, shown: Packed | None = None) -> Answers:
         """The answers to a case; once an answer is missing, none is asked for.
 
-        Meanwhile the box may ask, too: we play the other side of its probe.
+        Meanwhile the sandbox may ask, too: we play the other side of its probe.
 
         Args:
             shown: what that side shows, for who has it put together already.
@@ -115,7 +115,7 @@ class BoxClient:
         self.complete = self._send(f"done {self._ticket}", {}, span)
 
     def _send(self, kind: str, values: Answers | Packed, span: Span) -> bool:
-        """Whether a box that still answers has taken a message."""
+        """Whether a sandbox that still answers has taken a message."""
         if not self._lost:
             self._try(lambda: send(self._channel, kind, values, self._waiting(span)))
         return not self._lost
@@ -137,7 +137,7 @@ class BoxClient:
         return receive(self._channel, limits, self._waiting(span))
 
     def _try(self, action: Callable[[], Result]) -> Result | None:
-        """What an action on the channel gives; None if the box is lost."""
+        """What an action on the channel gives; None if the sandbox is lost."""
         try:
             return None if self._lost else action()
         except WireError:
@@ -188,12 +188,12 @@ class BoxClient:
         )
 
     def _begun(self, budget: Budget) -> Span:
-        """A span from now on, of the box's time and of ours."""
+        """A span from now on, of the sandbox's time and of ours."""
         self._at = time.thread_time()
         return Span(self._meter, budget)
 
     def _count_ours(self, span: Span) -> None:
-        """While we work for the box it waits, and its clock stands."""
+        """While we work for the sandbox it waits, and its clock stands."""
         before, self._at = self._at, time.thread_time()
         self._worked += self._at - before
         span.give_back(self._at - before)

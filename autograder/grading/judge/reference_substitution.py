@@ -1,6 +1,7 @@
 """The course's version of exercises in place of a student's: the judge's part.
 
-Its code, and what is told of a verdict on what builds on it (see carrying.py).
+Its code, and what is told of a verdict on what builds on it; error_carried_forward.py
+says when.
 """
 
 from __future__ import annotations
@@ -41,8 +42,8 @@ def given(verdict: Verdict, names: Sequence[str]) -> RenderedVerdict:
 
     The course's solutions are known where the answers were made. So nothing that an
     answer says leaves: no error's words, no tensor; only which cases were right. A
-    clinic counts as a whole only: its second box may tell itself from the first one,
-    and guess again.
+    clinic counts as a whole only: its second sandbox may tell itself from the first
+    one, and guess again.
     """
     titles = " and ".join(specification(name).title for name in names)
     right = verdict.points >= verdict.max_points

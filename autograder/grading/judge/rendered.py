@@ -12,7 +12,7 @@ from autograder.checks.panel import as_html, as_text
 from autograder.grading.judge.verdict import CaseVerdict, RenderedVerdict, Verdict
 from autograder.sandbox.ending import Ended, EndReason
 
-_LONGEST = 300  # letters of an error's line: a box may send any
+_LONGEST = 300  # letters of an error's line: a sandbox may send any
 FOR_A_PERSON = "This check could not be decided: a person looks at it."
 
 
@@ -36,10 +36,10 @@ def for_a_person(exercise: Exercise, submission: str) -> RenderedVerdict:
     return replace(found, verdict=replace(found.verdict, decided="person"))
 
 
-def without_box(
+def without_sandbox(
     exercise: str, points: float, ended: Ended, submission: str
 ) -> RenderedVerdict:
-    """The verdict on a check for which no box could be had any more, and why."""
+    """The verdict on a check for which no sandbox could be had any more, and why."""
     result = CheckResult(exercise, "", 0.0, points, note=ended.says)
     found = rendered(result, submission)
     return replace(found, verdict=replace(found.verdict, ended=ended.reason))

@@ -27,7 +27,7 @@ class Verdict:
 
     ``scores`` are measures of answers that are better or worse, on fresh inputs.
     ``decided`` is "outside" (by the judge), "person" (nobody yet: the judge has failed
-    over it, and a person decides) or "inside" (an assert in the box);
+    over it, and a person decides) or "inside" (an assert in the sandbox);
     ``submission`` says whose check it was.
     ``ended`` is why answers are missing, which ``note`` says in words; None for all
     others, and in records of versions that did not say.

@@ -9,7 +9,8 @@ import resource
 from autograder.course.errors import CourseError
 
 _FILES = 64  # for sockets, pipes, the gradebook; and as many for each job
-_THREADS = 24  # of the command itself, the server, the judge and a box; as many a job
+# Of the command itself, the server, the judge and a sandbox; as many for each job.
+_THREADS = 24
 
 
 def check_ulimits(jobs: int) -> None:

@@ -3,9 +3,9 @@
 A Dask worker hands each task to a `Pool` of its own. So what a submission can bring
 down is a process of that pool, with the same two tries as on one machine, and Dask is
 left with the loss of machines: it gives what was there to others. A machine that gives
-no boxes would fail faster than others grade, and draw all the work to it: it is asked
-once. Machines share no disk; a task brings along all that it needs, the course's secret
-included (use Dask's TLS where the network is not yours alone).
+no sandboxes would fail faster than others grade, and draw all the work to it: it is
+asked once. Machines share no disk; a task brings along all that it needs, the course's
+secret included (use Dask's TLS where the network is not yours alone).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _lock = threading.Lock()
 _pools: list[Pool] = []  # of a worker: one at most
 
 
-class NoBoxesError(Exception):
+class NoSandboxError(Exception):
     """A worker's machine can grade nothing; its arguments are its name, and why."""
 
 
@@ -118,7 +118,7 @@ class Cluster:
 
     def _settle(self, data: bytes, found: Future[bytes], sent: Future[bytes]) -> None:
         error = None if sent.cancelled() else sent.exception()
-        if isinstance(error, NoBoxesError):
+        if isinstance(error, NoSandboxError):
             # Not here, in the thread that would bring the scheduler's answers.
             again = threading.Thread(
                 target=self._send_again, args=(data, found, error), daemon=True
@@ -134,7 +134,7 @@ class Cluster:
             found.set_result(sent.result())
 
     def _send_again(
-        self, data: bytes, found: Future[bytes], error: NoBoxesError
+        self, data: bytes, found: Future[bytes], error: NoSandboxError
     ) -> None:
         """Give a task to another worker than the one that could not grade it."""
         try:
@@ -248,7 +248,7 @@ def _submitted(task: Task) -> Future[bytes]:
     except SetupError as error:
         from distributed import get_worker
 
-        raise NoBoxesError(get_worker().address, str(error)) from None
+        raise NoSandboxError(get_worker().address, str(error)) from None
 
 
 def _pool(task: Task) -> Pool:

@@ -8,7 +8,7 @@ socket is its end and that of all workers.
 
 A worker grades one task after the other: bytes in, bytes out, and meanwhile signs of
 life, as long as it uses CPU. A fork of it is its judge: the judge decodes what comes
-from boxes, and would cost two seconds to import.
+from sandboxes, and would cost two seconds to import.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""System calls that a box is refused, by their numbers on two machines."""
+"""System calls that a sandbox is refused, by their numbers on two machines."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ DENIED: Calls = {
     "syslog": (103, 116),
     "vhangup": (153, 58),
     "personality": (135, 92),
-    # memory that no limit of the box counts, and that of other processes by number
+    # memory that no limit of the sandbox counts, and that of other processes by number
     "memfd_create": (319, 279),
     "memfd_secret": (447, 447),
     "shmget": (29, 194),

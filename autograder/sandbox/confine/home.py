@@ -14,7 +14,7 @@ def furnish(policy: Policy, room: Room, home: Path) -> None:
     """Make the student's directories and copy the submission in.
 
     Everything the student may write belongs to `room.uid`. Raises ConfinementError if
-    the submission is larger than half the disk the box gets.
+    the submission is larger than half the disk the sandbox gets.
     """
     home.mkdir(parents=True, mode=0o700, exist_ok=True)
     for name in ("work", "tmp", "cache", "ipython", "matplotlib"):
@@ -40,7 +40,7 @@ def copy_submission(source: Path, target: Path, policy: Policy) -> None:
         for name in sorted(names):
             files -= 1
             if files < 0 or left < 0:
-                raise ConfinementError("the submission is too large for its box")
+                raise ConfinementError("the submission is too large for its sandbox")
             left -= _copy_regular(handle, name, place / name, left)
 
 
@@ -56,7 +56,7 @@ def _copy_regular(folder: int, name: str, target: Path, most: int) -> int:
         if not stat.S_ISREG(status.st_mode):
             return 0
         if status.st_size > most:
-            raise ConfinementError("the submission is too large for its box")
+            raise ConfinementError("the submission is too large for its sandbox")
         with open(target, "wb") as copy:
             shutil.copyfileobj(source, copy)
         return status.st_size

@@ -27,7 +27,7 @@ _PROC = ("cpuinfo", "meminfo", "stat", "self/status", "self/stat", "self/statm")
 def restrict(room: Room) -> None:
     """Files, TCP, abstract sockets and signals. Needs ABI 6 (Linux 6.12) for the last.
 
-    The host's /dev/shm is none of it: what boxes put there they would share, and it
+    The host's /dev/shm is none of it: what sandboxes put there they would share, and it
     would stay (see without.py).
     """
     abi = syscall(NR_LANDLOCK_CREATE, "Landlock", None, 0, 1)

@@ -40,11 +40,11 @@ def set_limits(level: str, policy: Policy) -> None:
         value = value if most == resource.RLIM_INFINITY else min(value, most)
         resource.setrlimit(name, (value, value))
     with open("/proc/self/oom_score_adj", "w") as score:
-        score.write("1000")  # if the machine runs out, the box goes first
+        score.write("1000")  # if the machine runs out, the sandbox goes first
 
 
 def _shared_count(level: str) -> int:
-    """Threads that count against this user's limit although they are not the box's."""
+    """Threads that count against this user's limit, but are not the sandbox's."""
     if os.getuid() == 0 or level in ("user-namespaces", "bwrap"):
         return 0
     count = 0

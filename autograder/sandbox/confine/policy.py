@@ -1,4 +1,4 @@
-"""What a submission may use, and where its box stands: plain values."""
+"""What a submission may use, and where its sandbox stands: plain values."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 LEVELS = ("namespaces", "user-namespaces", "landlock", "bwrap", "none")
 NAMESPACES = LEVELS[:2]
-ON_HOSTS_DISK = ("landlock", "none")  # what a box writes at these levels
+ON_HOSTS_DISK = ("landlock", "none")  # what a sandbox writes at these levels
 
 # Above every range that systemd gives out (containers end at 0x6fffffff), so that a
 # slot's user owns no file. A slot is FIRST_UID + its supervisor's pid: no two at once.
@@ -32,13 +32,13 @@ class ConfinementError(RuntimeError):
 class Policy:
     """What a submission may use. Plain values, so that JSON and traitlets can carry it.
 
-    `memory_mb` bounds what each process of the box allocates and what all of them hold
-    together; `disk_mb` and `files` bound everything written; `file_mb` one file;
-    `message_mb` one message to the client, `messages_mb` all of them;
-    `processes` counts threads too; `notebook_seconds` is the CPU time of all processes
-    together (who starts boxes bounds the time that they sleep: see meter.py).
-    `readable` adds paths the box may read, `hidden` takes paths away again that lie
-    below a readable one. `level` forces one level instead of the strongest that works.
+    `memory_mb` bounds what each process of the sandbox allocates and what all of them
+    hold together; `disk_mb` and `files` bound everything written; `file_mb` one file;
+    `message_mb` one message to the client, `messages_mb` all of them; `processes`
+    counts threads too; `notebook_seconds` is the CPU time of all processes together
+    (who starts sandboxes bounds the time that they sleep: see meter.py). `readable`
+    adds paths the sandbox may read, `hidden` takes paths away again that lie below a
+    readable one. `level` forces one level instead of the strongest that works.
     `allow_unconfined` lets ``none`` be used. `imports` are modules that the warm server
     is to have imported, of those that it imports on demand. From `seed` the random
     generators start that a notebook has not seeded; "": from chance.
@@ -84,9 +84,9 @@ class Policy:
 
 @dataclasses.dataclass(frozen=True)
 class Room:
-    """Where one box stands on the host and what is carried into it.
+    """Where one sandbox stands on the host and what is carried into it.
 
-    `slot` is the box's own directory on the host; `submission` is copied in;
+    `slot` is the sandbox's own directory on the host; `submission` is copied in;
     `visible` are the paths that can be read, `hidden` those below them that cannot,
     `kit` single files and folders that are visible although they lie below a hidden
     path. `uid` is the user inside.
@@ -100,5 +100,5 @@ class Room:
     uid: int
 
     def home(self, level: str) -> Path:
-        """The student's home directory as the box sees it at `level`."""
+        """The student's home directory as the sandbox sees it at `level`."""
         return self.slot / "home" if level in ON_HOSTS_DISK else Path(HOME)

@@ -51,7 +51,7 @@ def _argument(
 
 def _filter(level: str) -> bytes:
     """The system-call filter as BPF instructions."""
-    # Sockets of the box's own, empty network; libzmq asks netlink for interfaces.
+    # Sockets of the sandbox's own, empty network; libzmq asks netlink for interfaces.
     own = (socket.AF_UNIX, socket.AF_INET, socket.AF_INET6, socket.AF_NETLINK)
     families = () if level == "landlock" else tuple(map(int, own))
     ignored = SCHEDULING | (ATTRIBUTES if level == "landlock" else {})

@@ -1,4 +1,4 @@
-"""A file system of the box's own: what is visible, read-only, and one home."""
+"""A file system of the sandbox's own: what is visible, read-only, and one home."""
 
 from __future__ import annotations
 

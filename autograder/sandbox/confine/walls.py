@@ -34,11 +34,11 @@ from autograder.sandbox.confine.view import build_root
 
 
 def fork(level: str) -> int:
-    """Fork the box's first process; returns its pid, or 0 in the child.
+    """Fork the sandbox's first process; returns its pid, or 0 in the child.
 
     The caller must be a throw-away supervisor: its own children to come are moved to
-    the new process namespace. Below namespaces it becomes the box's reaper instead, so
-    that a daemonised grandchild comes back to it. Raises OSError.
+    the new process namespace. Below namespaces it becomes the sandbox's reaper instead,
+    so that a daemonised grandchild comes back to it. Raises OSError.
     """
     if level == "user-namespaces":
         uid, gid = os.getuid(), os.getgid()
@@ -59,7 +59,7 @@ def adopt_orphans() -> None:
 
 
 def slot_uid(supervisor: int) -> int:
-    """The user id inside a box: one per supervisor pid if we are root, else our own."""
+    """The user id in a sandbox: one per supervisor pid if we are root, else our own."""
     return FIRST_UID + supervisor if os.getuid() == 0 else os.getuid()
 
 
@@ -89,7 +89,7 @@ def enter(level: str, policy: Policy, room: Room) -> None:
 
 
 def _loopback_up() -> None:
-    """ipykernel and many a tutorial talk to 127.0.0.1, here inside the box."""
+    """ipykernel and many a tutorial talk to 127.0.0.1, here inside the sandbox."""
     siocsifflags, up_and_running = 0x8914, 0x41
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as anything:
         request = struct.pack("16sH14x", b"lo", up_and_running)
@@ -97,7 +97,7 @@ def _loopback_up() -> None:
 
 
 def forbidden_calls() -> list[str]:
-    """Names of calls that ought to be refused in a box and were not (self-test)."""
+    """Names of calls that ought to be refused in a sandbox and were not (self-test)."""
     ptrace_me = 0
     calls = {
         "ptrace": lambda: check(LIBC.ptrace(ptrace_me, 0, None, None), "ptrace"),

@@ -46,7 +46,7 @@ TELLS = RIGHT.replace(
     "        print('SECRET', scaled_dot_product_attention.__code__.co_consts)\n"
     "        return scaled_dot_product_attention(q, k, v, mask)",
 )
-# Right without a mask; with one, an error's words carry what this box knows.
+# Right without a mask; with one, an error's words carry what this sandbox knows.
 RAISES = RIGHT.replace(
     "        return scaled_dot_product_attention(q, k, v, mask)",
     "        if mask is not None:\n"
@@ -227,7 +227,7 @@ def test_what_the_cells_have_shown_stays(pristine):
 
 
 class Boxes:
-    """Stands for the boxes of a notebook, and says what is asked of them."""
+    """Stands for the sandboxes of a notebook, and says what is asked of them."""
 
     def __init__(self):
         self.did = []
@@ -235,18 +235,18 @@ class Boxes:
     def run_again(self, start, end):
         self.did.append((start, end))
 
-    def leave_box(self):
+    def leave_sandbox(self):
         self.did.append("fresh")
 
-    def has_box(self, index):
+    def has_sandbox(self, index):
         return True
 
 
 def test_the_box_of_one_second_try_goes_on_to_the_next():
-    boxes = Boxes()
-    checks = Checks(boxes, None, "ann", "key", 20.0)
-    assert checks._has_second_box(3) and checks._has_second_box(7)
-    assert boxes.did == ["fresh", (3, 7)]
+    sandboxes = Boxes()
+    checks = Checks(sandboxes, None, "ann", "key", 20.0)
+    assert checks._has_second_sandbox(3) and checks._has_second_sandbox(7)
+    assert sandboxes.did == ["fresh", (3, 7)]
 
 
 @pytest.mark.parametrize("unit", units(), ids=lambda unit: unit.label)

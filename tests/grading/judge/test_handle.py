@@ -15,7 +15,7 @@ from autograder.grading.judge.exchange import Question
 from autograder.grading.judge.handle import DRAWINGS, Judge
 from autograder.sandbox.inside import ALIKE
 from autograder.solutions import attention
-from tests.grading.box_and_judge import (
+from tests.grading.sandbox_and_judge import (
     NAME,
     OTHER,
     TICKET,
@@ -32,9 +32,9 @@ def exchange(process, channel, ticket=TICKET, submission="ada"):
         return found, found.named()
 
 
-def test_the_judge_process_answers_and_outlives_requests(judge, ends, box):
+def test_the_judge_process_answers_and_outlives_requests(judge, ends, sandbox):
     for ticket in ("t1", "t2"):
-        channel = box(lambda: attention.dot_product_scores, ticket)
+        channel = sandbox(lambda: attention.dot_product_scores, ticket)
         asked, found = exchange(judge, channel, ticket)
         assert found.verdict.points == found.verdict.max_points
         assert asked.complete and "points" in found.html
@@ -47,10 +47,10 @@ def test_the_judge_process_answers_and_outlives_requests(judge, ends, box):
     assert not silent.complete and judge._process.pid == pid
 
 
-def test_a_judge_that_has_preloaded_a_unit_answers_as_any(judge, box):
+def test_a_judge_that_has_preloaded_a_unit_answers_as_any(judge, sandbox):
     for unit in ("attention", "of_no_course"):
         judge.preload(unit)
-    channel = box(lambda: attention.dot_product_scores)
+    channel = sandbox(lambda: attention.dot_product_scores)
     verdict = exchange(judge, channel)[1].verdict
     assert verdict.points == verdict.max_points
 
@@ -95,7 +95,9 @@ def test_a_class_is_asked_few_drawings_and_each_submission_always_the_same():
         assert not {s["shared"] for s in found} & {s["shared"] for s in seeds}
 
 
-def test_a_judge_that_is_left_in_an_exchange_is_ended_and_replaced(judge, ends, box):
+def test_a_judge_that_is_left_in_an_exchange_is_ended_and_replaced(
+    judge, ends, sandbox
+):
     judge.wait()
     pid = judge._process.pid
     with (
@@ -106,12 +108,12 @@ def test_a_judge_that_is_left_in_an_exchange_is_ended_and_replaced(judge, ends, 
         raise KeyboardInterrupt
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
-    channel = box(lambda: attention.dot_product_scores)
+    channel = sandbox(lambda: attention.dot_product_scores)
     verdict = exchange(judge, channel)[1].verdict
     assert verdict.exercise == NAME and verdict.points == verdict.max_points
 
 
-def test_a_judge_that_is_stopped_for_too_long_decides_nothing(judge, box):
+def test_a_judge_that_is_stopped_for_too_long_decides_nothing(judge, sandbox):
     judge.wait()
     stopped = judge._process.pid
     os.kill(stopped, signal.SIGSTOP)
@@ -122,7 +124,7 @@ def test_a_judge_that_is_stopped_for_too_long_decides_nothing(judge, box):
     ):
         raise AssertionError("it was not prepared")
     judge.patience = 120.0
-    channel = box(lambda: attention.dot_product_scores)
+    channel = sandbox(lambda: attention.dot_product_scores)
     assert exchange(judge, channel)[1].verdict.exercise == NAME
     assert judge._process.pid != stopped
 

@@ -6,24 +6,24 @@ from autograder.checks import references
 from autograder.checks.panel import as_text
 from autograder.grading.judge import preparing, questioning
 from autograder.solutions import attention
-from tests.grading.box_and_judge import NAME, judged
+from tests.grading.sandbox_and_judge import NAME, judged
 
 
-def test_all_answers_together_have_a_size_that_is_counted(box, monkeypatch):
+def test_all_answers_together_have_a_size_that_is_counted(sandbox, monkeypatch):
     monkeypatch.setattr(questioning, "MOST_ANSWERED", 10_000)
-    channel = box(lambda: lambda q, k: torch.zeros(40, 40))  # 6400 bytes
+    channel = sandbox(lambda: lambda q, k: torch.zeros(40, 40))  # 6400 bytes
     findings = [f for r in judged(channel).results for f in r.findings]
     assert "no readable answer" not in findings[0].message
     assert any(questioning.NO_ANSWER in f.message for f in findings[1:])
 
 
-def test_the_solution_is_worth_all_points(box):
-    verdict = judged(box(lambda: attention.dot_product_scores))
+def test_the_solution_is_worth_all_points(sandbox):
+    verdict = judged(sandbox(lambda: attention.dot_product_scores))
     assert verdict.passed and verdict.points == verdict.max_points
 
 
-def test_fresh_cases_are_asked_beside_the_visible_ones(box):
-    verdict = judged(box(lambda: attention.dot_product_scores))
+def test_fresh_cases_are_asked_beside_the_visible_ones(sandbox):
+    verdict = judged(sandbox(lambda: attention.dot_product_scores))
     visible = len(references.load("attention")[NAME].cases)
     hidden = [r.case for r in verdict.results if r.case.hidden]
     assert len(verdict.results) > len(hidden) >= visible
@@ -38,16 +38,16 @@ def test_fresh_cases_are_asked_beside_the_visible_ones(box):
     )
 
 
-def test_nothing_is_drawn_for_a_stub(box, monkeypatch):
+def test_nothing_is_drawn_for_a_stub(sandbox, monkeypatch):
     def stub(q, k):
         raise NotImplementedError
 
     preparing._fresh.cache_clear()
     monkeypatch.setattr(preparing, "fresh_cases", None)
-    verdict = judged(box(lambda: stub))
+    verdict = judged(sandbox(lambda: stub))
     assert verdict.unsolved and verdict.points == 0
 
 
-def test_an_undefined_name_is_reported(box):
-    verdict = judged(box(lambda: undefined_name))  # noqa: F821
+def test_an_undefined_name_is_reported(sandbox):
+    verdict = judged(sandbox(lambda: undefined_name))  # noqa: F821
     assert verdict.points == 0 and "`undefined_name` is not defined" in as_text(verdict)

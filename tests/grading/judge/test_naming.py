@@ -9,7 +9,7 @@ from autograder.checks import references
 from autograder.checks.compare import compare
 from autograder.grading.judge import naming
 from autograder.solutions import attention
-from tests.grading.box_and_judge import NAME, judged
+from tests.grading.sandbox_and_judge import NAME, judged
 
 
 def swapped(q, k):
@@ -21,8 +21,8 @@ def nothing_is_known():
     naming._answered.clear()
 
 
-def test_a_mistake_is_named(box):
-    verdict = judged(box(lambda: swapped))
+def test_a_mistake_is_named(sandbox):
+    verdict = judged(sandbox(lambda: swapped))
     assert verdict.points < verdict.max_points and verdict.mistake
 
 
@@ -34,7 +34,7 @@ def test_a_mistake_is_named(box):
         (lambda q, k: q.no_such_method(), 0),  # an error that no mistake makes
     ],
 )
-def test_only_likely_mistakes_are_computed(box, monkeypatch, answer, most):
+def test_only_likely_mistakes_are_computed(sandbox, monkeypatch, answer, most):
     computed = []
     given = answers.mistaken_answers
     monkeypatch.setattr(
@@ -44,7 +44,7 @@ def test_only_likely_mistakes_are_computed(box, monkeypatch, answer, most):
             computed.append(len(objects)) or given(task, objects, inputs)
         ),
     )
-    judged(box(lambda: answer))
+    judged(sandbox(lambda: answer))
     assert (
         max(computed, default=0)
         <= most
@@ -53,7 +53,7 @@ def test_only_likely_mistakes_are_computed(box, monkeypatch, answer, most):
 
 
 def test_who_fails_hidden_cases_only_is_compared_with_mistakes_of_that_kind(
-    box, monkeypatch
+    sandbox, monkeypatch
 ):
     compared, made = set(), answers.mistaken_objects
     monkeypatch.setattr(
@@ -73,7 +73,7 @@ def test_who_fails_hidden_cases_only_is_compared_with_mistakes_of_that_kind(
         scores = attention.dot_product_scores(q, k)
         return scores if tuple(q.flatten().tolist()) in seen else scores + 1
 
-    verdict = judged(box(lambda: learnt_by_heart))
+    verdict = judged(sandbox(lambda: learnt_by_heart))
     assert verdict.points < verdict.max_points
     wrong_in_visible_ones = {
         name
@@ -84,7 +84,7 @@ def test_who_fails_hidden_cases_only_is_compared_with_mistakes_of_that_kind(
     assert wrong_in_visible_ones and not compared & wrong_in_visible_ones
 
 
-def test_what_a_mistake_answers_to_a_case_is_found_once(box, monkeypatch):
+def test_what_a_mistake_answers_to_a_case_is_found_once(sandbox, monkeypatch):
     found, given = [], answers.mistaken_answers
     monkeypatch.setattr(
         answers,
@@ -94,17 +94,17 @@ def test_what_a_mistake_answers_to_a_case_is_found_once(box, monkeypatch):
             or given(task, objects, inputs)
         ),
     )
-    first, second = (judged(box(lambda: swapped)) for _ in range(2))
+    first, second = (judged(sandbox(lambda: swapped)) for _ in range(2))
     assert found and len(found) == len({(name, id(inputs)) for name, inputs in found})
     assert first.mistake == second.mistake and first.sure == second.sure
 
 
-def test_a_mistake_that_takes_too_long_to_find_is_not_named(box, monkeypatch):
+def test_a_mistake_that_takes_too_long_to_find_is_not_named(sandbox, monkeypatch):
     def endless(task, objects, inputs):
         while True:
             time.process_time()
 
     monkeypatch.setattr(naming, "NAMING_SECONDS", 0.2)
     monkeypatch.setattr(answers, "mistaken_answers", endless)
-    verdict = judged(box(lambda: lambda q, k: k @ q.transpose(-2, -1)))
+    verdict = judged(sandbox(lambda: lambda q, k: k @ q.transpose(-2, -1)))
     assert 0 <= verdict.points < verdict.max_points

@@ -8,7 +8,7 @@ import torch
 from autograder.checks import references
 from autograder.grading.judge import preparing
 from autograder.grading.judge.preparing import prepared
-from tests.grading.box_and_judge import NAME
+from tests.grading.sandbox_and_judge import NAME
 
 CLINIC = "positional_encoding/bug_clinic"
 GREEDY = "sequence_reversal/greedy_decode"

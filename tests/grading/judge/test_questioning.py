@@ -1,4 +1,4 @@
-"""Whatever a box does, asking it ends in a verdict."""
+"""Whatever a sandbox does, asking it ends in a verdict."""
 
 import contextlib
 import itertools
@@ -17,10 +17,10 @@ from autograder.grading.judge import questioning
 from autograder.grading.judge.exchange import Seconds
 from autograder.grading.judge.judging import decide
 from autograder.grading.judge.preparing import prepared
-from autograder.grading.judge.questioning import BoxClient
+from autograder.grading.judge.questioning import SandboxClient
 from autograder.sandbox.meter import LOOK_SECONDS, Meter
 from autograder.solutions import attention
-from tests.grading.box_and_judge import (
+from tests.grading.sandbox_and_judge import (
     NAME,
     TICKET,
     answering,
@@ -36,13 +36,13 @@ def test_a_check_that_never_runs_earns_nothing(ends):
     assert verdict.points == 0 and verdict.note == "The check did not run."
 
 
-def test_the_rest_of_an_interrupted_exchange_does_not_disturb_the_next(box, ends):
+def test_the_rest_of_an_interrupted_exchange_does_not_disturb_the_next(sandbox, ends):
     ours, theirs = ends
     send(theirs, "ready t0")
     send(theirs, "answer t0 0", {"scores": torch.ones(2, 2)})
     send(ours, "ask t0 1", {"q": torch.ones(2, 2), "k": torch.ones(2, 2)})
     send(ours, "done t0")
-    assert judged(box(lambda: attention.dot_product_scores)).passed
+    assert judged(sandbox(lambda: attention.dot_product_scores)).passed
 
 
 @pytest.mark.parametrize(
@@ -109,8 +109,8 @@ def test_junk_without_end_ends_with_its_cell_and_earns_nothing(ends, junk):
     ends[0].shutdown(socket.SHUT_RDWR)
 
 
-def test_the_box_waits_for_the_judge_as_long_as_its_cell_lives(box):
-    channel = box(lambda: attention.dot_product_scores)
+def test_the_box_waits_for_the_judge_as_long_as_its_cell_lives(sandbox):
+    channel = sandbox(lambda: attention.dot_product_scores)
     check = prepared(NAME, "abc")
     found = asked(channel, 1.0)
     time.sleep(1.5)  # longer than any answer may take
@@ -159,7 +159,7 @@ def work(monkeypatch):
 
 
 def asking(questions):
-    """A box that asks so many questions before each answer."""
+    """A sandbox that asks so many questions before each answer."""
 
     def behave(channel):
         send(channel, f"ready {TICKET}")
@@ -198,7 +198,9 @@ def test_who_waits_for_an_answer_says_so_now_and_then(ends, monkeypatch):
     signs = []
     hostile(ends[1], answering(lambda channel, kind: None))
     check, meter = prepared(NAME, "abc"), Meter(None)
-    box = BoxClient(ends[0], TICKET, meter, Seconds(0.5), waits=lambda: signs.append(1))
-    assert box.await_ready() and not signs  # before that, it is the cell's time
-    decide(check, box)
+    sandbox = SandboxClient(
+        ends[0], TICKET, meter, Seconds(0.5), waits=lambda: signs.append(1)
+    )
+    assert sandbox.await_ready() and not signs  # before that, it is the cell's time
+    decide(check, sandbox)
     assert len(signs) >= 2

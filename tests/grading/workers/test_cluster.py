@@ -160,7 +160,7 @@ class Picky(Eventful):
     def warmable(cls, config: Config) -> SimpleNamespace:
         def wait() -> None:
             if str(os.getpid()) in Path(config.Picky.unfit).read_text().split():
-                raise CourseError("this machine gives no box")
+                raise CourseError("this machine gives no sandbox")
 
         return SimpleNamespace(preload=lambda: None, wait=wait)
 
@@ -202,7 +202,9 @@ def test_where_no_machine_gives_boxes_the_command_says_so(course, tmp_path):
             unfit.write_text(str(*client.run(os.getpid).values()))
         result = autograde_but(course, one.scheduler_address, unfit)
     assert not result["success"] and points(course).get("ada", NONE) == NONE
-    assert "no worker can grade" in result["log"] and "gives no box" in result["log"]
+    assert (
+        "no worker can grade" in result["log"] and "gives no sandbox" in result["log"]
+    )
 
 
 def test_who_waits_for_a_worker_says_so(tmp_path, monkeypatch, caplog):

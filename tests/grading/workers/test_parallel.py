@@ -247,10 +247,10 @@ def test_settings_that_cannot_leave_the_process_stop_the_run_at_once(course):
 
 def test_a_failure_of_what_is_shared_stops_the_run():
     def fail():
-        raise CourseError("this machine gives no box")
+        raise CourseError("this machine gives no sandbox")
 
     pool = Pool(2, [SimpleNamespace(wait=fail)])
-    with pytest.raises(SetupError, match="no box"):
+    with pytest.raises(SetupError, match="no sandbox"):
         pool.submit(task())
     pool.close()
 

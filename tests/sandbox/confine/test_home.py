@@ -1,4 +1,4 @@
-"""Of a submission only plain files come into its box, and no more than fit."""
+"""Of a submission only plain files come into its sandbox, and no more than fit."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def test_a_submission_over_its_share_of_the_disk_is_refused(tmp_path: Path) -> N
 
 
 def test_files_are_made_in_the_order_of_their_names(tmp_path, monkeypatch) -> None:
-    """A box's disk lists them by it, and the host's by what it likes."""
+    """A sandbox's disk lists them by it, and the host's by what it likes."""
     source, made = tmp_path / "source", []
     for name in ("b/d.txt", "b/c.txt", "a/f.txt", "e.txt"):
         (source / name).parent.mkdir(parents=True, exist_ok=True)

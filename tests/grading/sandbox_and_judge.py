@@ -1,4 +1,4 @@
-"""A box that serves an object or misbehaves, and a judge that asks it."""
+"""A sandbox that serves an object or misbehaves, and a judge that asks it."""
 
 import contextlib
 import threading
@@ -8,7 +8,7 @@ from autograder.grading.judge.exchange import Seconds
 from autograder.grading.judge.judging import decide, shown
 from autograder.grading.judge.naming import named
 from autograder.grading.judge.preparing import prepared
-from autograder.grading.judge.questioning import BoxClient
+from autograder.grading.judge.questioning import SandboxClient
 from autograder.sandbox.meter import Meter
 
 NAME = "attention/scores"
@@ -17,8 +17,8 @@ TICKET = "t1"
 
 
 def asked(channel, seconds=30.0, stop=None, most=60.0):
-    """The box at the other end of a channel, and whether it has begun to answer."""
-    found = BoxClient(channel, TICKET, Meter(None), Seconds(seconds, most), stop)
+    """The sandbox at the other end of a channel, and whether it has begun to answer."""
+    found = SandboxClient(channel, TICKET, Meter(None), Seconds(seconds, most), stop)
     found.await_ready()
     return found
 
@@ -37,7 +37,7 @@ def hostile(theirs, behaviour):
 
 
 def answering(reply):
-    """A box that gives the same reply to every question."""
+    """A sandbox that gives the same reply to every question."""
 
     def behave(channel):
         send(channel, f"ready {TICKET}")

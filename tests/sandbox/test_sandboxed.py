@@ -1,8 +1,8 @@
-"""What the trusted side waits for, box by box."""
+"""What the trusted side waits for, sandbox by sandbox."""
 
 from __future__ import annotations
 
-from autograder.sandbox import box
+from autograder.sandbox import sandboxed
 
 
 def test_a_wait_in_which_all_was_stopped_goes_on_afterwards(monkeypatch):
@@ -17,7 +17,7 @@ def test_a_wait_in_which_all_was_stopped_goes_on_afterwards(monkeypatch):
             ends.append(milliseconds)
             return ["something"] if len(ends) == 3 else []
 
-    monkeypatch.setattr(box.select, "poll", Poll)
-    assert box.readable(None, 60.0) and ends == [1000.0] * 3
+    monkeypatch.setattr(sandboxed.select, "poll", Poll)
+    assert sandboxed.readable(None, 60.0) and ends == [1000.0] * 3
     ends[:] = [0.0] * 3
-    assert not box.readable(None, 0.0) and len(ends) == 4
+    assert not sandboxed.readable(None, 0.0) and len(ends) == 4

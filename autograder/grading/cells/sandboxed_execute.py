@@ -1,4 +1,4 @@
-"""Run a notebook's cells in boxes: each within its limits, and none ends another."""
+"""Run a notebook's cells in sandboxes: each within limits, and none ends another."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import copy
 import logging
 import signal
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
 from jupyter_client.manager import AsyncKernelManager
 from jupyter_core.utils import run_sync
@@ -23,9 +23,7 @@ from autograder.grading.cells.prompt_client import PromptClient
 from autograder.grading.faults import GradingInfrastructureError
 from autograder.sandbox.ending import Ended, EndReason
 from autograder.sandbox.meter import Budget, Meter, Span, usual_budget
-
-if TYPE_CHECKING:  # jupyter_client imports it when a kernel starts
-    from autograder.sandbox.provisioner import BoxProvisioner
+from autograder.sandbox.provisioner import BoxProvisioner
 
 log = logging.getLogger(__name__)
 
@@ -39,11 +37,11 @@ _USED_UP = "it has used up its time"
 Look = Callable[[Span], EndReason | None]
 
 
-class BoxedExecute(CappedOutputs):
-    """Executes cells in a box; what ends a box ends one cell, and a fresh one goes on.
+class SandboxedExecute(CappedOutputs):
+    """Executes cells in a sandbox; what ends it ends one cell, and a fresh one goes on.
 
-    A fresh box runs the cells before again, without those that have ended a box and
-    without test cells, whose outcome is there already.
+    A fresh sandbox runs the cells before again, without those that have ended a sandbox
+    and without test cells, whose outcome is there already.
     """
 
     timeout = Integer(60, help="CPU seconds of a cell, all its processes.").tag(
@@ -64,61 +62,65 @@ class BoxedExecute(CappedOutputs):
     level = Unicode("", help="Force a level of confinement; default: strongest.").tag(
         config=True
     )
-    readable = List(Unicode(), help="More paths that a box may read.").tag(config=True)
-    startup_timeout = Integer(300, help="Seconds that a box may take to start.").tag(
+    readable = List(Unicode(), help="More paths that a sandbox may read.").tag(
         config=True
     )
+    startup_timeout = Integer(
+        300, help="Seconds that a sandbox may take to start."
+    ).tag(config=True)
     iopub_timeout = Integer(
         30, help="Seconds that a cell's output may come later than its end."
     ).tag(config=True)
 
     final = True  # whether there is no second try
     _stopped: Ended | None = None  # the notebook as a whole
-    _used_up = False  # whether the box is one that nothing may be run in any more
+    _used_up = False  # whether the sandbox is one that nothing may be run in any more
     _gone: dict[int, Ended]  # cells that were ended for good, by their index
-    _boxes: list[BoxProvisioner]  # their provisioners; the last one is in use
+    _sandboxes: list[BoxProvisioner]  # their provisioners; the last one is in use
     _meter: Meter  # of that one
 
     def reset(self) -> None:
         """Forget the notebook before."""
         self._spent, self._gone = {}, {}
         self._stopped, self._used_up, self._deaf = None, False, False
-        self._meter, self._boxes = Meter(None), []
+        self._meter, self._sandboxes = Meter(None), []
         self._cpu_before = self._clock_before = 0.0
 
     @property
     def usage(self) -> dict[str, Any]:
-        """What the boxes used together, and how the last one ended."""
-        found: list[dict[str, Any]] = [dict(b.usage) for b in self._boxes if b.usage]
+        """What the sandboxes used together, and how the last one ended."""
+        found: list[dict[str, Any]] = [
+            dict(b.usage) for b in self._sandboxes if b.usage
+        ]
         if not found:
             return {}
         times = {k: sum(one[k] for one in found) for k in ("utime", "stime")}
         return found[-1] | times | {"boxes": len(found)}
 
     def refuse_full(self) -> None:
-        """See that no box has found the host's disk full, be it after its last cell.
+        """See that no sandbox has found the host's disk full, even after its last cell.
 
         Raises:
             Undecided: one has; who knows what its cells missed.
         """
-        for box in self._boxes:
-            if box.usage and box.usage["ended"] is EndReason.HOST_DISK:
-                raise GradingInfrastructureError(box.usage["reason"])
+        for sandbox in self._sandboxes:
+            if sandbox.usage and sandbox.usage["ended"] is EndReason.HOST_DISK:
+                raise GradingInfrastructureError(sandbox.usage["reason"])
 
     @property
-    def box_level(self) -> str:
+    def sandbox_level(self) -> str:
         """The isolation that the cells ran in."""
-        return self._boxes[-1].level if self._boxes else "none"
+        return self._sandboxes[-1].level if self._sandboxes else "none"
 
     def run(
         self, cell: NotebookNode, index: int, look: Look | None = None
     ) -> NotebookNode:
-        """Execute a cell, within its limits, in a box that can be used.
+        """Execute a cell, within its limits, in a sandbox that can be used.
 
         Raises:
             Undecided: it was a fault of ours, or of the machine, that ended it.
         """
-        if self.has_box(index):
+        if self.has_sandbox(index):
             self._run(cell, index, look or Span.over)
         if ended := self.ended(index):
             cell.outputs = [_error("Stopped", ended.says)]
@@ -128,18 +130,18 @@ class BoxedExecute(CappedOutputs):
         """Why a cell, or the notebook before it, was ended for good, if it was."""
         return self._gone.get(index, self._stopped)
 
-    def has_box(self, index: int) -> bool:
-        """Have a box in which the cells before this one have run, if one may be had."""
-        self._note_box()
+    def has_sandbox(self, index: int) -> bool:
+        """Have a sandbox in which the cells before have run, if one may be had."""
+        self._note_sandbox()
         while self._used_up and not self._stopped:
             self._start_anew()
             self.run_again(0, index)
         return not self._stopped
 
     @property
-    def box(self) -> BoxProvisioner:
-        """The provisioner of the box that is in use."""
-        return self._boxes[-1]
+    def sandbox(self) -> BoxProvisioner:
+        """The provisioner of the sandbox that is in use."""
+        return self._sandboxes[-1]
 
     @contextlib.contextmanager
     def unheard(self) -> Iterator[None]:
@@ -151,9 +153,9 @@ class BoxedExecute(CappedOutputs):
             self._deaf = before
 
     def run_again(self, start: int, end: int) -> None:
-        """Run cells whose outputs are there already, as long as their box may be used.
+        """Run cells whose outputs are there already, while their sandbox may be used.
 
-        Without those that have ended a box, and without tests.
+        Without those that have ended a sandbox, and without tests.
         """
         with self.unheard():
             for index, cell in enumerate(self.nb.cells[start:end], start):
@@ -163,22 +165,22 @@ class BoxedExecute(CappedOutputs):
                 if cell.cell_type == "code" and not tested and index not in self._gone:
                     self._run(copy.deepcopy(cell), index, Span.over)
 
-    def leave_box(self) -> None:
-        """Use this box no more: an exchange with it was interrupted."""
+    def leave_sandbox(self) -> None:
+        """Use this sandbox no more: an exchange with it was interrupted."""
         self._used_up = True
 
     def count(self, seconds: float) -> None:
-        """Count what a box took for answers: the clock of its cell stood meanwhile."""
+        """Count what a sandbox took for answers, while the clock of its cell stood."""
         self._clock_before += seconds
 
-    def _note_box(self) -> None:
-        box = cast("BoxProvisioner", self.km.provisioner)
-        if not self._boxes or self._boxes[-1] is not box:
-            self._boxes.append(box)
-            self._meter = Meter(box.supervisor)
+    def _note_sandbox(self) -> None:
+        sandbox: BoxProvisioner = self.km.provisioner
+        if not self._sandboxes or self._sandboxes[-1] is not sandbox:
+            self._sandboxes.append(sandbox)
+            self._meter = Meter(sandbox.supervisor)
 
     def _start_anew(self) -> None:
-        if len(self._boxes) >= self.most_boxes:
+        if len(self._sandboxes) >= self.most_boxes:
             self._stop(EndReason.TOO_MANY_BOXES)
             return
         self._cpu_before += self._meter.cpu
@@ -187,7 +189,7 @@ class BoxedExecute(CappedOutputs):
         self.start_new_kernel()
         self.start_new_kernel_client()
         self._used_up = False
-        self._note_box()
+        self._note_sandbox()
 
     def _stop(self, reason: EndReason, says: str = "") -> None:
         says = f"The notebook stopped here: {says or reason}."
@@ -216,7 +218,7 @@ class BoxedExecute(CappedOutputs):
         """Execute a cell; why it was interrupted, if it was.
 
         Raises:
-            DeadKernelError: its box has ended.
+            DeadKernelError: its sandbox has ended.
         """
         if not cell.source.strip():
             return None
@@ -243,24 +245,25 @@ class BoxedExecute(CappedOutputs):
         return None
 
     def _after_death(self, index: int) -> None:
-        """Say of what a box has died; a fresh one goes on without this cell."""
-        usage = self._boxes[-1].usage
+        """Say of what a sandbox has died; a fresh one goes on without this cell."""
+        usage = self._sandboxes[-1].usage
         log.debug("cell %d ended its sandbox: %s", index, usage)
         ended = usage["ended"] if usage else EndReason.EXITED
         says = usage["reason"] if usage else "its process ended"
         if ended.is_ours:
-            raise GradingInfrastructureError(f"its box was lost: {says}")
+            raise GradingInfrastructureError(f"its sandbox was lost: {says}")
         if ended is EndReason.SIGNAL and not self.final:
-            raise GradingInfrastructureError(f"its box was ended by {says}")
+            raise GradingInfrastructureError(f"its sandbox was ended by {says}")
         self._gone[index] = Ended(ended, f"This cell ended its process: {says}.")
         self._used_up = True
         if ended is EndReason.CPU_TIME:
             self._stop(EndReason.NOTEBOOK_TIME, _USED_UP)
 
     def create_kernel_manager(self) -> AsyncKernelManager:
-        """nbclient's, for a kernel in a box, whose messages it does not queue up."""
+        """nbclient's, for a kernel in a sandbox; its messages are not queued up."""
         manager: AsyncKernelManager = super().create_kernel_manager()
-        # Not by the environment: a Jupyter server's other kernels are not for a box.
+        # Not by the environment: a Jupyter server's other kernels are not for a
+        # sandbox.
         spec = manager.kernel_spec
         assert spec  # nbgrader has looked for it
         spec.metadata["kernel_provisioner"] = {"provisioner_name": "autograder-box"}

@@ -1,4 +1,4 @@
-"""A box as the trusted side has it: the socket to its supervisor, and how it ended."""
+"""A sandbox as the trusted side has it: a socket to its supervisor, and its end."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from typing import Any, cast
 from autograder.sandbox.ending import EndReason
 from autograder.sandbox.request import Usage
 
-OBEY_SECONDS = 120.0  # for a supervisor to end its box, on a busy machine
+OBEY_SECONDS = 120.0  # for a supervisor to end its sandbox, on a busy machine
 _STEP = 1.0  # seconds
 
 
-class Box:
+class SandboxedProcess:
     """A running kernel, as far as Jupyter wants it to look like a subprocess.
 
     `level` is the isolation it runs in, `supervisor` the process that watches it;
-    `usage` is None until it has ended. A supervisor that does not end its box when it
-    is told to is lost, and ended itself: nobody waits for it without end.
+    `usage` is None until it has ended. A supervisor that does not end its sandbox when
+    it is told to is lost, and ended itself: nobody waits for it without end.
     """
 
     stdin = stdout = stderr = None
@@ -58,7 +58,7 @@ class Box:
         return self.poll()
 
     def send_signal(self, number: int) -> None:
-        """Signal the kernel and its children; SIGKILL ends the whole box."""
+        """Signal the kernel and its children; SIGKILL ends the whole sandbox."""
         if number == signal.SIGKILL:
             self._patience = min(self._patience, time.monotonic() + OBEY_SECONDS)
         with contextlib.suppress(OSError):  # it has ended; `poll` says how
@@ -66,7 +66,7 @@ class Box:
             self._connection.send(word, socket.MSG_DONTWAIT)
 
     def kill(self) -> None:
-        """End the box at once."""
+        """End the sandbox at once."""
         self.send_signal(signal.SIGKILL)
 
     terminate = kill
