@@ -174,7 +174,8 @@ class SandboxedExecute(CappedOutputs):
         self._clock_before += seconds
 
     def _note_sandbox(self) -> None:
-        sandbox: BoxProvisioner = self.km.provisioner
+        sandbox = self.km.provisioner
+        assert isinstance(sandbox, BoxProvisioner), "create_kernel_manager says so"
         if not self._sandboxes or self._sandboxes[-1] is not sandbox:
             self._sandboxes.append(sandbox)
             self._meter = Meter(sandbox.supervisor)
