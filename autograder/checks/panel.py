@@ -1,4 +1,4 @@
-"""A Verdict as a person sees it: an HTML panel with pictures, or plain text.
+"""A CheckResult as a person sees it: an HTML panel with pictures, or plain text.
 
 Colours are translucent and text is ``currentColor``, so that a panel follows light and
 dark themes alike; right and wrong also differ by symbol, never by colour alone. Styles

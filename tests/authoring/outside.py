@@ -37,7 +37,7 @@ class Exposure:
         played: the judge answers the sandbox, or concludes from its report.
         answers: the answers that are compared, by case and name.
         fixed: those that are the same in all drawings, so that they can be known.
-        revealed: those that are equal to something that lies in the box.
+        revealed: those that are equal to something that is in the sandbox.
         declared: the cases that are said to be open, which earn nothing alone.
         groups: the answers that count together, apart from others, by case and aspect.
     """
