@@ -17,7 +17,7 @@ from autograder.authoring.catalogue import specification
 from autograder.authoring.variants import build_object
 from autograder.checks import references
 from autograder.checks.compare import judge
-from autograder.checks.exercise import Verdict
+from autograder.checks.exercise import CheckResult
 from autograder.checks.observe import observe
 from autograder.checks.panel import as_html
 from autograder.checks.probes import find
@@ -30,7 +30,7 @@ OPTIONS = (
 SHOWN = (("attention/scaled_dot_product", "unscaled"), ("attention/causal_mask", None))
 
 
-def wrong_verdict(name: str, mistake: str | None) -> Verdict:
+def wrong_verdict(name: str, mistake: str | None) -> CheckResult:
     """The visible verdict on a named mistake of an exercise, or on its first one."""
     unit = name.split("/")[0]
     asked = specification(name)
