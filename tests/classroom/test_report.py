@@ -297,6 +297,20 @@ def test_it_says_which_case_failed_how_many_and_who_left_it_blank():
     assert "left blank" in page
 
 
+def test_what_was_left_blank_is_none_of_the_mistakes():
+    blank = record("eve", note="Not solved yet.", ended=EndReason.STUB)
+    items = (Item("numbers-double", 2.0),)
+    told = report.overview(
+        Classbook("01_numbers", items, (blank, record("bob", "values")))
+    )
+    assert [row.students for row in told.mistakes] == [("bob",)]
+    told = report.overview(Classbook("01_numbers", items, (blank, blank)))
+    assert not told.mistakes and told.exercises[0].blank == 2
+    assert "Nobody lost a point at a check of what was tried" in report.as_html(
+        told, "today"
+    )
+
+
 def test_exercises_are_called_by_their_titles():
     (given,) = record("ada", "values").records.values()
     softmax = replace(given, exercise="attention/softmax")

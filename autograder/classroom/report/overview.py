@@ -99,11 +99,14 @@ def _bands(points: Sequence[float], most: float) -> tuple[Band, ...]:
 
 
 def _mistakes(submissions: Sequence[Submission]) -> list[MistakeRow]:
-    """The reasons for lost points: those with a name first, then by how common."""
+    """The reasons for lost points: those with a name first, then by how common.
+
+    An exercise that was left blank is no mistake: the table of exercises counts those.
+    """
     met: dict[tuple[str, str, str], list[str]] = {}
     for submission in submissions:
         for exercise, record in submission.records.items():
-            if record.points < record.max_points:
+            if record.points < record.max_points and not record.is_unsolved:
                 says = record.says or record.note or "no mistake that has a name"
                 reason = (exercise, record.mistake, says)
                 met.setdefault(reason, []).append(submission.student.id)
