@@ -163,6 +163,8 @@ def _kit(options: argparse.Namespace) -> int:
     shown = ", ".join(unit.label for unit in kit.shown_units(last))
     solved = ", ".join(unit.label for unit in kit.solved_units(last)) or "none"
     print(f"{folder}\n  notebooks: {shown}\n  solutions inside: {solved}")
+    if not options.units:
+        print(f"  {kit.why_first()}")
     if where.owner == PLACEHOLDER:
         says = "Colab cannot open it yet: say whose GitHub account publishes it, like"
         print(f"{says} make kit UNIT={last.number} OWNER=ada-l", file=sys.stderr)

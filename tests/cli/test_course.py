@@ -128,6 +128,15 @@ def test_the_environment_of_another_course_changes_nothing(
         assert "this environment is that of the course in" in capsys.readouterr().err
 
 
+def test_a_kit_without_a_unit_says_what_it_holds_and_why(monkeypatch, capsys):
+    monkeypatch.setattr("autograder.classroom.publishing.kit.build", lambda *a: None)
+    assert cli.main(["kit"]) == 0
+    said = capsys.readouterr().out
+    assert "notebooks: 01_positional_encoding, 02_attention\n" in said
+    assert "up to 02_attention, since 03_multi_head_attention and later" in said
+    assert "once those are due: make kit UNIT=03" in said
+
+
 def test_a_kit_of_nobody_s_says_what_to_say(monkeypatch, capsys):
     made = []
     monkeypatch.setattr(

@@ -69,6 +69,18 @@ def first_unit(root: Path = ROOT) -> Unit:
     return known[position - 1]
 
 
+def why_first(root: Path = ROOT) -> str:
+    """Why the kit ends where it does, if no unit was named."""
+    first = first_unit(root)
+    later = [unit for unit in units(root) if unit.label > first.label]
+    if not later:
+        return "the whole course; for fewer units, name the last: make kit UNIT=01"
+    return (
+        f"up to {first.label}, since {later[0].label} and later units bring solutions "
+        f"of earlier ones along; once those are due: make kit UNIT={later[0].number}"
+    )
+
+
 def shown_units(last: Unit) -> list[Unit]:
     """The units whose notebooks are in the kit of unit ``last``."""
     return [unit for unit in units(last.root) if unit.label <= last.label]
