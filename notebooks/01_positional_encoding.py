@@ -14,7 +14,7 @@
 # - explain its hidden gift: moving along the sentence is a rotation;
 # - write a test that finds the bugs of two tables that were really published.
 #
-# *About 3½ hours · short path about 1½: exercises 1.2, 1.4, 1.5, 1.6*
+# *About 3½ hours · short path about 2: exercises 1.2, 1.3, 1.4, 1.5, 1.6, 1.8*
 #
 # *10 exercises and one question in words · 100 points.* **You need** Python and a
 # little PyTorch (indexing, broadcasting, `nn.Module`). The short path carries the
@@ -1214,7 +1214,7 @@ def three_tables():
 
 # %% [markdown]
 # ### Exercise 1.9 - Write the test
-# *time ~25 min · difficulty 4/5 · 8 points*
+# *time ~35 min · difficulty 4/5 · 8 points*
 #
 # **Why it matters.** Eyes miss bugs. Tests do not.
 #

@@ -16,7 +16,7 @@
 # - to wrap it all up as self-attention and as cross-attention;
 # - to *test* a layer: who can see whom, and does the order matter?
 #
-# *About 3 hours · short path about 2: exercises 2.2, 2.5, 2.6, 2.7, 2.8, 2.10*
+# *About 3 hours · short path about 1½: exercises 2.4, 2.5, 2.6, 2.7, 2.8*
 #
 # *11 exercises and one question in words · 100 points.* The short path carries the
 # story: read the rest, and come back to it.

@@ -21,7 +21,7 @@
 # - what it costs: the number of parameters;
 # - to prove that *your* layer is PyTorch's `nn.MultiheadAttention`.
 #
-# *About 3 hours · short path about 2: exercises 3.1, 3.2, 3.3, 3.5, 3.6*
+# *About 3 hours · short path about 1½: exercises 3.2, 3.3, 3.5, 3.6*
 #
 # *10 exercises and one question in words · 100 points.* The short path carries the
 # story: read the rest, and come back to it.

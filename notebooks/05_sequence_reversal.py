@@ -21,8 +21,8 @@
 # - why attention was invented, measured on two networks that have none;
 # - a model that *writes*: sampling with temperature, top-k and top-p, and perplexity.
 #
-# *About 5 hours · short path about 3: exercises 5.2, 5.3, 5.4, 5.6, 5.7, 5.8, 5.10,
-# 5.13*
+# *About 5 hours · short path about 2½: exercises 5.1, 5.2, 5.3, 5.4, 5.5, 5.6, 5.7,
+# 5.10*
 #
 # *15 exercises and two questions in words · 100 points; the whole notebook runs in
 # about a minute and a half on one core.* The short path carries the story: read the

@@ -18,8 +18,8 @@
 # - to say *which* mistakes a model makes, not only how many;
 # - to run experiments, to report them honestly, and to hand in a model.
 #
-# *About 8 hours · short path about 4: exercises 6.2, 6.3, 6.6, 6.8, 6.11, 6.14, 6.15,
-# 6.16*
+# *About 9½ hours · short path about 3½: exercises 6.1, 6.2, 6.5, 6.6, 6.7, 6.8, 6.9,
+# 6.10, 6.11, 6.16*
 #
 # *16 exercises and four questions in words · 100 points; the trainings come on top:
 # some minutes for the model, a quarter of an hour for each experiment.* The short path
@@ -2004,9 +2004,9 @@ def positions():
 
 
 # %% [markdown]
-# **Question 1** (4 points). Report what you measured: parameters, curves, BLEU, one
-# example where the two differ. What would happen with a sentence longer than all in
-# training?
+# **Question 1** (4 points, time ~30 min). Report what you measured: parameters, curves,
+# BLEU, one example where the two differ. What would happen with a sentence longer than
+# all in training?
 #
 # *Rubric:* 1 point the table with settings and seeds; 1 point the curves described (not
 # only the last number); 1 point the spread between seeds used to judge the difference;
@@ -2086,8 +2086,9 @@ def beams():
 
 
 # %% [markdown]
-# **Question 2** (4 points). Report BLEU, time per sentence and mean length (beam 0 is
-# greedy), and one sentence where beams help or hurt. Which would you use, and where?
+# **Question 2** (4 points, time ~30 min). Report BLEU, time per sentence and mean
+# length (beam 0 is greedy), and one sentence where beams help or hurt. Which would you
+# use, and where?
 #
 # *Rubric:* 1 point the table; 1 point the cost (time) set against the gain; 1 point the
 # length and the role of `alpha`; 1 point an example that is explained.
@@ -2127,8 +2128,8 @@ def architecture():
 
 
 # %% [markdown]
-# **Question 3** (4 points). What did you study, why, and what came out? Was your
-# prediction right?
+# **Question 3** (4 points, time ~30 min). What did you study, why, and what came out?
+# Was your prediction right?
 #
 # *Rubric:* 1 point one thing changed and all else equal; 1 point the table and curves;
 # 1 point time and parameters beside BLEU; 1 point a conclusion that says how sure it
@@ -2249,7 +2250,8 @@ check("text_recovery/model", restore)
 # %% [markdown]
 # ## 17. Your report
 #
-# One page (8 points), for a reader who knows the Transformer but not your project:
+# One page (8 points, time ~60 min), for a reader who knows the Transformer but not your
+# project:
 #
 # 1. the task and the data, and why the split is fair (2 points);
 # 2. the model and how it was trained, so that somebody could repeat it (2 points);

@@ -17,10 +17,11 @@
 # - to write a test for cached decoding, where bugs hide best.
 #
 # *About 6 hours · short path about 3: exercises 7.1, 7.2, 7.3, 7.6, 7.7, 7.8, 7.9,
-# 7.10, 7.11 · 18 exercises and one question in words · 100 points · the whole notebook
-# runs in about five minutes on one core, half of it the training near the end*
+# 7.10, 7.11*
 #
-# The short path is the model and its cache (52 points). The rest stands on its own.
+# *18 exercises and one question in words · 100 points; the whole notebook runs in about
+# five minutes on one core, half of it the training near the end.* The short path
+# carries the story: read the rest, and come back to it.
 #
 # **Recap.** Unit 2 gave `attention.causal_mask(L)`: True where a query may look. Unit 3
 # gave `mha.split_heads(x, h)`, from `(B, L, h * d_k)` to `(B, h, L, d_k)`, and

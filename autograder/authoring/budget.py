@@ -1,25 +1,28 @@
 """How long a unit takes: what its first cell says, and what its cells add up to.
 
-The minutes of the exercises, as their texts state them; three for each point of a
-question in words; and what is to be read, text and given code, at 200 words a minute.
+The minutes of exercises and of questions in words, as their texts state them; what is
+to be read, at 130 words a minute; and the code that is given, at 20 lines a minute.
 Hints count as part of their exercises.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from autograder.authoring.notebook import Cell
 from autograder.course.errors import CourseError
 
-WORDS_A_MINUTE = 200
-MINUTES_A_POINT = 3  # of a question in words
+WORDS_A_MINUTE = 130
+LINES_A_MINUTE = 20  # of code that is given
+MINUTES_A_POINT = 3  # of a question in words whose text states no time
+_SECTION = re.compile(r"^## ", re.MULTILINE)
 _HEADING = re.compile(r"^### Exercise (\d+\.\d+)", re.MULTILINE)
 _MINUTES = re.compile(r"time ~(\d+) min")
 _HINT = re.compile(r"<details>.*?</details>", re.DOTALL)
-_STATED = re.compile(
-    r"About ([\d½]+) hours · short path about ([\d½]+): exercises ([\d., ]+)\b"
+STATED = re.compile(
+    r"About\s+[\d½]+\s+hours"
+    r"(?:\s+·\s+short\s+path\s+about\s+[\d½]+:\s+exercises\s+[\d.,\s]+\b)?"
 )
 
 
@@ -40,10 +43,54 @@ def exercises(cells: Iterable[Cell]) -> dict[str, int]:
     return found
 
 
+def numbers(cells: Iterable[Cell]) -> dict[str, str]:
+    """The exercises by name, with the numbers of the headings that they are below."""
+    found, number = {}, ""
+    for cell in cells:
+        if cell.kind == "markdown" and (headings := _HEADING.findall(cell.text)):
+            number = headings[-1]
+        elif cell.role == "exercise":
+            found[cell.name] = number
+    return found
+
+
 def reading(cells: Iterable[Cell]) -> float:
     """Minutes to read a unit's text and given code, without hints and checks."""
-    texts = (_HINT.sub(" ", c.text) for c in cells if c.role in ("", "exercise"))
-    return sum(len(text.split()) for text in texts) / WORDS_A_MINUTE
+    minutes = 0.0
+    for cell in cells:
+        if cell.kind == "markdown" and not cell.role:
+            minutes += len(_HINT.sub(" ", cell.text).split()) / WORDS_A_MINUTE
+        elif not cell.role or cell.given:
+            lines = [line for line in cell.text.splitlines() if line.strip()]
+            minutes += len(lines) / LINES_A_MINUTE
+    return minutes
+
+
+def total(cells: Iterable[Cell], chosen: Collection[str]) -> float:
+    """Minutes to solve some exercises, and to read all but the sections of others."""
+    sections: list[list[Cell]] = [[]]
+    for cell in cells:
+        if cell.kind == "markdown" and _SECTION.search(cell.text):
+            sections.append([])
+        sections[-1].append(cell)
+    minutes = 0.0
+    for section in sections:
+        known, numbered = exercises(section), numbers(section)
+        own = [known[number] for name, number in numbered.items() if name in chosen]
+        minutes += sum(own) + (reading(section) if own or not numbered else 0)
+    return minutes
+
+
+def written(cells: Iterable[Cell]) -> Iterator[float]:
+    """The minutes of each question in words."""
+    stated: list[str] = []
+    for cell in cells:
+        if cell.role == "written":
+            yield int(stated[-1]) if stated else cell.points * MINUTES_A_POINT
+        if cell.role:
+            stated = []
+        elif cell.kind == "markdown":
+            stated += _MINUTES.findall(cell.text)
 
 
 def hours(minutes: float) -> str:
@@ -52,30 +99,36 @@ def hours(minutes: float) -> str:
     return f"{halves // 2 or ''}{'½' if halves % 2 else ''}"
 
 
-def refuse_wrong(cells: list[Cell]) -> None:
-    """Refuse a unit whose first cell states another time than its cells add up to.
+def short_path(cells: Sequence[Cell]) -> list[str]:
+    """The numbers of the exercises on the short path, as the first cell states them."""
+    stated = STATED.search(cells[0].text)
+    return re.findall(r"\d+\.\d+", stated[0]) if stated else []
+
+
+def refuse_wrong(cells: Sequence[Cell], path: Sequence[str]) -> None:
+    """Refuse a unit whose first cell or short path is not what its cells add up to.
+
+    Args:
+        path: the exercises of the short path, "unit/name"; a small unit has none.
 
     Raises:
-        CourseError: it states none, another one, or an exercise that there is not.
+        CourseError: the first cell states another path or another time, or the path
+            names an exercise that there is not or takes more than half of the time.
     """
-    head, minutes = cells[0], exercises(cells)
-    stated = _STATED.search(" ".join(head.text.split()))
-    if stated is None:
+    head, minutes, numbered = cells[0], exercises(cells), numbers(cells)
+    if unknown := [name for name in path if name not in numbered]:
+        raise CourseError(f"unit.toml, path: there is no exercise {unknown[0]}")
+    spent = sum(minutes[numbered[name]] for name in path)
+    if 2 * spent > sum(minutes.values()):
         raise CourseError(
-            f'{head.where}: the first cell should say "About N hours · short path '
-            f'about M: exercises 1.2, 1.5"'
+            f"unit.toml, path: its exercises take {spent} minutes; at most half of "
+            f"{sum(minutes.values())} carry the story"
         )
-    chosen = re.findall(r"\d+\.\d+", stated[3])
-    if unknown := [number for number in chosen if number not in minutes]:
-        raise CourseError(f"{head.where}: there is no exercise {unknown[0]}")
-    read = reading(cells)
-    written = sum(c.points for c in cells if c.role == "written") * MINUTES_A_POINT
-    sums = (
-        hours(read + written + sum(minutes.values())),
-        hours(read + sum(minutes[number] for number in chosen)),
-    )
-    if stated.groups()[:2] != sums:
-        raise CourseError(
-            f"{head.where}: the first cell says {stated[1]} and {stated[2]} hours; its "
-            f"cells add up to {sums[0]}, and {sums[1]} for the short path"
-        )
+    true = f"About {hours(total(cells, numbered) + sum(written(cells)))} hours"
+    if path:
+        listed = ", ".join(numbered[name] for name in path)
+        time = hours(total(cells, path))
+        true += f" · short path about {time}: exercises {listed}"
+    stated = STATED.search(head.text)
+    if stated is None or " ".join(stated[0].split()) != true:
+        raise CourseError(f'{head.where}: the first cell should say "{true}"')

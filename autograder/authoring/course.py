@@ -25,7 +25,7 @@ from autograder.authoring.variants import build_object, namespace, run_source
 from autograder.authoring.verify import verdict
 from autograder.checks.exercise import Exercise
 from autograder.checks.panel import as_text
-from autograder.course import Unit, grade_ids, notebooks
+from autograder.course import Unit, grade_ids, manifest, notebooks
 from autograder.course.errors import CourseError
 from autograder.course.files import write
 
@@ -51,7 +51,7 @@ def products(unit: Unit) -> Products:
     """
     cells = notebook.read(unit)
     numbers.refuse_stale(cells)
-    budget.refuse_wrong(cells)
+    budget.refuse_wrong(cells, manifest.path_of(unit))
     source = notebook.to_source(unit, cells)
     module = unit.root / "autograder" / "solutions" / f"{unit.name}.py"
     code = solutions.module_text(unit.label, cells)

@@ -28,7 +28,10 @@ KERNEL = {
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell of the hand-written form. ``role`` is "", or one of ROLES."""
+    """A cell of the hand-written form. ``role`` is "", or one of ROLES.
+
+    What is ``given`` in an edition of the unit is not graded.
+    """
 
     kind: str
     text: str
@@ -36,6 +39,7 @@ class Cell:
     role: str = ""
     name: str = ""
     points: float = 0.0
+    given: bool = False
 
     @property
     def grade_id(self) -> str:

@@ -3,6 +3,8 @@
 Nothing else of the course knows a unit by name. A manifest may say
 
     demo = true                # `make demo` shows this unit, if none is named
+    path = ["first", "third"]  # the short path: exercises that carry the story
+    beyond = ["a_figure"]      # demonstrations that wait for exercises off the path
 
     [limits]                   # instead of those in nbgrader_config.py, by their names
     timeout = 480              # seconds a cell
@@ -44,6 +46,10 @@ class Manifest:
 
     Args:
         demo: shown by the demo if no unit is named.
+        path: the exercises of the short path, in their order, without the unit. It is
+            closed under calls: whoever solves exactly these misses none of their
+            points, and all demonstrations run but those of ``beyond``.
+        beyond: the demonstrations, by their functions, that need other exercises.
         limits: by the name of the setting that they replace.
         handed_in: files that are handed in beside the notebook, by their names there:
             the instructor's own.
@@ -53,6 +59,8 @@ class Manifest:
     """
 
     demo: bool = False
+    path: tuple[str, ...] = ()
+    beyond: tuple[str, ...] = ()
     limits: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
     handed_in: Mapping[str, Path] = field(default_factory=lambda: MappingProxyType({}))
     ships: tuple[Path, ...] = ()
@@ -82,7 +90,7 @@ def read(unit: Unit) -> Manifest:
         raise CourseError(f"{path}: {error}") from None
     where = str(path.relative_to(unit.root))
     tables = dict.fromkeys(("limits", "handed_in", "ships", "keys"), dict)
-    _known(table, {"demo": bool, **tables}, where)
+    _known(table, {"demo": bool, "path": list, "beyond": list, **tables}, where)
     limits, ships = table.get("limits", {}), table.get("ships", {})
     handed_in, keys = table.get("handed_in", {}), table.get("keys", {})
     _known(limits, dict.fromkeys(LIMITS, int | float), f"{where}, [limits]")
@@ -91,11 +99,18 @@ def read(unit: Unit) -> Manifest:
     _known(keys, dict.fromkeys(keys, list), f"{where}, [keys]")
     return Manifest(
         table.get("demo", False),
+        tuple(table.get("path", ())),
+        tuple(table.get("beyond", ())),
         limits,
         {name: _file(unit, file, where) for name, file in handed_in.items()},
         tuple(_file(unit, file, where) for file in ships.get("files", ())),
         {name: tuple(earlier) for name, earlier in keys.items()},
     )
+
+
+def path_of(unit: Unit) -> tuple[str, ...]:
+    """The exercises of a unit's short path, "unit/name"; none if it has no path."""
+    return tuple(f"{unit.name}/{name}" for name in read(unit).path)
 
 
 def _known(table: Mapping[str, Any], kinds: Mapping[str, Any], where: str) -> None:

@@ -4,49 +4,94 @@ from __future__ import annotations
 
 import pytest
 
-from autograder.authoring.budget import hours, reading, refuse_wrong
+from autograder.authoring.budget import (
+    hours,
+    numbers,
+    reading,
+    refuse_wrong,
+    short_path,
+    written,
+)
 from autograder.authoring.notebook import Cell, read
-from autograder.course import units
+from autograder.course import manifest, units
 from autograder.course.errors import CourseError
 
-EXERCISE = """### Exercise {0} - do it
+EXERCISE = """## {0}
+### Exercise {0} - do it
 
 *time ~{1} min · difficulty 2/5 · 5 points*
 <details><summary>Hint 1</summary> these words are not counted </details>
 """
+NAMES = ("n/first", "n/second", "n/third")
 
 
 def notebook(head, *minutes):
-    """A head, 6,000 words to read (half an hour), and exercises of so many minutes."""
-    texts = [EXERCISE.format(f"9.{n}", m) for n, m in enumerate(minutes, 1)]
-    cells = [head, "word " * 6000, *texts]
-    return [Cell("markdown", text, f"n.py:{n}") for n, text in enumerate(cells)]
+    """A head, 3,900 words to read (half an hour), and exercises of so many minutes."""
+    cells = [Cell("markdown", text, "n.py:1") for text in (head, "word " * 3900)]
+    for n, (name, time) in enumerate(zip(NAMES, minutes, strict=False), 1):
+        cells.append(Cell("markdown", EXERCISE.format(f"9.{n}", time), f"n.py:{n}"))
+        cells.append(Cell("code", "...", f"n.py:{n}", "exercise", name))
+    return cells
 
 
 def test_the_sum_of_reading_and_exercises_is_accepted():
-    head = "*About 2½ hours · short path about 1½: exercises 9.1, 9.3*"
-    refuse_wrong(notebook(head, 40, 60, 20))
+    head = "*About 2½ hours · short path about 1½: exercises 9.1,\n9.3*"
+    refuse_wrong(notebook(head, 40, 60, 20), ["n/first", "n/third"])
+    assert short_path(notebook(head, 40)) == ["9.1", "9.3"]
+
+
+def test_a_small_unit_needs_no_short_path():
+    refuse_wrong(notebook("*About 1 hours*", 30), [])
 
 
 @pytest.mark.parametrize(
     ("head", "says"),
     [
-        ("*About 3 hours · short path about 1: exercises 9.1*", "add up to 2½, and 1"),
-        ("*About 2½ hours · short path about 2: exercises 9.1*", "and 1 for the short"),
-        ("*About 2½ hours · short path about 1: exercises 9.7*", "no exercise 9.7"),
+        ("*About 3 hours · short path about 1: exercises 9.1*", '"About 2½ hours · sh'),
+        ("*About 2½ hours · short path about 2: exercises 9.1*", "short path about 1:"),
+        ("*About 2½ hours · short path about 1: exercises 9.2*", "1: exercises 9.1"),
         ("*About 2½ hours*", "should say"),
+        ("*Some time*", "should say"),
     ],
 )
-def test_another_time_is_refused_with_what_is_true(head, says):
+def test_another_time_or_path_is_refused_with_what_is_true(head, says):
     with pytest.raises(CourseError, match=says):
-        refuse_wrong(notebook(head, 40, 60, 20))
+        refuse_wrong(notebook(head, 40, 60, 20), ["n/first"])
+
+
+@pytest.mark.parametrize(
+    ("path", "says"),
+    [
+        (["n/second"], "take 80 minutes; at most half of 140 carry the story"),
+        (["n/fourth"], "there is no exercise n/fourth"),
+    ],
+)
+def test_a_short_path_that_is_none_is_refused(path, says):
+    with pytest.raises(CourseError, match=says):
+        refuse_wrong(notebook("*About 2½ hours*", 40, 80, 20), path)
+
+
+def test_given_code_is_read_more_slowly_than_text():
+    code = Cell("code", "x = 1\n\n" * 40, "n.py:1")
+    assert reading([Cell("markdown", "word " * 130, "n.py:1"), code]) == 1 + 2
+    assert reading([Cell("code", "x = 1\n" * 40, "n.py:1", "exercise", "n/a")]) == 0
+
+
+def test_a_question_takes_the_time_that_its_text_states_or_goes_by_its_points():
+    cells = [
+        Cell("markdown", "Why? (4 points, time ~30 min)", "n.py:1"),
+        Cell("markdown", "", "n.py:2", "written", "n/why", 4.0),
+        Cell("markdown", "How? (4 points)", "n.py:3"),
+        Cell("markdown", "", "n.py:4", "written", "n/how", 4.0),
+    ]
+    assert list(written(cells)) == [30, 12]
 
 
 def test_an_exercise_without_a_time_is_named():
-    cells = notebook("*About 1 hours · short path about 1: exercises 9.1*", 20)
+    cells = notebook("*About 1 hours*", 20)
     cells.append(Cell("markdown", "### Exercise 9.2 - no time", "n.py:9"))
     with pytest.raises(CourseError, match=r"n\.py:9: exercise 9\.2 states no time"):
-        refuse_wrong(cells)
+        refuse_wrong(cells, [])
 
 
 @pytest.mark.parametrize(
@@ -57,7 +102,7 @@ def test_hours_are_rounded_to_halves(minutes, text):
 
 
 @pytest.mark.parametrize("unit", units(), ids=lambda unit: unit.label)
-def test_every_unit_states_its_time(unit):
-    cells = read(unit)
-    refuse_wrong(cells)
-    assert reading(cells) > 10
+def test_every_unit_states_its_time_and_its_short_path(unit):
+    cells, path = read(unit), manifest.path_of(unit)
+    refuse_wrong(cells, path)
+    assert path and set(path) < set(numbers(cells))

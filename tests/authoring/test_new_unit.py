@@ -22,7 +22,7 @@ FILES = {
 # %% [markdown]
 # # 99 · Doubling
 #
-# *About ½ hours · short path about ½: exercises 99.1*
+# *About ½ hours*
 #
 # *1 exercise · 100 points*
 

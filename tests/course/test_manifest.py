@@ -30,9 +30,17 @@ def test_it_says_limits_what_is_handed_in_and_what_ships(unit):
     model = unit.root / "model.bin"
     own = {"timeout": 180, "answer_seconds": 60.5}
     assert manifest.read(unit) == manifest.Manifest(
-        True, own, {"my.bin": model}, (model,)
+        demo=True, limits=own, handed_in={"my.bin": model}, ships=(model,)
     )
     assert manifest.limits(unit.root) == {"08_tiny": own}
+
+
+def test_it_says_the_short_path_and_which_demonstrations_are_beyond_it(unit):
+    assert manifest.path_of(unit) == ()
+    text = 'path = ["first", "third"]\nbeyond = ["a_figure"]\n'
+    (unit.folder / "unit.toml").write_text(text)
+    assert manifest.read(unit).beyond == ("a_figure",)
+    assert manifest.path_of(unit) == ("tiny/first", "tiny/third")
 
 
 def test_it_says_which_solutions_give_a_later_answer_away(unit):
@@ -43,8 +51,9 @@ def test_it_says_which_solutions_give_a_later_answer_away(unit):
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("demos = true", "nothing is called demos; there are demo, limits"),
+        ("demos = true", "nothing is called demos; there are demo, path"),
         ("demo = 3", "demo cannot be 3"),
+        ('path = "first"', "path cannot be 'first'"),
         ('[limits]\ntimeout = "180"', "timeout cannot be '180'"),
         ("[limits]\ntimeout = true", "timeout cannot be True"),
         ("[limits]\ntimout = 180", "nothing is called timout"),
