@@ -14,6 +14,8 @@ INSTALL = $(if $(UV),uv pip install --python $(BIN)/python,$(BIN)/python -m pip 
 # A fifth of the tests' time they wait: for a limit, for another process. One more than
 # there are cores makes use of it. Slow ones are handed out one by one, the longest first.
 PYTEST = python -m pytest -n $$(python -c 'import os; print((os.cpu_count() or 1) + 1)')
+# EDITION=short: what is not on the short path is given; GIVEN=5.8,5.9: these are, too.
+WHICH = $(if $(EDITION),--edition '$(EDITION)') $(if $(GIVEN),--given '$(GIVEN)')
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 # Hundreds of processes import the course: with byte code, none compiles it again.
 export PYTHONDONTWRITEBYTECODE :=
@@ -67,7 +69,7 @@ test-slow: $(EXTRAS)  ## the tests that take minutes
 	$(PYTEST) --dist loadgroup -m slow
 
 build: $(READY)  ## source/, release/ and references from notebooks/
-	autograder build $(UNIT)
+	autograder build $(UNIT) $(WHICH)
 
 validity: $(READY)  ## run every mutant and accepted solution through the checks
 	autograder validity $(UNIT)
@@ -79,7 +81,7 @@ lab: $(READY)  ## JupyterLab in a student's working copy (in demo/student/)
 	autograder lab $(UNIT)
 
 kit: $(READY)  ## the student repository, ready to push (in dist/student/)
-	autograder kit $(UNIT) $(if $(OWNER),--owner '$(OWNER)')
+	autograder kit $(UNIT) $(WHICH) $(if $(OWNER),--owner '$(OWNER)')
 
 new-term: $(READY)  ## new hidden references; the last term's results go to terms/
 	autograder new-term

@@ -98,6 +98,12 @@ def adopt(unit: Unit) -> bool:
     text = unit.text.read_text(encoding="utf-8")
     built = notebook.to_source(unit, notebook.read(unit))
     edited = notebooks.whole(unit.source)
+    if notebook.EDITION in notebooks.parse(edited, unit.source).metadata:
+        raise CourseError(
+            f"{_shown(unit.source, unit)} is an edition with given exercises. Bring "
+            f"edits to {_shown(unit.text, unit)} by hand, remove {unit.source.name} "
+            "and build that edition again"
+        )
     if fingerprint(edited) in (fingerprint(built), _last_built(unit)):
         return False
     if fingerprint(built) != _last_built(unit):

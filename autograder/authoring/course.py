@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import logging
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import nbformat
 from autograder.authoring import (
     adopt,
     budget,
+    edition,
     notebook,
     numbers,
     references,
@@ -40,11 +42,14 @@ class Products:
     why: str = ""
 
 
-def products(unit: Unit) -> Products:
+def products(unit: Unit, given: Sequence[str] | None = None) -> Products:
     """What the unit's notebook builds to, checked as the course promises.
 
     The solutions' module is written, since the rest is made by running it; a refused
     build puts the old one back.
+
+    Args:
+        given: the exercises that are given (edition.py); None: as ``source/`` has it.
 
     Raises:
         CourseError: see the checks in this package; file and line are in the text.
@@ -52,14 +57,15 @@ def products(unit: Unit) -> Products:
     cells = notebook.read(unit)
     numbers.refuse_stale(cells)
     budget.refuse_wrong(cells, manifest.path_of(unit))
-    source = notebook.to_source(unit, cells)
+    shown = edition.of(unit, cells, edition.recorded(unit) if given is None else given)
+    source = notebook.to_source(unit, shown)
     module = unit.root / "autograder" / "solutions" / f"{unit.name}.py"
     code = solutions.module_text(unit.label, cells)
     old = module.read_bytes() if module.is_file() else b""
     write(module, code)
     _reload(unit)
     try:
-        return _checked(unit, cells, {module: code, unit.source: source})
+        return _checked(unit, shown, {module: code, unit.source: source})
     except CourseError:
         write(module, old)
         _reload(unit)
@@ -76,6 +82,8 @@ def _checked(
     release.refuse_leaks(cells, released)
     stubs = _stubs(released)
     for index, exercise in enumerate(specifications(unit.name)):
+        if exercise.name not in stubs:  # it is given
+            continue
         log.debug("%s: the solution and the stub are scored", exercise.name)
         drawings = [exercises[index] for exercises in built.values()]
         refuse_wrong_scores(exercise, drawings, stubs[exercise.name])
@@ -84,15 +92,30 @@ def _checked(
     return Products({**files, **kept}, why)
 
 
-def build(unit: Unit) -> tuple[list[Path], str]:
+def build(unit: Unit, given: Sequence[str] | None = None) -> tuple[list[Path], str]:
     """Write the unit's products; the paths that changed, and why references did.
 
+    Args:
+        given: as in `products`.
+
     Raises:
-        CourseError: as `products`, or the source notebook was edited by a person.
+        CourseError: as `products`, or the source notebook was edited by a person, or
+            somebody has handed in another edition.
     """
-    adopt.refuse_edits(unit, notebook.to_source(unit, notebook.read(unit)))
-    made = products(unit)
+    adopt.refuse_edits(unit, notebook.to_source(unit, edition.read(unit)))
+    if given is not None and set(given) != set(edition.recorded(unit)):
+        _refuse_handed_in(unit)
+    made = products(unit, given)
     return [path for path, data in made.files.items() if write(path, data)], made.why
+
+
+def _refuse_handed_in(unit: Unit) -> None:
+    """An edition says what is graded, so it stays once somebody has handed in."""
+    if there := sorted((unit.root / "submitted").glob(f"*/{unit.label}")):
+        raise CourseError(
+            f"{unit.label} was handed in as it is, by {len(there)}; for a new term run "
+            f"autograder new-term, else remove submitted/*/{unit.label} first"
+        )
 
 
 def is_built(unit: Unit) -> bool:
@@ -100,7 +123,7 @@ def is_built(unit: Unit) -> bool:
     made = (unit.release, *(references.path(unit, kind) for kind in _DRAWINGS))
     if not all(path.is_file() for path in (unit.source, *made)):
         return False
-    source = notebook.to_source(unit, notebook.read(unit))
+    source = notebook.to_source(unit, edition.read(unit))
     return notebooks.text_of(unit.source) == source
 
 

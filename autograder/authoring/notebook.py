@@ -18,6 +18,7 @@ from autograder.course.errors import CourseError
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 BEGIN_HIDDEN, END_HIDDEN = "### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS"
 ROLES = ("exercise", "check", "written")
+EDITION = "edition"  # in a source notebook's metadata: what is given in it
 SPACING = ("lines_to_next_cell", "lines_to_end_of_cell_marker")  # of Jupytext
 KERNEL = {
     "display_name": "Python 3 (ipykernel)",
@@ -30,7 +31,7 @@ KERNEL = {
 class Cell:
     """A cell of the hand-written form. ``role`` is "", or one of ROLES.
 
-    What is ``given`` in an edition of the unit is not graded.
+    What is ``given`` in an edition of the unit (edition.py) is not graded.
     """
 
     kind: str
@@ -174,13 +175,16 @@ def to_source(unit: Unit, cells: list[Cell]) -> str:
     """The nbgrader source notebook as text, equal for equal input."""
     badge, code = published(unit.root).first_cells(unit)
     built = [nbformat.v4.new_markdown_cell(badge), nbformat.v4.new_code_cell(code)]
-    built += [_nbformat_cell(cell, unit) for cell in cells]
+    shown = [cell for cell in cells if not (cell.given and cell.role == "check")]
+    built += [_nbformat_cell(cell, unit) for cell in shown]
     for cell, identifier in zip(built, _ids(built), strict=True):
         cell["id"] = identifier
     notebook = nbformat.v4.new_notebook(
         cells=built,
         metadata={"kernelspec": KERNEL, "language_info": {"name": "python"}},
     )
+    if given := [c.name for c in cells if c.given and c.role == "check"]:
+        notebook.metadata[EDITION] = {"given": given}
     notebook.nbformat, notebook.nbformat_minor = 4, 5
     nbformat.validate(notebook)
     text: str = nbformat.writes(notebook)
@@ -194,6 +198,8 @@ def _nbformat_cell(cell: Cell, unit: Unit) -> nbformat.NotebookNode:
         built = nbformat.v4.new_markdown_cell(text)
     else:
         built = nbformat.v4.new_code_cell(cell.text)
+    if cell.given:
+        return built
     if cell.role == "check":
         built.source += hidden_part(cell.name, target(cell))
     if cell.role:

@@ -12,7 +12,7 @@ _WORDS = (
     *("no", "one", "two", "three", "four", "five", "six"),
     *("seven", "eight", "nine", "ten", "eleven", "twelve"),
 )
-_POINTS = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?) points?\b")
+POINTS = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?) points?\b")
 _COUNTS = {
     "check": re.compile(r"(?<!\w)(\w+) exercises?\b"),
     "written": re.compile(r"(?<!\w)(\w+) questions? in words"),
@@ -36,7 +36,7 @@ def refuse_stale(cells: Sequence[Cell]) -> None:
 
 def _points(cells: Sequence[Cell]) -> Iterator[str]:
     named: list[tuple[str, float]] = []
-    for cell in cells[_head(cells) :]:
+    for cell in cells[head_size(cells) :]:
         if cell.role in ("check", "written"):
             said = named if cell.role == "written" else named[-1:]
             if said and cell.points not in [points for _, points in said]:
@@ -47,12 +47,12 @@ def _points(cells: Sequence[Cell]) -> Iterator[str]:
                 )
             named = []
         elif cell.kind == "markdown":
-            for found in _POINTS.finditer(cell.text):
+            for found in POINTS.finditer(cell.text):
                 named.append((_line(cell, found), float(found[1])))
 
 
 def _counts(cells: Sequence[Cell]) -> Iterator[str]:
-    for cell in cells[: _head(cells)]:
+    for cell in cells[: head_size(cells)]:
         for role, pattern in _COUNTS.items():
             true = sum(one.role == role for one in cells)
             for found in pattern.finditer(cell.text):
@@ -62,10 +62,20 @@ def _counts(cells: Sequence[Cell]) -> Iterator[str]:
                     yield f'{_line(cell, found)}: the text says "{text}"; it has {true}'
 
 
-def _head(cells: Sequence[Cell]) -> int:
+def head_size(cells: Sequence[Cell]) -> int:
     """How many cells stand before the first code."""
     kinds = [cell.kind for cell in cells]
     return kinds.index("code") if "code" in kinds else len(kinds)
+
+
+def with_count(text: str, old: int, new: int) -> str:
+    """A head that counts ``old`` exercises, counting ``new`` ones."""
+
+    def told(found: re.Match[str]) -> str:
+        is_count = _number(found[1]) == old
+        return f"{new} exercise{'s' if new != 1 else ''}" if is_count else found[0]
+
+    return _COUNTS["check"].sub(told, text)
 
 
 def _number(word: str) -> int | None:

@@ -18,7 +18,7 @@ from tqdm import tqdm
 
 from autograder.authoring import references
 from autograder.authoring.catalogue import specifications
-from autograder.authoring.notebook import read
+from autograder.authoring.edition import read
 from autograder.authoring.verify import Validity, measure
 from autograder.checks.exercise import Exercise
 from autograder.checks.references import pack

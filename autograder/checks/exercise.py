@@ -116,7 +116,8 @@ class Exercise:
     """A graded piece of work, whose ``points`` are divided over aspects.
 
     ``aspects`` holds weights by aspect where they are not the usual ones (compare.py).
-    ``builds_on`` names exercises of the same unit whose answers this one uses.
+    ``builds_on`` names exercises of the same unit whose answers this one uses. One that
+    is given in this edition of the unit has no points.
     """
 
     name: str

@@ -114,6 +114,7 @@ def summary(
         tuple(
             known.get(one.name, ExerciseScore(one.title, 0.0, one.points))
             for one in exercises
+            if one.points  # else it is given
         )
     )
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.authoring.catalogue import specification
-from autograder.authoring.notebook import Cell, read
+from autograder.authoring.edition import read
+from autograder.authoring.notebook import Cell
 from autograder.authoring.points_by_aspect import shares
 from autograder.authoring.specification import Specification
 from autograder.classroom.page import render
@@ -54,7 +55,7 @@ def sections(cells: Sequence[Cell]) -> Iterator[Section]:
         if cell.kind == "markdown":
             found = re.findall(r"^#+ (Exercise .+)$", cell.text, re.MULTILINE)
             heading = found[-1] if found else heading
-        elif cell.role == "check":
+        elif cell.role == "check" and not cell.given:
             exercise = specification(cell.name)
             yield Section(
                 heading or exercise.title,

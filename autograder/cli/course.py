@@ -15,7 +15,8 @@ from autograder.course.errors import CourseError
 
 def add(commands: Commands) -> None:
     """Add the commands to an argument parser's."""
-    _add(commands, "build", _build, "build source, release, solutions and references")
+    text = "build source, release, solutions and references"
+    _add_edition(_add(commands, "build", _build, text))
     _add(commands, "adopt", _adopt, "bring edits of source/ back into notebooks/")
     text = "run all mutants and accepted solutions"
     tried = _add(commands, "validity", _validity, text)
@@ -35,6 +36,7 @@ def add(commands: Commands) -> None:
         "--owner", metavar="NAME", default="",
         help="the GitHub account that publishes it; default: pyproject.toml's",
     )  # fmt: skip
+    _add_edition(published)
     _add(commands, "site", _site, "make the website, in dist/site/; needs '.[site]'")
     text = "write what can go wrong in each exercise, and what to ask; to print"
     page = _add(commands, "mistakes", _mistakes, text)
@@ -68,18 +70,42 @@ def _add(
     return command
 
 
+def _add_edition(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--edition", metavar="NAME", default="",
+        help='"short": what is not on the short path is given, solved and without '
+        'points; "full": nothing is; default: as it was built the last time',
+    )  # fmt: skip
+    command.add_argument(
+        "--given", metavar="NAMES", default="",
+        help='more exercises to give, like "exact_match,greedy_decode" or "5.8,5.9"',
+    )  # fmt: skip
+
+
+def _build_unit(unit: Unit, options: argparse.Namespace) -> None:
+    """Build a unit in the edition that is asked for, and say what changed."""
+    from autograder.authoring import edition
+    from autograder.authoring.course import build
+
+    given = None
+    if options.edition or options.given:
+        names = [name.strip() for name in options.given.split(",") if name.strip()]
+        given = edition.chosen(unit, options.edition or edition.NAMES[0], names)
+    changed, why = build(unit, given)
+    listed = ", ".join(str(p.relative_to(unit.root)) for p in changed)
+    print(f"{_with_edition(unit)}: {listed or 'up to date'}")
+    print("".join(f"    {line}\n" for line in why.splitlines()), end="")
+    for key, asked in edition.gives_away(unit, edition.recorded(unit)):
+        print(f"{unit.label}: {key} is given, and answers {asked}", file=sys.stderr)
+
+
 def _chosen(options: argparse.Namespace) -> list[Unit]:
     return [find_unit(name) for name in options.units] or units()
 
 
 def _build(options: argparse.Namespace) -> int:
-    from autograder.authoring.course import build
-
     for unit in _chosen(options):
-        changed, why = build(unit)
-        listed = ", ".join(str(p.relative_to(unit.root)) for p in changed)
-        print(f"{unit.label}: {listed or 'up to date'}")
-        print("".join(f"    {line}\n" for line in why.splitlines()), end="")
+        _build_unit(unit, options)
     return 0
 
 
@@ -157,10 +183,14 @@ def _kit(options: argparse.Namespace) -> int:
     from autograder.classroom.publishing import kit
 
     last = _chosen(options)[-1] if options.units else kit.first_unit()
+    if options.edition or options.given:
+        if not options.units:
+            raise CourseError("say whose edition, like make kit UNIT=05 EDITION=short")
+        _build_unit(last, options)
     folder = ROOT / "dist" / "student"
     where = published(last.root, options.owner)
     kit.build(last, folder, where)
-    shown = ", ".join(unit.label for unit in kit.shown_units(last))
+    shown = ", ".join(map(_with_edition, kit.shown_units(last)))
     solved = ", ".join(unit.label for unit in kit.solved_units(last)) or "none"
     print(f"{folder}\n  notebooks: {shown}\n  solutions inside: {solved}")
     if not options.units:
@@ -169,6 +199,14 @@ def _kit(options: argparse.Namespace) -> int:
         says = "Colab cannot open it yet: say whose GitHub account publishes it, like"
         print(f"{says} make kit UNIT={last.number} OWNER=ada-l", file=sys.stderr)
     return 0
+
+
+def _with_edition(unit: Unit) -> str:
+    """A unit, and how many of its exercises are given."""
+    from autograder.authoring.edition import recorded
+
+    given = len(recorded(unit))
+    return f"{unit.label} ({given} exercises given)" if given else unit.label
 
 
 def _site(options: argparse.Namespace) -> int:

@@ -99,7 +99,7 @@ def test_a_build_says_which_files_it_has_changed_and_why(monkeypatch, capsys):
     changed = {"attention": ([find_unit("attention").source], why)}
     monkeypatch.setattr(
         "autograder.authoring.course.build",
-        lambda unit: changed.get(unit.name, ([], "")),
+        lambda unit, given: changed.get(unit.name, ([], "")),
     )
     assert cli.main(["build", "02", "positional_encoding"]) == 0
     assert capsys.readouterr().out.splitlines() == [
@@ -107,6 +107,43 @@ def test_a_build_says_which_files_it_has_changed_and_why(monkeypatch, capsys):
         f"    {why}",
         "01_positional_encoding: up to date",
     ]
+
+
+def test_an_edition_is_built_with_the_exercises_that_it_gives(monkeypatch, capsys):
+    built = []
+    monkeypatch.setattr(
+        "autograder.authoring.course.build",
+        lambda unit, given: built.append(given) or ([], ""),
+    )
+    monkeypatch.setattr(
+        "autograder.authoring.edition.gives_away",
+        lambda unit, given: [("attention/scores", "attention/scaled_scores")],
+    )
+    assert cli.main(["build", "02", "--given", "softmax, 2.1"]) == 0
+    told = capsys.readouterr()
+    assert "attention/scores is given, and answers attention/scaled_scores" in told.err
+    assert cli.main(["build", "02", "--edition", "full"]) == 0
+    assert cli.main(["build", "02"]) == 0
+    assert built == [("attention/scores", "attention/softmax"), (), None]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["build", "02", "--edition", "shrt"], 'no edition "shrt"; there are full, s'),
+        (["build", "02", "--given", "sofmax"], 'no exercise "sofmax" in 02_attention'),
+        (["build", "02", "--given", "9.1"], 'no exercise "9.1" in 02_attention'),
+        (["kit", "--edition", "short"], "make kit UNIT=05 EDITION=short"),
+        (["kit", "--given", "2.1"], "make kit UNIT=05 EDITION=short"),
+    ],
+)
+def test_a_bad_name_of_an_edition_is_one_clear_line(
+    arguments, says, monkeypatch, capsys
+):
+    monkeypatch.setattr("autograder.authoring.course.products", pytest.fail)
+    assert cli.main(arguments) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert says in line
 
 
 def test_a_unit_that_is_not_known_ends_the_command_in_a_line(capsys):

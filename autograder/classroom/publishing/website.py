@@ -18,7 +18,7 @@ import nbformat
 from tqdm import tqdm
 
 from autograder.authoring.colab import published
-from autograder.authoring.notebook import read
+from autograder.authoring.edition import read
 from autograder.course import Unit, notebooks
 from autograder.course.errors import CourseError
 from autograder.course.files import write
@@ -95,7 +95,7 @@ def _index(units: Sequence[Unit]) -> str:
     for unit in units:
         cells = read(unit)
         title = cells[0].text.splitlines()[0].lstrip("# ")
-        exercises = sum(cell.role == "check" for cell in cells)
+        exercises = sum(cell.role == "check" and not cell.given for cell in cells)
         rows.append(f"| [{title}]({unit.label}) | {exercises} | {_links(unit)} |")
     pages = "\n".join(unit.label for unit in units)
     return _INDEX.format(rows="\n".join(rows), pages=pages)
