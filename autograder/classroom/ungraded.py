@@ -12,7 +12,8 @@ from nbformat import NotebookNode
 from autograder.classroom.classbook import Classbook
 from autograder.course import notebooks
 from autograder.course.errors import CourseError
-from autograder.grading import intake
+from autograder.grading import intake, metadata
+from autograder.grading.metadata import GradingMetadata
 from autograder.grading.run.assignment import identity
 
 
@@ -22,10 +23,7 @@ def ungraded(book: Classbook, root: Path) -> tuple[str, ...]:
     Raises:
         CourseError: the release cannot be read.
     """
-    released = {
-        path.stem: notebooks.read(path)
-        for path in sorted((root / "release" / book.unit).glob("*.ipynb"))
-    }
+    released = _released(book.unit, root)
     graded = {entry.student.id: entry.graded for entry in book.submissions}
     found = []
     for student, folder in folders(book.unit, root).items():
@@ -36,6 +34,24 @@ def ungraded(book: Classbook, root: Path) -> tuple[str, ...]:
             # What cannot be a student's name is a folder that somebody has to look at.
             found.append(student if student.isprintable() else ascii(student))
     return tuple(found)
+
+
+def is_graded(student: str, unit: str, root: Path, failed: bool = False) -> bool:
+    """Whether a student's result is that of what lies in ``submitted/`` now.
+
+    Args:
+        failed: grading has just failed: then only a refusal counts as a result.
+
+    Raises:
+        CourseError: the release or the result cannot be read.
+    """
+    paths = sorted((root / "autograded" / student / unit).glob("*.ipynb"))
+    known = [GradingMetadata.of(metadata.read(path)) for path in paths]
+    if not known or (failed and not any(one.refused for one in known)):
+        return False
+    graded = {one.id for one in known if one.id is not None}
+    folder = root / "submitted" / student / unit
+    return not graded or _identities(folder, _released(unit, root)) <= graded
 
 
 def folders(unit: str, root: Path) -> dict[str, Path]:
@@ -50,6 +66,11 @@ def remark(students: tuple[str, ...], unit: str) -> list[str]:
         f"handed in, but not graded: {', '.join(students)}; "
         f"run: nbgrader autograde {unit}"
     ] * bool(students)
+
+
+def _released(unit: str, root: Path) -> dict[str, NotebookNode]:
+    paths = sorted((root / "release" / unit).glob("*.ipynb"))
+    return {path.stem: notebooks.read(path) for path in paths}
 
 
 def _identities(folder: Path, released: dict[str, NotebookNode]) -> set[str]:

@@ -23,6 +23,7 @@ from typing import Any, Protocol
 from nbgrader.apps import NbGraderAPI
 from nbgrader.apps.baseapp import NbGrader
 
+from autograder.classroom.ungraded import is_graded
 from autograder.course import graded_notebooks
 from autograder.course.errors import CourseError
 from autograder.course.files import write
@@ -157,13 +158,12 @@ class Commands:
 
     def grade(self, waiting: Sequence[str]) -> None:
         before = self._graded()
-        excluded = f"--CourseDirectory.student_id_exclude={','.join(waiting)}"
-        done = self._autograde(*([excluded] if waiting else []))
+        done = self._autograde(*(f"--Autograde.waiting={one}" for one in waiting))
         after = self._graded()
         if not done and after == before:
             raise CourseError(f"nothing of {self.unit} was graded; see above")
-        # It fails also if a single submission needs a person; whose result is the old
-        # one is up to date, or could not be graded.
+        # It fails also if a single submission needs a person. A result that is not
+        # newer is up to date, or its submission could not be graded.
         same = {student for student in after if after[student] == before.get(student)}
         self._unsure = set() if done else same
 
@@ -180,10 +180,11 @@ class Commands:
 
     def give_back(self, student: str) -> None:
         unsure = student in self._unsure
-        if student not in self._graded() or (
-            unsure and not self._autograde(f"--student={student}")
-        ):
-            raise NotGradedError(f"{student} was not graded; see above")
+        failed = unsure and not self._autograde(f"--student={student}")
+        if not is_graded(student, self.unit, self.root, failed):
+            raise NotGradedError(
+                f"{student} was not graded, and waits for another try; see above"
+            )
         self._ask("generate_feedback", self.unit, student, force=True)
         if self.exchange:
             self._ask("release_feedback", self.unit, student)

@@ -73,6 +73,8 @@ class CourseAutograde(Autograde):  # type: ignore[misc]
         config=True
     )
 
+    waiting = List(Unicode(), help="Students left out of this run.").tag(config=True)
+
     jobs = Integer(
         0,
         help="Submissions graded at once, each in a process of its own; 0: as many as "
@@ -108,7 +110,7 @@ class CourseAutograde(Autograde):  # type: ignore[misc]
         )
         for folder in put_back(pattern):
             self.log.warning("%s: put back; its collection was interrupted", folder)
-        excluded = self.coursedir.student_id_exclude.split(",")
+        excluded = {*self.coursedir.student_id_exclude.split(","), *self.waiting}
         found = sorted(glob.glob(pattern))
         folders = {self._student(path): path for path in found}
         # The last three, nbgrader would take for a pattern when it makes a page.
@@ -185,8 +187,9 @@ class CourseAutograde(Autograde):  # type: ignore[misc]
         """
         root = Path(self.coursedir.root)
         results = Path(self.coursedir.format_path(self._output_directory, ".", "."))
-        refuse_full(root, results, client.scratch())
-        refuse_closed(root / ".autograder", results, *book_files(self.coursedir.db_url))
+        book = book_files(self.coursedir.db_url)
+        refuse_full(root, results, client.scratch(), *book)
+        refuse_closed(root / ".autograder", results, *book)
 
     def _executor(self) -> Executor:
         if self.scheduler:
@@ -278,10 +281,7 @@ class CourseAutograde(Autograde):  # type: ignore[misc]
         return sanitizing + kinds[:first], kinds[first:]
 
     def set_permissions(self, assignment_id: str, student_id: str) -> None:
-        """What nbgrader's does, but for what is another grader's: that has its modes.
-
-        And without saying so at every submission.
-        """
+        """What nbgrader's does, silently; another grader's files keep their modes."""
         folder = Path(self._format_dest(assignment_id, student_id))
         modes = {path: int(str(self.permissions), 8) for path in folder.iterdir()}
         if self.coursedir.groupshared:

@@ -9,7 +9,7 @@ import pytest
 
 from autograder import cli
 from autograder.classroom import gradebook, report
-from autograder.classroom.ungraded import ungraded
+from autograder.classroom.ungraded import is_graded, ungraded
 from tests import tiny_course as tiny
 from tests.classroom.conftest import WHOLE, autograde
 from tests.tiny_course import UNIT, hand_in
@@ -38,6 +38,17 @@ def test_a_first_hand_in_and_a_newer_one_are_told_until_they_are_graded(two_new)
     assert students(two_new) == ("cut", "never")
     autograde(two_new)
     assert students(two_new) == ()
+
+
+def test_a_result_counts_for_what_was_handed_in_last(two_new):
+    def counts(student, failed=False):
+        return is_graded(student, UNIT, two_new, failed)
+
+    assert counts("bob") and not counts("cut") and not counts("never")
+    assert not counts("bob", failed=True), "what is there is of an earlier run"
+    hand_in(two_new, "cut", b"{}")
+    autograde(two_new)
+    assert counts("cut", failed=True), "a refusal is a result, of status 1"
 
 
 @pytest.mark.parametrize(

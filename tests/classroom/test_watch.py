@@ -15,6 +15,8 @@ from autograder.classroom import watch
 from autograder.classroom.watch import HOUR, Watch
 from autograder.course import find_unit
 from autograder.course.errors import CourseError
+from tests import tiny_course as tiny
+from tests.classroom.conftest import autograde
 from tests.clone import checkout
 
 UNIT = "01_numbers"
@@ -147,12 +149,13 @@ def test_what_could_not_be_graded_is_not_done(tmp_path, monkeypatch):
     """Old results lie there: a run that failed has to be told from one that graded."""
     graded, works = tmp_path / "autograded", {"all": False, "ada": False}
 
-    def autograde(_commands, *options):
+    def graded_by(_commands, *options):
         if not options and works["all"]:
             (graded / "bob" / UNIT / f"{UNIT}.ipynb").write_text("new")
         return works["ada"] if options == ("--student=ada",) else False
 
-    monkeypatch.setattr(watch.Commands, "_autograde", autograde)
+    monkeypatch.setattr(watch, "is_graded", lambda *about: not about[-1])
+    monkeypatch.setattr(watch.Commands, "_autograde", graded_by)
     monkeypatch.setattr(watch.Commands, "_ask", lambda *_, **__: None)
     watched = Watch(UNIT, tmp_path, watch.Commands(UNIT, tmp_path))
     for student in ("ada", "bob"):
@@ -170,6 +173,38 @@ def test_what_could_not_be_graded_is_not_done(tmp_path, monkeypatch):
     hand_in(tmp_path, "bob", "22")
     works["ada"] = True
     assert list(watched.round()) == ["ada", "bob"], "both are handed back in the end"
+
+
+def test_a_run_that_says_all_is_well_and_graded_nobody_forgets_nobody(
+    graded, monkeypatch
+):
+    """Whatever the reason: here, the settings of the course leave everybody out."""
+    ran = []
+    monkeypatch.setattr(
+        watch.Commands, "_autograde", lambda _, *options: ran.append(options) or True
+    )
+    monkeypatch.setattr(watch.Commands, "_ask", lambda *_, **__: None)
+    watched = Watch(UNIT, graded, watch.Commands(UNIT, graded))
+    assert set(watched.round()) == {"bob", "cut", "quux-4711", "silent"}
+    release = tiny.read(graded, "release")
+    tiny.hand_in(graded, "bob", tiny.data(tiny.solved(release)))
+    tiny.hand_in(graded, "new", tiny.data(tiny.solved(release)))
+    for _ in range(2):
+        with pytest.raises(CourseError, match=r"bob was not graded.*new was not"):
+            list(watched.round())
+    autograde(graded)
+    assert list(watched.round()) == ["bob", "new"]
+
+
+def test_who_waits_is_told_apart_from_others_with_a_comma_in_the_name(
+    tmp_path, monkeypatch
+):
+    asked = []
+    monkeypatch.setattr(
+        watch.Commands, "_autograde", lambda _, *options: asked.append(options) or True
+    )
+    watch.Commands(UNIT, tmp_path).grade(["ada,bob", "eve"])
+    assert asked == [("--Autograde.waiting=ada,bob", "--Autograde.waiting=eve")]
 
 
 @dataclass

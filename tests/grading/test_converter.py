@@ -371,3 +371,11 @@ def test_a_path_that_nbgrader_reads_as_another_is_refused_in_a_line(
     with pytest.raises(CourseError, match="rename the folder"):
         find_assignment("01", root)
     assert {path.name for path in tmp_path.iterdir()} == {root.name}
+
+
+def test_who_is_left_out_of_a_run_may_have_a_comma_in_the_name(course):
+    """nbgrader's own option splits at commas, and leaves out other students."""
+    for student in ("a", "b", "a,b"):
+        hand_in(course, student, good(course))
+    assert autograde(course, waiting=["a,b"])["success"]
+    assert sorted(points(course)) == ["a", "b"]

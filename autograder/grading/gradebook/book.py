@@ -16,8 +16,11 @@ from nbgrader import api, dbutil
 from sqlalchemy.exc import OperationalError, SAWarning
 from sqlalchemy.orm import Query, scoped_session, sessionmaker
 from sqlalchemy.orm import Session as SqlSession
+from tornado.log import app_log
 
 from autograder.course.errors import CourseError
+
+_FULL = "is full"  # as SQLite says it
 
 Result = TypeVar("Result")
 Row = TypeVar("Row", api.Grade, api.Comment)
@@ -144,9 +147,10 @@ class PatientBook:
         deadline, told = time.monotonic() + self._seconds, False
         while True:
             try:
-                if self._open is None:
-                    self._open = Gradebook(*self._place)
-                return action(self._open)
+                with _untold():
+                    if self._open is None:
+                        self._open = Gradebook(*self._place)
+                    return action(self._open)
             except (OperationalError, api.InvalidEntry) as error:
                 self.close()
                 if not _passes(error) or time.monotonic() > deadline:
@@ -181,13 +185,23 @@ def sharing(gradebook: Gradebook, preprocessors: Iterable[type]) -> Iterator[Non
             module["Gradebook"] = api.Gradebook
 
 
+@contextlib.contextmanager
+def _untold() -> Iterator[None]:
+    """Keep nbgrader from logging, with its traceback, an error that it raises too."""
+    before, app_log.disabled = app_log.disabled, True
+    try:
+        yield
+    finally:
+        app_log.disabled = before
+
+
 def _passes(error: OperationalError | api.InvalidEntry) -> bool:
     """Whether waiting can help: the database is locked, or away for a moment.
 
     nbgrader says of a row that cannot be written that it is invalid.
     """
     lasting = (
-        "no such table", "no such column", "readonly", "read-only", "is full", "syntax",
+        "no such table", "no such column", "readonly", "read-only", _FULL, "syntax",
         "authentication failed", "does not exist", "unable to open database file",
         "disk i/o error",
     )  # fmt: skip
@@ -255,7 +269,11 @@ def first_line(error: Exception) -> str:
 
 
 def _about(error: Exception) -> str:
+    said = first_line(error)
+    remedy = "close what else uses it, or see to its server, or its file and folder"
+    if _FULL in said:
+        remedy = "make room on its disk"
     return (
-        f"the gradebook cannot be used ({first_line(error)}); close what else uses it, "
-        "or see to its server, or its file and folder, and run the same command again"
+        f"the gradebook cannot be used ({said}); {remedy}, and run the same command "
+        "again"
     )

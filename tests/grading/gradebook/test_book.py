@@ -238,3 +238,23 @@ def test_a_full_disk_is_not_waited_for(course, kind):
     with pytest.raises(GradebookError, match="disk is full"):
         book.use(write)
     assert asked == [kind]
+
+
+def test_a_disk_that_fills_in_the_middle_of_a_row_ends_in_one_line(course, caplog):
+    """nbgrader logs ninety lines of traceback before it raises what it means."""
+    url = f"sqlite:///{course}/gradebook.db"
+    book = PatientBook(url, "tiny", 60.0, logging.getLogger(__name__))
+    book.use(lambda one: event.listen(one.engine, "connect", _no_more_pages))
+
+    def write(one):
+        one.engine.dispose()
+        for number in range(500):
+            one.add_student(f"student-{number}", first_name="x" * 500)
+
+    with pytest.raises(GradebookError, match=r"full.*; make room on its disk"):
+        book.use(write)
+    assert not caplog.records
+
+
+def _no_more_pages(connection, _):
+    connection.execute("PRAGMA max_page_count = 1")  # it takes the pages that are there
