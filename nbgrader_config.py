@@ -23,7 +23,9 @@ c.ExchangeFactory.collect = "autograder.grading.collect.CourseCollect"
 # markers look like.
 release.install()
 c.ExchangeFactory.release_assignment = "autograder.grading.release.CourseRelease"
-c.ExchangeFactory.release_feedback = "autograder.grading.release.CourseFeedback"
+c.ExchangeFactory.release_feedback = (
+    "autograder.grading.feedback_release.CourseFeedback"
+)
 c.ClearSolutions.code_stub = {"python": "raise NotImplementedError  # your code here"}
 c.ClearSolutions.begin_solution_delimeter = "### BEGIN SOLUTION"
 c.ClearSolutions.end_solution_delimeter = "### END SOLUTION"

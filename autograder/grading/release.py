@@ -1,7 +1,5 @@
 """A release is replaced by a whole one, or stays: ``generate_assignment``, ``release``.
 
-And feedback is released student by student: what one has handed in stops nobody's.
-
 nbgrader's own ``--force`` removes what is there and then begins; whatever goes wrong on
 the way leaves students and graders without a release.
 """
@@ -9,7 +7,6 @@ the way leaves students and graders without a release.
 from __future__ import annotations
 
 import contextlib
-import glob
 import itertools
 import os
 import shutil
@@ -23,10 +20,7 @@ from nbgrader.converters import (
     GenerateFeedback,
     NbGraderException,
 )
-from nbgrader.exchange.default import (
-    ExchangeReleaseAssignment,
-    ExchangeReleaseFeedback,
-)
+from nbgrader.exchange.default import ExchangeReleaseAssignment
 
 from autograder.course import files
 from autograder.course.errors import CourseError
@@ -34,7 +28,6 @@ from autograder.course.notebooks import whole
 from autograder.grading.gradebook import book
 from autograder.grading.gradebook.book import PatientBook
 from autograder.grading.gradebook.register_assignment import Notebooks, register
-from autograder.grading.intake import SECRET
 
 PATIENCE = 60.0  # seconds that a locked gradebook is waited for
 
@@ -223,39 +216,6 @@ class CourseRelease(ExchangeReleaseAssignment):  # type: ignore[misc]
         finally:
             shutil.rmtree(part, ignore_errors=True)
             self.dest_path = str(place)
-
-
-class CourseFeedback(ExchangeReleaseFeedback):  # type: ignore[misc]
-    """nbgrader's release of feedback, which no student can stop for the others.
-
-    A page's place is made of the ``submission_secret.txt`` that its student handed in:
-    one that is not there, empty or no text ends nbgrader's release for the whole class.
-    """
-
-    src_path: str
-
-    def copy_files(self) -> None:
-        """Release the pages of each student; say whose cannot be."""
-        try:
-            files.refuse_full(Path(self.dest_path))
-            self._release_all()
-        except CourseError as error:
-            self.fail(str(error))
-
-    def _release_all(self) -> None:
-        for folder in sorted(glob.glob(self.src_path)):
-            self.src_path = glob.escape(folder)
-            try:
-                super().copy_files()
-            except (OSError, ValueError, AssertionError) as error:
-                what = error.strerror if isinstance(error, OSError) else None
-                files.refuse_full(Path(self.dest_path))
-                self.log.error(
-                    "%s has no feedback in the exchange: their submission has no %s "
-                    "that can be read (%s); send the page in another way",
-                    Path(folder).parent.name, SECRET,
-                    what or type(error).__name__,
-                )  # fmt: skip
 
 
 def _refuse_path(converter: BaseConverter) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import shutil
 import sys
@@ -12,7 +11,6 @@ import nbformat
 import pytest
 from nbconvert.writers import FilesWriter
 from nbgrader.apps import NbGraderAPI
-from nbgrader.coursedir import CourseDirectory
 from traitlets.config import Config
 
 from autograder.course import files
@@ -98,32 +96,6 @@ def test_a_folder_comes_back_if_the_new_one_cannot_take_its_place(tmp_path):
     with pytest.raises(OSError):
         release._replace(place, tmp_path / "missing")
     assert place.is_dir()
-
-
-def test_feedback_of_one_student_stops_nobody_else_s(tmp_path, caplog):
-    """The file that says where a page goes was handed in by its student."""
-    secrets = {"ada": b"hers", "eve": b"\xff\xfe", "mal": b"", "tom": None, "zoe": b"z"}
-    for student, secret in secrets.items():
-        folder = tmp_path / "feedback" / student / UNIT
-        folder.mkdir(parents=True)
-        (folder / f"{UNIT}.html").write_text(student)
-        (folder / "timestamp.txt").write_text("2026-11-30 23:59:00 UTC")
-        if secret is not None:
-            (folder / "submission_secret.txt").write_bytes(secret)
-    config = Config()
-    config.Exchange.root = str(tmp_path / "exchange")
-    (tmp_path / "exchange" / "tiny").mkdir(parents=True)
-    coursedir = CourseDirectory(
-        root=str(tmp_path), course_id="tiny", assignment_id=UNIT, config=config
-    )
-    releases = release.CourseFeedback(coursedir=coursedir, config=config)
-    releases.log = logging.getLogger(__name__)
-    releases.start()
-    pages = (tmp_path / "exchange" / "tiny" / "feedback").iterdir()
-    assert sorted(page.read_text() for page in pages) == ["ada", "zoe"]
-    assert all(
-        f"{name} has no feedback" in caplog.text for name in ("eve", "mal", "tom")
-    )
 
 
 @pytest.mark.parametrize("method", ["generate_assignment", "generate_feedback"])

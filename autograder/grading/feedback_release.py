@@ -1,0 +1,93 @@
+"""``nbgrader release_feedback``: for each student, under each name handed in.
+
+A page's place in the exchange is made of the ``submission_secret.txt`` that its student
+handed in, and of a notebook's name: students look for the names that *they* gave.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+import shutil
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+
+from nbgrader.exchange.default import ExchangeReleaseFeedback
+from nbgrader.utils import notebook_hash
+
+from autograder.course import files
+from autograder.course.errors import CourseError
+from autograder.grading.intake import SECRET
+
+_MOST_NAMES = 20  # notebooks of one submission that a page is released for
+
+
+class CourseFeedback(ExchangeReleaseFeedback):  # type: ignore[misc]
+    """nbgrader's release of feedback, which no student can stop for the others.
+
+    A secret that is not there, empty or no text ends nbgrader's release for the whole
+    class; and a notebook of another name has its page where nobody looks for it.
+    """
+
+    src_path: str
+
+    def copy_files(self) -> None:
+        """Release the pages of each student; say in a line whose cannot be."""
+        try:
+            files.refuse_full(Path(self.dest_path))
+            without = list(self._release_all())
+        except CourseError as error:
+            self.fail(str(error))
+        if without:
+            self.log.error(
+                "%d without feedback in the exchange, for want of a %s that can be "
+                "read; send the pages in feedback/ in another way (autograder feedback "
+                "%s packs them): %s",
+                len(without), SECRET, self.coursedir.assignment_id, ", ".join(without),
+            )  # fmt: skip
+
+    def _release_all(self) -> Iterator[str]:
+        """Release all that can be; the students whose pages have no place."""
+        for folder in sorted(glob.glob(self.src_path)):
+            self.src_path = glob.escape(folder)
+            try:
+                super().copy_files()
+                self._release_under_other_names(Path(folder))
+            except (OSError, ValueError, AssertionError) as error:
+                files.refuse_full(Path(self.dest_path))
+                student = Path(folder).parent.name
+                self.log.debug("%s: no place for a page", student, exc_info=error)
+                yield student
+
+    def _release_under_other_names(self, folder: Path) -> None:
+        """Release the page of a unit's one notebook for all that was handed in.
+
+        The Assignment List of JupyterLab shows feedback when each notebook has a page.
+        """
+        pages = sorted(folder.glob("*.html"))
+        if len(pages) != 1 or folder.parent.name in self._excluded:
+            return
+        secret = (folder / SECRET).read_text()
+        for name in islice(self._names(folder), _MOST_NAMES):
+            place = Path(self.dest_path) / notebook_hash(
+                secret=secret, notebook_id=name
+            )
+            part = place.with_name(f"{place.name}-tmp.html")
+            shutil.copy(pages[0], part)
+            part.replace(place.with_name(f"{place.name}.html"))
+
+    @property
+    def _excluded(self) -> list[str]:
+        return str(self.coursedir.student_id_exclude).split(",")
+
+    def _names(self, folder: Path) -> Iterator[str]:
+        """What a student called notebooks, but for names that no file here can have."""
+        submitted = self.coursedir.format_path(
+            self.coursedir.submitted_directory, folder.parent.name, folder.name
+        )
+        for path in sorted(Path(submitted).glob("*.ipynb")):
+            if path.stem and os.fsencode(path.stem) == path.stem.encode(
+                "utf-8", "replace"
+            ):
+                yield path.stem
