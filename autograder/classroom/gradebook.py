@@ -20,6 +20,7 @@ from autograder.course import notebooks
 from autograder.course.errors import CourseError
 from autograder.course.files import refuse_path, refuse_unreadable
 from autograder.grading import metadata
+from autograder.grading.converter import CourseAutograde
 from autograder.grading.gradebook.book import (
     Gradebook,
     PatientBook,
@@ -27,6 +28,7 @@ from autograder.grading.gradebook.book import (
     grades_of,
     of_assignment,
 )
+from autograder.grading.intake import SizeLimits
 from autograder.grading.metadata import GradingMetadata
 
 PATIENCE = 60.0  # seconds that a locked gradebook is waited for
@@ -180,9 +182,19 @@ def open_gradebook(root: Path) -> Iterator[api.Gradebook]:
 
 def place(root: Path) -> tuple[str, str]:
     """The address of the gradebook, and the course's name in it."""
+    app = _configured(root)
+    return app.coursedir.db_url, app.coursedir.course_id
+
+
+def limits(root: Path) -> SizeLimits:
+    """How much of a submission grading takes, by the course's settings."""
+    return CourseAutograde(config=_configured(root).config).limits
+
+
+def _configured(root: Path) -> NbGrader:
     app = NbGrader(log_level=40)
     app.initialize([], root=str(root.resolve()))
-    return app.coursedir.db_url, app.coursedir.course_id
+    return app
 
 
 def key(unit: str, notebook: str, grade_id: str) -> str:

@@ -9,10 +9,12 @@ from pathlib import Path
 
 from nbformat import NotebookNode
 
+from autograder.classroom import gradebook
 from autograder.classroom.classbook import Classbook
 from autograder.course import notebooks
 from autograder.course.errors import CourseError
 from autograder.grading import intake, metadata
+from autograder.grading.intake import SizeLimits
 from autograder.grading.metadata import GradingMetadata
 from autograder.grading.run.assignment import identity
 
@@ -23,13 +25,14 @@ def ungraded(book: Classbook, root: Path) -> tuple[str, ...]:
     Raises:
         CourseError: the release cannot be read.
     """
-    released = _released(book.unit, root)
+    released, limits = _released(book.unit, root), gradebook.limits(root)
     graded = {entry.student.id: entry.graded for entry in book.submissions}
     found = []
     for student, folder in folders(book.unit, root).items():
         # Notes of earlier versions do not say of what they are.
         if student not in graded or (
-            graded[student] and not _identities(folder, released) <= graded[student]
+            graded[student]
+            and not _identities(folder, released, limits) <= graded[student]
         ):
             # What cannot be a student's name is a folder that somebody has to look at.
             found.append(student if student.isprintable() else ascii(student))
@@ -51,7 +54,8 @@ def is_graded(student: str, unit: str, root: Path, failed: bool = False) -> bool
         return False
     graded = {one.id for one in known if one.id is not None}
     folder = root / "submitted" / student / unit
-    return not graded or _identities(folder, _released(unit, root)) <= graded
+    released, limits = _released(unit, root), gradebook.limits(root)
+    return not graded or _identities(folder, released, limits) <= graded
 
 
 def folders(unit: str, root: Path) -> dict[str, Path]:
@@ -73,13 +77,15 @@ def _released(unit: str, root: Path) -> dict[str, NotebookNode]:
     return {path.stem: notebooks.read(path) for path in paths}
 
 
-def _identities(folder: Path, released: dict[str, NotebookNode]) -> set[str]:
+def _identities(
+    folder: Path, released: dict[str, NotebookNode], limits: SizeLimits
+) -> set[str]:
     """Whose the notebooks in a folder are, as grading would tell; of a closed one, {}.
 
     A refused one has an identity, too: that of nothing.
     """
     try:
-        files = intake.take(folder).files
+        files = intake.take(folder, limits).files
     except intake.RefusedError:
         files = {}
     except CourseError:
@@ -89,7 +95,7 @@ def _identities(folder: Path, released: dict[str, NotebookNode]) -> set[str]:
     for name, release in released.items():
         data = None
         try:
-            path, _ = intake.find_notebook(files, f"{name}.ipynb", release)
+            path, _ = intake.find_notebook(files, f"{name}.ipynb", release, limits)
             data = files[path].data
         except intake.RefusedError:
             pass

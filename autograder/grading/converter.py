@@ -30,7 +30,7 @@ from autograder.grading.gradebook import extensions
 from autograder.grading.gradebook.book import PatientBook, book_files
 from autograder.grading.gradebook.recording import Recorder
 from autograder.grading.gradebook.register_assignment import register
-from autograder.grading.intake import SizeLimits
+from autograder.grading.limits import LimitedIntake
 from autograder.grading.run import assignment
 from autograder.grading.run.graded_folder import GradedFolder
 from autograder.grading.run.late_penalties import recompute_late_penalties
@@ -46,7 +46,7 @@ from autograder.grading.workers.parallel import Pool, usable_cores
 from autograder.sandbox import client, logs
 
 
-class CourseAutograde(Autograde):  # type: ignore[misc]
+class CourseAutograde(Autograde, LimitedIntake):  # type: ignore[misc]
     """nbgrader's ``Autograde`` with our intake, and our way of recording.
 
     ``autograde_preprocessors`` is one list, as nbgrader has it. What stands before the
@@ -60,19 +60,6 @@ class CourseAutograde(Autograde):  # type: ignore[misc]
     patience = Float(
         60.0, help="How long a locked or unavailable gradebook is waited for (seconds)."
     ).tag(config=True)
-    largest_notebook = Integer(
-        SizeLimits.notebook, help="Larger notebooks are refused (bytes)."
-    ).tag(config=True)
-    largest_file = Integer(
-        SizeLimits.file, help="Larger files beside the notebook are left out (bytes)."
-    ).tag(config=True)
-    largest_total = Integer(
-        SizeLimits.total, help="Files beyond this sum are left out (bytes)."
-    ).tag(config=True)
-    most_files = Integer(SizeLimits.files, help="Further files are left out.").tag(
-        config=True
-    )
-
     waiting = List(Unicode(), help="Students left out of this run.").tag(config=True)
 
     jobs = Integer(
@@ -231,10 +218,6 @@ class CourseAutograde(Autograde):  # type: ignore[misc]
         Raises:
             CourseError: build, release or gradebook lack something.
         """
-        limits = SizeLimits(
-            self.largest_file, self.largest_total, self.most_files,
-            notebook=self.largest_notebook,
-        )  # fmt: skip
         self._course = assignment.load(
             name=self._unit,
             root=Path(self.coursedir.root),
@@ -244,7 +227,7 @@ class CourseAutograde(Autograde):  # type: ignore[misc]
             exempt=self.exclude_overwriting.get(self._unit, []),
             stages=self._stages()[0],
             config=self.config,
-            limits=limits,
+            limits=self.limits,
             ignored=self.coursedir.ignore,
         )
         notebooks = self._course.notebooks

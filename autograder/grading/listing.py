@@ -71,4 +71,4 @@ def _names(folder: Path) -> list[str]:
 
 def _is_ordinary(path: Path) -> bool:
     status = path.lstat()
-    return stat.S_ISREG(status.st_mode) and status.st_size <= SizeLimits.file
+    return stat.S_ISREG(status.st_mode) and status.st_size <= SizeLimits.saved

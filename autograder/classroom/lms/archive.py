@@ -15,11 +15,13 @@ import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
 from autograder.course.printable import printable
+from autograder.grading.intake import RefusedError
 
 # Of a whole class, in which some hand in thousands of files. What a member holds is
 # bounded where it is read.
@@ -97,14 +99,26 @@ class Archive:
         """
         if member.size > most:
             raise NotPlacedError(f"larger than {most >> 20} MB")
-        try:
-            with self._zip.open(member.place) as file:
-                data = file.read(most + 1)
-        except Exception:  # each way to pack has errors of its own
-            raise NotPlacedError("damaged, or packed in an unknown way") from None
+        with self.opened(member) as file:
+            data = file.read(most + 1)
         if len(data) > most:
             raise NotPlacedError(f"larger than {most >> 20} MB")
         return data
+
+    @contextmanager
+    def opened(self, member: Member) -> Iterator[IO[bytes]]:
+        """A member, to be read in pieces.
+
+        Raises:
+            NotPlaced: it is damaged, also when that is met on the way.
+        """
+        try:
+            with self._zip.open(member.place) as file:
+                yield file
+        except RefusedError:  # whoever reads has had enough
+            raise
+        except Exception:  # each way to pack has errors of its own
+            raise NotPlacedError("damaged, or packed in an unknown way") from None
 
     def _check_whole(self) -> None:
         infos = self._zip.infolist()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from autograder.classroom.lms.archive import Member, NotPlacedError
 from autograder.classroom.lms.layouts import Attempt
@@ -25,7 +26,7 @@ def contents(
     limits, notes = intake.DEFAULTS, []
     if len(attempt.files) > limits.files:
         raise NotPlacedError(f"it has more than {limits.files} files")
-    left, files = limits.total, {}
+    left, spare, files = limits.total, limits.saved, {}
     for path, member in attempt.files.items():
         if path.rpartition("/")[2].casefold() in intake.OF_NBGRADER:
             notes.append(f"left out: {path}, which students do not write")
@@ -34,11 +35,13 @@ def contents(
             notes.append(f"left out: {path[:40]}..., whose name is too long for a disk")
             continue
         try:
-            data = archive.read(member, min(limits.file, left))
+            within = replace(limits, saved=spare)
+            data, size = _read(archive, member, within, min(limits.file, left))
         except NotPlacedError as reason:
             raise NotPlacedError(f"{path}: {reason}") from None
-        left -= len(data)
+        left, spare = left - len(data), spare - size
         files[path] = data
+        notes += [intake.told(path, size)] * bool(size)
     if not _notebooks(files):
         left = limits.total  # for all of them together
         for path, member in attempt.files.items():
@@ -54,6 +57,23 @@ def contents(
     if not _notebooks(files):
         notes.append("there is no notebook in it")
     return _named(files, unit), notes
+
+
+def _read(
+    source: Source, member: Member, limits: intake.SizeLimits, most: int
+) -> tuple[bytes, int]:
+    """What a member holds; its size if it is a notebook without its outputs.
+
+    Raises:
+        NotPlaced: it is too large, or damaged.
+    """
+    if member.size <= limits.notebook or not _notebooks([member.name]):
+        return source.read(member, most), 0
+    try:
+        with source.opened(member) as file:
+            return intake.read_slim(file, limits, most)
+    except intake.RefusedError as reason:
+        raise NotPlacedError(str(reason)) from None
 
 
 def _is_long(path: str) -> bool:
@@ -83,8 +103,9 @@ def _unpacked(
         members = sorted(packed.members, key=lambda one: intake.first(one.name))
         for one in members[: limits.files]:
             if one.name.rpartition("/")[2].casefold() not in intake.OF_NBGRADER:
-                files[one.name] = packed.read(one, most_bytes)
+                files[one.name], size = _read(packed, one, limits, most_bytes)
                 most_bytes -= len(files[one.name])
+                limits = replace(limits, saved=limits.saved - size)
     return files
 
 

@@ -7,10 +7,10 @@ import io
 import os
 import stat
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Protocol
+from typing import IO, Protocol
 
 from autograder.classroom.lms.archive import (
     MOST_MEMBERS,
@@ -36,6 +36,9 @@ class Source(Protocol):
 
     def read(self, member: Member, most: int) -> bytes:
         """What a member holds, if it is at most ``most`` bytes."""
+
+    def opened(self, member: Member) -> AbstractContextManager[IO[bytes]]:
+        """A member, to be read in pieces."""
 
 
 class Folder:
@@ -73,14 +76,24 @@ class Folder:
         Raises:
             NotPlaced: it is larger than ``most`` bytes, or cannot be read.
         """
-        try:
-            with os.fdopen(os.open(member.place, _READ), "rb") as file:
-                data = file.read(most + 1)
-        except OSError as error:
-            raise NotPlacedError(f"cannot be read: {error.strerror}") from None
+        with self.opened(member) as file:
+            data = file.read(most + 1)
         if len(data) > most:
             raise NotPlacedError(f"larger than {most >> 20} MB")
         return data
+
+    @contextmanager
+    def opened(self, member: Member) -> Iterator[IO[bytes]]:
+        """A file, to be read in pieces.
+
+        Raises:
+            NotPlaced: it cannot be read.
+        """
+        try:
+            with os.fdopen(os.open(member.place, _READ), "rb") as file:
+                yield file
+        except OSError as error:
+            raise NotPlacedError(f"cannot be read: {error.strerror}") from None
 
 
 def _time(status: os.stat_result) -> datetime.datetime | None:

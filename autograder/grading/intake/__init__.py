@@ -20,6 +20,7 @@ from autograder.grading.intake.common import (
 )
 from autograder.grading.intake.files import File, Taken, first, take
 from autograder.grading.intake.matching import find_notebook
+from autograder.grading.intake.slimming import read_slim, told
 from autograder.grading.intake.stamp import handed_in, parse_stamp
 
 __all__ = [
@@ -36,9 +37,11 @@ __all__ = [
     "first",
     "handed_in",
     "parse_stamp",
+    "read_slim",
     "rebuild",
     "said",
     "say",
     "take",
+    "told",
     "without_installs",
 ]  # fmt: skip

@@ -36,8 +36,8 @@ class Repair:
 class SizeLimits:
     """How much of a submission is taken; sizes in bytes unless they say otherwise.
 
-    ``saved`` is for a notebook with the outputs that it was saved with; they are
-    dropped, and what is left counts.
+    ``saved`` is for notebooks with the outputs that they were saved with: those above
+    ``notebook`` are read without them, and what is left counts.
     """
 
     file: int = 32 << 20
@@ -45,7 +45,7 @@ class SizeLimits:
     files: int = 500
     folders_deep: int = 8
     notebook: int = 24 << 20
-    saved: int = 96 << 20
+    saved: int = 512 << 20
     cells: int = 2000
     cell_characters: int = 200_000
     text_characters: int = 2_000_000

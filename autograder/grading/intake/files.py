@@ -6,9 +6,11 @@ import fnmatch
 import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path, PurePosixPath
+from typing import BinaryIO
 
 from autograder.grading.intake.common import (
     DEFAULTS,
@@ -18,7 +20,7 @@ from autograder.grading.intake.common import (
     UnreadableError,
     listed,
 )
-from autograder.grading.intake.slimming import slimmed
+from autograder.grading.intake.slimming import OUTPUTS, read_slim, told
 
 
 @dataclass(frozen=True)
@@ -31,10 +33,14 @@ class File:
 
 @dataclass(frozen=True)
 class Taken:
-    """What was taken of a folder: relative path -> file, and what was left out."""
+    """What was taken of a folder: relative path -> file, and what was left out.
+
+    ``without`` says why there is no notebook in it, if all that were could not be read.
+    """
 
     files: Mapping[str, File]
     repairs: tuple[Repair, ...] = ()
+    without: str = ""
 
 
 SEEN = 100_000  # names that are looked at, to find the notebooks among them
@@ -65,14 +71,21 @@ def take(
         crowd = left_out.setdefault("are too many files", [])
         crowd += paths[limits.files :]
     files: dict[str, File] = {}
-    room, spare = limits.total, limits.saved
+    slim: list[Repair] = []
+    without, room, spare = "", limits.total, limits.saved
     for path in paths[: limits.files]:
+        within = replace(limits, saved=spare)
         try:
-            files[path], spent = _read(folder / names[path], limits, room, spare)
-            room, spare = room - len(files[path].data), spare - spent
+            files[path], size = _read(folder / names[path], within, room)
+            room, spare = room - len(files[path].data), spare - size
+            slim += [Repair(OUTPUTS, told(listed([path]), size))] * bool(size)
         except RefusedError as reason:
             left_out.setdefault(str(reason), []).append(path)
-    return Taken(files, tuple(_left_out(left_out)))
+            if _is_notebook(path):
+                without = without or f"{listed([path])} {reason}"
+    if any(map(_is_notebook, files)):
+        without = ""
+    return Taken(files, (*slim, *_left_out(left_out)), without)
 
 
 def _plainly(paths: Iterable[str], left_out: dict[str, list[str]]) -> dict[str, str]:
@@ -90,21 +103,20 @@ def _plainly(paths: Iterable[str], left_out: dict[str, list[str]]) -> dict[str, 
     return names
 
 
-def _read(path: Path, limits: SizeLimits, room: int, spare: int) -> tuple[File, int]:
-    """A file within the limits, and what it took of the bytes spared for outputs.
+def _read(path: Path, limits: SizeLimits, room: int) -> tuple[File, int]:
+    """A file within the limits; its size if it is a notebook without its outputs."""
+    if not _is_notebook(path.name):
+        says = f"is larger than {limits.file >> 20} MB"
+        if room < limits.file:
+            says = f"is beyond the {limits.total >> 20} MB of all files together"
+        return read_file(path, min(limits.file, room), says), 0
+    with _opened(path) as (file, status):
+        data, size = read_slim(file, limits, min(limits.file, room))
+    return File(data, status.st_mtime), size
 
-    A large notebook comes without its outputs.
-    """
-    most = min(limits.file, room)
-    if path.suffix.lower() != ".ipynb":
-        return read_file(path, most), 0
-    found = read_file(path, max(most, spare))
-    if len(found.data) <= min(limits.notebook, most):
-        return found, 0
-    slim = replace(found, data=slimmed(found.data))
-    if len(slim.data) > most:
-        raise RefusedError("is too large")
-    return slim, len(found.data)
+
+def _is_notebook(path: str) -> bool:
+    return path.lower().endswith(".ipynb")
 
 
 def _walk(
@@ -152,7 +164,7 @@ def _entries(folder: Path) -> list[os.DirEntry[str]]:
 
 def first(name: str) -> tuple[bool, str]:
     """The order in which files are taken: notebooks before the heap of others."""
-    return not name.lower().endswith(".ipynb"), name
+    return not _is_notebook(name), name
 
 
 def _objection(entry: os.DirEntry[str], path: str, limits: SizeLimits) -> str:
@@ -165,13 +177,23 @@ def _objection(entry: os.DirEntry[str], path: str, limits: SizeLimits) -> str:
     return "" if entry.is_file(follow_symlinks=False) else "is not a regular file"
 
 
-def read_file(path: Path, most: int) -> File:
+def read_file(path: Path, most: int, says: str = "is too large") -> File:
     """A regular file of at most ``most`` bytes.
 
     Raises:
-        Refused: what it is instead.
+        Refused: what it is instead, or that it is larger: ``says``.
         Unreadable: it is closed to us.
     """
+    with _opened(path) as (file, status):
+        data = b"" if status.st_size > most else file.read(most + 1)
+    if max(status.st_size, len(data)) > most:
+        raise RefusedError(says)
+    return File(data, status.st_mtime)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[tuple[BinaryIO, os.stat_result]]:
+    """A regular file, which nobody's link leads to; raises what `read_file` does."""
     try:
         descriptor = os.open(path, _READ)
     except PermissionError as error:
@@ -182,15 +204,10 @@ def read_file(path: Path, most: int) -> File:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
             raise RefusedError("is not a regular file")
-        if status.st_size > most:
-            raise RefusedError("is too large")
         try:
-            data = file.read(most + 1)
+            yield file, status
         except OSError:
             raise RefusedError("cannot be read") from None
-    if len(data) > most:
-        raise RefusedError("is too large")
-    return File(data, status.st_mtime)
 
 
 def _left_out(reasons: Mapping[str, list[str]]) -> Iterator[Repair]:

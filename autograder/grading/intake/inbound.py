@@ -12,10 +12,12 @@ import heapq
 import os
 import stat
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
+from typing import IO
 
-from autograder.grading.intake import STAMP, SizeLimits
+from autograder.grading.intake import STAMP, RefusedError, SizeLimits, read_slim
 from autograder.grading.intake.files import SEEN, first
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -57,10 +59,13 @@ def copy(
     with _opened(source, _FOLDER) as descriptor:
         for path, parent, name in _counting(descriptor, ignore):
             try:
-                size, changed = _copy_file(
+                size, saved, changed = _copy_file(
                     parent, name, target / path, owner, limits, room
                 )
                 room, latest = room - size, max(latest, changed)
+                limits = replace(limits, saved=limits.saved - saved)
+                if saved:
+                    left_out.append((path, f"its outputs only, of {saved >> 20} MB"))
             except _UnwantedError as reason:
                 left_out.append((path, str(reason)))
     return left_out, _utc(latest)
@@ -77,27 +82,28 @@ def _copy_file(
     owner: int | None,
     limits: SizeLimits,
     room: int,
-) -> tuple[int, float]:
+) -> tuple[int, int, float]:
     """Copy one file; its size in bytes, and when it was last changed.
 
+    Between them the size of a notebook that is copied without its outputs, else 0.
     Folders count nothing and are not made here.
     """
     try:
-        found = _read(parent, name, owner, min(limits.file, room))
+        found = _read(parent, name, owner, limits, min(limits.file, room))
     except OSError:
         raise _UnwantedError("it cannot be read") from None
     if found is None:
-        return 0, 0.0
-    data, changed = found
+        return 0, 0, 0.0
+    data, saved, changed = found
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_bytes(data)
-    return len(data), changed
+    return len(data), saved, changed
 
 
 def _read(
-    parent: int, name: str, owner: int | None, most: int
-) -> tuple[bytes, float] | None:
-    """What a file holds, and when it was last changed; None for a folder."""
+    parent: int, name: str, owner: int | None, limits: SizeLimits, most: int
+) -> tuple[bytes, int, float] | None:
+    """What `_copy_file` copies and tells of a file; None for a folder."""
     status = os.stat(name, dir_fd=parent, follow_symlinks=False)
     if stat.S_ISDIR(status.st_mode):
         return None
@@ -109,11 +115,23 @@ def _read(
             raise _UnwantedError("it is not a regular file")
         if owner is not None and status.st_uid != owner:
             raise _UnwantedError("it is not the student's own file")
-        if status.st_size > most:
-            raise _UnwantedError("it is too large")
         with open(descriptor, "rb", closefd=False) as file:
-            data = file.read(status.st_size)
-        return data, os.fstat(descriptor).st_ctime  # also if it was while we read
+            data, saved = _within(file, name, status.st_size, limits, most)
+        # The time also if it was changed while we read.
+        return data, saved, os.fstat(descriptor).st_ctime
+
+
+def _within(
+    file: IO[bytes], name: str, size: int, limits: SizeLimits, most: int
+) -> tuple[bytes, int]:
+    if size > limits.notebook and name.lower().endswith(".ipynb"):
+        try:
+            return read_slim(file, limits, most)
+        except RefusedError as reason:
+            raise _UnwantedError(f"it {reason}") from None
+    if size > most:
+        raise _UnwantedError(f"it is too large; {most >> 20} MB are left for it")
+    return file.read(size), 0
 
 
 def _counting(folder: int, ignore: Sequence[str]) -> Iterator[tuple[str, int, str]]:

@@ -90,23 +90,6 @@ def refuse_many_parts(data: bytes) -> None:
         raise RefusedError("it has too many parts; clear its outputs and hand in again")
 
 
-def without_outputs(data: bytes) -> bytes:
-    """A notebook without its outputs; what cannot be read stays as it is."""
-
-    def slim(found: Json) -> Json:
-        found.pop("outputs", None)
-        return found
-
-    try:
-        text = data.decode(json.detect_encoding(data), "replace")
-        document = json.loads(
-            text, object_hook=slim, parse_int=lambda digits: int(digits[:18])
-        )
-        return json.dumps(document).encode()
-    except (ValueError, RecursionError, MemoryError):
-        return data
-
-
 def _raw_cells(document: Json) -> list[Any] | None:
     cells = document.get("cells")
     if not isinstance(cells, list) and isinstance(document.get("worksheets"), list):

@@ -1,46 +1,139 @@
-"""A large notebook without its outputs, made by a process that has limits.
+"""A large notebook without its outputs, read in pieces: they are never in memory.
 
-``python -m autograder.grading.intake.slimming`` does it from one stream to the other.
-One letter beyond the 16 bits makes a text four times as large in memory as in its file:
-that is for a process of its own, not for the one that has the gradebook.
+What may be large in an honest notebook is what its cells have shown: ``outputs``, and
+the state of ``widgets``. Both are made empty on the way; all else is kept as it is, and
+whether it is a notebook is for others to say.
 """
 
 from __future__ import annotations
 
-import subprocess
-import sys
+import re
+from collections.abc import Iterable, Iterator
+from typing import IO
 
-from autograder.course import child
-from autograder.grading.intake.reading import refuse_many_parts, without_outputs
+from autograder.grading.intake.common import RefusedError, SizeLimits
 
-# Bytes of data; the largest notebook without wide letters takes 300 MB.
-_MEMORY = 800 << 20
-_SECONDS = 60  # of processor time; it takes one
+OUTPUTS = "outputs left out"  # the kind of a repair
+CLEAR = "Edit > Clear Outputs of All Cells, save, hand in again"
+
+_PIECE = 1 << 20  # bytes that are read at once
+_DROPPED = (b'"outputs"', b'"widgets"')
+_MOST_STEPS = 8 << 20  # marks that are looked at, one by one: some seconds
+_STRING = rb'[^"\\]*+(?:\\.[^"\\]*+)*+'
+_IN_STRING = re.compile(_STRING, re.DOTALL)
+_MARK = re.compile(rb'["{}\[\]:,]')
+# Within a value that is dropped, no need to look at strings, and at most of the lists.
+_FLAT = rb'[^"{}\[\]]*+(?:"%s"[^"{}\[\]]*+)*+' % _STRING
+_LISTS = rb"%s(?:[{\[]%s[}\]]%s)*+" % (_FLAT, _FLAT, _FLAT)
+_UNIMPORTANT = re.compile(
+    rb"%s(?:[{\[]%s[}\]]%s)*+" % (_FLAT, _LISTS, _FLAT), re.DOTALL
+)
 
 
-def slimmed(data: bytes) -> bytes:
-    """A notebook without its outputs; one that is beyond the limits stays as it is.
+def read_slim(file: IO[bytes], limits: SizeLimits, room: int) -> tuple[bytes, int]:
+    """A notebook, and what it had with its outputs if it is so large without them.
+
+    Args:
+        room: bytes that it may have.
 
     Raises:
-        Refused: it has too many parts.
+        Refused: it is larger than ``limits.saved``, or still too large.
     """
-    refuse_many_parts(data)
-    done = subprocess.run(
-        [sys.executable, "-m", __name__],
-        input=data,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        env=child.environment(),
-        check=False,
-    )
-    return done.stdout if done.returncode == 0 else data
+    most = min(limits.notebook, room)
+    if len(head := file.read(most + 1)) <= most:
+        return head, 0
+    size = len(head)
+
+    def pieces() -> Iterator[bytes]:
+        nonlocal size
+        yield head
+        while piece := file.read(_PIECE):
+            size += len(piece)
+            if size > limits.saved:
+                raise RefusedError(f"is larger than {limits.saved >> 20} MB; {CLEAR}")
+            yield piece
+
+    return slimmed(pieces(), most), size
 
 
-def main() -> None:
-    """Read a notebook, and write it without its outputs."""
-    child.limit(data=_MEMORY, cpu=_SECONDS)
-    sys.stdout.buffer.write(without_outputs(sys.stdin.buffer.read()))
+def told(path: str, size: int) -> str:
+    """What a student and a grader read of a notebook without its outputs."""
+    return f"{path} has {size >> 20} MB: its saved outputs were left out."
 
 
-if __name__ == "__main__":
-    main()
+def slimmed(pieces: Iterable[bytes], most: int) -> bytes:
+    """A notebook, which comes in pieces, with outputs that are empty.
+
+    Args:
+        most: bytes that may be left.
+
+    Raises:
+        Refused: more is left, or it has too many parts.
+    """
+    slimmer = _Slimmer(most)
+    for piece in pieces:
+        slimmer.take(piece)
+    return bytes(slimmer.kept)
+
+
+class _Slimmer:
+    """Where we are in a text of JSON, and what is kept of it so far."""
+
+    def __init__(self, most: int):
+        self.kept = bytearray()
+        self._most, self._steps = most, 0
+        self._in_string = self._escaped = False
+        self._start = 0  # of the last string, in what is kept
+        self._depth = -1  # within a value that is dropped; -1: within none
+
+    def take(self, piece: bytes) -> None:
+        at = 0
+        while at < len(piece):
+            self._steps += 1
+            if self._steps > _MOST_STEPS:
+                raise RefusedError(f"has too many parts; {CLEAR}")
+            at = self._string(piece, at) if self._in_string else self._next(piece, at)
+
+    def _string(self, piece: bytes, start: int) -> int:
+        """Go to the end of a string, or of the piece."""
+        found = _IN_STRING.match(piece, min(start + self._escaped, len(piece)))
+        end = found.end() if found else start
+        self._escaped = piece[end : end + 1] == b"\\"  # the last byte of the piece
+        self._in_string = piece[end : end + 1] != b'"'
+        self._keep(piece[start : end + 1])
+        return end + 1
+
+    def _next(self, piece: bytes, start: int) -> int:
+        """Go to the next mark outside of strings, and beyond it."""
+        at = start
+        if self._depth > 0 and (passed := _UNIMPORTANT.match(piece, at)):
+            at = passed.end()
+        found = _MARK.search(piece, at)
+        if not found:
+            self._keep(piece[start:])
+            return len(piece)
+        mark, end = found[0], found.end()
+        if self._depth < 0:
+            self._keep(piece[start:end])
+            if mark == b'"':
+                self._start = len(self.kept) - 1
+            elif mark == b":" and self.kept[self._start : -1].strip() in _DROPPED:
+                self.kept += b"[]"
+                self._depth = 0
+        elif self._depth == 0 and mark in b",}]":
+            self._depth = -1
+            return end - 1  # it belongs to what is around the value
+        elif mark in b"{[":
+            self._depth += 1
+        elif mark in b"}]":
+            self._depth -= 1
+        self._in_string = mark == b'"'
+        return end
+
+    def _keep(self, part: bytes) -> None:
+        if self._depth < 0:
+            self.kept += part
+            if len(self.kept) > self._most:
+                raise RefusedError(
+                    f"is larger than {self._most >> 20} MB even without its outputs"
+                )

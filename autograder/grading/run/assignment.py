@@ -80,6 +80,7 @@ class Assignment:
                 taken = take(folder, self.limits, self.ignored)
                 stamp, odd = handed_in(folder)
             files, repairs = taken.files, taken.repairs + odd
+            reason = taken.without
         except RefusedError as refusal:
             reason = str(refusal)
         beside = {name: files[name].data for name in OF_NBGRADER if name in files}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 from autograder.grading import intake
@@ -65,3 +66,20 @@ def test_a_heap_of_files_in_a_zip_crowds_no_notebook_out(course):
     packed = zipped(*heap, ("work/attention.ipynb", ADA))
     course.collect(course.zip(("lovelaceada_12345_678901_work.zip", packed)))
     assert course.placed["ada"]["work/attention.ipynb"] == ADA
+
+
+def test_a_large_notebook_is_placed_without_its_outputs(course, monkeypatch):
+    small = replace(intake.DEFAULTS, notebook=len(ADA) + 50)
+    monkeypatch.setattr(intake, "DEFAULTS", small)
+    shown = json.loads(ADA) | {"outputs": ["x" * 1000]}
+    large = json.dumps(shown).encode()
+    packed = zipped(("work/attention.ipynb", large))
+    path = course.zip(
+        ("lovelaceada_12345_678901_attention.ipynb", large),
+        ("óðinssonbob_12346_678902_work.zip", packed),
+    )
+    told = course.collect(path)
+    assert json.loads(course.notebook("ada")) == shown | {"outputs": []}
+    assert json.loads(course.notebook("bob")) == shown | {"outputs": []}
+    assert "saved outputs were left out" in told["ada"].says
+    assert {one.status for one in course.collect(path).values()} == {"same"}

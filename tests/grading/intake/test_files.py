@@ -42,8 +42,10 @@ def test_sizes_and_counts_are_capped_and_notebooks_come_first(tmp_path):
     os.truncate(os.open(tmp_path / "huge", os.O_CREAT | os.O_WRONLY), 1 << 40)
     taken = intake.take(tmp_path, SizeLimits(file=100, total=120))
     assert list(taken.files) == ["z.ipynb"]
-    assert [r.kind for r in taken.repairs] == ["file left out"]
-    assert "aaa.bin, huge (is too large)" in taken.repairs[0].says
+    assert [repair.says for repair in taken.repairs] == [
+        "Left out: aaa.bin, huge (is beyond the 0 MB of all files together)."
+    ]
+    assert not taken.without, "there is a notebook"
 
 
 def test_too_many_files_end_the_reading_but_not_the_grading(tmp_path):

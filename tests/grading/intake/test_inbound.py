@@ -8,6 +8,7 @@ import time
 
 import pytest
 
+from autograder.grading.intake import SizeLimits
 from autograder.grading.intake.inbound import copy, last_change
 
 
@@ -36,6 +37,17 @@ def test_what_is_copied_tells_when_it_was_changed(folder, tmp_path):
     assert after(moment, last_change(folder, [])) > -0.05
     assert (tmp_path / "a.ipynb").read_text() == "notebook"
     assert not (tmp_path / "x.pyc").exists()
+
+
+def test_a_large_notebook_is_copied_without_its_outputs(folder, tmp_path):
+    large = b'{"outputs": ["%s"], "cells": []}' % (b"x" * (SizeLimits.notebook + 1))
+    (folder / "b.ipynb").write_bytes(large)
+    (folder / "c.ipynb").write_bytes(b"[" * (SizeLimits.notebook + 1))
+    left_out, _ = copy(folder, tmp_path, [], None)
+    assert (tmp_path / "b.ipynb").read_bytes() == b'{"outputs":[], "cells": []}'
+    assert left_out[0] == ("b.ipynb", "its outputs only, of 24 MB")
+    ((name, reason),) = left_out[1:]
+    assert name == "c.ipynb" and "Clear Outputs" in reason
 
 
 def test_nothing_below_a_link_or_too_deep_is_read(folder, tmp_path):

@@ -71,11 +71,14 @@ def test_outputs_of_a_notebook_do_not_count(tmp_path):
     (tmp_path / "n.ipynb").write_bytes(data(submission))
     limits = SizeLimits(file=20_000, total=20_000, notebook=20_000, saved=50_000)
     kept = intake.take(tmp_path, limits)
-    assert not kept.repairs and b"xxx" not in kept.files["n.ipynb"].data
+    (repair,) = kept.repairs
+    assert repair.says == "n.ipynb has 0 MB: its saved outputs were left out."
+    assert b"xxx" not in kept.files["n.ipynb"].data
     rebuilt, _ = rebuild(SOURCE, RELEASE, kept.files["n.ipynb"].data, limits)
     assert cell(rebuilt, "numbers-double-answer").source
     small = SizeLimits(file=20_000, total=20_000, notebook=20_000, saved=25_000)
-    assert not intake.take(tmp_path, small).files
+    refused = intake.take(tmp_path, small)
+    assert not refused.files and "n.ipynb is larger than 0 MB" in refused.without
 
 
 @pytest.mark.parametrize("content", [b"{" * 60_000, b"[" * 60_000, b"\xff" * 60_000])

@@ -1,26 +1,76 @@
-"""A large notebook loses its outputs in a process that has limits."""
+"""A large notebook loses its outputs on the way; nothing of them is in memory."""
 
 from __future__ import annotations
 
+import io
 import json
+import tracemalloc
 
 import pytest
 
-from autograder.grading.intake import RefusedError
-from autograder.grading.intake.reading import read
-from autograder.grading.intake.slimming import slimmed
+from autograder.grading.intake import RefusedError, SizeLimits
+from autograder.grading.intake.slimming import read_slim, slimmed
+
+HEAD = b'{"cells": [{"cell_type": "code", "source": "x", "outputs": ['
+TAIL = b"]}]}"
 
 
-def test_a_large_notebook_is_slimmed_within_limits():
-    text = {"cell_type": "code", "source": "größe = '😀'", "outputs": []}
-    small = json.dumps({"cells": [text]}, ensure_ascii=False).encode()
-    for letters in ("a" * 30, "😀" + "a" * 26):
-        kept = small.replace(b"[]", b'["%s"]' % (letters.encode() * (1 << 20)))
-        slim = slimmed(kept)
-        assert read(slim) == read(small) and len(slim) < 200
-    assert slimmed(b"no notebook") == b"no notebook"
+def pieces(data: bytes, size: int):
+    return (data[at : at + size] for at in range(0, len(data), size))
 
 
-def test_one_of_millions_of_parts_is_refused_before_it_is_read():
-    with pytest.raises(RefusedError, match="too many parts"):
-        slimmed(b'{"cells":[' + b"[]," * (30 << 20) + b"1]}")
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 1000])
+@pytest.mark.parametrize(
+    "outputs",
+    [
+        [],
+        None,
+        5,
+        'a "text" ]}, \\',
+        [{"text": 'a"]}\\'}] * 5,
+        {"a": [1, [2, "\\\\", {"outputs": [[[[[3]]]]]}]]},
+    ],
+    ids=str,
+)
+def test_outputs_and_widgets_become_empty_wherever_a_piece_ends(size, outputs):
+    source = 'outputs = {"outputs": [1]}\n"größe 😀" \\'
+    cell = {"cell_type": "code", "outputs": outputs, "source": [source], "id": "a"}
+    widgets = {"widgets": {"a": [1, {"b": "}]"}]}, "kernelspec": {"name": "outputs"}}
+    notebook = {"cells": [cell, {"source": "outputs"}], "metadata": widgets}
+    for indent, plain in ((None, True), (1, False)):
+        text = json.dumps(notebook, indent=indent, ensure_ascii=plain).encode()
+        kept = json.loads(slimmed(pieces(text, size), 10_000))
+        assert kept["cells"][0].pop("outputs") == kept["metadata"].pop("widgets") == []
+        cell_ = {k: v for k, v in cell.items() if k != "outputs"}
+        assert kept["cells"] == [cell_, notebook["cells"][1]]
+        assert kept["metadata"] == {"kernelspec": {"name": "outputs"}}
+
+
+@pytest.mark.parametrize(
+    "output", [b'"%s",' % (b"\\n" * 500), b'{"text": ["a\\n"]},', b"0.1,"], ids=len
+)
+def test_outputs_of_many_megabytes_take_no_memory(output):
+    data = HEAD + output * ((8 << 20) // len(output)) + b"0" + TAIL
+    tracemalloc.start()
+    kept = slimmed(pieces(data, 1 << 16), 1000)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert kept == HEAD[:-2] + b"[]" + TAIL[1:] and most < 1 << 20
+
+
+def test_what_is_no_notebook_goes_through_and_is_bounded():
+    assert slimmed([b"no notebook"], 100) == b"no notebook"
+    with pytest.raises(RefusedError, match="larger than 0 MB even without its outputs"):
+        slimmed([b"x" * 101], 100)
+    with pytest.raises(RefusedError, match=r"too many parts; Edit > Clear Outputs"):
+        slimmed([HEAD, *[b"[" * (1 << 20)] * 20], 100)
+
+
+def test_a_notebook_beyond_all_limits_is_refused_with_the_limit_and_a_remedy():
+    data = HEAD + b"1," * (2 << 20) + b"0" + TAIL
+    limits = SizeLimits(notebook=1000, saved=5 << 20)
+    kept, size = read_slim(io.BytesIO(data), limits, 1000)
+    assert len(kept) < 100 and size == len(data)
+    with pytest.raises(RefusedError, match=r"larger than 3 MB; Edit > Clear Outputs"):
+        read_slim(io.BytesIO(data), SizeLimits(notebook=1000, saved=3 << 20), 1000)
+    assert read_slim(io.BytesIO(b"{}"), limits, 1000) == (b"{}", 0)

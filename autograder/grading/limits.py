@@ -1,0 +1,39 @@
+"""How much of a submission is taken, as ``nbgrader_config.py`` may set it."""
+
+from __future__ import annotations
+
+from traitlets import Integer
+from traitlets.config import Configurable
+
+from autograder.grading.intake import SizeLimits
+
+
+class LimitedIntake(Configurable):
+    """The settings ``largest_...`` and ``most_files`` of whoever reads submissions."""
+
+    largest_notebook = Integer(
+        SizeLimits.notebook,
+        help="Larger notebooks are read without their outputs, and refused if they are "
+        "still larger (bytes).",
+    ).tag(config=True)
+    largest_saved = Integer(
+        SizeLimits.saved,
+        help="Notebooks larger with their outputs are refused (bytes).",
+    ).tag(config=True)
+    largest_file = Integer(
+        SizeLimits.file, help="Larger files beside the notebook are left out (bytes)."
+    ).tag(config=True)
+    largest_total = Integer(
+        SizeLimits.total, help="Files beyond this sum are left out (bytes)."
+    ).tag(config=True)
+    most_files = Integer(SizeLimits.files, help="Further files are left out.").tag(
+        config=True
+    )
+
+    @property
+    def limits(self) -> SizeLimits:
+        """What is taken of a submission."""
+        return SizeLimits(
+            self.largest_file, self.largest_total, self.most_files,
+            notebook=self.largest_notebook, saved=self.largest_saved,
+        )  # fmt: skip
