@@ -94,5 +94,15 @@ class Classbook:
     absent: tuple[Student, ...] = ()
 
     @property
+    def accepted(self) -> tuple[Submission, ...]:
+        """Those that could be graded: a refused one says nothing of its student."""
+        return tuple(one for one in self.submissions if not one.refused)
+
+    @property
+    def refused(self) -> tuple[Submission, ...]:
+        """Those that could not be graded, and have zero points until they are."""
+        return tuple(one for one in self.submissions if one.refused)
+
+    @property
     def max_points(self) -> float:
         return sum(exercise.max_points for exercise in self.exercises)

@@ -210,6 +210,13 @@ def _plain(text: str) -> str:
     return re.sub(r"[\W_]+", "", folded)
 
 
+def refused(book: Classbook) -> list[str]:
+    """A line for each who could not be graded, and what to do; [] if there are none."""
+    lines = [f"no grade for {s.student.full}: {s.refused}" for s in book.refused]
+    remedy = f"{len(lines)} refused: look at them, or write zeros with --zero-refused"
+    return [*lines, remedy] if lines else []
+
+
 def _waiting(book: Classbook) -> Iterator[str]:
     waiting = [s.student.id for s in book.submissions if s.waiting]
     if waiting:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -54,6 +55,10 @@ def _add_grades(commands: Commands) -> None:
     grades.add_argument(
         "--into", type=Path, metavar="CSV",
         help="Canvas's exported gradebook, or Moodle's grading worksheet",
+    )  # fmt: skip
+    grades.add_argument(
+        "--zero-refused", action="store_true",
+        help="write zeros where work could not be graded; else no grade, and status 1",
     )  # fmt: skip
     grades.add_argument("--column", default="", metavar="TITLE", help="of Canvas's CSV")
     grades.add_argument("--output", type=Path, metavar="PATH", help="default: reports/")
@@ -128,6 +133,9 @@ def _grades(options: argparse.Namespace) -> int:
     book = gradebook.read(unit, options.course)
     base = options.course / "reports" / f"{unit}-{options.format}"
     new = ungraded.remark(ungraded.ungraded(book, options.course), unit)
+    if not options.zero_refused:
+        new += exports.refused(book)
+        book = replace(book, submissions=book.accepted)
     if options.format == "gradescope":
         folder = options.output or base
         print(*exports.write_gradescope(book, folder), *new, folder, sep="\n")

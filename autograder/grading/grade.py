@@ -47,14 +47,15 @@ def grade(task: Task) -> Graded:
 def _grade(task: Task) -> Graded:
     source, release = shared(task.source), shared(task.release)
     resources = resources_of(task)
+    notebook = None
     try:
         if task.refused:
             raise RefusedError(task.refused)
         notebook, repairs = rebuild(source, release, task.submission, task.limits)
         with _laid_out(task), environment(NBGRADER_EXECUTION="autograde"):
             notebook = run_all(task.preprocessors, notebook, resources, task.config)
-    except RefusedError as reason:
-        notebook, _ = rebuild(source, release, None, task.limits)
+    except RefusedError as reason:  # what can be read of it is shown to its student
+        notebook = notebook or rebuild(source, release, None, task.limits)[0]
         return Graded(notebook, task.repairs, str(reason))
     return Graded(notebook, task.repairs + repairs)
 

@@ -166,7 +166,12 @@ def test_the_command_writes_each_format(graded, tmp_path, capsys):
         status = cli.main(["grades", "01", "--course", str(graded), *options])
         return status, capsys.readouterr()
 
-    assert run("--format", "moodle")[0] == 0
+    status, said = run("--format", "moodle")
+    path = graded / "reports" / "01_numbers-moodle.csv"
+    assert status == 1 and "cut" not in path.read_text()
+    assert "no grade for cut: the notebook cannot be read" in said.out
+    assert "1 refused: look at them, or write zeros with --zero-refused" in said.out
+    assert run("--format", "moodle", "--zero-refused")[0] == 0
     text = (graded / "reports" / "01_numbers-moodle.csv").read_text()
     assert {row["id"]: row["01_numbers"] for row in rows(text)} == {
         WHOLE: "",
@@ -174,7 +179,7 @@ def test_the_command_writes_each_format(graded, tmp_path, capsys):
         "cut": "0",
         "silent": "0",
     }, "refused and blank ones are zero, what waits is empty"
-    assert run("--format", "gradescope")[0] == 0
+    assert run("--format", "gradescope", "--zero-refused")[0] == 0
     assert (graded / "reports" / "01_numbers-gradescope" / "bob").is_dir()
     status, said = run("--format", "canvas")
     assert status == 1 and "export its gradebook" in said.err

@@ -111,6 +111,28 @@ def test_who_needs_help_is_listed_with_reasons():
     assert stopped in reasons["lost"] and "refused: it is empty" in reasons["refused"]
 
 
+def test_whoever_has_two_exercises_at_zero_is_listed_however_many_points_are_left():
+    stuck = Submission(Student("stuck"), {"a": 0.0, "b": 0.0, "c": 90.0})
+    once = Submission(Student("once"), {"a": 0.0, "b": 6.0, "c": 90.0})
+    items = (*EXERCISES, Item("c", 90.0))
+    view = report.overview(Classbook("01_unit", items, (stuck, once)))
+    (row,) = view.help
+    assert row.student == "stuck" and row.reasons == ("no points in 2 exercises: a, b",)
+
+
+def test_refused_work_is_in_no_figure_and_is_counted_apart():
+    refused = submission("refused", 0, 0, refused="it is empty")
+    view = report.overview(class_of(refused, submission("fine", 4, 6)))
+    assert sum(band.count for band in view.bands) == view.handed_in == 1
+    assert view.mean == 10 and view.behind == 0
+    assert [(row.mean, row.none, row.waiting) for row in view.exercises[:2]] == [
+        (1.0, 0, 0)
+    ] * 2
+    assert "refused, and not in these figures" in report.as_html(view, "")
+    alone = report.overview(class_of(refused))
+    assert "it is empty" in report.as_html(alone, ""), "and nobody divides by zero"
+
+
 # --- the page ------------------------------------------------------------------------
 
 

@@ -16,6 +16,7 @@ from traitlets.config import Config
 from autograder.checks.exercise import CheckResult
 from autograder.checks.panel import as_html
 from autograder.grading import feedback
+from autograder.grading.intake import RefusedError
 from autograder.grading.judge.verdict import CaseVerdict, Verdict
 from autograder.grading.metadata import GradingMetadata
 from autograder.grading.rendering.page import Allowance, Page
@@ -134,7 +135,26 @@ def test_repairs_and_lateness_stand_at_the_top(course):
 def test_a_refused_submission_gets_a_page_with_the_reason(course):
     html = page(course, b'{"cells": [')
     assert "could not be graded:" in html and "perhaps it was cut off" in html
-    assert "0 of 10 points" in html
+    assert "not graded</span>" in html and "None of your answers could be read" in html
+    assert '"head">your answer' not in html and "NotImplementedError" not in html
+
+
+def test_of_a_refused_submission_the_student_s_own_answers_are_shown(
+    course, monkeypatch
+):
+    def refuse(self, nb, resources):
+        raise RefusedError("it used up all memory")
+
+    monkeypatch.setattr(RunHere, "preprocess", refuse)
+    release = tiny.read(course, "release")
+    stub = tiny.cell(release, "numbers-triple-answer").source
+    answers = tiny.solved(release, triple=stub)
+    answers.cells.append(v4.new_code_cell("mine = 4711"))
+    html = page(course, answers)
+    assert "it used up all memory" in html and "Below is what could be read" in html
+    assert html.count('"head">your answer') == 2, "one in code, one in words"
+    assert "4711" in html and "NotImplementedError" not in html
+    assert "assert" not in html, "nor the course's checks"
 
 
 def test_the_verdict_panel_survives_with_its_style_and_drawing(course):

@@ -27,7 +27,7 @@ def judged(submission: Submission, exercises: Sequence[Item]) -> float:
 def exercises(book: Classbook) -> Iterator[ExerciseRow]:
     for exercise in book.exercises:
         name, most = exercise.name, exercise.max_points
-        graded = [s for s in book.submissions if s.points.get(name) is not None]
+        graded = [s for s in book.accepted if s.points.get(name) is not None]
         points = [p for s in graded if (p := s.points[name]) is not None]
         records = [s.records[name] for s in graded if name in s.records]
         index, remark = _discrimination(book, exercise, graded)
@@ -41,7 +41,7 @@ def exercises(book: Classbook) -> Iterator[ExerciseRow]:
             full=full,
             part=len(points) - full - none,
             none=none,
-            waiting=len(book.submissions) - len(graded),
+            waiting=len(book.accepted) - len(graded),
             index=index,
             remark=remark,
             inside=sum(record.decided == "inside" for record in records),
@@ -65,16 +65,12 @@ def _failed(records: Iterable[Verdict]) -> Iterator[CaseRow]:
 def _discrimination(
     book: Classbook, exercise: Item, graded: Sequence[Submission]
 ) -> tuple[float | None, str]:
-    """The corrected item-total correlation of an exercise, and what it says.
-
-    Of those whose submission could be read: a refused one says nothing on exercises.
-    """
+    """The corrected item-total correlation of an exercise, and what it says."""
     others = [e for e in book.exercises if e.name != exercise.name]
-    told = [s for s in graded if not s.refused]
-    points = [s.points[exercise.name] or 0.0 for s in told]
-    rest = [judged(s, others) - _own(s, exercise) for s in told]
-    if len(told) < ENOUGH:
-        return None, f"too few graded submissions to tell ({len(told)} of {ENOUGH})"
+    points = [s.points[exercise.name] or 0.0 for s in graded]
+    rest = [judged(s, others) - _own(s, exercise) for s in graded]
+    if len(graded) < ENOUGH:
+        return None, f"too few graded submissions to tell ({len(graded)} of {ENOUGH})"
     if min(points) >= exercise.max_points:
         return None, "everybody has all points: it does not tell students apart"
     if max(points) <= 0 and exercise.written:

@@ -25,6 +25,8 @@ from autograder.grading.titles import title
 
 BANDS = 10  # of the score distribution
 BEHIND = 0.5  # who has less than this share of the points is listed
+ZEROS = 2  # or nothing in so many exercises
+_SHOWN = 6  # exercises that are named
 
 
 def overview(
@@ -41,27 +43,27 @@ def overview(
     Raises:
         CourseError: the class is too small for a report that names nobody.
     """
-    taken = book.submissions
-    if not named and len(taken) < FEWEST:
+    taken, counted = book.submissions, book.accepted
+    if not named and len(counted) < FEWEST:
         raise CourseError(
-            f"with {len(taken)} submissions everybody could tell who is meant; a "
+            f"with {len(counted)} submissions everybody could tell who is meant; a "
             f"shareable report needs {FEWEST}"
         )
     most = sum(e.max_points for e in book.exercises if not e.written)
-    known = [judged(submission, book.exercises) for submission in taken]
+    known = [judged(submission, book.exercises) for submission in counted]
     absent = [student for student in book.absent if student.id not in ungraded]
     seconds = [s.seconds for s in taken if s.seconds is not None]
     whole = Overview(
         unit=book.unit,
         named=named,
-        handed_in=len(taken),
+        handed_in=len(counted),
         absent=len(absent),
         max_points=book.max_points,
         known_max=most,
-        median=statistics.median(known),
-        mean=statistics.mean(known),
+        median=statistics.median(known or [0.0]),
+        mean=statistics.mean(known or [0.0]),
         late=sum(submission.called_late for submission in taken),
-        waiting=sum(len(submission.waiting) for submission in taken),
+        waiting=sum(len(submission.waiting) for submission in counted),
         bands=_bands(known, most),
         exercises=tuple(exercises(book)),
         mistakes=tuple(_mistakes(taken)),
@@ -135,6 +137,13 @@ def _reasons(
         yield f"refused: {submission.refused}"
         return
     records = submission.records
+    zeros = [
+        title(book.unit, e.name) for e in book.exercises
+        if not e.written and submission.points[e.name] == 0
+    ]  # fmt: skip
+    if len(zeros) >= ZEROS:
+        shown = f"{', '.join(zeros[:_SHOWN])}{' ...' * (len(zeros) > _SHOWN)}"
+        yield f"no points in {len(zeros)} exercises: {shown}"
     stopped = [r for r in records.values() if r.ended and r.ended.stops_notebook]
     if stopped:
         yield f"{stopped[0].note} {len(stopped)} exercises were lost to it."

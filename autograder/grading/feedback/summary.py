@@ -8,6 +8,7 @@ from typing import Any
 from nbformat import NotebookNode
 from nbgrader.api import Gradebook, SubmittedNotebook
 from nbgrader.preprocessors import GetGrades
+from nbgrader.utils import compute_checksum, is_solution
 
 from autograder.checks.aspects import by_aspect
 from autograder.grading.judge.verdict import Verdict
@@ -24,6 +25,8 @@ class Scores(GetGrades):  # type: ignore[misc]
         self, nb: NotebookNode, resources: dict[str, Any]
     ) -> tuple[NotebookNode, dict[str, Any]]:
         nb, resources = super().preprocess(nb, resources)
+        if GradingMetadata.of(nb).refused:  # the rest is the course's alone
+            nb.cells = [cell for cell in nb.cells if _is_theirs(cell)]
         with Gradebook(self.db_url) as gradebook:
             notebook = gradebook.find_submission_notebook(
                 self.notebook_id, self.assignment_id, self.student_id
@@ -82,6 +85,13 @@ def _row(
         "remark": "" if _is_full(cell) else verdict.says or verdict.note,
         "aspects": "" if _is_full(cell) else by_aspect(verdict.aspects),
     }
+
+
+def _is_theirs(cell: NotebookNode) -> bool:
+    """Whether a student wrote what is in a cell."""
+    if is_solution(cell):  # the checksum is that of the stub
+        return bool(nbgrader_of(cell).get("checksum") != compute_checksum(cell))
+    return bool(cell.metadata.get(KEY) == "own")
 
 
 def _is_full(cell: NotebookNode) -> bool:
