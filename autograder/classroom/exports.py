@@ -13,11 +13,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from autograder.classroom import results, sheet
+from autograder.classroom import results
 from autograder.classroom.classbook import Classbook, Student, Submission
-from autograder.classroom.sheet import Sheet
-from autograder.course import files
+from autograder.course import files, sheet
 from autograder.course.errors import CourseError
+from autograder.course.sheet import Sheet
 
 _CANVAS_INFO = (
     "student", "id", "sis user id", "sis login id", "integration id", "root account",

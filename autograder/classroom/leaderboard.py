@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from autograder.classroom import page, sheet
-from autograder.course import graded_notebooks
+from autograder.classroom import page
+from autograder.course import graded_notebooks, sheet
 from autograder.course.files import write as write_whole
 from autograder.grading import metadata
 from autograder.grading.metadata import GradingMetadata

@@ -10,7 +10,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from autograder.classroom import sheet
+from autograder.course import sheet
 from autograder.grading.titles import title
 
 _TEMPLATES = Path(__file__).parent / "templates"

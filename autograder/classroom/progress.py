@@ -13,9 +13,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from autograder.classroom import gradebook, page, sheet
+from autograder.classroom import gradebook, page
 from autograder.classroom.classbook import Classbook, Student, Submission
 from autograder.classroom.ungraded import ungraded
+from autograder.course import sheet
 from autograder.course.errors import CourseError
 from autograder.course.files import write
 from autograder.grading.gradebook import extensions

@@ -12,8 +12,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from autograder.classroom import sheet
 from autograder.classroom.classbook import Classbook, Item, Submission
+from autograder.course import sheet
 from autograder.grading.judge.verdict import Verdict
 from autograder.grading.titles import title
 

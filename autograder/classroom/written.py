@@ -15,9 +15,9 @@ from pathlib import Path
 from nbgrader import api
 from nbgrader.utils import is_grade, is_solution
 
-from autograder.classroom import gradebook, page, sheet
+from autograder.classroom import gradebook, page
 from autograder.classroom.classbook import Student
-from autograder.course import graded_notebooks, notebooks
+from autograder.course import graded_notebooks, notebooks, sheet
 from autograder.course.errors import CourseError
 from autograder.course.files import write
 from autograder.grading.gradebook.book import Gradebook, PatientBook

@@ -74,8 +74,14 @@ def _add_written(commands: Commands) -> None:
 
 def _add_regrade(commands: Commands) -> None:
     regrade = add_graded(commands, "regrade", _regrade, "look at a grade again")
-    regrade.add_argument("student", metavar="STUDENT")
-    regrade.add_argument("exercise", metavar="EXERCISE", help='like "softmax"')
+    regrade.add_argument("student", metavar="STUDENT", nargs="?", default="")
+    regrade.add_argument(
+        "exercise", metavar="EXERCISE", nargs="?", default="", help='like "softmax"'
+    )
+    regrade.add_argument(
+        "--preview", action="store_true",
+        help="list whose scores a mended check would change, and write nothing",
+    )  # fmt: skip
     regrade.add_argument("--says", default="", help="what the student says")
     regrade.add_argument("--answer", default="", help="adds your answer to the request")
 
@@ -127,7 +133,8 @@ def _similarity(options: argparse.Namespace) -> int:
 
 
 def _grades(options: argparse.Namespace) -> int:
-    from autograder.classroom import exports, gradebook, sheet, ungraded
+    from autograder.classroom import exports, gradebook, ungraded
+    from autograder.course import sheet
 
     unit = gradebook.find_assignment(options.unit, options.course)
     book = gradebook.read(unit, options.course)
@@ -175,6 +182,12 @@ def _regrade(options: argparse.Namespace) -> int:
     from autograder.classroom import gradebook, requests
 
     unit = gradebook.find_assignment(options.unit, options.course)
+    if options.preview == bool(options.student) or (
+        bool(options.student) != bool(options.exercise)
+    ):
+        raise CourseError("say STUDENT and EXERCISE, or --preview alone")
+    if options.preview:
+        return _preview(unit, options.course)
     about = (unit, options.course, options.student, options.exercise)
     today = f"{date.today():%d %B %Y}"
     if options.answer:
@@ -182,6 +195,19 @@ def _regrade(options: argparse.Namespace) -> int:
     else:
         print(requests.look_again(*about, options.says, today))
     return 0
+
+
+def _preview(unit: str, root: Path) -> int:
+    from autograder.classroom import preview
+    from autograder.grading.gradebook import changes
+
+    found, well = preview.preview(unit, root)
+    if found:
+        print(*changes.lines(found), sep="\n")
+        print(f"nothing is written yet; to do so: nbgrader autograde {unit}")
+    elif well:
+        print("no score would change")
+    return 0 if well else 1
 
 
 def _feedback(options: argparse.Namespace) -> int:

@@ -16,6 +16,7 @@ import glob
 import importlib.metadata
 import re
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from nbgrader.converters import Autograde, NbGraderException
@@ -26,7 +27,7 @@ from traitlets.config import Application
 from autograder.course.errors import CourseError
 from autograder.course.files import refuse_closed, refuse_full, refuse_path
 from autograder.grading.collect import put_back
-from autograder.grading.gradebook import extensions
+from autograder.grading.gradebook import changes, extensions
 from autograder.grading.gradebook.book import PatientBook, book_files
 from autograder.grading.gradebook.recording import Recorder
 from autograder.grading.gradebook.register_assignment import register
@@ -34,7 +35,7 @@ from autograder.grading.limits import LimitedIntake
 from autograder.grading.run import assignment
 from autograder.grading.run.graded_folder import GradedFolder
 from autograder.grading.run.late_penalties import recompute_late_penalties
-from autograder.grading.run.outcome import Outcome, above_bar, changes, summary
+from autograder.grading.run.outcome import Outcome, above_bar, summary
 from autograder.grading.run.persist import ResultWriter
 from autograder.grading.run.preflight import check_ulimits
 from autograder.grading.run.running import Run
@@ -147,6 +148,8 @@ class CourseAutograde(Autograde, LimitedIntake):  # type: ignore[misc]
                 self._load_course()
                 for line in misspelt(self.config):  # by now, all is imported
                     self.log.warning(line)
+                root = Path(self.coursedir.root)
+                self._book.use(lambda book: changes.begin(root, self._unit, book))
                 recorded = self._book.use(lambda book: book.scores(self._unit))
                 writer = self._writer()
                 run = Run(writer, executor, recorded, self.force, self.calm_seconds)
@@ -155,6 +158,10 @@ class CourseAutograde(Autograde, LimitedIntake):  # type: ignore[misc]
                 for found in run.outcomes(self._folders):
                     outcomes += found
             outcomes = recompute_late_penalties(writer, outcomes)
+            ids = {one.student: one.id for one in outcomes if one.id}
+            changed = self._book.use(
+                lambda book: changes.end(root, self._unit, book, ids)
+            )
         except KeyboardInterrupt:
             self.log.error(
                 "Stopped. What was graded is kept; the same command goes on from here."
@@ -164,7 +171,7 @@ class CourseAutograde(Autograde, LimitedIntake):  # type: ignore[misc]
             raise self._stop(str(error)) from None
         finally:
             self._book.close()
-        self._report(outcomes)
+        self._report(outcomes, changed)
 
     def _refuse_disks(self) -> None:
         """See that what grading writes can be written, before anything is graded.
@@ -194,11 +201,15 @@ class CourseAutograde(Autograde, LimitedIntake):  # type: ignore[misc]
         results = (Path(self._format_dest(self._unit, s)) for s in self._folders)
         return self.force or not all(any(result.glob("*.ipynb")) for result in results)
 
-    def _report(self, outcomes: list[Outcome]) -> None:
+    def _report(
+        self, outcomes: list[Outcome], changed: Sequence[changes.Change]
+    ) -> None:
         says = "no name that a student can have; rename that folder"
         outcomes += [Outcome(ascii(odd), "undecided", says) for odd in self._odd]
-        if lines := changes(outcomes):
-            self.log.info("\n".join(["Scores that have changed:", *lines]))
+        if changed:
+            table = "\n".join(changes.lines(changed))
+            kept = changes.table(Path(self.coursedir.root), self._unit)
+            self.log.info(f"Scores that have changed (kept in {kept}):\n{table}")
         self.log.info(f"{self._unit}: {summary(outcomes)}")
         alarming = [outcome for outcome in outcomes if outcome.needs_person]
         for one in alarming:

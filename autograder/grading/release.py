@@ -13,6 +13,7 @@ import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from nbgrader.converters import (
     BaseConverter,
@@ -25,7 +26,7 @@ from nbgrader.exchange.default import ExchangeReleaseAssignment
 from autograder.course import files
 from autograder.course.errors import CourseError
 from autograder.course.notebooks import whole
-from autograder.grading.gradebook import book
+from autograder.grading.gradebook import book, changes
 from autograder.grading.gradebook.book import PatientBook
 from autograder.grading.gradebook.register_assignment import Notebooks, register
 
@@ -159,10 +160,13 @@ class CoursePages(GenerateFeedback):  # type: ignore[misc]
             NbGraderException: there is no room for them, or one cannot be made.
         """
         self._missed: list[str] = []
+        root = Path(self.coursedir.root)
+        with _said(self):
+            self._changed = changes.read(root, self.coursedir.assignment_id)
         pages = Path(self.coursedir.format_path(self._output_directory, ".", "."))
         try:
             with _said(self):
-                files.refuse_full(Path(self.coursedir.root), pages)
+                files.refuse_full(root, pages)
                 files.refuse_closed(pages)
             super().convert_notebooks()
         except KeyboardInterrupt:
@@ -179,6 +183,14 @@ class CoursePages(GenerateFeedback):  # type: ignore[misc]
             self._miss(student_id, str(error))
             return False
         return bool(super().init_destination(assignment_id, student_id))
+
+    def init_single_notebook_resources(self, notebook_filename: str) -> dict[str, Any]:
+        """nbgrader's, with the student's scores that have changed."""
+        made: dict[str, Any]
+        made = super().init_single_notebook_resources(notebook_filename)
+        student = made["nbgrader"]["student"]
+        made["changes"] = [one for one in self._changed if one.student == student]
+        return made
 
     def convert_single_notebook(self, notebook_filename: str) -> None:
         """nbgrader's; what cannot be written is a line, and nobody else's affair."""

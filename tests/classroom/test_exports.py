@@ -9,8 +9,9 @@ import unicodedata
 import pytest
 
 from autograder import cli
-from autograder.classroom import exports, sheet
+from autograder.classroom import exports
 from autograder.classroom.classbook import Classbook, Item, Student, Submission
+from autograder.course import sheet
 from autograder.course.errors import CourseError
 from autograder.grading.judge.verdict import Verdict
 from tests.classroom.conftest import WHOLE

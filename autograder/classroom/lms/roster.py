@@ -14,11 +14,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from autograder.classroom import sheet
 from autograder.classroom.classbook import Student
 from autograder.classroom.gradebook import NoGradebookError, enter_students, students
 from autograder.classroom.lms.archive import NotPlacedError
 from autograder.classroom.lms.layouts import Layout, Submitter
+from autograder.course import sheet
 from autograder.course.errors import CourseError
 from autograder.course.files import write
 from autograder.course.printable import printable

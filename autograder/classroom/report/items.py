@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from autograder.classroom import sheet
 from autograder.classroom.classbook import Classbook, Item, Submission
 from autograder.classroom.report.rows import CaseRow, ExerciseRow, Overview
+from autograder.course import sheet
 from autograder.course.errors import CourseError
 from autograder.grading.judge.verdict import Verdict
 

@@ -21,6 +21,7 @@ from autograder.classroom.report.shareable import FEWEST, anonymous
 from autograder.classroom.similarity import Comparison
 from autograder.course import grade_ids
 from autograder.course.errors import CourseError
+from autograder.grading.gradebook.changes import Change
 from autograder.grading.titles import title
 
 BANDS = 10  # of the score distribution
@@ -31,7 +32,7 @@ _SHOWN = 6  # exercises that are named
 
 def overview(
     book: Classbook, similar: Comparison | None = None, named: bool = True,
-    ungraded: Sequence[str] = (),
+    ungraded: Sequence[str] = (), changes: Sequence[Change] = (),
 ) -> Overview:  # fmt: skip
     """Compute the report of a class.
 
@@ -39,6 +40,7 @@ def overview(
         similar: solutions that are alike; shown to the instructor only.
         named: False for a report to share: no student, no group below ``RARE``.
         ungraded: who has handed in what is not graded.
+        changes: of scores, the oldest first.
 
     Raises:
         CourseError: the class is too small for a report that names nobody.
@@ -83,6 +85,7 @@ def overview(
         students=tuple(StudentRow(s.student.id, s.student.name, s) for s in taken),
         missing=tuple(student.full for student in absent),
         ungraded=tuple(ungraded),
+        changes=tuple(reversed(changes)),
         slowest=tuple(sorted(timed, key=lambda pair: -pair[1])[:5]),
         similar=similar,
     )

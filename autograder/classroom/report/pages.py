@@ -6,13 +6,14 @@ import datetime
 from collections.abc import Iterator
 from pathlib import Path
 
-from autograder.classroom import gradebook, page, sheet, similarity
+from autograder.classroom import gradebook, page, similarity
 from autograder.classroom.report.items import WEAK, with_before
 from autograder.classroom.report.overview import overview
 from autograder.classroom.report.rows import Overview
 from autograder.classroom.report.shareable import RARE
 from autograder.classroom.ungraded import ungraded
-from autograder.course import files
+from autograder.course import files, sheet
+from autograder.grading.gradebook import changes
 from autograder.grading.titles import title
 
 MOST_ROWS = 30  # of a list that a class can make arbitrarily long
@@ -92,5 +93,6 @@ def make(
         similar = similarity.compare(similarity.read(unit, root), given)
     book = gradebook.read(unit, root)
     today = f"{datetime.date.today():%d %B %Y}"
-    told = overview(book, similar, named, ungraded(book, root))
+    changed = changes.read(root, unit) if named else ()
+    told = overview(book, similar, named, ungraded(book, root), changed)
     return write(with_before(told, before) if before else told, path, today)

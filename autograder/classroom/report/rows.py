@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from autograder.classroom.classbook import Submission
 from autograder.classroom.similarity import Comparison
+from autograder.grading.gradebook.changes import Change
 
 
 @dataclass(frozen=True)
@@ -112,6 +113,7 @@ class Overview:
         seconds: of grading a submission, the median, the most, and of all together.
         missing: who has handed in nothing; ``ungraded``: what is not graded yet.
         slowest: students with the seconds that grading took.
+        changes: of scores, the newest first.
     """
 
     unit: str
@@ -139,6 +141,7 @@ class Overview:
     slowest: tuple[tuple[str, float], ...] = ()
     similar: Comparison | None = None
     ungraded: tuple[str, ...] = ()
+    changes: tuple[Change, ...] = ()
 
     @property
     def unconfined(self) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from nbformat import NotebookNode
@@ -11,10 +11,17 @@ from nbgrader.preprocessors import GetGrades
 from nbgrader.utils import compute_checksum, is_solution
 
 from autograder.checks.aspects import by_aspect
+from autograder.grading.gradebook import changes
 from autograder.grading.judge.verdict import Verdict
 from autograder.grading.metadata import KEY, GradingMetadata
 from autograder.grading.titles import title
 
+_WHY = {
+    changes.NEW: "you handed in again",
+    changes.MENDED: "a check was mended",
+    changes.BY_HAND: "a teacher looked at it",
+    changes.LATENESS: "your deadline or what lateness costs has changed",
+}
 _NONE = Verdict("", 0.0, 0.0)  # of what no check has decided
 
 
@@ -31,7 +38,9 @@ class Scores(GetGrades):  # type: ignore[misc]
             notebook = gradebook.find_submission_notebook(
                 self.notebook_id, self.assignment_id, self.student_id
             )
-            resources[KEY] = _summary(nb, notebook, self.assignment_id)
+            resources[KEY] = _summary(nb, notebook, self.assignment_id) | {
+                "changes": _told(resources.get("changes", ()), self.assignment_id)
+            }
         return nb, resources
 
     def _get_score(self, cell: NotebookNode, resources: dict[str, Any]) -> None:
@@ -68,6 +77,18 @@ def _summary(
         },
         "done": {nbgrader_of(c)["grade_id"] for c in graded if _is_full(c)},
     }
+
+
+def _told(changed: Sequence[changes.Change], assignment: str) -> list[str]:
+    """A sentence for the last change of each score."""
+    last = {one.cell: one for one in changed}
+    return [
+        f"{title(assignment, one.cell) if one.cell != changes.PENALTY else one.cell}: "
+        f"{one.before} → {one.after or 'not graded yet'} ({_WHY[one.why]}, "
+        f"{one.time[:10]})"
+        for one in last.values()
+        if one.why in _WHY
+    ]
 
 
 def _row(

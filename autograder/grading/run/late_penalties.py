@@ -18,8 +18,6 @@ from autograder.grading.gradebook.book import Gradebook, GradebookError, of_assi
 from autograder.grading.run.outcome import Outcome
 from autograder.grading.run.persist import ResultWriter
 
-PENALTY = "late penalty"  # what stands in the list of changes for a cell
-
 
 def recompute_late_penalties(
     writer: ResultWriter, outcomes: Iterable[Outcome]
@@ -65,11 +63,9 @@ def _renewed(writer: ResultWriter, one: Outcome, before: dict[str, float]) -> Ou
         return replace(
             one, status="undecided", reason="the late policy failed; its penalty stays"
         )
-    if after == before:
-        return one
-    for name in before:  # feedback that was made before is out of date
+    for name in before if after != before else ():  # feedback is out of date now
         os.utime(writer.published(one.student).path / f"{name}.ipynb")
-    return replace(one, changes={PENALTY: (sum(before.values()), sum(after.values()))})
+    return one
 
 
 def _penalty(writer: ResultWriter, student: str, name: str) -> float:

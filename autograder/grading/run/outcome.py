@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import logging
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from tqdm.contrib.logging import logging_redirect_tqdm
 
@@ -19,16 +19,14 @@ STATES = ("graded", "up to date", "refused", "undecided")
 class Outcome:
     """How a notebook fared: ``status`` is one of ``STATES``.
 
-    ``changes`` has what another grading changed: grade id -> score before and after.
+    ``id`` is that of what its result is of; "" where nothing was decided.
     """
 
     student: str
     status: str
     reason: str = ""
     repairs: tuple[Repair, ...] = ()
-    changes: Mapping[str, tuple[float | None, float | None]] = field(
-        default_factory=dict
-    )
+    id: str = ""
 
     @property
     def needs_person(self) -> bool:
@@ -43,42 +41,16 @@ class Outcome:
         return "".join(parts)
 
 
-def outcome(
-    student: str, status: str, known: GradingMetadata, before: GradingMetadata
-) -> Outcome:
-    """The outcome of a notebook, from what is known of this grading and of the last."""
-    old, new = before.scores or {}, known.scores or {}
-    changes = {k: (old[k], v) for k, v in new.items() if k in old and old[k] != v}
+def outcome(student: str, status: str, known: GradingMetadata) -> Outcome:
+    """The outcome of a notebook, from what is kept of its grading."""
     status = "refused" if known.refused else status
-    return Outcome(student, status, known.refused, known.repairs, changes)
+    return Outcome(student, status, known.refused, known.repairs, known.id or "")
 
 
 def summary(outcomes: Sequence[Outcome]) -> str:
     """How many fared how."""
     counts = ((sum(o.status == state for o in outcomes), state) for state in STATES)
     return ", ".join(f"{n} {state}" for n, state in counts if n) or "nothing to do"
-
-
-def changes(outcomes: Sequence[Outcome]) -> list[str]:
-    """The scores that grading again has changed, as lines of a table; [] for none."""
-    rows = [
-        (one.student, name, *map(_points, pair))
-        for one in outcomes
-        for name, pair in sorted(one.changes.items())
-    ]
-    if not rows:
-        return []
-    rows = [("student", "graded cell", "before", "after"), *rows]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return [
-        f"{row[0]:{widths[0]}}  {row[1]:{widths[1]}}  "
-        f"{row[2]:>{widths[2]}}  {row[3]:>{widths[3]}}"
-        for row in rows
-    ]
-
-
-def _points(score: float | None) -> str:
-    return "-" if score is None else f"{score:g}"
 
 
 @contextlib.contextmanager

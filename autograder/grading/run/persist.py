@@ -68,7 +68,7 @@ class ResultWriter:
     def _recorded(self, task: Task, submission: InFlightSubmission) -> Outcome:
         if task.notebook not in submission.futures:
             known = submission.known[task.notebook]
-            return outcome(task.student, "up to date", known, known)
+            return outcome(task.student, "up to date", known)
         try:
             return self._save(task, submission.graded(task, self.log), submission)
         except GradebookError:
@@ -110,7 +110,7 @@ class ResultWriter:
         self._publish(task, graded, submission.beside)
         self.log.debug("%s/%s: recorded and published", task.student, task.notebook)
         self.permit(task.student)
-        found = outcome(task.student, "graded", known, submission.known[task.notebook])
+        found = outcome(task.student, "graded", known)
         if found.repairs and not graded.refused:
             self.log.warning(str(found))
         if lost:

@@ -5,10 +5,9 @@ from dataclasses import replace
 
 from autograder.grading.intake import Repair
 from autograder.grading.metadata import GradingMetadata
-from autograder.grading.run.outcome import Outcome, above_bar, changes, outcome, summary
+from autograder.grading.run.outcome import Outcome, above_bar, outcome, summary
 
-KNOWN = GradingMetadata(scores={"double": 2.0, "triple": 3.0})
-NOTHING = GradingMetadata()
+KNOWN = GradingMetadata(scores={"double": 2.0, "triple": 3.0}, id="a1")
 
 
 def test_a_run_is_counted_in_a_fixed_order_without_zeros():
@@ -22,7 +21,7 @@ def test_a_run_is_counted_in_a_fixed_order_without_zeros():
 
 
 def test_a_reason_makes_it_refused_whatever_came_of_the_run():
-    fared = outcome("ada", "graded", replace(KNOWN, refused="no notebook"), NOTHING)
+    fared = outcome("ada", "graded", replace(KNOWN, refused="no notebook"))
     assert (fared.status, fared.needs_person) == ("refused", True)
     assert str(fared) == "ada: refused: no notebook"
 
@@ -32,15 +31,9 @@ def test_repairs_are_told_behind_the_reason():
     assert str(fared) == "ada: graded; put right: It was renamed."
 
 
-def test_only_scores_that_were_there_before_can_change():
-    before = GradingMetadata(scores={"double": 1.0, "why": None})
-    fared = outcome("ada", "graded", KNOWN, before)
-    assert fared.changes == {"double": (1.0, 2.0)}
-    assert changes([fared, Outcome("bob", "graded")]) == [
-        "student  graded cell  before  after",
-        "ada      double            1      2",
-    ]
-    assert changes([Outcome("bob", "graded")]) == []
+def test_it_says_of_which_submission_it_is():
+    assert outcome("ada", "up to date", KNOWN).id == "a1"
+    assert outcome("ada", "undecided", GradingMetadata()).id == ""
 
 
 def test_no_line_is_made_that_nobody_prints():

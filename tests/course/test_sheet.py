@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from autograder.classroom import sheet
+from autograder.course import sheet
 from autograder.course.errors import CourseError
 
 

@@ -1,0 +1,93 @@
+"""What a mended check would change: graded on a copy of the course, then thrown away.
+
+Only results and gradebook are copied; what is handed in, source and release are linked.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from autograder.classroom import gradebook
+from autograder.course.errors import CourseError
+from autograder.grading.gradebook import changes
+from autograder.grading.gradebook.changes import Change
+
+_SQLITE = "sqlite:///"
+_LINKED = ("source", "release", "submitted", "nbgrader_config.py")
+_NOTED = ("secret", "extensions.json", "scores")  # what a run reads of .autograder/
+
+
+def preview(unit: str, root: Path) -> tuple[list[Change], bool]:
+    """The scores that ``nbgrader autograde`` would change now; nothing is written.
+
+    What the run says is printed if something needs a person, or it failed.
+
+    Returns:
+        The changes, but for those that are in the gradebook already; whether all is
+        well.
+
+    Raises:
+        CourseError: nothing is graded yet, or the course cannot be copied.
+    """
+    gradebook.read(unit, root)  # which says what is missing
+    url, _ = gradebook.place(root)
+    if not url.startswith(_SQLITE):
+        raise CourseError("a preview needs a gradebook in a file, of SQLite")
+    book = Path(url.removeprefix(_SQLITE))
+    with _copied(unit, root.resolve(), book) as copy:
+        command = [
+            sys.executable, "-m", "nbgrader", "autograde", unit,
+            f"--CourseDirectory.root={copy}",
+            f"--CourseDirectory.db_url={_SQLITE}{copy / book.name}",
+        ]  # fmt: skip
+        done = subprocess.run(
+            command, cwd=copy, stderr=subprocess.PIPE, text=True, check=False
+        )
+        found = changes.read(copy, unit)
+    if done.returncode:
+        print(done.stderr, end="", file=sys.stderr)
+    told = [one for one in found if one.why != changes.BY_HAND]
+    return told, not done.returncode
+
+
+@contextlib.contextmanager
+def _copied(unit: str, root: Path, book: Path) -> Iterator[Path]:
+    """A course of its own beside the other one's notes, removed afterwards.
+
+    Raises:
+        CourseError: there is no room for it, or it may not be written.
+    """
+    try:
+        notes = root / ".autograder"
+        notes.mkdir(exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix="preview-", dir=notes) as folder:
+            copy = Path(folder)
+            for name in filter(lambda name: (root / name).exists(), _LINKED):
+                (copy / name).symlink_to(root / name)
+            for name in _NOTED:
+                _copy(notes / name, copy / ".autograder" / name)
+            for results in sorted((root / "autograded").glob(f"*/{unit}")):
+                _copy(results, copy / results.relative_to(root))
+            with (
+                contextlib.closing(sqlite3.connect(book)) as old,
+                contextlib.closing(sqlite3.connect(copy / book.name)) as new,
+            ):
+                old.backup(new)
+            yield copy
+    except (OSError, shutil.Error, sqlite3.Error) as error:
+        raise CourseError(f"no copy for a preview can be made: {error}") from None
+
+
+def _copy(old: Path, new: Path) -> None:
+    new.parent.mkdir(parents=True, exist_ok=True)
+    if old.is_dir():
+        shutil.copytree(old, new)
+    elif old.exists():
+        shutil.copy2(old, new)

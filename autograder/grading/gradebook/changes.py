@@ -1,0 +1,181 @@
+"""What changed in a gradebook, and why: a table that each run of grading adds to.
+
+``changes/UNIT.csv``, beside the gradebook, has a row for each changed score. It comes
+from comparing the gradebook with what it was after the last run, so that points by hand
+and moved deadlines are in it, too, and whatever a run that was killed has changed.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import astuple, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from nbgrader import api
+
+from autograder.course import files, sheet
+from autograder.grading.gradebook.book import Gradebook, grades_of, of_assignment
+
+PENALTY = "late penalty"  # in place of a cell's grade id
+NEW, MENDED, BY_HAND, LATENESS = (
+    "new submission", "mended check", "by hand", "lateness",
+)  # fmt: skip
+
+# Student -> cell -> its points, and what of them a person gave: plain JSON values.
+Scores = dict[str, dict[str, list[float | None]]]
+
+
+@dataclass(frozen=True)
+class Change:
+    """A score that is not what it was.
+
+    Attributes:
+        time: of the run that noticed it, in UTC.
+        cell: the grade id, or ``PENALTY``, of which points are taken off.
+        before: points as text, "" for none yet; ``after``: those of now.
+        why: ``NEW``, ``MENDED``, ``BY_HAND`` or ``LATENESS``.
+    """
+
+    time: str
+    student: str
+    cell: str
+    before: str
+    after: str
+    why: str
+
+
+def begin(root: Path, unit: str, book: Gradebook) -> None:
+    """Note what the gradebook has, where no run has noted anything before.
+
+    Raises:
+        CourseError: the note cannot be read or written.
+    """
+    path = _noted(root, unit)
+    with files.alone(path):
+        if not files.kept(path):
+            _note(path, _scores(book, unit), {})
+
+
+def end(root: Path, unit: str, book: Gradebook, ids: Mapping[str, str]) -> list[Change]:
+    """Add to the table what has changed since the last run, and note what is there now.
+
+    Args:
+        ids: of students whom this run has looked at, whose submission was graded.
+
+    Raises:
+        CourseError: the table or the note cannot be read or written.
+    """
+    path = _noted(root, unit)
+    with files.alone(path):
+        noted = files.kept(path)
+        scores, known = _scores(book, unit), noted.get("ids", {})
+        now = f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d %H:%M:%S}"
+        found = [
+            Change(now, student, cell, _points(before), _points(after), why)
+            for student, cells in sorted(scores.items())
+            for cell, before, after, why in _changed(
+                noted.get("scores", {}).get(student, {}), cells,
+                anew=_differs(ids.get(student), known.get(student)),
+            )
+        ]  # fmt: skip
+        if found:
+            _add(table(root, unit), [*read(root, unit), *found])
+        _note(path, scores, known | dict(ids))
+    return found
+
+
+def read(root: Path, unit: str) -> list[Change]:
+    """All changes of an assignment, the oldest first.
+
+    Raises:
+        CourseError: the table cannot be read.
+    """
+    path, titles = table(root, unit), [one.name for one in fields(Change)]
+    if not path.is_file():
+        return []
+    found = sheet.read(path)
+    return [
+        Change(*(sheet.as_meant(found.cell(row, title)) for title in titles))
+        for row in found.rows
+    ]
+
+
+def lines(found: Sequence[Change]) -> list[str]:
+    """Changes as lines of a table for a log or a terminal; [] for none."""
+    if not found:
+        return []
+    titles = Change("", "student", "graded cell", "before", "after", "why")
+    rows = [astuple(one)[1:] for one in (titles, *found)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        f"{row[0]:{widths[0]}}  {row[1]:{widths[1]}}  "
+        f"{row[2] or '-':>{widths[2]}}  {row[3] or '-':>{widths[3]}}  {row[4]}"
+        for row in rows
+    ]
+
+
+def table(root: Path, unit: str) -> Path:
+    """Where the table is kept."""
+    return root / "changes" / f"{unit}.csv"
+
+
+def _noted(root: Path, unit: str) -> Path:
+    return root / ".autograder" / "scores" / f"{unit}.json"
+
+
+def _note(path: Path, scores: Scores, ids: Mapping[str, str]) -> None:
+    noted: dict[str, Any] = {"scores": scores, "ids": dict(ids)}
+    files.write(path, json.dumps(noted, indent=0, sort_keys=True))
+
+
+def _add(path: Path, found: Sequence[Change]) -> None:
+    titles = [one.name for one in fields(Change)]
+    rows = ([sheet.harmless(value) for value in astuple(one)] for one in found)
+    files.write(path, sheet.as_text([titles, *rows]))
+
+
+def _scores(book: Gradebook, unit: str) -> Scores:
+    columns = (api.Grade.auto_score, api.Grade.manual_score, api.Grade.extra_credit)
+    found: Scores = {}
+    for student, notebook, cell, auto, manual, extra in grades_of(book, unit, *columns):
+        name = cell if notebook == unit else f"{notebook}/{cell}"
+        score = auto if manual is None else manual
+        given = None if manual is None and not extra else (manual or 0) + (extra or 0)
+        total = None if score is None else score + (extra or 0)
+        found.setdefault(student, {})[name] = [total, given]
+    penalties = book.db.query(
+        api.SubmittedAssignment.student_id,
+        api.SubmittedNotebook.late_submission_penalty,
+    ).select_from(api.SubmittedNotebook)
+    for student, penalty in of_assignment(penalties, unit):
+        taken = found.setdefault(student, {}).setdefault(PENALTY, [0.0, None])
+        taken[0] = (taken[0] or 0.0) + (penalty or 0.0)
+    book.db.rollback()
+    return found
+
+
+def _changed(
+    before: Mapping[str, Sequence[float | None]],
+    after: Mapping[str, Sequence[float | None]],
+    anew: bool,
+) -> list[tuple[str, float | None, float | None, str]]:
+    """The cells with other points than before; what had none has not changed."""
+    found = []
+    for cell, (score, given) in after.items():
+        if cell in before and before[cell][0] not in (None, score):
+            by_hand = given != before[cell][1]
+            why = NEW if anew else BY_HAND if by_hand else MENDED
+            why = LATENESS if cell == PENALTY else why
+            found.append((cell, before[cell][0], score, why))
+    return found
+
+
+def _differs(one: str | None, other: str | None) -> bool:
+    return bool(one and other and one != other)
+
+
+def _points(score: float | None) -> str:
+    return sheet.number(score)

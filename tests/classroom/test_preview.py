@@ -1,0 +1,54 @@
+"""What a mended check would change is told before anything is written."""
+
+from __future__ import annotations
+
+import pytest
+from nbgrader.api import Gradebook
+
+from autograder import cli
+from tests.tiny_course import UNIT
+
+CONFIG = """
+c = get_config()
+from autograder.grading import converter
+converter.install()
+c.CourseDirectory.course_id = "tiny"
+c.Autograde.autograde_preprocessors = [
+    "tests.classroom.conftest.RunAndNote", "autograder.grading.scores.SaveVerdicts",
+]
+"""
+
+
+def stamps(root) -> dict:
+    return {p: p.stat().st_mtime_ns for p in root.rglob("*") if p.is_file()}
+
+
+@pytest.mark.slow
+def test_a_preview_lists_what_would_change_and_writes_nothing(graded, capfd):
+    (graded / "nbgrader_config.py").write_text(CONFIG)
+    (graded / ".autograder" / "scores" / f"{UNIT}.json").unlink()
+    with Gradebook(f"sqlite:///{graded}/gradebook.db", "tiny") as book:
+        book.find_grade("numbers-double", UNIT, UNIT, "bob").auto_score = 0.5
+        book.db.commit()
+    before = stamps(graded)
+    status = cli.main(["regrade", "01", "--preview", "--course", str(graded)])
+    said = capfd.readouterr()
+    assert status == 1 and "Needs a person: cut: refused" in said.err
+    assert "bob      numbers-double     0.5      0  mended check" in said.out
+    assert f"nothing is written yet; to do so: nbgrader autograde {UNIT}" in said.out
+    assert stamps(graded) == before
+
+
+def test_a_unit_that_was_never_graded_has_no_preview(tmp_path, graded_once, capsys):
+    root = tmp_path / "new"
+    (root / "source" / UNIT).mkdir(parents=True)
+    path = root / "source" / UNIT / f"{UNIT}.ipynb"
+    path.write_bytes((graded_once / path.relative_to(root)).read_bytes())
+    assert cli.main(["regrade", "01", "--preview", "--course", str(root)]) == 1
+    assert "there is no gradebook" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("asked", [[], ["bob"], ["bob", "double", "--preview"]])
+def test_a_regrade_is_of_one_answer_or_a_preview_of_all(graded, capsys, asked):
+    assert cli.main(["regrade", "01", *asked, "--course", str(graded)]) == 1
+    assert "say STUDENT and EXERCISE, or --preview alone" in capsys.readouterr().err

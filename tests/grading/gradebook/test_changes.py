@@ -1,0 +1,105 @@
+"""What has changed in a gradebook is kept with its reason, and told."""
+
+from __future__ import annotations
+
+import pytest
+from nbgrader.api import Gradebook
+from traitlets.config import Config
+
+from autograder.classroom import report
+from autograder.grading import release
+from autograder.grading.gradebook import changes
+from tests import tiny_course as tiny
+from tests.classroom.conftest import autograde
+from tests.tiny_course import DOUBLE, UNIT, hand_in
+
+WRONG = "def double(x):\n    return x"
+
+
+@pytest.fixture
+def graded(course):
+    for student, double in (("ada", DOUBLE), ("bob", WRONG)):
+        answers = tiny.solved(tiny.read(course, "release"), double=double)
+        hand_in(course, student, tiny.data(answers))
+    assert autograde(course)["success"]
+    return course
+
+
+def told(root) -> list[tuple[str, ...]]:
+    return [
+        (one.student, one.cell, one.before, one.after, one.why)
+        for one in changes.read(root, UNIT)
+    ]
+
+
+def change(root, student: str, **values) -> None:
+    with Gradebook(f"sqlite:///{root}/gradebook.db", "tiny") as book:
+        grade = book.find_grade("numbers-double", UNIT, UNIT, student)
+        for name, value in values.items():
+            setattr(grade, name, value)
+        book.db.commit()
+
+
+def test_a_first_grading_changes_nothing(graded):
+    assert told(graded) == []
+    assert not changes.table(graded, UNIT).exists()
+
+
+def test_each_change_is_kept_with_its_reason(graded):
+    answers = tiny.solved(tiny.read(graded, "release"))
+    hand_in(graded, "bob", tiny.data(answers))
+    change(graded, "ada", manual_score=1.5)
+    log = autograde(graded, force=False)["log"]
+    kept = [
+        ("ada", "numbers-double", "2", "1.5", "by hand"),
+        ("bob", "numbers-double", "0", "2", "new submission"),
+    ]
+    assert told(graded) == kept and "2    1.5  by hand" in log
+    autograde(graded)
+    assert told(graded) == kept, "a run that changes nothing adds nothing"
+    page, _ = report.make(UNIT, graded, graded / "a.html")
+    assert "Scores that have changed" in page.read_text()
+
+
+def test_what_is_graded_otherwise_without_a_new_submission_is_a_mended_check(graded):
+    path = graded / ".autograder" / "scores" / f"{UNIT}.json"
+    text = path.read_text()
+    assert text.count("2.0") == 1
+    path.write_text(text.replace("2.0", "0.5"))
+    autograde(graded)
+    assert told(graded) == [("ada", "numbers-double", "0.5", "2", "mended check")]
+    release.install()
+    config = Config()
+    config.GenerateFeedback.preprocessors = ["autograder.grading.feedback.Scores"]
+    config.GenerateFeedback.exporter_class = (
+        "autograder.grading.feedback.FeedbackExporter"
+    )
+    made = tiny.run_nbgrader(
+        graded, "generate_feedback", UNIT, force=True, config=config
+    )
+    assert made["success"], made
+    pages = {s: _page(graded, s) for s in ("ada", "bob")}
+    assert "numbers-double: 0.5 → 2 (a check was mended, 20" in pages["ada"]
+    assert "Points that have changed" not in pages["bob"]
+
+
+def _page(root, student: str) -> str:
+    return (root / "feedback" / student / UNIT / f"{UNIT}.html").read_text()
+
+
+def test_a_table_that_is_damaged_ends_in_a_line_and_is_kept(graded):
+    path = graded / ".autograder" / "scores" / f"{UNIT}.json"
+    path.write_text("{")
+    result = autograde(graded)
+    assert not result["success"] and "is damaged; mend or remove it" in result["log"]
+    assert path.read_text() == "{"
+
+
+def test_no_student_s_name_is_a_formula(course):
+    answers = tiny.solved(tiny.read(course, "release"), double=WRONG)
+    hand_in(course, "=1+1", tiny.data(answers))
+    autograde(course)
+    hand_in(course, "=1+1", tiny.data(tiny.solved(tiny.read(course, "release"))))
+    autograde(course)
+    assert told(course)[0][0] == "=1+1"
+    assert "'=1+1" in changes.table(course, UNIT).read_text()
