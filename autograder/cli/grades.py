@@ -15,6 +15,8 @@ from autograder.course.files import write
 def add(commands: Commands) -> None:
     """Add the commands to an argument parser's."""
     _add_report(commands)
+    show = add_graded(commands, "show", _show, "show one student's exercises")
+    show.add_argument("student", metavar="STUDENT", help="an id, or a name")
     add_graded(commands, "similarity", _similarity, "list solutions that are alike")
     _add_grades(commands)
     _add_written(commands)
@@ -117,6 +119,18 @@ def _not_graded(unit: str, root: Path) -> list[str]:
 
     found = ungraded.ungraded(gradebook.read(unit, root), root)
     return ungraded.remark(found, unit)
+
+
+def _show(options: argparse.Namespace) -> int:
+    from autograder.classroom import gradebook, one_student, ungraded
+
+    unit = gradebook.find_assignment(options.unit, options.course)
+    book = gradebook.read(unit, options.course)
+    one = one_student.find(book, options.student)
+    print(one_student.as_text(book, one))
+    if not ungraded.is_graded(one.student.id, unit, options.course):
+        print(*ungraded.remark((one.student.id,), unit), sep="\n")
+    return 0
 
 
 def _similarity(options: argparse.Namespace) -> int:

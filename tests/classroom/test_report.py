@@ -118,6 +118,7 @@ def test_whoever_has_two_exercises_at_zero_is_listed_however_many_points_are_lef
     view = report.overview(Classbook("01_unit", items, (stuck, once)))
     (row,) = view.help
     assert row.student == "stuck" and row.reasons == ("no points in 2 exercises: a, b",)
+    assert view.exercises[0].stuck == ("stuck", "once")
 
 
 def test_refused_work_is_in_no_figure_and_is_counted_apart():

@@ -50,6 +50,7 @@ def exercises(book: Classbook) -> Iterator[ExerciseRow]:
             if exercise.written
             else sum(record.is_unsolved for record in records),
             failed=tuple(_failed(records)),
+            stuck=tuple(s.student.id for s in graded if s.points[name] == 0),
         )
 
 

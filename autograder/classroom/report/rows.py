@@ -40,6 +40,7 @@ class ExerciseRow:
         seconds: median time of its check.
         blank: how many left the stub as it was; the others who have no points tried.
         failed: how many failed each case, in the order of the cases; none if nobody.
+        stuck: who has no points.
         before, index_before: of an earlier term; None where they are not known.
     """
 
@@ -57,6 +58,7 @@ class ExerciseRow:
     seconds: float | None
     blank: int | None = None
     failed: tuple[CaseRow, ...] = ()
+    stuck: tuple[str, ...] = ()
     before: float | None = None
     index_before: float | None = None
 

@@ -25,7 +25,9 @@ def anonymous(overview: Overview) -> Overview:
         uncounted=overview.uncounted if overview.uncounted >= RARE else 0,
         bands=_wide_bands(overview.bands),
         exercises=tuple(
-            replace(row, full=None, part=None, none=None, blank=None, failed=())
+            replace(
+                row, full=None, part=None, none=None, blank=None, failed=(), stuck=()
+            )
             for row in overview.exercises
         ),
     )

@@ -16,6 +16,7 @@ from autograder.grading.cells.prompt_client import KernelMessage, is_about
 from autograder.sandbox.ending import EndReason
 from autograder.sandbox.meter import LOOK_SECONDS
 
+TIMEOUT = "CellTimeoutError"  # nbgrader's word for a cell that was interrupted
 _LAST_WORDS = 0.1  # seconds in which what a dead kernel has said may still come
 
 

@@ -17,7 +17,7 @@ from nbformat.v4 import new_output
 from nbgrader.utils import is_grade, is_solution
 from traitlets import Bool, Float, Integer, List, Unicode
 
-from autograder.grading.cells.one_cell import OneCell
+from autograder.grading.cells.one_cell import TIMEOUT, OneCell
 from autograder.grading.cells.outputs import CappedOutputs
 from autograder.grading.cells.prompt_client import PromptClient
 from autograder.grading.faults import GradingInfrastructureError
@@ -30,7 +30,6 @@ log = logging.getLogger(__name__)
 _TO_END = Budget(cpu=10.0, clock=20.0)  # for a cell to end when it is interrupted
 # What jupyter_client and nbclient raise over messages that a kernel's code has forged.
 _NONSENSE = (ValueError, TypeError, LookupError, AttributeError, RecursionError)
-_TIMEOUT = "CellTimeoutError"  # nbgrader's word for it
 _USED_UP = "it has used up its time"
 
 # Called at each look while a cell runs: why it is to be ended, if it is.
@@ -209,7 +208,7 @@ class SandboxedExecute(CappedOutputs):
             self._stop(EndReason.NONSENSE)
         self._clock_before += span.clock
         if ended:
-            cell.outputs.append(_error(_TIMEOUT, f"it was ended: {ended}"))
+            cell.outputs.append(_error(TIMEOUT, f"it was ended: {ended}"))
             if ended is EndReason.TIME and span.busy and not self.final:
                 raise GradingInfrastructureError("a cell was cut off on a busy machine")
 

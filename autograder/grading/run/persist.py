@@ -16,10 +16,11 @@ from autograder.grading.faults import GradingInfrastructureError
 from autograder.grading.gradebook.book import GradebookError, PatientBook
 from autograder.grading.gradebook.recording import Recorder
 from autograder.grading.intake import rebuild
+from autograder.grading.intake.common import listed
 from autograder.grading.metadata import GradingMetadata
 from autograder.grading.run.assignment import Assignment
 from autograder.grading.run.graded_folder import GradedFolder
-from autograder.grading.run.outcome import Outcome, outcome
+from autograder.grading.run.outcome import Outcome, out_of_time, outcome
 from autograder.grading.run.submission import InFlightSubmission
 from autograder.grading.task import Graded, Task
 
@@ -111,6 +112,8 @@ class ResultWriter:
         self.log.debug("%s/%s: recorded and published", task.student, task.notebook)
         self.permit(task.student)
         found = outcome(task.student, "graded", known)
+        if endless := out_of_time(graded.notebook):
+            self.log.warning(f"{task.student}: did not end in time: {listed(endless)}")
         if found.repairs and not graded.refused:
             self.log.warning(str(found))
         if lost:

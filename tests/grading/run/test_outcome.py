@@ -3,9 +3,19 @@
 import logging
 from dataclasses import replace
 
+from nbformat.v4 import new_code_cell, new_notebook, new_output
+
 from autograder.grading.intake import Repair
+from autograder.grading.judge.record import Record
 from autograder.grading.metadata import GradingMetadata
-from autograder.grading.run.outcome import Outcome, above_bar, outcome, summary
+from autograder.grading.run.outcome import (
+    Outcome,
+    above_bar,
+    out_of_time,
+    outcome,
+    summary,
+)
+from autograder.sandbox.ending import EndReason
 
 KNOWN = GradingMetadata(scores={"double": 2.0, "triple": 3.0}, id="a1")
 
@@ -60,3 +70,15 @@ def test_a_line_that_somebody_above_prints_is_made():
             assert log.isEnabledFor(logging.DEBUG)
     finally:
         above.removeHandler(handler)
+
+
+def test_what_did_not_end_in_time_is_named_once():
+    timeout = new_output("error", ename="CellTimeoutError", evalue="", traceback=[])
+    check = new_code_cell("check()", outputs=[timeout])
+    check.metadata["nbgrader"] = {"grade_id": "numbers-double"}
+    own = new_code_cell("while True: pass", outputs=[timeout])
+    notebook = new_notebook(cells=[new_code_cell("1"), own, check])
+    late = Record("numbers/double", 0.0, 2.0, ended=EndReason.CPU_TIME)
+    stub = Record("numbers/triple", 0.0, 2.0, ended=EndReason.STUB)
+    GradingMetadata({"numbers-double": late, "numbers-triple": stub}).put(notebook)
+    assert out_of_time(notebook) == ["numbers-double", "cell 2"]

@@ -1,0 +1,66 @@
+"""One student's unit for a terminal: exercises, mistakes, repairs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from autograder.classroom.classbook import Classbook, Submission
+from autograder.course.errors import CourseError
+from autograder.course.printable import printable
+from autograder.grading.titles import title
+
+
+def find(book: Classbook, student: str) -> Submission:
+    """A student's submission, by id, or by name where only one has it.
+
+    Raises:
+        CourseError: nobody is called so, or nothing of theirs is graded.
+    """
+    found = [s for s in book.submissions if s.student.id == student] or [
+        s for s in book.submissions
+        if student.casefold() in s.student.name.casefold().split()
+        or student.casefold() == s.student.name.casefold()
+    ]  # fmt: skip
+    if len(found) == 1:
+        return found[0]
+    if found:
+        listed = ", ".join(s.student.full for s in found)
+        raise CourseError(f'several are called "{student}": {listed}; give the id')
+    if any(student == one.id for one in book.absent):
+        raise CourseError(f"{student} has no graded submission of {book.unit}")
+    raise CourseError(f'nobody is called "{student}" in the gradebook')
+
+
+def as_text(book: Classbook, one: Submission) -> str:
+    """Points and what happened, a line for each exercise and for what lost points."""
+    return "\n".join(_lines(book, one))
+
+
+def _lines(book: Classbook, one: Submission) -> Iterator[str]:
+    yield f"{one.student.full}: {one.known:g} of {book.max_points:g} points"
+    if one.waiting:
+        yield f"waiting for a person: {len(one.waiting)} written answers"
+    if one.called_late:
+        yield f"late; {one.penalty:g} points off" if one.penalty else "late"
+    if one.refused:
+        yield f"could not be graded: {one.refused}"
+    for _, says in one.repairs:
+        yield f"put right: {printable(says)}"
+    width = max(len(title(book.unit, e.name)) for e in book.exercises)
+    for exercise in book.exercises:
+        points = one.points[exercise.name]
+        shown = "-" if points is None else f"{points:g}"
+        name = title(book.unit, exercise.name)
+        yield f"  {name:<{width}}  {shown:>5} of {exercise.max_points:g}"
+        record = one.records.get(exercise.name)
+        if record is None or record.points >= record.max_points:
+            continue
+        if says := record.says or record.note:
+            mistake = f" [{record.mistake}]" if record.mistake else ""
+            yield f"      {says}{mistake}"
+        if record.lost:
+            yield f"      {record.lost}"
+        failed = [case.title for case in record.cases if case.problem]
+        if failed:
+            more = f" and {len(failed) - 3} more" * (len(failed) > 3)
+            yield f"      failed: {'; '.join(failed[:3])}{more}"
