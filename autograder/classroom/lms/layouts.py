@@ -34,12 +34,14 @@ class Submitter:
 
     ``rival`` is the key by another reading of a name in the archive, "" if there is
     none: somebody who is called "x_12345" may want to be taken for 12345.
+    ``grouped``: the name may have that of a group and "-" in front.
     """
 
     key: str
     name: str = ""
     email: str = ""
     rival: str = field(default="", compare=False)
+    grouped: bool = field(default=False, compare=False)
 
     @property
     def shown(self) -> str:
@@ -178,6 +180,9 @@ def attempts(
         prefix = _prefix({match["head"] for _, match in matched}, known)
     if layout.lms == "Gradescope":
         people = _submitters(archive, {member.name for member, _ in matched})
+    # Moodle writes groups before all names or none: else "x-Ada Lovelace" would be Ada.
+    names = {_name(match.groupdict()) for _, match in matched}
+    grouped = layout.lms == "Moodle" and len(names) > 1 and all("-" in n for n in names)
     found: dict[tuple[object, ...], Attempt] = {}
     for member, match in sorted(matched, key=lambda pair: _order(pair[1])):
         parts = match.groupdict()
@@ -188,7 +193,7 @@ def attempts(
         else:
             key = parts["key"] or parts["anonymous"]
         who: tuple[Submitter, ...] = (
-            Submitter(key, _name(parts), rival=_rival(parts)),
+            Submitter(key, _name(parts), rival=_rival(parts), grouped=grouped),
         )
         if layout.lms == "Gradescope":
             who, when = people.get(key, ((), None))
@@ -255,9 +260,6 @@ def _prefix(heads: Collection[str], known: Collection[str]) -> str:
             "begin; give a roster with all user names"
         )
     return possible[0]
-
-
-# --- Gradescope ----------------------------------------------------------------------
 
 
 class _Loader(yaml.SafeLoader):

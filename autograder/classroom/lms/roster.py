@@ -65,7 +65,7 @@ class Roster:
             # Names are no proof: they are asked last, never where an address is known,
             # and somebody whose LMS id is known has another than this one.
             free = [e for e in self.entries if not _is_known(e, layout)]
-            meant = [e for e in free if _is_called(e, person.name)]
+            meant = [e for e in free if _is_called(e, person.name, person.grouped)]
         if person.rival in {e.student.lms_id or e.student.id for e in self.entries}:
             meant = [e for e in meant if _is_called(e, person.name)]
         found = {entry.student.id for entry in meant}
@@ -163,10 +163,13 @@ def _is_row_of(student: Student, row: dict[str, str]) -> bool:
     return _is_called(Enrolment(student), row["name"])
 
 
-def _is_called(entry: Enrolment, name: str) -> bool:
+def _is_called(entry: Enrolment, name: str, grouped: bool = False) -> bool:
     """Whether a name, as LMSs write it, is that of an entry.
 
-    Canvas writes "lovelaceada", Moodle may put a group's name and "-" in front.
+    Canvas writes "lovelaceada".
+
+    Args:
+        grouped: a group's name and "-" may stand in front.
     """
     student = entry.student
     if not (student.first_name or student.last_name) or not name:
@@ -176,7 +179,7 @@ def _is_called(entry: Enrolment, name: str) -> bool:
         _plain(student.last_name + student.first_name),
     }
     parts = name.split("-")
-    called = {_plain("-".join(parts[n:])) for n in range(len(parts))}
+    called = {_plain("-".join(parts[n:])) for n in range(len(parts) if grouped else 1)}
     return bool(called & own - {""})
 
 

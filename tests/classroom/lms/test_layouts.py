@@ -35,11 +35,23 @@ def test_canvas(course):
 def test_moodle_in_folders_and_flat_by_full_name(course, form):
     path = course.zip(
         (form.format("Ada Lovelace_1234567"), ADA),
-        (form.format("Group 3-Bob Óðinsson_1234568"), BOB),
+        (form.format("Bob Óðinsson_1234568"), BOB),
         ("Ada Lovelace_1234567_assignsubmission_onlinetext_/onlinetext.html", b""),
     )
     assert set(course.collect(path)) == {"ada", "bob"}
     assert (course.notebook("ada"), course.notebook("bob")) == (ADA, BOB)
+
+
+def test_moodle_s_groups_stand_before_all_names_or_none(course):
+    form = "{}_assignsubmission_file_/attention.ipynb"
+    ada = (form.format("x-Ada Lovelace_1234567"), ADA)
+    told = course.collect(course.zip(ada, (form.format("Bob Óðinsson_2"), BOB)))
+    assert set(course.placed) == {"bob"}, "who is called x-Ada Lovelace is not Ada"
+    assert told["x-Ada Lovelace (1234567)"].says == (
+        "x-Ada Lovelace (1234567) is nobody of the roster"
+    )
+    course.collect(course.zip(ada, (form.format("Group 3-Bob Óðinsson_2"), BOB)))
+    assert set(course.placed) == {"ada", "bob"}
 
 
 def test_gradescope_with_groups_and_times(course):
