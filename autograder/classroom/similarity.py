@@ -37,7 +37,8 @@ MOST_PAIRS = 100
 PAIRS_ON_PAGE = 20
 OWN = "own cells"  # what a student wrote outside of the answer cells
 _MOST_NAMES = 3  # of exercises in a line
-_LONGEST = 100_000  # characters of an answer that are read
+_LONGEST = 20_000  # characters of an answer that are read
+_SHOWN = 5_000  # and that stand on the page
 
 Codes = Mapping[str, str]  # exercise -> code
 Runs = frozenset[tuple[str, ...]]
@@ -137,20 +138,27 @@ def _answers(notebook: nbformat.NotebookNode) -> dict[str, str]:
 
 def tokens(code: str, names: bool = False) -> list[str]:
     """What is left of code without its looks, and without chosen names by default."""
-    found: list[str] = []
-    for kind, text in PythonLexer().get_tokens(_dense(code[:_LONGEST])):
+    return [
+        "name" if chosen and not names else text
+        for text, chosen in _lexed(code[:_LONGEST])
+    ]
+
+
+@functools.cache
+def _lexed(code: str) -> tuple[tuple[str, bool], ...]:
+    """The tokens of code that count, and whether each is a name that was chosen."""
+    found: list[tuple[str, bool]] = []
+    for kind, text in PythonLexer().get_tokens(_dense(code)):
         if kind in Comment or kind in String.Doc or not text.strip():
             continue
         if kind in String:
             text = "''"
-            if found and found[-1] == text:  # the parts of one string
+            if found and found[-1][0] == text:  # the parts of one string
                 continue
-        elif _is_chosen(kind, found) and not names:
-            text = "name"
         elif kind in Number:
             text = text.lower().replace("_", "")
-        found.append(text)
-    return found
+        found.append((text, _is_chosen(kind, [one for one, _ in found[-2:]])))
+    return tuple(found)
 
 
 def _dense(code: str) -> str:
@@ -262,9 +270,19 @@ def as_html(
 ) -> str:
     """A page with the first pairs side by side, to be read by a person."""
     shown = found.pairs[:PAIRS_ON_PAGE]
+    concerned = {student for pair in shown for student in (pair.one, pair.other)}
+    answers = {
+        student: {name: _cut(code) for name, code in answers[student].items()}
+        for student in concerned
+    }
     return page.render(
         "alike.html.j2", unit, found=found, shown=shown, answers=answers, today=today
     )
+
+
+def _cut(code: str) -> str:
+    rest = len(code) - _SHOWN
+    return f"{code[:_SHOWN]}\n… and {rest:,} more characters" if rest > 0 else code
 
 
 def as_text(unit: str, found: Comparison) -> str:

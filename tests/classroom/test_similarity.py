@@ -126,3 +126,19 @@ def test_blank_lines_do_not_hold_the_report(blank):
     started = time.process_time()
     assert len(tokens(f"x{blank * 50_000}y")) <= 60_000
     assert time.process_time() - started < 10
+
+
+def test_vast_answers_cost_seconds_and_a_page_of_ordinary_size():
+    """However many exercises they fill, and however many students hand them in."""
+    vast = "\n".join(f"value_{n} = other_{n} * {n} + {n % 7}" for n in range(3000))
+    answers = class_of(6) | {
+        f"copy-{n}": {f"e{k}": f"# {n}\n{vast}" for k in range(12)} for n in range(4)
+    }
+    similarity._lexed.cache_clear()
+    began = time.process_time()
+    found = compare(answers)
+    html = similarity.as_html("02_attention", found, answers, "today")
+    assert time.process_time() - began < 15
+    assert similarity._lexed.cache_info().misses < 6 * 12 + 5, "each text once"
+    assert found.pairs[0].same_names and found.pairs[0].share == 1
+    assert len(html) < 2_000_000 and "more characters" in html
