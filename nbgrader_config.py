@@ -39,7 +39,7 @@ c.Autograde.autograde_preprocessors = [
     "autograder.grading.execute.JudgedExecute",
     "autograder.grading.feedback.CleanOutputs",
     "autograder.grading.scores.SaveVerdicts",
-    "nbgrader.preprocessors.AssignLatePenalties",
+    "autograder.grading.scores.LatePenalties",
 ]
 c.JudgedExecute.timeout = 60  # seconds of CPU time a cell; see docs/instructor.md
 c.JudgedExecute.notebook_seconds = 300

@@ -87,3 +87,17 @@ def _refusing(start: Callable[[Any], None]) -> Callable[[Any], None]:
         start(app)
 
     return checked_start
+
+
+def in_words(seconds: float) -> str:
+    """A time span in words, "" for none."""
+    if seconds <= 0:
+        return ""
+    minutes = round(seconds / 60) or 1
+    parts = (
+        (minutes // 1440, "day"),
+        (minutes // 60 % 24, "hour"),
+        (minutes % 60, "minute"),
+    )
+    told = [f"{n} {unit}{'s' if n > 1 else ''}" for n, unit in parts if n]
+    return " ".join(told[:2])

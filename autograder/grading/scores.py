@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import math
 from dataclasses import replace
 from typing import Any
 
 from nbformat import NotebookNode
 from nbgrader.api import Comment, Grade, Gradebook, MissingEntry
-from nbgrader.preprocessors import SaveAutoGrades
+from nbgrader.preprocessors import AssignLatePenalties, SaveAutoGrades
 from nbgrader.utils import (
     compute_checksum,
     determine_grade,
@@ -19,6 +20,7 @@ from nbgrader.utils import (
 
 from autograder.grading.checks import reference_metadata
 from autograder.grading.checks.check_cell import check_cell
+from autograder.grading.dates import in_words
 from autograder.grading.faults import GradingInfrastructureError
 from autograder.grading.gradebook.book import Row, rows_of, set_score
 from autograder.grading.judge.verdict import Verdict
@@ -26,6 +28,8 @@ from autograder.grading.metadata import GradingMetadata
 from autograder.grading.task import identity
 
 _ROUNDING = 0.01  # points
+_SILENT = logging.getLogger(f"{__name__}.silent")
+_SILENT.disabled = True
 
 
 class SaveVerdicts(SaveAutoGrades):  # type: ignore[misc]
@@ -133,3 +137,27 @@ def _partial_credit(text: object, points: float) -> float:
     except ValueError:
         return points if text else 0.0
     return value if math.isfinite(value) and 0 <= value <= points else 0.0
+
+
+class LatePenalties(AssignLatePenalties):  # type: ignore[misc]
+    """nbgrader's, which says in one line how late a student is, and what it costs."""
+
+    log: Any
+
+    def preprocess(
+        self, nb: NotebookNode, resources: dict[str, Any]
+    ) -> tuple[NotebookNode, dict[str, Any]]:
+        told, self.log = self.log, _SILENT
+        try:
+            nb, resources = super().preprocess(nb, resources)
+        finally:
+            self.log = told
+        names = self.assignment_id, self.student_id
+        with Gradebook(self.db_url) as book:
+            late = in_words(book.find_submission(*names).total_seconds_late)
+            own = book.find_submission_notebook(self.notebook_id, *names)
+            penalty = own.late_submission_penalty
+        if late:
+            costs = f", {penalty:g} points off" if penalty else ""
+            self.log.warning(f"{self.student_id}: {late} late{costs}")
+        return nb, resources

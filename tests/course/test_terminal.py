@@ -130,3 +130,22 @@ Application.instance().log.warning("heard")
 """
     found = run(code, 2)
     assert found.returncode == 0 and found.stdout == "[Application] WARNING | heard\n"
+
+
+def test_names_of_files_are_read_alike_in_any_locale(tmp_path):
+    (tmp_path / "jürgen").mkdir()
+    (tmp_path / "nbgrader").write_text(
+        "import os, sys\nfrom autograder.course import terminal\nterminal.settle()\n"
+        "print(ascii(os.listdir()), *sys.argv[1:])\n"
+    )
+    odd = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    done = subprocess.run(
+        [sys.executable, str(tmp_path / "nbgrader"), "autograde"],
+        cwd=tmp_path,
+        env=os.environ | odd | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.stdout.split() == ["['j\\xfcrgen',", "'nbgrader']", "autograde"] or (
+        done.stdout.split() == ["['nbgrader',", "'j\\xfcrgen']", "autograde"]
+    ), done

@@ -41,7 +41,7 @@ class Submitter:
     name: str = ""
     email: str = ""
     rival: str = field(default="", compare=False)
-    grouped: bool = field(default=False, compare=False)
+    grouped: bool = field(default=False, compare=False, kw_only=True)
 
     @property
     def shown(self) -> str:

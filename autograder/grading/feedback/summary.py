@@ -11,6 +11,7 @@ from nbgrader.preprocessors import GetGrades
 from nbgrader.utils import compute_checksum, is_solution
 
 from autograder.checks.aspects import by_aspect
+from autograder.grading.dates import in_words
 from autograder.grading.gradebook import changes
 from autograder.grading.judge.verdict import Verdict
 from autograder.grading.metadata import KEY, GradingMetadata
@@ -67,7 +68,7 @@ def _summary(
         "student": name or student.id,
         "refused": known.refused,
         "repairs": [repair.says for repair in known.repairs],
-        "late": _duration(notebook.assignment.total_seconds_late),
+        "late": in_words(notebook.assignment.total_seconds_late),
         "penalty": notebook.late_submission_penalty or 0.0,
         "waiting": sum(points),
         "rows": [_row(cell, known.checks, assignment) for cell in graded],
@@ -124,17 +125,3 @@ def nbgrader_of(cell: NotebookNode) -> Mapping[str, Any]:
     """What nbgrader noted of a cell."""
     mark: Mapping[str, Any] = cell.metadata.get("nbgrader", {})
     return mark
-
-
-def _duration(seconds: float) -> str:
-    """A time span in words, "" for none."""
-    if seconds <= 0:
-        return ""
-    minutes = round(seconds / 60) or 1
-    parts = (
-        (minutes // 1440, "day"),
-        (minutes // 60 % 24, "hour"),
-        (minutes % 60, "minute"),
-    )
-    told = [f"{n} {unit}{'s' if n > 1 else ''}" for n, unit in parts if n]
-    return " ".join(told[:2])

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.course.errors import CourseError
+from autograder.course.printable import printable
 
 STAMP, SECRET = "timestamp.txt", "submission_secret.txt"
 OF_NBGRADER = (STAMP, SECRET)  # beside a submission; students write none
@@ -56,7 +56,7 @@ DEFAULTS = SizeLimits()
 
 def listed(names: Sequence[object], most: int = 3) -> str:
     """The names, safe to print, the first few of many."""
-    shown = [re.sub(r"[^ -~]", "?", str(name))[:60] for name in names[:most]]
+    shown = [printable(str(name))[:60] for name in names[:most]]
     rest = len(names) - most
     return ", ".join(shown) + (f" and {rest} more" if rest > 0 else "")
 

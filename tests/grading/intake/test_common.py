@@ -14,7 +14,8 @@ def test_the_first_few_of_many_are_listed():
 
 
 def test_a_name_is_printable_and_short_whatever_it_holds():
-    assert listed(["\x1b[31m\n\u202ex\ud83d"]) == "?[31m??x?"
+    assert listed(["\x1b[31m\n\u202ex\ud83d"]) == "?[31m ?x?"
+    assert listed(["Übung.ipynb"]) == "Übung.ipynb"
     assert listed(["x" * 500]) == "x" * 60
 
 

@@ -6,6 +6,7 @@ import pytest
 from nbgrader.api import Gradebook
 
 from autograder.classroom import gradebook as classbook
+from autograder.grading.scores import LatePenalties, SaveVerdicts
 from tests import tiny_course as tiny
 from tests.classroom.conftest import HourlyPenalty, autograde
 from tests.tiny_course import UNIT, hand_in
@@ -89,3 +90,12 @@ def test_feedback_of_before_is_out_of_date(graded):
     due(graded, "02:00")
     again(graded)
     assert path.stat().st_mtime_ns > before
+
+
+def test_lateness_is_one_line_in_hours_and_days(course):
+    folder = hand_in(course, "alan", tiny.good(course))
+    (folder / "timestamp.txt").write_text("2020-01-02 13:01:00 UTC")
+    due(course, "02:00")
+    stages = [tiny.RunHere, SaveVerdicts, LatePenalties]
+    told = tiny.autograde(course, autograde_preprocessors=stages)["log"]
+    assert told.count(" late") == 1 and "alan: 1 day 11 hours late\n" in told
