@@ -14,6 +14,10 @@ _HIDDEN = (
     "Grading tries each exercise on other inputs, too, and on cases that are not shown "
     "here. Answers in words are read by your teachers."
 )
+# The widths: only the exercise's own column, with what to know about it, may wrap.
+_COLUMNS = (
+    ("", "1.5em"), ("", "1.5em"), ("exercise", ""), ("points", "6em"), ("cases", "5em"),
+)  # fmt: skip
 _SIGNS = {True: "✓", False: "✗", None: "·"}
 
 
@@ -69,21 +73,25 @@ class Summary:
     @property
     def next_step(self) -> str:
         """What to do now, in a sentence."""
-        open_ones = [row for row in self.rows if not row.passed]
+        open_ones = [
+            (number, row) for number, row in enumerate(self.rows, 1) if not row.passed
+        ]
         if not self.rows:
             return "No check has run yet: run the cells above, then this one again."
         if not open_ones:
             return "Everything that can be checked here is right. Hand it in."
-        return f"Next: {open_ones[0].title}."
+        number, row = open_ones[0]
+        return f"Next: exercise {number}, {row.title}."
 
     def __repr__(self) -> str:
         lines = [f"{self.points:g} of {self.max_points:g} points"]
-        for row in self.rows:
+        for number, row in enumerate(self.rows, 1):
             points = f"{row.points:g}/{row.max_points:g}"
             cases = f" ({row.cases} cases)" if row.cases else ""
             remark = f": {row.remark}" if row.remark else ""
             lines.append(
-                f"  {_SIGNS[row.passed]} {points:>7} {row.title}{cases}{remark}"
+                f"  {_SIGNS[row.passed]} {points:>7} {number:>2}. {row.title}{cases}"
+                f"{remark}"
             )
             lines += [f"            {row.aspects}"] if row.aspects else []
         return showable("\n".join([*lines, self.next_step, _HIDDEN]))
@@ -95,10 +103,10 @@ class Summary:
             f"<strong>{self.points:g} of {self.max_points:g} points</strong>"
             f'<div style="margin:.3em 0">{inline(self.next_step)}</div>'
         )
-        titles = "".join(
-            _cell(title, "th") for title in ("", "exercise", "points", "cases")
+        titles = "".join(_cell(title, "th", width) for title, width in _COLUMNS)
+        rows = "".join(
+            f"<tr>{_cells(number, row)}</tr>" for number, row in enumerate(self.rows, 1)
         )
-        rows = "".join(f"<tr>{_cells(row)}</tr>" for row in self.rows)
         table = (
             '<table style="border-collapse:collapse;width:100%;font-size:14px">'
             f"<tr>{titles}</tr>{rows}</table>"
@@ -119,18 +127,19 @@ def summary(
     )
 
 
-def _cells(row: ExerciseScore) -> str:
+def _cells(number: int, row: ExerciseScore) -> str:
     told = [f"<em>{inline(row.remark)}</em>"] if row.remark else []
     told += [inline(row.aspects)] if row.aspects else []
     remark = "".join(f"<br>{line}" for line in told)
     sign = mark(row.passed) if row.passed is not None else _SIGNS[None]
-    cells = (sign, f"{inline(row.title)}{remark}",
+    cells = (sign, str(number), f"{inline(row.title)}{remark}",
              f"{row.points:g} of {row.max_points:g}", row.cases)  # fmt: skip
     return "".join(_cell(text, "td") for text in cells)
 
 
-def _cell(content: str, tag: str) -> str:
-    style = (
+def _cell(content: str, tag: str, width: str = "") -> str:
+    style = f"width:{width};white-space:nowrap;" if width else ""
+    style += (
         "text-align:left;vertical-align:top;padding:.25em .6em .25em 0;"
         "border-bottom:1px solid rgba(128,128,128,.4)"
     )

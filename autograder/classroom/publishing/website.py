@@ -7,6 +7,7 @@ and the search runs in the browser, so that the folder works from a disk, too.
 
 from __future__ import annotations
 
+import importlib.util
 import shutil
 import subprocess
 import sys
@@ -74,6 +75,7 @@ def build(units: Sequence[Unit], folder: Path) -> Path:
         CourseError: a notebook does not run to its end, or Sphinx is not there or
             finds something wrong.
     """
+    _refuse_without_sphinx()
     with tempfile.TemporaryDirectory() as name:
         texts, pages = Path(name) / "texts", Path(name) / "pages"
         write(texts / "conf.py", _CONF)
@@ -88,6 +90,16 @@ def build(units: Sequence[Unit], folder: Path) -> Path:
         folder.parent.mkdir(parents=True, exist_ok=True)
         shutil.copytree(pages, folder, ignore=shutil.ignore_patterns(".*"))
     return folder / "index.html"
+
+
+def _refuse_without_sphinx() -> None:
+    """Say what is missing before notebooks are run for half a minute."""
+    needed = ("sphinx", "myst_nb", "sphinx_book_theme")
+    missing = [name for name in needed if importlib.util.find_spec(name) is None]
+    if missing:
+        raise CourseError(
+            f"the website needs {', '.join(missing)}: pip install '.[site]'"
+        )
 
 
 def _index(units: Sequence[Unit]) -> str:
@@ -141,7 +153,5 @@ def _sphinx(texts: Path, pages: Path) -> None:
          texts, pages],
         capture_output=True, text=True, check=False,
     )  # fmt: skip
-    if "No module named" in done.stderr:
-        raise CourseError("the website needs Sphinx: pip install '.[site]'")
     if done.returncode:
         raise CourseError(f"Sphinx finds something wrong:\n{done.stderr}")

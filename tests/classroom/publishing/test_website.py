@@ -127,3 +127,13 @@ def test_a_notebook_that_does_not_run_is_an_error():
     broken = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("1 / 0")])
     with pytest.raises(CourseError, match=r"does not run: [\s\S]*ZeroDivisionError"):
         website._execute(broken, units()[0])
+
+
+def test_what_the_website_needs_is_said_before_any_notebook_runs(tmp_path, monkeypatch):
+    from autograder.classroom.publishing import website
+
+    monkeypatch.setattr(website, "_execute", None)
+    monkeypatch.setattr(website.importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(CourseError, match=r"needs sphinx, .*: pip install"):
+        website.build(units(), tmp_path / "site")
+    assert not list(tmp_path.iterdir())
