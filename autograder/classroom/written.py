@@ -15,7 +15,7 @@ from pathlib import Path
 from nbgrader import api
 from nbgrader.utils import is_grade, is_solution
 
-from autograder.classroom import gradebook, page
+from autograder.classroom import comment_bank, gradebook, page
 from autograder.classroom.classbook import Student
 from autograder.course import graded_notebooks, notebooks, sheet
 from autograder.course.errors import CourseError
@@ -28,6 +28,8 @@ _RUBRIC = re.compile(r"What a full answer has:(?P<items>.*?)(?:\n\s*\n|\Z)", re.
 # one. It takes 65,534 in a cell, marks against formulas included (one for each two
 # characters at most); what is beyond begins another row.
 _LONGEST = 40_000
+SAME = "same as"  # the column that names who wrote the same
+_NOTHING = (None, "")  # of a row in which nothing is filled in
 _POINTS = re.compile(r"\((\d+(?:\.\d+)?)\)[,;.]?")  # behind each item
 
 
@@ -55,6 +57,11 @@ class Answer:
     text: str
     points: float | None
     comment: str
+
+    @property
+    def plain(self) -> str:
+        """The words alone: answers that are equal in these are graded together."""
+        return " ".join(self.text.split()).casefold()
 
     @property
     def blank(self) -> bool:
@@ -91,7 +98,10 @@ def _items(text: str) -> Iterator[tuple[str, float]]:
 
 
 def answers(unit: str, root: Path, question: EssayPrompt) -> list[Answer]:
-    """All graded students' answers to a question; those that wait first."""
+    """All graded students' answers to a question, equal ones together.
+
+    Those that wait come first.
+    """
     told = []
     with gradebook.open_gradebook(root) as book:
         names = {s.id: Student(
@@ -105,7 +115,21 @@ def answers(unit: str, root: Path, question: EssayPrompt) -> list[Answer]:
                 student, names.get(student, student), text, grade.manual_score,
                 comment.manual_comment or "",
             ))  # fmt: skip
-    return sorted(told, key=lambda a: (a.points is not None, a.blank, a.student))
+    waiting = {a.plain for a in told if a.points is None}
+    first = {a.plain: a.student for a in reversed(told)}
+    return sorted(
+        told,
+        key=lambda a: (a.plain not in waiting, a.blank, first[a.plain], a.student),
+    )
+
+
+def grouped(told: Sequence[Answer]) -> list[list[Answer]]:
+    """Those who wrote the same, together; without blanks."""
+    groups: dict[str, list[Answer]] = {}
+    for one in told:
+        if not one.blank:
+            groups.setdefault(one.plain, []).append(one)
+    return list(groups.values())
 
 
 def _text(path: Path, grade_id: str) -> str:
@@ -119,14 +143,26 @@ def write_list(unit: str, root: Path, folder: Path) -> list[Path]:
     """Write the page, and a table to fill in for each question; where they are."""
     asked = [(q, answers(unit, root, q)) for q in questions(unit, root)]
     made = [folder / f"{unit}-written.html"]
-    write(made[0], page.render("written.html.j2", unit, asked=asked))
+    shown = [
+        (
+            q,
+            told,
+            grouped(told),
+            comment_bank.read(comment_bank.place(root, unit, q.name)),
+        )
+        for q, told in asked
+    ]
+    write(made[0], page.render("written.html.j2", unit, asked=shown))
     for question, told in asked:
+        first = {group[0].plain: group[0].student for group in grouped(told)}
+        same = [first.get(a.plain, a.student) for a in told]
         rows = [
-            ("student", "name", "answer", *question.columns, "points", "comment"),
+            ("student", "name", SAME, "answer", *question.columns, "points", "comment"),
             *(
-                (a.student, a.name, _cut(a.text), *("" for _ in question.items),
+                (a.student, a.name, "" if one == a.student else one, _cut(a.text),
+                 *("" for _ in question.items),
                  sheet.number(a.points), a.comment)
-                for a in told
+                for a, one in zip(told, same, strict=True)
             ),
         ]  # fmt: skip
         text = sheet.as_text([[sheet.harmless(v) for v in row] for row in rows])
@@ -146,8 +182,9 @@ def _cut(text: str) -> str:
 def take_list(unit: str, root: Path, path: Path) -> int:
     """Put what was filled in into the gradebook; for how many.
 
-    "points" counts where it is filled in, else the ticked items; who has neither is
-    left as they were. All of a table counts, or, after an error, none of it.
+    "points" counts where it is filled in, else the ticked items; a row in which nothing
+    is filled in says what that of "same as" says, or leaves its student as they were.
+    All of a table counts, or, after an error, none of it.
 
     Raises:
         CourseError: the table is of no question, or has points that cannot be.
@@ -158,15 +195,27 @@ def take_list(unit: str, root: Path, path: Path) -> int:
     if not found:
         raise CourseError(f"{path}: its name is that of no question of {unit}")
     given: dict[str, tuple[float | None, str]] = {}
+    kept = comment_bank.place(root, unit, found[0].name)
+    bank = before = comment_bank.read(kept)
+    lines = [text for text, _ in found[0].items]
     for row in table.rows:
         student = sheet.as_meant(table.cell(row, "student"))
-        said = (
-            _points(found[0], table, row, path),
-            sheet.as_meant(table.cell(row, "comment")),
-        )
+        try:
+            typed = sheet.as_meant(table.cell(row, "comment"))
+            comment, bank = comment_bank.said(typed, bank, lines)
+        except CourseError as error:
+            raise CourseError(f"{path}: {student}: {error}") from None
+        said = _points(found[0], table, row, path), comment
         if given.setdefault(student, said) != said:
             raise CourseError(f"{path}: two rows of {student} say different things")
-    return _record(unit, root, found[0], given)
+    for row in table.rows:
+        student, other = (sheet.as_meant(table.cell(row, t)) for t in ("student", SAME))
+        if given[student] == _NOTHING and other in given:
+            given[student] = given[other]
+    count = _record(unit, root, found[0], given)
+    if bank != before:
+        comment_bank.write(kept, bank)
+    return count
 
 
 def _points(

@@ -140,3 +140,42 @@ def test_the_rubrics_of_the_course_are_read_and_add_up(unit):
     for question in written.questions(unit.label, unit.root):
         total = sum(points for _, points in question.items)
         assert total == question.max_points, question
+
+
+def test_equal_answers_are_read_once_and_graded_together(graded, listed):
+    page = (graded / "reports" / f"{UNIT}-written.html").read_text()
+    assert page.count(WORDS) == 1 and "Bob Ross (bob); Ada Lovelace" in page
+    fill(listed, "bob", points="3", comment="Short and right.")
+    rows = list(csv.DictReader(io.StringIO(listed.read_text())))
+    with listed.open("w", newline="") as file:  # as a spreadsheet sorts them
+        table = csv.DictWriter(file, rows[0])
+        table.writeheader()
+        table.writerows(reversed(rows))
+    assert (
+        cli.main(["written", "01", "--from", str(listed), "--course", str(graded)]) == 0
+    )
+    assert score(graded, "bob") == score(graded, WHOLE) == 3
+    assert score(graded, "silent") in (None, 0), "who wrote nothing"
+
+
+def test_a_comment_that_was_kept_is_said_by_its_key(graded, listed):
+    where = ["--course", str(graded)]
+    fill(listed, "bob", points="1", comment="a+ Which number is added to which?")
+    fill(listed, WHOLE, points="2", comment="Good.")
+    assert cli.main(["written", "01", "--from", str(listed), *where]) == 0
+    assert cli.main(["written", "01", *where]) == 0
+    page = (graded / "reports" / f"{UNIT}-written.html").read_text()
+    assert "<strong>a1</strong> Which number is added to which?" in page
+    fill(listed, WHOLE, comment="a1")
+    assert cli.main(["written", "01", "--from", str(listed), *where]) == 0
+    said = [a.comment for q in written.questions(UNIT, graded)
+            for a in written.answers(UNIT, graded, q)]  # fmt: skip
+    assert said.count("Which number is added to which?") == 2
+
+
+def test_a_key_of_no_comment_changes_nothing_and_is_one_line(graded, listed, capsys):
+    fill(listed, "bob", points="1", comment="a7")
+    status = cli.main(["written", "01", "--from", str(listed), "--course", str(graded)])
+    assert status == 1 and score(graded, "bob") is None
+    (line,) = capsys.readouterr().err.splitlines()
+    assert 'bob: no comment "a7" is kept; there are none' in line

@@ -1,0 +1,93 @@
+"""Comments on written answers, kept for each line of the rubric, to be used again.
+
+In a table's column "comment", "a+ text" says it and keeps it for the first line of the
+rubric ("b+" for the second), where it gets the next key: "a1", "a2". From then on the
+keys alone, "a1 b2", say what was kept. ``comments/UNIT-QUESTION.csv`` is the bank.
+"""
+
+from __future__ import annotations
+
+import re
+import string
+from collections.abc import Sequence
+from dataclasses import astuple, dataclass, fields
+from pathlib import Path
+
+from autograder.course import files, sheet
+from autograder.course.errors import CourseError
+
+_KEY = re.compile(r"[a-z]\d{1,3}")
+_KEEP = re.compile(r"([a-z])\+\s+(\S.*)", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A comment, by its key; ``line`` of the rubric that it is about."""
+
+    key: str
+    line: str
+    comment: str
+
+
+def place(root: Path, unit: str, question: str) -> Path:
+    """Where the bank of a question is kept."""
+    return root / "comments" / f"{unit}-{question}.csv"
+
+
+def read(path: Path) -> list[Kept]:
+    """The comments of a bank; none where there is none yet.
+
+    Raises:
+        CourseError: it cannot be read, or two comments have one key.
+    """
+    if not path.is_file():
+        return []
+    table, titles = sheet.read(path), [one.name for one in fields(Kept)]
+    kept = [
+        Kept(*(sheet.as_meant(table.cell(row, title)) for title in titles))
+        for row in table.rows
+    ]
+    if len({one.key for one in kept}) < len(kept):
+        raise CourseError(f"{path}: two comments have the same key; change one")
+    return kept
+
+
+def write(path: Path, bank: Sequence[Kept]) -> None:
+    """Keep a bank as it is now."""
+    titles = [one.name for one in fields(Kept)]
+    rows = ([sheet.harmless(value) for value in astuple(one)] for one in bank)
+    files.write(path, sheet.as_text([titles, *rows]))
+
+
+def said(
+    text: str, bank: Sequence[Kept], lines: Sequence[str]
+) -> tuple[str, list[Kept]]:
+    """The comment that somebody means, and the bank with what is to be kept.
+
+    Args:
+        text: as it was typed; what is neither keys nor to be kept stays as it is.
+        lines: of the rubric.
+
+    Raises:
+        CourseError: there is no such key, or no such line.
+    """
+    words = text.split()
+    if words and all(_KEY.fullmatch(word) for word in words):
+        known = {one.key: one.comment for one in bank}
+        if missing := [word for word in words if word not in known]:
+            listed = ", ".join(known) or "none"
+            raise CourseError(f'no comment "{missing[0]}" is kept; there are {listed}')
+        return " ".join(known[word] for word in words), list(bank)
+    if not (found := _KEEP.fullmatch(text.strip())):
+        return text, list(bank)
+    letter, comment = found[1], found[2]
+    number = string.ascii_lowercase.index(letter)
+    if number >= max(1, len(lines)):
+        raise CourseError(f'"{letter}+": the rubric has {len(lines)} lines, from a on')
+    same = [one for one in bank if one.key[0] == letter and one.comment == comment]
+    if same:
+        return comment, list(bank)
+    used = [int(one.key[1:]) for one in bank if re.fullmatch(f"{letter}\\d+", one.key)]
+    line = lines[number] if lines else ""
+    kept = Kept(f"{letter}{max(used, default=0) + 1}", line, comment)
+    return comment, [*bank, kept]
