@@ -147,8 +147,8 @@ def test_after_a_changed_test_all_are_judged_again_and_changes_are_shown(
     log = autograde(course, autograde_preprocessors=stages)["log"]
     assert graded_students() == ["ada", "bob"]
     table = [line.split() for line in log.splitlines()]
-    at = table.index(["student", "graded", "cell", "before", "after"])
-    assert table[at + 1] == ["bob", "numbers-double", "0", "2"]
+    at = table.index(["student", "graded", "cell", "before", "after", "why"])
+    assert table[at + 1] == ["bob", "numbers-double", "0", "2", "new", "submission"]
     assert not any("ada" in line for line in table)
 
 
@@ -204,7 +204,8 @@ def test_the_rows_of_a_submission_are_asked_for_once(course, monkeypatch):
     monkeypatch.setattr(SaveVerdicts, "preprocess", counted)
     stages = [_WithoutChecks, SaveVerdicts]
     assert autograde(course, autograde_preprocessors=stages)["success"]
-    assert sum("JOIN submitted_notebook" in text for text in asked) == 3
+    # Three for the submission, and one for what has changed in the whole class.
+    assert sum("JOIN submitted_notebook" in text for text in asked) == 4
     assert sum(text.startswith("UPDATE grade") for text in asked) == 1
 
 
