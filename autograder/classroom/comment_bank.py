@@ -21,7 +21,7 @@ _KEEP = re.compile(r"([a-z])\+\s+(\S.*)", re.DOTALL)
 
 
 @dataclass(frozen=True)
-class Kept:
+class KeptComment:
     """A comment, by its key; ``line`` of the rubric that it is about."""
 
     key: str
@@ -34,7 +34,7 @@ def place(root: Path, unit: str, question: str) -> Path:
     return root / "comments" / f"{unit}-{question}.csv"
 
 
-def read(path: Path) -> list[Kept]:
+def read(path: Path) -> list[KeptComment]:
     """The comments of a bank; none where there is none yet.
 
     Raises:
@@ -42,9 +42,9 @@ def read(path: Path) -> list[Kept]:
     """
     if not path.is_file():
         return []
-    table, titles = sheet.read(path), [one.name for one in fields(Kept)]
+    table, titles = sheet.read(path), [one.name for one in fields(KeptComment)]
     kept = [
-        Kept(*(sheet.as_meant(table.cell(row, title)) for title in titles))
+        KeptComment(*(sheet.as_meant(table.cell(row, title)) for title in titles))
         for row in table.rows
     ]
     if len({one.key for one in kept}) < len(kept):
@@ -52,16 +52,16 @@ def read(path: Path) -> list[Kept]:
     return kept
 
 
-def write(path: Path, bank: Sequence[Kept]) -> None:
+def write(path: Path, bank: Sequence[KeptComment]) -> None:
     """Keep a bank as it is now."""
-    titles = [one.name for one in fields(Kept)]
+    titles = [one.name for one in fields(KeptComment)]
     rows = ([sheet.harmless(value) for value in astuple(one)] for one in bank)
     files.write(path, sheet.as_text([titles, *rows]))
 
 
 def said(
-    text: str, bank: Sequence[Kept], lines: Sequence[str]
-) -> tuple[str, list[Kept]]:
+    text: str, bank: Sequence[KeptComment], lines: Sequence[str]
+) -> tuple[str, list[KeptComment]]:
     """The comment that somebody means, and the bank with what is to be kept.
 
     Args:
@@ -89,5 +89,5 @@ def said(
         return comment, list(bank)
     used = [int(one.key[1:]) for one in bank if re.fullmatch(f"{letter}\\d+", one.key)]
     line = lines[number] if lines else ""
-    kept = Kept(f"{letter}{max(used, default=0) + 1}", line, comment)
+    kept = KeptComment(f"{letter}{max(used, default=0) + 1}", line, comment)
     return comment, [*bank, kept]

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from autograder.classroom.comment_bank import Kept, place, read, said, write
+from autograder.classroom.comment_bank import KeptComment, place, read, said, write
 from autograder.course.errors import CourseError
 
 LINES = ("names the trap", "gives an example")
-BANK = [Kept("a1", LINES[0], "Which trap?"), Kept("b1", LINES[1], "Such as?")]
+BANK = [
+    KeptComment("a1", LINES[0], "Which trap?"),
+    KeptComment("b1", LINES[1], "Such as?"),
+]
 
 
 def test_keys_say_what_was_kept_and_words_stay_words():
@@ -19,9 +22,11 @@ def test_keys_say_what_was_kept_and_words_stay_words():
 
 def test_what_is_kept_gets_the_next_key_of_its_line_once():
     text, bank = said("b+ For which q?", BANK, LINES)
-    assert text == "For which q?" and bank[-1] == Kept("b2", LINES[1], text)
+    assert text == "For which q?" and bank[-1] == KeptComment("b2", LINES[1], text)
     assert said("b+ For which q?", bank, LINES) == (text, bank)
-    assert said("a+ Why?", [], ())[1] == [Kept("a1", "", "Why?")], "without a rubric"
+    assert said("a+ Why?", [], ())[1] == [KeptComment("a1", "", "Why?")], (
+        "without a rubric"
+    )
 
 
 @pytest.mark.parametrize(
@@ -39,7 +44,7 @@ def test_a_slip_is_said(text, says):
 def test_a_bank_is_a_table_that_anybody_may_edit(tmp_path):
     path = place(tmp_path, "02_attention", "attention-why")
     assert read(path) == []
-    formula = [*BANK, Kept("a2", LINES[0], "=1+1")]
+    formula = [*BANK, KeptComment("a2", LINES[0], "=1+1")]
     write(path, formula)
     assert read(path) == formula and ",'=1+1" in path.read_text()
     path.write_text(path.read_text().replace("b1,", "a1,"))
