@@ -54,8 +54,8 @@ def begin(root: Path, unit: str, book: Gradebook) -> None:
         CourseError: the note cannot be read or written.
     """
     path = _noted(root, unit)
-    with files.alone(path):
-        if not files.kept(path):
+    with files.locked(path):
+        if not files.read_json_state(path):
             _note(path, _scores(book, unit), {})
 
 
@@ -69,8 +69,8 @@ def end(root: Path, unit: str, book: Gradebook, ids: Mapping[str, str]) -> list[
         CourseError: the table or the note cannot be read or written.
     """
     path = _noted(root, unit)
-    with files.alone(path):
-        noted = files.kept(path)
+    with files.locked(path):
+        noted = files.read_json_state(path)
         scores, known = _scores(book, unit), noted.get("ids", {})
         now = f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d %H:%M:%S}"
         found = [

@@ -6,7 +6,7 @@ from dataclasses import replace
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from autograder.grading.intake import Repair
-from autograder.grading.judge.record import Record
+from autograder.grading.judge.verdict import Verdict
 from autograder.grading.metadata import GradingMetadata
 from autograder.grading.run.outcome import (
     Outcome,
@@ -78,7 +78,7 @@ def test_what_did_not_end_in_time_is_named_once():
     check.metadata["nbgrader"] = {"grade_id": "numbers-double"}
     own = new_code_cell("while True: pass", outputs=[timeout])
     notebook = new_notebook(cells=[new_code_cell("1"), own, check])
-    late = Record("numbers/double", 0.0, 2.0, ended=EndReason.CPU_TIME)
-    stub = Record("numbers/triple", 0.0, 2.0, ended=EndReason.STUB)
+    late = Verdict("numbers/double", 0.0, 2.0, ended=EndReason.CPU_TIME)
+    stub = Verdict("numbers/triple", 0.0, 2.0, ended=EndReason.STUB)
     GradingMetadata({"numbers-double": late, "numbers-triple": stub}).put(notebook)
     assert out_of_time(notebook) == ["numbers-double", "cell 2"]
