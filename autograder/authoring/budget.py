@@ -99,12 +99,6 @@ def hours(minutes: float) -> str:
     return f"{halves // 2 or ''}{'½' if halves % 2 else ''}"
 
 
-def short_path(cells: Sequence[Cell]) -> list[str]:
-    """The numbers of the exercises on the short path, as the first cell states them."""
-    stated = STATED.search(cells[0].text)
-    return re.findall(r"\d+\.\d+", stated[0]) if stated else []
-
-
 def refuse_wrong(cells: Sequence[Cell], path: Sequence[str]) -> None:
     """Refuse a unit whose first cell or short path is not what its cells add up to.
 

@@ -14,8 +14,7 @@ from autograder.checks.interactor import Ask, asking
 from autograder.checks.observe import describe_error, observe
 from autograder.checks.probes import find
 from autograder.checks.wire import receive, send
-
-CHANNEL = "AUTOGRADER_CHANNEL_FD"  # names the inherited end of the judge's socket
+from autograder.checks.words import CHANNEL
 
 
 def serve(name: str, ticket: str, get: Callable[[], object]) -> None:

@@ -1,16 +1,36 @@
-"""Points by aspect, in a line. Without PyTorch: who only reports needs none."""
+"""Points by aspect, in a sentence. Without PyTorch: who only reports needs none."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+_WORDS = {
+    "calls": "repeated calls",
+    "learning": "gradients and start values",
+    "mode": "training and evaluation mode",
+    "errors": "promised errors",
+}
+_LEAST = 0.005  # of points: what rounds to nothing is not lost
+
 
 def by_aspect(aspects: Mapping[str, Sequence[float]]) -> str:
-    """Aspects with the points earned, and those possible, in a line; "" for one.
+    """Where points were lost, in a sentence; those that weigh most come first.
 
-    Those that are worth most come first.
+    It is "" where the sum says as much: there is one aspect, or nothing was lost, or
+    everything.
     """
-    if len(aspects) < 2:
+    lost = {name: most - own for name, (own, most) in aspects.items()}
+    named = [name for name in lost if lost[name] >= _LEAST]
+    if len(aspects) < 2 or not named or not any(own for own, _ in aspects.values()):
         return ""
-    ordered = sorted(aspects.items(), key=lambda item: (-item[1][1], item[0]))
-    return " · ".join(f"{name} {a:.3g} of {b:.3g}" for name, (a, b) in ordered)
+    named.sort(key=lambda name: (-lost[name], name))
+    parts = [
+        f"{_number(lost[name])} of {_number(aspects[name][1])} for "
+        f"{_WORDS.get(name, name)}"
+        for name in named
+    ]
+    return f"Points lost: {', '.join(parts)}."
+
+
+def _number(points: float) -> str:
+    return f"{round(points, 2):g}"

@@ -3,32 +3,44 @@
 from __future__ import annotations
 
 import difflib
-import os
 import sys
 from types import CodeType
 
 from autograder.checks import references
 from autograder.checks.calls import code_of, running
+from autograder.checks.cells import Undefined, cells, current
 from autograder.checks.compare import judge
-from autograder.checks.demo import left_out
+from autograder.checks.console import forgive
+from autograder.checks.contents import contents_of, path_of
 from autograder.checks.exercise import Answers, Case, CheckResult, Exercise, is_stub
+from autograder.checks.frontend import is_validating, left_out, shell
 from autograder.checks.global_state import pristine, reset, restored
-from autograder.checks.naming import blame
-from autograder.checks.observe import brief, observe
+from autograder.checks.naming import Suspect, blame
+from autograder.checks.observe import (
+    brief,
+    describe_error,
+    is_stub_code,
+    observe,
+    stubs_of,
+)
+from autograder.checks.overview import CourseOverview, overview
 from autograder.checks.panel import Shown
+from autograder.checks.patience import Running, told
 from autograder.checks.probes import find
-from autograder.checks.summary import ExerciseScore, Summary, row_of, summary
+from autograder.checks.scorecard import Scorecard
+from autograder.checks.summary import Summary, summary
 
 
 class Check:
     """``check("unit/exercise", answer)`` compares with the visible references.
 
-    It remembers which exercises fail, to tell a mistake from what follows from it.
+    It remembers which exercises fail, to tell a mistake from what follows from it, and
+    keeps in a file beside the notebook what has been solved.
     """
 
     def __init__(self) -> None:
         self._failed: dict[str, set[CodeType]] = {}  # with the code that was tried
-        self._rows: dict[str, ExerciseScore] = {}  # the last verdict of each exercise
+        self._scorecard = Scorecard()
 
     def __call__(self, name: str, answer: object) -> Shown:
         """Check an answer on the visible cases.
@@ -36,65 +48,133 @@ class Check:
         Shows the verdict as a panel where the notebook can, else as text. A wrong
         answer never raises; a wrong name gives a verdict that lists the close names.
         """
-        return self._show(self._verdict(name, answer, ("public",)))
+        verdict = self._verdict(name, answer, ("public",))
+        self._scorecard.note(verdict, answer)
+        after = self._scorecard.next_step(after=name) if verdict.passed else None
+        return _show(Shown(**vars(verdict), notice=_notice(answer), next_step=after))
 
     def hidden(self, name: str, answer: object) -> Shown:
         """Check on visible and hidden cases together, as grading does."""
-        return self._show(self._verdict(name, answer, ("public", "hidden")))
+        verdict = self._verdict(name, answer, ("public", "hidden"))
+        return _show(Shown(**vars(verdict)))
 
     def summary(self) -> Summary | None:
         """Where you stand in this notebook's unit: points, what is open, what next."""
         if left_out():
             print("(summary: the top of the feedback has it)")
             return None
-        unit = next(reversed(self._rows), "").partition("/")[0]
-        exercises = references.load(unit).values() if unit else ()
-        return summary(list(exercises), self._rows)
+        return summary(self._scorecard)
+
+    def overview(self) -> CourseOverview | None:
+        """All units that are here in one picture: what is solved, and how far."""
+        if left_out():
+            print("(overview: left out while grading)")
+            return None
+        return overview(self._scorecard)
+
+    def reset(self) -> None:
+        """Forget what was solved, in this session and in the file; asks first."""
+        self._scorecard.reset()
 
     def _verdict(
         self, name: str, answer: object, visibility: tuple[str, ...]
     ) -> CheckResult:
         exercises = [_find(name, kind) for kind in visibility]
-        if exercises[0] is None:
+        exercise = exercises[0]
+        if exercise is None:
             return CheckResult(str(name), "", 0, 0, note=_close_names(name))
-        cases = [case for exercise in exercises if exercise for case in exercise.cases]
-        probe = find(name)
+        cases = [case for found in exercises if found for case in found.cases]
+        if isinstance(answer, Undefined):
+            return _empty(exercise, _not_run(answer.name))
+        probe, now = find(name), Running(len(cases))
 
         def ask(case: Case) -> Answers:
+            now.begin(case.title)
             with reset():  # each case, as in grading
                 return observe(probe, answer, case.inputs)
 
-        with restored(), brief():
-            verdict = judge(exercises[0], cases, ask)
+        try:
+            with told(now), restored(), brief():
+                verdict = judge(exercise, cases, ask)
+        except KeyboardInterrupt as stop:
+            return _empty(exercise, _stopped(now, stop))
         self._failed.pop(name, None)
-        verdict = without_stub(self._followed(verdict, exercises[0], answer))
+        verdict = without_stub(self._followed(verdict, exercise, answer))
         if not verdict.passed:
             self._failed[name] = code_of(answer)
-        self._rows[name] = row_of(verdict)
         return verdict
 
     def _followed(
         self, verdict: CheckResult, exercise: Exercise, answer: object
     ) -> CheckResult:
         """The verdict, blamed on an earlier failure whose code runs in a wrong case."""
-        suspects = [name for name in exercise.builds_on if name in self._failed]
+        suspects = {name: self._suspicious(name) for name in exercise.builds_on}
         wrong = [result.case for result in verdict.results if not result.passed]
-        if not suspects or not wrong:
+        if not any(suspects.values()) or not wrong:
             return verdict
         with pristine(), running() as code:
             observe(find(exercise.name), answer, wrong[0].inputs)
-        called = [name for name in suspects if self._failed[name] & code]
-        return blame(verdict, [self._rows[name].title for name in called])
+        called = [name for name, own in suspects.items() if own & code]
+        return blame(verdict, [_suspect(name, suspects[name]) for name in called])
 
-    @staticmethod
-    def _show(verdict: CheckResult) -> Shown:
-        shown = Shown(**vars(verdict))
-        if not verdict.passed and os.environ.get("NBGRADER_VALIDATING") == "1":
-            # Validate lists what is on stderr; else it says "partial credit" of all.
-            print(shown, file=sys.stderr)
-        elif not _has_panels():
-            print(shown)
-        return shown
+    def _suspicious(self, name: str) -> set[CodeType]:
+        """The code of an exercise that fails, or of one that is a stub still."""
+        if name in self._failed:
+            return self._failed[name]
+        place = contents_of(name.partition("/")[0]).places.get(name)
+        defined = place.defines if place else ()
+        return {code for one in defined for code in stubs_of(current(one))}
+
+
+def _show(shown: Shown) -> Shown:
+    if not shown.passed and is_validating():
+        # Validate lists what is on stderr; else it says "partial credit" of all.
+        print(shown, file=sys.stderr)
+    elif shell() is None:
+        print(shown)
+    return shown
+
+
+def _empty(exercise: Exercise, note: str) -> CheckResult:
+    """A verdict on no case: none was tried to its end."""
+    return CheckResult(exercise.name, exercise.title, 0.0, exercise.points, note=note)
+
+
+def _not_run(name: str) -> str:
+    if why := cells.why_stopped(name):
+        return f"`{name}` is not defined: its cell ended with {why}."
+    return f"Run the cell above first: `{name}` is not defined yet."
+
+
+def _stopped(now: Running, stop: KeyboardInterrupt) -> str:
+    """Where a check was when it was interrupted, and in which line of the answer."""
+    where = f"Stopped after {now.seconds:.0f} s, at {now}"
+    line = describe_error(stop).partition("\n")[2].partition("\n")[0]
+    lead, _, code = line.partition(": ")
+    return f"{where}, {lead}: `{code}`" if code else f"{where}."
+
+
+def _notice(answer: object) -> str:
+    """That the newest version of an answer did not run, and an older one is checked."""
+    name = getattr(answer, "__name__", "")
+    why = cells.why_stopped(name) if name and current(name) is answer else ""
+    if not why:
+        return ""
+    return (
+        f"The cell of `{name}` did not run: it ended with {why}. This is what your "
+        "earlier version gives."
+    )
+
+
+def _suspect(name: str, code: set[CodeType]) -> Suspect:
+    unit = name.partition("/")[0]
+    place, path = contents_of(unit).places.get(name), path_of(unit)
+    title = f"*{references.titles(unit)[name]}*"
+    return Suspect(
+        f"{place.label} ({title})" if place else title,
+        unsolved=any(map(is_stub_code, code)),
+        skipped=bool(path) and name not in path,
+    )
 
 
 def without_stub(verdict: CheckResult) -> CheckResult:
@@ -126,13 +206,6 @@ def _close_names(name: str) -> str:
     return f'There is no exercise "{name}". Did you mean {listed}?'
 
 
-def _has_panels() -> bool:
-    """Whether we run in a notebook's kernel, which shows a verdict's HTML by itself."""
-    try:
-        from IPython import get_ipython
-    except ImportError:
-        return False
-    return hasattr(get_ipython(), "kernel")
-
-
+forgive()
+cells.follow()
 check = Check()

@@ -191,18 +191,27 @@ def _difference(
 ) -> str:
     wrong = differing(expected, actual, atol, rtol)
     if expected.dim() == 0:
-        return f"expected {_number(expected)}, yours {_number(actual)}"
+        return _told_apart(expected, actual)
     gap = (actual.to(torch.float64) - expected.to(torch.float64)).abs().nan_to_num()
     worst = int((gap * wrong).argmax())
     # NumPy's, since PyTorch's imports half a second of symbolic algebra.
     place = [int(i) for i in np.unravel_index(worst, gap.shape)]
-    pair = (_number(t.flatten()[worst]) for t in (expected, actual))
-    return (
-        f"{int(wrong.sum())} of {wrong.numel()} numbers differ, most at {place}: "
-        "expected {}, yours {}".format(*pair)
-    )
+    pair = _told_apart(expected.flatten()[worst], actual.flatten()[worst])
+    what, at = ("entries", "first") if _is_boolean(expected) else ("numbers", "most")
+    count = f"{int(wrong.sum())} of {wrong.numel()} {what} differ"
+    return f"{count}, {at} at {place}: {pair}"
 
 
-def _number(value: torch.Tensor) -> str:
-    item = value.item()
-    return f"{item:.4g}" if isinstance(item, float) else str(item)
+def _is_boolean(tensor: torch.Tensor) -> bool:
+    return tensor.dtype == torch.bool
+
+
+def _told_apart(expected: torch.Tensor, actual: torch.Tensor) -> str:
+    """Two single values that differ, with as many digits as show it."""
+    pair = expected.item(), actual.item()
+    told = [str(item) for item in pair]
+    for digits in range(4, 17) if expected.is_floating_point() else ():
+        told = [f"{item:.{digits}g}" for item in pair]
+        if told[0] != told[1]:
+            break
+    return "expected {}, yours {}".format(*told)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from typing import TextIO
 
@@ -19,3 +20,10 @@ def showable(text: str, stream: TextIO | None = None) -> str:
     if text.encode(encoding, "ignore").decode(encoding) == text:
         return text
     return text.translate(_PLAIN).encode(encoding, "replace").decode(encoding)
+
+
+def forgive() -> None:
+    """Have a console show "?" for what it lacks, whoever prints, instead of raising."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
+            stream.reconfigure(errors="replace")

@@ -6,23 +6,35 @@ of its time.
 
 from __future__ import annotations
 
-import os
+import html
+import linecache
 import sys
 import traceback
 from collections.abc import Callable
+from types import CodeType
 from typing import Any
 
+from autograder.checks import contents
+from autograder.checks.cells import defined_in
 from autograder.checks.console import showable
-from autograder.checks.observe import UNSOLVED, describe_error, from_stub, quiet
+from autograder.checks.frontend import is_attended, left_out
+from autograder.checks.observe import (
+    UNSOLVED,
+    describe_error,
+    from_stub,
+    is_library,
+    quiet,
+)
+from autograder.checks.panel import BLUE, boxed
+from autograder.checks.rows import error_lines
 from autograder.checks.svg_theme import as_svg
-from autograder.checks.words import LEFT_OUT
 
 
 def demo(function: Callable[[], Any]) -> Callable[[], Any]:
     """Run a demonstration at once, as a decorator.
 
-    While an exercise that it needs is unsolved or fails, one plain line stands in its
-    place, so that "Run all" goes on to the end of the notebook.
+    While an exercise that it needs is unsolved or fails, a line stands in its place,
+    so that "Run all" goes on to the end of the notebook.
     """
     if left_out():
         print(f"({_title(function)}: left out while grading)")
@@ -32,28 +44,56 @@ def demo(function: Callable[[], Any]) -> Callable[[], Any]:
             function()
     except Exception as error:
         _close_figures()
-        reason = _reason(error, function)
-        print(showable(f"({_title(function)} waits: {reason})"))
+        _say_waiting(_title(function), *_reason(error, function))
     return function
 
 
-def left_out() -> bool:
-    """Whether this is grading, which has no use for what only explains."""
-    return os.environ.get(LEFT_OUT) == "1"
+def _say_waiting(title: str, reason: str, exercise: str) -> None:
+    """What waits and why; for which exercise, with a link where one can be followed."""
+    unit = exercise.partition("/")[0]
+    place = contents.contents_of(unit).places.get(exercise)
+    link, on_path = place.link if place else None, ""
+    if path := contents.path_of(unit):
+        on_path = " (short path)" if exercise in path else " (not on the short path)"
+    if not is_attended():
+        needs = f"; needs {link.text}{on_path}" if link else ""
+        first, line_end, rest = reason.partition("\n")
+        print(showable(f"({title} waits: {first}{needs}{line_end}{rest})"))
+        return
+    from IPython.display import HTML, display
+
+    first, *where = (line.html for line in error_lines(reason))
+    needs = f" It needs {link.html}{on_path}." if link else ""
+    lines = [f"<em>{html.escape(title)}</em> waits: {first}.{needs}", *where]
+    display(HTML(boxed(BLUE, "".join(f"<div>{line}</div>" for line in lines))))
 
 
-def _reason(error: Exception, function: Callable[[], Any]) -> str:
-    """Why a demonstration stopped: whose code it was, and what to do."""
+def _reason(error: Exception, function: Callable[[], Any]) -> tuple[str, str]:
+    """Why a demonstration stopped, and for which exercise it waits, "" if unknown.
+
+    Only a line of an answer is the student's: all other cells are the course's.
+    """
+    here = contents.contents_of(contents.this_unit())
     codes = [frame.f_code for frame, _ in traceback.walk_tb(error.__traceback__)]
+
+    def answers(code: CodeType) -> set[str]:
+        """The exercises that the cell of some code answers."""
+        file = code.co_filename
+        if file == function.__code__.co_filename or is_library(file):
+            return set()
+        text = "".join(linecache.getlines(file))
+        return {found for n in defined_in(text) if (found := here.exercise_of(n))}
+
     if isinstance(error, NotImplementedError) and from_stub(error):
-        return f"{codes[-1].co_qualname.partition('.<locals>')[0]} is {UNSOLVED}"
-    own = getattr(function, "__code__", None)
-    about = describe_error(error, beyond=own.co_filename if own else "")
-    if own is not codes[-1]:
-        return about
-    if isinstance(error, NameError):
-        return f'"{error.name}" is made by a cell above that did not run, or waits, too'
-    return about.partition("\n")[0]  # a line of the course's, not of the student's
+        name = codes[-1].co_qualname.partition(".")[0]
+        return f"`{name}` is {UNSOLVED}", here.exercise_of(name)
+    if isinstance(error, NameError) and error.name and not answers(codes[-1]):
+        needed = here.exercise_of(error.name)
+        run = "run its cell first" if needed else "a cell above did not run, or waits"
+        return f"`{error.name}` is not defined: {run}", needed
+    own = [min(found) for code in codes if (found := answers(code))]
+    told = describe_error(error, is_own=lambda code: bool(answers(code)))
+    return told, own[-1] if own else ""
 
 
 def _title(function: Callable[..., object]) -> str:

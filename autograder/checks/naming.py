@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import IntEnum
 
 import torch
@@ -26,22 +26,36 @@ from autograder.checks.values import same_values
 PATTERN = "pattern"
 
 
-def blame(verdict: CheckResult, failed: Sequence[str]) -> CheckResult:
-    """The verdict, explained by an earlier failure where no mistake explains it.
+@dataclass(frozen=True)
+class Suspect:
+    """An exercise that fails, and whose code runs in another one.
 
-    Args:
-        failed: titles of exercises that fail, and whose code runs in this one.
+    It may be ``unsolved`` still, and be ``skipped`` by the short path.
     """
+
+    title: str
+    unsolved: bool = False
+    skipped: bool = False
+
+
+def blame(verdict: CheckResult, failed: Sequence[Suspect]) -> CheckResult:
+    """The verdict, explained by an earlier failure where no mistake explains it."""
     explained = verdict.mistake and verdict.mistake.name != SEEN
     if explained or not failed:
         return verdict
-    says = f"This builds on *{failed[0]}*, which fails its own check."
-    asks = (
-        "What does that check say? Mend it first, then look here again. Grading tries "
-        "this exercise once more with a right version of the other."
-    )
-    # Whether it really follows only shows when the earlier one is right.
-    return replace(verdict, mistake=Mistake("follows", says, asks), sure=False)
+    first = failed[0]
+    if first.unsolved:
+        says = f"This builds on {first.title}, which is not solved yet."
+        asks = "" if first.skipped else "Could you solve that one first?"
+    else:
+        says = f"This builds on {first.title}, which fails its own check."
+        asks = "What does that check say? Mend it first, then look here again."
+    if first.skipped:
+        says += " The short path leaves it out."
+    says += " Grading tries this exercise once more with a right version of it."
+    # Whether it follows from a failure only shows when the earlier one is right.
+    mistake = Mistake("follows", says, asks)
+    return replace(verdict, mistake=mistake, sure=first.unsolved)
 
 
 def diagnose(

@@ -12,7 +12,7 @@ import re
 import sys
 import traceback
 import warnings
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from types import CodeType
 from typing import TextIO
@@ -119,7 +119,7 @@ def from_stub(error: NotImplementedError) -> bool:
     # an operation in the student's own line, for a type that it has no softmax of. It
     # says why; a stub does not.
     last = traceback.extract_tb(error.__traceback__)[-1]
-    return not error.args and not _is_library(last.filename)
+    return not error.args and not is_library(last.filename)
 
 
 def _others_stub(error: NotImplementedError, answer: object) -> str:
@@ -143,23 +143,39 @@ def _has_stub(function: object, files: Collection[str]) -> bool:
         for value in getattr(function, "__globals__", {}).values()
         if inspect.isfunction(value) and value.__code__.co_filename in files
     }
-    return any(code.co_names == ("NotImplementedError",) for code in codes)
+    return any(map(is_stub_code, codes))
 
 
-def describe_error(error: BaseException, beyond: str = "") -> str:
+def stubs_of(answer: object) -> set[CodeType]:
+    """The code of a function, or of the methods of a class, that does nothing yet."""
+    return set(filter(is_stub_code, code_of(answer)))
+
+
+def is_stub_code(code: CodeType) -> bool:
+    """Whether code raises NotImplementedError, and does nothing else."""
+    return code.co_names == ("NotImplementedError",)
+
+
+def _is_no_library(code: CodeType) -> bool:
+    return not is_library(code.co_filename)
+
+
+def describe_error(
+    error: BaseException, is_own: Callable[[CodeType], bool] = _is_no_library
+) -> str:
     """The exception in one line and, below it, the student's own line that raised.
 
-    Where that is a line of another cell, it comes last: first, who called it. A file to
-    look ``beyond`` is none of the student's.
+    Where that is a line of another cell, it comes last: first, who called it.
+
+    Args:
+        is_own: whether code is the student's.
     """
-    text = (str(error).strip() or "no message").splitlines()[0]
     notes = "".join(f" ({note})" for note in getattr(error, "__notes__", ()) if note)
-    message = f"{type(error).__name__}: {text}{notes}"
+    message = f"{_first_line(error)}{notes}"
     own = [
         (frame.f_code, number)
         for frame, number in traceback.walk_tb(error.__traceback__)
-        if frame.f_code.co_filename != beyond
-        and not _is_library(frame.f_code.co_filename)
+        if is_own(frame.f_code)
     ]
     if not own:
         return message
@@ -171,11 +187,23 @@ def describe_error(error: BaseException, beyond: str = "") -> str:
     return f"{message}\nin your line {calling}: {_line(first, calling)}{called}"
 
 
+def _first_line(error: BaseException) -> str:
+    text = (str(error).strip() or "no message").splitlines()[0]
+    if found := _ALLOCATION.search(text):
+        return f"MemoryError: no room for {int(found[1]) / 1e9:,.0f} GB"
+    return f"{type(error).__name__}: {text}"
+
+
+# PyTorch's allocator speaks of itself first.
+_ALLOCATION = re.compile(r"can't allocate memory: you tried to allocate (\d+) bytes")
+
+
 def _line(code: CodeType, number: int) -> str:
     return linecache.getline(code.co_filename, number).strip()
 
 
-def _is_library(filename: str) -> bool:
+def is_library(filename: str) -> bool:
+    """Whether a file is ours, Python's or an installed one: none of the student's."""
     return filename.startswith(_LIBRARIES) or not _INSTALLED.isdisjoint(
         re.split(r"[/\\]", filename)
     )

@@ -1,4 +1,4 @@
-"""A CheckResult as a person sees it: an HTML panel with pictures, or plain text.
+"""A Verdict as a person sees it: an HTML panel with pictures, or plain text.
 
 Colours are translucent and text is ``currentColor``, so that a panel follows light and
 dark themes alike; right and wrong also differ by symbol, never by colour alone. Styles
@@ -8,87 +8,124 @@ are inline because notebooks and feedback pages drop style sheets of outputs.
 from __future__ import annotations
 
 import html
-import re
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 from autograder.checks.aspects import by_aspect
 from autograder.checks.console import showable
-from autograder.checks.exercise import CaseResult, CheckResult, Finding
+from autograder.checks.exercise import CaseResult, CheckResult
 from autograder.checks.pictures import picture as picture_of
+from autograder.checks.rows import CaseGroup, details, inline, listed, results, rows
+from autograder.checks.rows import title as title_of
 
 BLUE, ORANGE = "#0072B2", "#D55E00"  # Okabe and Ito: distinct for colour-blind readers
 DARK_ORANGE = "#B34700"  # behind white: at least 4.5 to 1, as BLUE has it
-SHOWN = 2  # findings of a case that are told in full
-LISTED = 10  # and how many are named at all
 PICTURES = 30 * 1024  # characters of pictures in a panel; the first one is always there
 _TINT = {BLUE: "rgba(0,114,178,.10)", ORANGE: "rgba(213,94,0,.10)"}
 
 
+@dataclass(frozen=True)
+class Link:
+    """The name of a place in a notebook, and its address; "" where none is known."""
+
+    text: str
+    address: str = ""
+
+    @property
+    def html(self) -> str:
+        if not self.address:
+            return inline(self.text)
+        style = "color:inherit;text-decoration:underline"
+        address = html.escape(self.address, quote=True)
+        return f'<a href="{address}" style="{style}">{inline(self.text)}</a>'
+
+
+@dataclass(frozen=True, repr=False)
 class Shown(CheckResult):
-    """A verdict that shows itself: as a panel in a notebook, as text elsewhere."""
+    """A verdict that shows itself: as a panel in a notebook, as text elsewhere.
+
+    ``notice`` is said above it; ``next_step`` is where to go on from a right answer.
+    """
+
+    notice: str = ""
+    next_step: Link | None = None
 
     def __str__(self) -> str:
-        return showable(as_text(self))
+        return showable(_joined(self.notice, as_text(self, self.next_step)))
 
     def _repr_html_(self) -> str:
-        return as_html(self)
+        notice = boxed(ORANGE, inline(self.notice)) if self.notice else ""
+        return notice + as_html(self, next_step=self.next_step)
 
 
-def as_text(verdict: CheckResult) -> str:
+def _joined(*parts: str) -> str:
+    return "\n".join(filter(None, parts))
+
+
+def as_text(verdict: CheckResult, next_step: Link | None = None) -> str:
     """The verdict as lines of plain text."""
     if not verdict.results:
         return verdict.note
     lines = [f"{verdict.title}: {_points(verdict)}"]
     lines += [f"  {line}" for line in (*_mistake_lines(verdict), *_aspects(verdict))]
-    for result in _grouped(verdict):
-        lines.append(f"  {'✓' if result.passed else '✗'} {_title(result)}")
-        for line in _details(result, verdict):  # an error has several, of any words
-            lines += [f"      {part}" for part in line.splitlines()]
+    if verdict.passed:
+        follows = f" Next: {next_step.text}." if next_step else ""
+        lines.append(f"  ✓ {_all_pass(verdict)}{follows}")
+    for row in rows(verdict):
+        told = _row_text(row, verdict)
+        if not verdict.passed or len(told) > 1:
+            lines += told
     return "\n".join(lines)
 
 
-def as_html(verdict: CheckResult, drawn: Mapping[str, str] | None = None) -> str:
+def _row_text(row: CaseGroup, verdict: CheckResult) -> list[str]:
+    lines = [f"  {'✓' if row.passed else '✗'} {row.title}"]
+    told = [str(line) for line in details(row.first, verdict)]
+    if len(row.cases) > 1 and not row.passed:
+        told.append(f"also: {listed([title_of(case) for case in row.cases[1:]])}")
+    # An error has several lines, of any words.
+    return lines + [f"      {part}" for line in told for part in line.splitlines()]
+
+
+def as_html(
+    verdict: CheckResult,
+    drawn: Mapping[str, str] | None = None,
+    next_step: Link | None = None,
+) -> str:
     """The verdict as a self-contained HTML fragment without scripts.
 
-    The first case that fails is open, with a picture; the others unfold, with theirs as
-    long as there is room.
+    Of a right answer it is a line that opens. Else the first cases that fail are open,
+    with a picture; the others unfold, with theirs as long as there is room.
 
     Args:
         drawn: the verdict's `pictures`, for who has them already.
+        next_step: where to go on from a right answer.
     """
     if not verdict.results:
         return boxed(ORANGE, f"<div>{inline(verdict.note)}</div>")
+    if verdict.passed:
+        return boxed(BLUE, _passed_html(verdict, next_step))
     drawn = pictures(verdict) if drawn is None else drawn
-    results = _grouped(verdict)
-    first = _first_wrong(results)
-    rows = "".join(
-        _row(r, verdict, r.case.name == first, drawn.get(r.case.name, ""))
-        for r in results
-    )
-    head = (
-        f'<div style="display:flex;justify-content:space-between;gap:1em">'
-        f"<strong>{inline(verdict.title)}</strong>"
-        f"<strong>{_points(verdict)}</strong></div>"
-    )
-    colour = BLUE if verdict.passed else ORANGE
+    head = _head(f"<strong>{inline(verdict.title)}</strong>", verdict)
     parts = "".join(f"<div>{html.escape(line)}</div>" for line in _aspects(verdict))
-    return boxed(colour, head + _mistake_html(verdict) + parts + rows)
+    told = "".join(
+        _row_html(row, verdict, drawn, is_first=not place)
+        for place, row in enumerate(rows(verdict))
+    )
+    return boxed(ORANGE, head + _mistake_html(verdict) + parts + told)
 
 
 def pictures(verdict: CheckResult) -> dict[str, str]:
     """The pictures that there is room for, by case: the same under any explanation."""
-    results = _grouped(verdict)
-    first, room, drawn = _first_wrong(results), PICTURES, dict[str, str]()
-    for result in results:
+    wrong = [row.first for row in rows(verdict) if not row.passed]
+    wrong += [r for r in results(verdict) if not r.passed and r not in wrong]
+    room, drawn = PICTURES, dict[str, str]()
+    for result in wrong:
         picture = _picture(result) if room > 0 else ""
-        if result.case.name == first or len(picture) <= room:
+        if result is wrong[0] or len(picture) <= room:
             room -= len(picture)
             drawn[result.case.name] = picture
     return drawn
-
-
-def _first_wrong(results: Iterable[CaseResult]) -> str | None:
-    return next((r.case.name for r in results if not r.passed), None)
 
 
 def boxed(colour: str, content: str) -> str:
@@ -110,12 +147,38 @@ def mark(passed: bool) -> str:
     )
 
 
+def _head(said: str, verdict: CheckResult, width: str = "100%") -> str:
+    """What is said, and the points at the right."""
+    return (
+        '<span style="display:inline-flex;justify-content:space-between;gap:1em;'
+        f'width:{width};vertical-align:top">'
+        f'<span>{said}</span><strong style="white-space:nowrap">{_points(verdict)}'
+        "</strong></span>"
+    )
+
+
+def _passed_html(verdict: CheckResult, next_step: Link | None) -> str:
+    """One line, which opens; below it what is to be known of a right answer."""
+    follows = f" Next: {next_step.html}." if next_step else ""
+    said = f"{mark(True)}{_all_pass(verdict)}{follows}"
+    title = f"<div><strong>{inline(verdict.title)}</strong></div>"
+    inside = title + _listed_html(results(verdict))
+    remarks = "".join(_details_html(result, verdict) for result in results(verdict))
+    line = _head(said, verdict, "calc(100% - 1.4em)")  # beside the triangle
+    return _unfolding(line, inside) + remarks
+
+
+def _all_pass(verdict: CheckResult) -> str:
+    count = len(results(verdict))
+    return f"All {count} cases pass." if count > 1 else "Its case passes."
+
+
 def _points(verdict: CheckResult) -> str:
     return f"{verdict.points:g} of {verdict.max_points:g} points"
 
 
 def _aspects(verdict: CheckResult) -> list[str]:
-    """Where points were lost, by aspect; nothing if none was, or there is only one."""
+    """Where points were lost, by aspect; nothing if the sum says as much."""
     line = "" if verdict.passed else by_aspect(verdict.aspects)
     return [line] if line else []
 
@@ -124,102 +187,64 @@ def _mistake_lines(verdict: CheckResult) -> list[str]:
     if verdict.mistake is None:
         return []
     lead = "" if verdict.sure else "Perhaps: "
-    return [f"{lead}{verdict.mistake.says}", f"Ask yourself: {verdict.mistake.asks}"]
+    lines = [f"{lead}{verdict.mistake.says}"]
+    return lines + [f"Ask yourself: {asks}" for asks in (verdict.mistake.asks,) if asks]
 
 
 def _mistake_html(verdict: CheckResult) -> str:
-    lines = _mistake_lines(verdict)
-    if not lines:
+    if not (lines := _mistake_lines(verdict)):
         return ""
-    says, asks = map(inline, lines)
-    return f'<p style="margin:.5em 0"><strong>{says}</strong><br>{asks}</p>'
+    says, *asks = map(inline, lines)
+    told = "<br>".join([f"<strong>{says}</strong>", *asks])
+    return f'<p style="margin:.5em 0">{told}</p>'
 
 
-def inline(text: str) -> str:
-    """A sentence as HTML: `code` and *emphasis*, everything else escaped."""
-    parts = html.escape(text).split("`")
-    for i, part in enumerate(parts):
-        emphasised = re.sub(r"\*(\w[^*]*)\*", r"<em>\1</em>", part)
-        parts[i] = f"<code>{part}</code>" if i % 2 else emphasised
-    return "".join(parts)
-
-
-def _grouped(verdict: CheckResult) -> list[CaseResult]:
-    """One result per case name: the first drawing that failed, else the first."""
-    chosen: dict[str, CaseResult] = {}
-    for result in verdict.results:
-        first = chosen.setdefault(result.case.name, result)
-        if first.passed and not result.passed:
-            chosen[result.case.name] = result
-    return list(chosen.values())
-
-
-def _title(result: CaseResult) -> str:
-    return result.case.title + (" (hidden)" if result.case.hidden else "")
-
-
-def _row(result: CaseResult, verdict: CheckResult, unfolded: bool, drawn: str) -> str:
-    head = f"{mark(result.passed)}{inline(_title(result))}"
-    details = "".join(
-        f'<div style="margin-left:1.6em;white-space:pre-wrap">{inline(line)}</div>'
-        for line in _details(result, verdict)
+def _row_html(
+    row: CaseGroup, verdict: CheckResult, drawn: Mapping[str, str], is_first: bool
+) -> str:
+    """A row that opens: its first case in full, the others as rows within."""
+    head = f"{mark(row.passed)}{inline(row.title)}"
+    if row.passed and len(row.cases) == 1:
+        told = _details_html(row.first, verdict)
+        return f'<div style="margin:.2em 0">{head}{told}</div>'
+    if row.passed:
+        return _unfolding(head, _listed_html(row.cases))
+    first, *others = row.cases
+    inside = _case_details(first, verdict, drawn)
+    within = "".join(
+        _unfolding(_case_html(r), _case_details(r, verdict, drawn)) for r in others
     )
-    if result.passed:
-        return f'<div style="margin:.2em 0">{head}{details}</div>'
+    if len(others) > 1:
+        within = _unfolding(f"the other {len(others)} cases", within)
+    return _unfolding(head, inside + within, is_open=is_first)
+
+
+def _unfolding(head: str, inside: str, is_open: bool = False) -> str:
     return (
-        f'<details style="margin:.2em 0"{" open" if unfolded else ""}>'
+        f'<details style="margin:.2em 0"{" open" if is_open else ""}>'
         f'<summary style="cursor:pointer">{head}</summary>'
-        f"{details}{drawn}</details>"
+        f'<div style="margin-left:1.6em">{inside}</div></details>'
     )
 
 
-def _details(result: CaseResult, verdict: CheckResult) -> list[str]:
-    """What went wrong in a case; of a hidden case neither inputs nor numbers.
-
-    How good a measured answer is (BLEU) gives nothing away, and is told of right ones;
-    so is what could not be looked at.
-    """
-    wrong = [
-        finding for finding in result.findings if finding.problem or finding.message
-    ]
-    if not wrong:
-        return []
-    secret = result.case.hidden and not result.case.measure
-    lines = list(_finding_lines(wrong[:SHOWN], secret))
-    if also := [finding.name for finding in wrong[SHOWN:] if finding.problem]:
-        listed, more = also[: LISTED - SHOWN], len(also[LISTED - SHOWN :])
-        rest = f", and {more} more" if more else ""
-        lines.append(f"also wrong: {', '.join(listed)}{rest}")
-    if verdict.mistake is None and not result.passed and _is_hinted(result, verdict):
-        lines.append(result.case.hint)
-    return lines
+def _listed_html(cases: Iterable[CaseResult]) -> str:
+    return "".join(f"<div>{_case_html(result)}</div>" for result in cases)
 
 
-def _is_hinted(result: CaseResult, verdict: CheckResult) -> bool:
-    """Whether a case's hint is to the point.
-
-    That of a general property is none where not even ordinary cases are right.
-    """
-    if result.case.says:
-        return all(r.passed or bool(r.case.says) for r in verdict.results)
-    return bool(result.case.hint)
+def _case_html(result: CaseResult) -> str:
+    return f"{'✓' if result.passed else '✗'} {inline(title_of(result))}"
 
 
-def _finding_lines(wrong: Iterable[Finding], hidden: bool) -> Iterable[str]:
-    for finding in wrong:
-        if not finding.problem:
-            yield f"{finding.name}: {finding.message}"
-        elif finding.problem == "raised":
-            yield "raised an error on inputs like these" if hidden else finding.message
-        elif hidden:
-            yield f"{finding.name}: wrong {_plain_problem(finding.problem)}"
-        else:
-            yield f"{finding.name}: {finding.message}"
+def _case_details(
+    result: CaseResult, verdict: CheckResult, drawn: Mapping[str, str]
+) -> str:
+    return _details_html(result, verdict) + drawn.get(result.case.name, "")
 
 
-def _plain_problem(problem: str) -> str:
-    return {"finite": "numbers (NaN or infinite)", "missing": "result"}.get(
-        problem, problem
+def _details_html(result: CaseResult, verdict: CheckResult) -> str:
+    return "".join(
+        f'<div style="white-space:pre-wrap">{line.html}</div>'
+        for line in details(result, verdict)
     )
 
 
@@ -229,5 +254,5 @@ def _picture(result: CaseResult) -> str:
     for finding in result.findings:
         wrong = finding.problem in ("values", "finite")
         if wrong and (drawn := picture_of(finding, result.case)):
-            return f'<div style="margin:.4em 0 .6em 1.6em">{drawn}</div>'
+            return f'<div style="margin:.4em 0 .6em 0">{drawn}</div>'
     return ""

@@ -94,13 +94,18 @@ def _cells(
             looks.setdefault(fill(value), []).append((j * width, i * CELL))
             if roomy:
                 x, y = j * width + CELL, i * CELL + 13
-                numbers += f'<text x="{x}" y="{y}">{value:.2f}</text>'
+                numbers += f'<text x="{x}" y="{y}">{_short(value)}</text>'
     drawn = _paths(usual, width, 0.5, f"rgba({GREY},.35)")
     drawn += _paths(outlined, width, 1.5, f"rgb({ORANGE})")
     if numbers:
         look = 'text-anchor="middle" font-size="10" fill="currentColor"'
         drawn += f"<g {look}>{numbers}</g>"
     return _frame(columns * width, rows * CELL, drawn)
+
+
+def _short(value: float) -> str:
+    """A number in a few letters; a small one is not rounded to zero."""
+    return f"{value:.0e}" if 0 < abs(value) < 0.005 else f"{value:.2f}"
 
 
 _Places = dict[str, list[tuple[int, int]]]  # of cells, by their colour

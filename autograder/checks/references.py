@@ -208,15 +208,24 @@ def _read_answer(
 
 def titles(unit: str) -> dict[str, str]:
     """The titles of a unit's exercises by name, none for a unit that is not here."""
+    return {name: title for name, (title, _) in _heads(unit).items()}
+
+
+def points(unit: str) -> dict[str, float]:
+    """What a unit's exercises are worth, by name; none for a unit that is not here."""
+    return {name: worth for name, (_, worth) in _heads(unit).items()}
+
+
+def _heads(unit: str) -> dict[str, tuple[str, float]]:
     path = FOLDER / "public" / f"{unit}{TEXT}"
-    return dict(_titles(path, _stamp(path))) if path.is_file() else {}
+    return _read_heads(path, _stamp(path)) if path.is_file() else {}
 
 
 @functools.lru_cache
-def _titles(path: Path, _changed: tuple[int, int]) -> dict[str, str]:
+def _read_heads(path: Path, _changed: tuple[int, int]) -> dict[str, tuple[str, float]]:
     """Read once: a page asks for them at every cell."""
     said = json.loads(path.read_text(encoding="utf-8"))
-    return {entry["name"]: entry["title"] for entry in said["exercises"]}
+    return {one["name"]: (one["title"], one["points"]) for one in said["exercises"]}
 
 
 def units(visibility: str = "public") -> list[str]:

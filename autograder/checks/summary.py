@@ -2,65 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from autograder.checks.aspects import by_aspect
+from autograder.checks import progress
 from autograder.checks.console import showable
-from autograder.checks.exercise import CheckResult, Exercise
-from autograder.checks.panel import BLUE, boxed, inline, mark
+from autograder.checks.contents import contents_of
+from autograder.checks.panel import BLUE, Link, boxed, mark
+from autograder.checks.rows import inline
+from autograder.checks.scorecard import ExerciseScore, Scorecard
+from autograder.checks.words import PROGRESS
 
 _HIDDEN = (
     "Grading tries each exercise on other inputs, too, and on cases that are not shown "
-    "here. Answers in words are read by your teachers."
+    "here."
 )
-# The widths: only the exercise's own column, with what to know about it, may wrap.
-_COLUMNS = (
-    ("", "1.5em"), ("", "1.5em"), ("exercise", ""), ("points", "6em"), ("cases", "5em"),
-)  # fmt: skip
 _SIGNS = {True: "✓", False: "✗", None: "·"}
-
-
-@dataclass(frozen=True)
-class ExerciseScore:
-    """One exercise: ``passed`` is None as long as there is nothing to check.
-
-    ``cases`` says how many of its cases passed, ``remark`` what to know about it,
-    ``aspects`` where points were lost.
-    """
-
-    title: str
-    points: float
-    max_points: float
-    passed: bool | None = None
-    cases: str = ""
-    remark: str = "its check did not run yet"
-    aspects: str = ""
-
-
-def row_of(verdict: CheckResult) -> ExerciseScore:
-    """What is kept of a verdict: none of its tensors."""
-    done: dict[str, bool] = {}
-    for result in verdict.results:
-        done[result.case.name] = done.get(result.case.name, True) and result.passed
-    if not done:
-        return ExerciseScore(
-            verdict.title, 0.0, verdict.max_points, None, "", "not solved yet"
-        )
-    remark = verdict.mistake.says if verdict.mistake else ""
-    cases = f"{sum(done.values())} of {len(done)}"
-    aspects = "" if verdict.passed else by_aspect(verdict.aspects)
-    return ExerciseScore(
-        verdict.title, verdict.points, verdict.max_points, verdict.passed, cases,
-        remark, aspects,
-    )  # fmt: skip
+_PATH = "the short path"
+# Sign, number, title, points, cases: only the title wraps.
+_WIDTHS = ("2.2em", "2.8em", "", "7em", "6em")
 
 
 @dataclass(frozen=True)
 class Summary:
-    """The exercises of a unit in their order, as far as they were checked."""
+    """The exercises of a unit in their order, as far as they were checked.
+
+    ``written`` holds the points of questions in words, ``kept`` says where progress is
+    kept, ``follows`` is the exercise to do next.
+    """
 
     rows: tuple[ExerciseScore, ...]
+    written: tuple[float, ...] = ()
+    follows: Link | None = None
+    kept: str = ""
 
     @property
     def points(self) -> float:
@@ -73,74 +46,129 @@ class Summary:
     @property
     def next_step(self) -> str:
         """What to do now, in a sentence."""
-        open_ones = [
-            (number, row) for number, row in enumerate(self.rows, 1) if not row.passed
-        ]
+        return self._next_step(self.follows.text if self.follows else "")
+
+    def _next_step(self, follows: str) -> str:
         if not self.rows:
             return "No check has run yet: run the cells above, then this one again."
-        if not open_ones:
+        if not follows:
             return "Everything that can be checked here is right. Hand it in."
-        number, row = open_ones[0]
-        return f"Next: exercise {number}, {row.title}."
+        return f"Next: {follows}."
+
+    @property
+    def _by_checks(self) -> str:
+        return f"{self.points:g} of {self.max_points:g} points by checks"
+
+    @property
+    def _by_people(self) -> str:
+        """Where the other points come from."""
+        if not self.written:
+            return ""
+        questions = "question" if len(self.written) == 1 else "questions"
+        return (
+            f"{sum(self.written):g} more for the {questions} in words, which your "
+            "teachers read."
+        )
+
+    @property
+    def _notes(self) -> list[str]:
+        return [note for note in (_HIDDEN, self.kept) if note]
 
     def __repr__(self) -> str:
-        lines = [f"{self.points:g} of {self.max_points:g} points"]
-        for number, row in enumerate(self.rows, 1):
-            points = f"{row.points:g}/{row.max_points:g}"
-            cases = f" ({row.cases} cases)" if row.cases else ""
-            remark = f": {row.remark}" if row.remark else ""
-            lines.append(
-                f"  {_SIGNS[row.passed]} {points:>7} {number:>2}. {row.title}{cases}"
-                f"{remark}"
-            )
-            lines += [f"            {row.aspects}"] if row.aspects else []
-        return showable("\n".join([*lines, self.next_step, _HIDDEN]))
+        lines = [self._by_checks, *([self._by_people] if self._by_people else [])]
+        lines += [line for row in self.rows for line in _lines(row)]
+        lines += [f"* {_PATH}"] if any(row.on_path for row in self.rows) else []
+        return showable("\n".join([*lines, self.next_step, *self._notes]))
 
     def _repr_html_(self) -> str:
         if not self.rows:
             return boxed(BLUE, self.next_step)
+        follows = self._next_step(self.follows.html if self.follows else "")
         head = (
-            f"<strong>{self.points:g} of {self.max_points:g} points</strong>"
-            f'<div style="margin:.3em 0">{inline(self.next_step)}</div>'
+            f"<strong>{self._by_checks}</strong>"
+            f"<div>{self._by_people}</div>"
+            f'<div style="margin:.3em 0"><strong>{follows}</strong></div>'
         )
-        titles = "".join(_cell(title, "th", width) for title, width in _COLUMNS)
-        rows = "".join(
-            f"<tr>{_cells(number, row)}</tr>" for number, row in enumerate(self.rows, 1)
+        titles = "".join(
+            _cell(title, "th") for title in ("", "", "exercise", "points", "cases")
         )
+        rows = "".join(_tr(_cells(row)) for row in self.rows)
+        columns = "".join(f'<col style="width:{width}">' for width in _WIDTHS)
+        # JupyterLab gives a table columns of one width unless it says otherwise.
         table = (
-            '<table style="border-collapse:collapse;width:100%;font-size:14px">'
-            f"<tr>{titles}</tr>{rows}</table>"
+            '<table style="border-collapse:collapse;width:100%;table-layout:fixed;'
+            f'font-size:14px"><colgroup>{columns}</colgroup>'
+            f"<thead>{_tr(titles)}</thead><tbody>{rows}</tbody></table>"
         )
-        return boxed(BLUE, f'{head}{table}<div style="margin-top:.5em">{_HIDDEN}</div>')
+        marked = any(row.on_path for row in self.rows)
+        notes = [f"Bold: {_PATH}."] if marked else []
+        below = "".join(f"<div>{inline(note)}</div>" for note in notes + self._notes)
+        small = '<div style="margin-top:.5em;font-size:13px">'
+        return boxed(BLUE, f"{head}{table}{small}{below}</div>")
 
 
-def summary(
-    exercises: Sequence[Exercise], known: Mapping[str, ExerciseScore]
-) -> Summary:
-    """The table of a unit's exercises, from what is known of some of them."""
+def summary(scorecard: Scorecard) -> Summary:
+    """The table of the unit at hand, from what is known of its exercises."""
+    unit = scorecard.unit
+    if not unit:
+        return Summary(())
     return Summary(
-        tuple(
-            known.get(one.name, ExerciseScore(one.title, 0.0, one.points))
-            for one in exercises
-            if one.points  # else it is given
+        tuple(scorecard.rows(unit).values()), contents_of(unit).written,
+        scorecard.next_step(unit), scorecard.problem or _kept(),
+    )  # fmt: skip
+
+
+def _kept() -> str:
+    """Where progress is kept."""
+    where = progress.folder()
+    if where is None:
+        return ""
+    if progress.lasts(where):
+        return (
+            f"Your progress is kept in `{where / PROGRESS}`. `check.overview()` "
+            "shows all units, `check.reset()` forgets it."
         )
+    return (
+        f"Your progress is kept in `{where / PROGRESS}` until this Colab session "
+        "ends. To keep it longer, mount your Drive (folder symbol at the left)."
     )
 
 
-def _cells(number: int, row: ExerciseScore) -> str:
+def _lines(row: ExerciseScore) -> list[str]:
+    points = f"{row.points:g}/{row.max_points:g}"
+    cases = f" ({row.cases} cases)" if row.cases else ""
+    remark = f": {row.remark}" if row.remark else ""
+    place = f"{row.number}{'*' if row.on_path else ''} " if row.number else ""
+    line = f"  {_SIGNS[row.passed]} {points:>7} {place}{row.title}{cases}{remark}"
+    return [line, *([f"            {row.aspects}"] if row.aspects else [])]
+
+
+def _cells(row: ExerciseScore) -> str:
     told = [f"<em>{inline(row.remark)}</em>"] if row.remark else []
     told += [inline(row.aspects)] if row.aspects else []
-    remark = "".join(f"<br>{line}" for line in told)
+    # A mistake is a sentence; a state is a word or two, and fits beside the title.
+    between = "<br>" if row.passed is False else " · "
+    remark = "".join(between + line for line in told)
     sign = mark(row.passed) if row.passed is not None else _SIGNS[None]
-    cells = (sign, str(number), f"{inline(row.title)}{remark}",
-             f"{row.points:g} of {row.max_points:g}", row.cases)  # fmt: skip
+    number = Link(row.number, row.place.address).html if row.place else ""
+    cells = (
+        sign,
+        f"<strong>{number}</strong>" if row.on_path else number,
+        f"{inline(row.title)}{remark}",
+        f"{row.points:g} of {row.max_points:g}",
+        row.cases,
+    )
     return "".join(_cell(text, "td") for text in cells)
 
 
-def _cell(content: str, tag: str, width: str = "") -> str:
-    style = f"width:{width};white-space:nowrap;" if width else ""
-    style += (
-        "text-align:left;vertical-align:top;padding:.25em .6em .25em 0;"
-        "border-bottom:1px solid rgba(128,128,128,.4)"
+def _tr(cells: str) -> str:
+    # JupyterLab stripes rows, which hides the panel's tint.
+    return f'<tr style="background:none">{cells}</tr>'
+
+
+def _cell(content: str, tag: str) -> str:
+    style = (
+        "text-align:left;vertical-align:top;padding:.25em .6em .25em 0;white-space:"
+        "normal;overflow-wrap:break-word;border-bottom:1px solid rgba(128,128,128,.4)"
     )
     return f'<{tag} style="{style}">{content}</{tag}>'

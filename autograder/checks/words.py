@@ -1,3 +1,5 @@
 """Words by which others know what the kit says; here, as they do without PyTorch."""
 
 LEFT_OUT = "AUTOGRADER_LEAVES_OUT_DEMONSTRATIONS"  # an environment variable, "1"
+PROGRESS = "course_progress.json"  # beside a student's notebook: what was solved
+CHANNEL = "AUTOGRADER_CHANNEL_FD"  # names the inherited end of the judge's socket

@@ -16,7 +16,7 @@ PACKAGE = Path(__file__).resolve().parent.parent
 # before, a trained model) comes on top.
 _PROBES = sorted(PACKAGE.glob("units/*/probes"))
 KIT = (
-    *("__init__.py", "checks", "library", "references/public"),
+    *("__init__.py", "checks", "library", "references/public", "references/contents"),
     *(path.relative_to(PACKAGE).as_posix() for path in _PROBES),
 )
 

@@ -62,6 +62,20 @@ def when_idle(page) -> None:
     page.wait_for_selector(f".jp-NotebookPanel:visible {_IDLE}")
 
 
+def when_started(page) -> None:
+    """Wait until a notebook that is open has a kernel."""
+    page.get_by_text("Python 3 (ipykernel) | Idle").wait_for()
+    when_idle(page)
+
+
+def restart(page) -> None:
+    """Restart the kernel; outputs stay."""
+    choose(page, "Kernel", "Restart Kernel…")
+    page.click('.jp-Dialog button:has-text("Restart")')
+    page.get_by_text("Python 3 (ipykernel) | Idle").wait_for(state="detached")
+    when_started(page)
+
+
 def go_to(page, heading: str) -> None:
     """Click a heading in the table of contents."""
     contents = page.locator("#table-of-contents")
@@ -98,6 +112,21 @@ def _type(page, wanted, text: str) -> None:
 def run(page) -> None:
     """Run the cell that has the focus, and go on to the next."""
     page.keyboard.press("Shift+Enter")
+
+
+def run_cell(page, text: str):
+    """Run the code cell that has a text, and stay there; the cell."""
+    wanted = cell(page, "Code", text)
+    wanted.locator(".cm-content").click()
+    page.keyboard.press("Control+Enter")
+    return wanted
+
+
+def run_setup(page, *texts: str) -> None:
+    """Run the code cells that have these texts, one after the other."""
+    for text in texts:
+        run_cell(page, text)
+        when_idle(page)
 
 
 def run_all_above(page) -> None:

@@ -1,5 +1,6 @@
 """What a student sees when a check is run, whatever was written in the cell."""
 
+import re
 import subprocess
 import sys
 
@@ -10,6 +11,7 @@ from autograder import check
 from autograder.checks import references
 from autograder.checks.check import Check
 from autograder.solutions import attention
+from tests.checks.notebook import Notebook
 from tests.checks.scaled import NAME, unscaled
 
 
@@ -160,3 +162,66 @@ def test_an_earlier_failure_is_blamed_only_if_its_code_runs():
     using, alone = (check("attention/self_attention", c) for c in (Using, Alone))
     assert using.mistake.name == "follows" and not using.sure
     assert alone.mistake is None or alone.mistake.name != "follows"
+
+
+def test_an_interrupted_check_says_where_it_was():
+    def endless(q, k, v, mask=None):
+        raise KeyboardInterrupt
+
+    verdict = Check()(NAME, endless)
+    assert re.fullmatch(
+        r"Stopped after 0 s, at case 1 of \d+ \(.+\), in your line \d+: "
+        "`raise KeyboardInterrupt`",
+        verdict.note,
+    )
+    assert verdict.points == 0 and not verdict.unsolved
+
+
+def test_an_answer_whose_cell_did_not_run_is_one_line(monkeypatch):
+    notebook, check = Notebook(monkeypatch), Check()
+    notebook.shell.user_ns["check"] = check
+    shown = notebook.run(f'check("{NAME}", scaled_dot_product_attention)')
+    assert shown.note == (
+        "Run the cell above first: `scaled_dot_product_attention` is not defined yet."
+    )
+    notebook.run("def scaled_dot_product_attention(q, k:\n    pass")
+    shown = notebook.run(f'check("{NAME}", scaled_dot_product_attention)')
+    assert "its cell ended with a syntax error in line 1" in shown.note
+
+
+def test_an_earlier_version_is_said_to_be_one(monkeypatch):
+    notebook, check = Notebook(monkeypatch), Check()
+    notebook.shell.user_ns["check"] = check
+    name = "attention/causal_mask"
+    text = (
+        "import torch\ndef causal_mask(n):\n    return torch.ones(n, n).bool().tril()"
+    )
+    notebook.run(text)
+    assert notebook.run(f'check("{name}", causal_mask)').notice == ""
+    notebook.run(f"{text} +")
+    shown = notebook.run(f'check("{name}", causal_mask)')
+    assert shown.passed and "earlier version" in shown.notice
+    assert shown.notice in str(shown) and "earlier version" in shown._repr_html_()
+
+
+def test_a_stub_that_an_answer_calls_is_named_though_its_check_did_not_run(monkeypatch):
+    notebook, check = Notebook(monkeypatch), Check()
+    notebook.run("def scaled_dot_product_attention(*_):\n    raise NotImplementedError")
+    stub = notebook.get("scaled_dot_product_attention")
+
+    class Using(attention.SelfAttention):
+        def forward(self, x, mask=None):
+            return stub(self.w_q(x), self.w_k(x), self.w_v(x), mask)
+
+    says = check("attention/self_attention", Using).mistake.says
+    assert "builds on Exercise 2.7 (*Scaled dot-product attention*)" in says
+    assert "which is not solved yet. Grading tries" in says, "it is on the short path"
+
+
+def test_more_memory_than_there_is_is_a_plain_line():
+    def greedy(q, k, v, mask=None):
+        return torch.zeros(10**7, 10**6), q
+
+    verdict = Check()(NAME, greedy)
+    assert verdict.mistake.says == "Your line asks for more memory than there is."
+    assert "MemoryError: no room for 40,000 GB\n" in str(verdict)

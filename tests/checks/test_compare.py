@@ -112,3 +112,22 @@ def test_of_two_lists_the_first_items_that_differ_are_told():
     assert told(words, json.dumps(["a", "b c"])).endswith("expected 'd', yours none")
     assert told("4 5", "5 4") == "expected '4 5', yours '5 4'"
     assert told(words, "[" * 100_000).startswith("expected '[")  # no list at all
+
+
+def test_values_are_printed_until_their_difference_shows():
+    def told(expected, actual) -> str:
+        case = Case("c", "c", "", {}, {"a": expected}, atol=1e-8, rtol=0.0)
+        return compare(case, {"a": actual}).findings[0].message
+
+    near = told(torch.tensor([-1.303, 0.0]), torch.tensor([-1.30301, 0.0]))
+    assert near.endswith("most at [0]: expected -1.303, yours -1.30301")
+    assert told(torch.tensor(2.0), torch.tensor(3.0)) == "expected 2, yours 3"
+
+
+def test_booleans_are_entries_and_no_numbers():
+    expected = torch.tensor([[True, False], [True, True]])
+    case = Case("c", "c", "", {}, {"mask": expected})
+    (finding,) = compare(case, {"mask": ~expected}).findings
+    assert finding.message == (
+        "4 of 4 entries differ, first at [0, 0]: expected True, yours False"
+    )

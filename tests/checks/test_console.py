@@ -4,7 +4,7 @@ import contextlib
 import io
 
 from autograder.checks.check import Check
-from autograder.checks.console import showable
+from autograder.checks.console import forgive, showable
 from autograder.solutions import attention
 
 NAME = "attention/causal_mask"
@@ -52,3 +52,11 @@ def test_what_the_students_code_prints_makes_no_right_answer_wrong():
     with console() as stream:
         assert Check()(NAME, loud).passed
     assert "n ->" in printed(stream)
+
+
+def test_whoever_prints_on_a_windows_console_does_not_stop():
+    """Also a cell of the course, or a demonstration: the checks are imported first."""
+    with console() as stream:
+        forgive()
+        print("✓ 3 × 4")
+    assert printed(stream) == "? 3 × 4\n"

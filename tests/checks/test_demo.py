@@ -1,8 +1,12 @@
 """Demonstrations wait for what they need, and are left out while grading."""
 
+import linecache
+
 import matplotlib.pyplot as plt
+import pytest
 
 from autograder import demo, show
+from autograder.checks import contents
 
 
 def test_a_demonstration_waits_for_its_exercise(capsys):
@@ -29,7 +33,7 @@ def test_a_demonstration_names_the_exercise_that_it_waits_for(capsys):
         unsolved_mask()
 
     assert capsys.readouterr().out == (
-        "(heat map waits: unsolved_mask is not solved yet)\n"
+        "(heat map waits: `unsolved_mask` is not solved yet)\n"
     )
 
 
@@ -43,8 +47,61 @@ def test_what_the_course_s_own_code_lacks_is_not_called_the_student_s_line(capsy
         raise ValueError("no")
 
     out = capsys.readouterr().out
-    assert '(table waits: "corpus" is made by a cell above' in out
+    assert "(table waits: `corpus` is not defined: a cell above" in out
     assert "(curves waits: ValueError: no)" in out and "your line" not in out
+
+
+@pytest.fixture
+def cell(monkeypatch):
+    """Runs a text as a cell of unit 2's notebook."""
+    monkeypatch.setattr(contents, "this_unit", lambda: "attention")
+    names = {"demo": demo}
+
+    def run(text: str) -> None:
+        file = f"<cell {len(text)}>"
+        linecache.cache[file] = (len(text), None, text.splitlines(True), file)
+        exec(compile(text, file, "exec"), names)
+
+    yield run
+    for file in [name for name in linecache.cache if name.startswith("<cell ")]:
+        del linecache.cache[file]
+
+
+def test_it_says_which_exercise_a_demonstration_needs(cell, capsys):
+    cell("def causal_mask(n):\n    raise NotImplementedError")
+    cell("@demo\ndef heat_map():\n    causal_mask(3)")
+    cell("@demo\ndef sums():\n    dot_product_scores(3)")
+    path, off = " (short path)", " (not on the short path)"
+    assert capsys.readouterr().out.splitlines() == [
+        f"(heat map waits: `causal_mask` is not solved yet; needs Exercise 2.5{path})",
+        "(sums waits: `dot_product_scores` is not defined: run its cell first; needs "
+        f"Exercise 2.1{off})",
+    ]
+
+
+def test_only_an_answer_s_line_is_the_student_s(cell, capsys):
+    cell("def causal_mask(n):\n    return n.tril()")
+    cell("def draw(mask):\n    return mask.sahpe")
+    cell("@demo\ndef heat_map():\n    causal_mask(3)")
+    cell("@demo\ndef plots():\n    draw(3)")
+    first, where, last = capsys.readouterr().out.splitlines()
+    assert first.endswith("no attribute 'tril'; needs Exercise 2.5 (short path)")
+    assert where == "in your line 2: return n.tril())"
+    assert "plots waits: AttributeError" in last and "your line" not in last
+
+
+def test_in_a_notebook_it_links_to_the_exercise(cell, monkeypatch, capsys):
+    shown = []
+    monkeypatch.setattr("autograder.checks.demo.is_attended", lambda: True)
+    monkeypatch.setattr("IPython.display.display", lambda html: shown.append(html.data))
+    monkeypatch.setenv("JPY_SESSION_NAME", "/home/ada/02 mine.ipynb")
+    cell("def causal_mask(n):\n    return {}['a*b*c']")
+    cell("@demo\ndef heat_map():\n    causal_mask([])")
+    (html,) = shown
+    assert '<a href="02%20mine.ipynb#cell-id=exercise-2-5-the-causal-mask-1"' in html
+    assert "short path" in html
+    assert "<code>return {}[&#x27;a*b*c&#x27;]</code>" in html
+    assert not capsys.readouterr().out
 
 
 def test_grading_runs_no_demonstration_and_draws_no_figure(monkeypatch, capsys):

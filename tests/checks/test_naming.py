@@ -9,7 +9,15 @@ import torch
 
 from autograder.checks.compare import compare, judge
 from autograder.checks.exercise import RAISED, Case, CheckResult, Exercise, Mistake
-from autograder.checks.naming import PATTERN, blame, diagnose, fits, pattern, possible
+from autograder.checks.naming import (
+    PATTERN,
+    Suspect,
+    blame,
+    diagnose,
+    fits,
+    pattern,
+    possible,
+)
 
 X = torch.tensor([1.0, -2.0, 4.0, 0.5])
 LABELS = ("at first", "later")
@@ -124,7 +132,13 @@ def test_a_pattern_says_which_answers_are_wrong():
 
 def test_what_follows_from_an_earlier_failure_is_said_to():
     unknown = verdict({"y": 7 * X, "z": X * 5}, in_property(7, 7))
-    assert blame(unknown, ["A"]).mistake.says.startswith("This builds")
+    suspect = Suspect("Exercise 1.1 (*A*)")
+    fails = blame(unknown, [suspect]).mistake
+    assert fails.says.startswith("This builds on Exercise 1.1 (*A*), which fails")
+    assert "Mend it first" in fails.asks
+    skipped = blame(unknown, [replace(suspect, unsolved=True, skipped=True)])
+    assert "is not solved yet. The short path leaves it out." in skipped.mistake.says
+    assert skipped.mistake.asks == "" and skipped.sure
     assert blame(unknown, []) == unknown
     named = verdict(TRIPLED, in_property(3, 3))
-    assert blame(named, ["A"]) == named
+    assert blame(named, [suspect]) == named

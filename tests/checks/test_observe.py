@@ -14,12 +14,17 @@ from autograder.checks.observe import (
     brief,
     describe_error,
     from_stub,
+    is_library,
     observe,
     quiet,
 )
 from autograder.solutions import attention
 
 OWN_STUB = {RAISED: UNSOLVED, STUB: ""}
+
+
+def in_a_cell(code) -> bool:
+    return code.co_filename != __file__ and not is_library(code.co_filename)
 
 
 def test_inputs_are_copies():
@@ -159,7 +164,7 @@ def test_an_error_in_another_cell_is_told_with_who_called_it():
         try:
             names[name]()
         except TypeError as error:
-            return describe_error(error, beyond=__file__).splitlines()[1:]
+            return describe_error(error, is_own=in_a_cell).splitlines()[1:]
 
     assert told("whole") == [
         "in your line 3: return part.half()",
@@ -207,7 +212,7 @@ def raised_by(code, file):
 def test_an_error_inside_of_pythons_own_modules_is_told_with_the_students_line(call):
     """Some of them are frozen; on Windows, none lies in `lib/python`."""
     error = raised_by(f"import json, os\n{call}", "<a cell>")
-    told = describe_error(error, beyond=__file__)
+    told = describe_error(error, is_own=in_a_cell)
     assert told.splitlines()[1:] == [f"in your line 2: {call}"]
 
 

@@ -8,7 +8,7 @@ import torch
 from autograder import check
 from autograder.checks import references
 from autograder.checks.exercise import RAISED, CaseResult, CheckResult, Finding
-from autograder.checks.panel import as_html, as_text, inline, pictures
+from autograder.checks.panel import Link, as_html, as_text, pictures
 from autograder.solutions import attention
 from tests.checks.scaled import NAME, unscaled
 
@@ -19,6 +19,33 @@ def test_a_panel_needs_nothing_of_the_program_that_shows_it():
     own = html.replace("http://www.w3.org/2000/svg", "")
     found = re.findall(r"<(?:script|style|link|img)|<[^>]* (?:class|on\w+)=", own)
     assert not found and "var(--" not in own and "http" not in own
+
+
+def test_a_right_answer_is_one_line_that_opens():
+    verdict = check(NAME, attention.scaled_dot_product_attention)
+    count = len({result.case.name for result in verdict.results})
+    says = f"All {count} cases pass. Next: Exercise 2.8."
+    shown = replace(verdict, next_step=Link("Exercise 2.8", "a.ipynb#cell-id=b"))
+    first, *others = str(shown).splitlines()
+    assert first.endswith("18 of 18 points") and others == [f"  ✓ {says}"]
+    html = shown._repr_html_()
+    summary, inside = html.split("</summary>")
+    assert html.count("<details") == 1 and f"All {count} cases pass." in summary
+    assert '<a href="a.ipynb#cell-id=b"' in summary and verdict.title not in summary
+    assert inside.count("✓") == count
+
+
+def test_a_student_s_code_is_shown_letter_by_letter(doubling):
+    error = "ValueError: 10**7 or *more*\nin your line 2: x = zeros(10**7, 10**6) < `a`"
+    result = CaseResult(doubling.cases[0], {}, (Finding("", RAISED, error),), 0.0)
+    html = as_html(CheckResult("u/e", "E", 0.0, 4.0, (result,)))
+    assert "10**7 or *more*" in html and "<em>" not in html
+    assert "<code>x = zeros(10**7, 10**6) &lt; `a`</code>" in html
+    text = Finding("words", "values", "expected 'a*b*c', yours 'a*c*b'")
+    html = as_html(
+        CheckResult("u/e", "E", 0.0, 4.0, (replace(result, findings=(text,)),))
+    )
+    assert "expected &#x27;a*b*c&#x27;, yours &#x27;a*c*b&#x27;" in html
 
 
 def test_hidden_cases_show_neither_inputs_nor_numbers():
@@ -54,13 +81,6 @@ def test_pictures_are_the_same_under_another_explanation():
     unnamed = replace(verdict, mistake=None)
     for explained in (verdict, unnamed):
         assert as_html(explained, pictures(unnamed)) == as_html(explained)
-
-
-def test_text_of_a_sentence_is_escaped_but_for_code_and_emphasis():
-    told = inline("Use `a*b*c` in the *next* step, where x <b> y.")
-    assert told == (
-        "Use <code>a*b*c</code> in the <em>next</em> step, where x &lt;b&gt; y."
-    )
 
 
 def test_a_case_is_listed_once_by_a_drawing_that_failed(doubling):

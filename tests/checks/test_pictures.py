@@ -44,6 +44,12 @@ def test_the_first_matrix_that_differs_is_drawn():
     assert "7.25" in drawn(expected, actual)
 
 
+def test_a_small_difference_is_not_written_as_zero():
+    expected = torch.tensor([[1.5, -1.303]])
+    html = drawn(expected.expand(3, 2), (expected - 0.0002).expand(3, 2))
+    assert html.count(">-2e-04<") == 6 and ">-1.30<" in html
+
+
 def test_a_large_matrix_is_cut():
     expected = torch.zeros(100, 90)
     html = drawn(expected, expected + 1)

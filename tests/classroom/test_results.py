@@ -26,7 +26,7 @@ RECORD = Verdict(
     panel="You tripled.\nAsk yourself: How many are two?\n✓ a vector\n✗ negative "
     "numbers (hidden)\n    twice: wrong values",
 )
-ASPECTS = "values 0.5 of 1.2 · calls 0.5 of 0.8"
+ASPECTS = "Points lost: 0.7 of 1.2 for values, 0.3 of 0.8 for repeated calls."
 
 
 @pytest.fixture

@@ -224,6 +224,19 @@ CRASHES = (
         "Can PyTorch do the same, so that the gradient flows on?",
     ),
     Crash(
+        r"to be a tensor, got an? (?P<name>\w+)",
+        "Your code returns a `{name}`, not a tensor.",
+        "Which line leaves PyTorch (`numpy`, `tolist`, `item`, a list of your own)?",
+        own=False,
+    ),
+    Crash(
+        r"(^MemoryError|^(torch\.)?OutOfMemoryError|can't allocate memory)",
+        "Your line asks for more memory than there is.",
+        "Which sizes does the tensor have that is made there, and which one of them is "
+        "too large?",
+        own=True,
+    ),
+    Crash(
         r"(Torch not compiled with CUDA|No CUDA GPUs|Found no NVIDIA driver)",
         "Your code asks for a GPU, but there is none.",
         "On which device are the tensors that your code was given?",

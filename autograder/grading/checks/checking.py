@@ -106,7 +106,8 @@ class Checks:
 
     def _say_kept_back(self, index: int, grade_id: str, keys: list[str]) -> None:
         """Say under a failed check why some exercises were not put in place."""
-        from autograder.checks.panel import ORANGE, boxed, inline
+        from autograder.checks.panel import ORANGE, boxed
+        from autograder.checks.rows import inline
 
         verdict = self._verdicts[grade_id]
         if verdict.points >= verdict.max_points:

@@ -12,6 +12,7 @@ from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
+from autograder.checks.words import PROGRESS
 from autograder.grading.intake.common import (
     DEFAULTS,
     RefusedError,
@@ -53,6 +54,7 @@ def take(
     """Read the regular files of a submission's folder.
 
     Links, FIFOs, sockets, devices and too large files are left out and reported.
+    The file with a student's own progress decides nothing, and is skipped silently.
     Notebooks come first, so that no heap of other files can crowd them out. What a name
     has that is not plain text (a mark for writing from the right, a letter in another
     encoding) is "_" in it.
@@ -146,7 +148,7 @@ def _walk(
                 left_out.setdefault("are too many files", []).append(f"{here or '.'}/…")
                 return
             path = f"{here}/{entry.name}".lstrip("/")
-            if any(fnmatch.fnmatch(entry.name, pattern) for pattern in ignore):
+            if any(fnmatch.fnmatch(entry.name, one) for one in (PROGRESS, *ignore)):
                 continue
             reason = _objection(entry, path, limits)
             if reason:

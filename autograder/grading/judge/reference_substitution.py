@@ -16,7 +16,8 @@ from dataclasses import replace
 from autograder.authoring.catalogue import specification
 from autograder.authoring.variants import solution_source
 from autograder.checks.interactor import BlindTrial
-from autograder.checks.panel import BLUE, ORANGE, boxed, inline, mark
+from autograder.checks.panel import BLUE, ORANGE, boxed, mark
+from autograder.checks.rows import inline
 from autograder.grading.judge.verdict import RenderedVerdict, Verdict
 
 

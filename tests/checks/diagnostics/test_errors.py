@@ -76,6 +76,8 @@ TOLD = [
     (lambda x: torch.tensor([[1], [1, 2]]), "is rectangular"),
     (lambda x: torch.cos(3.0), "gets a plain number"),
     (again, "keeps calling itself"),
+    (lambda x: torch.zeros(10**7, 10**6), "more memory than there is"),
+    (lambda x: [0] * 10**15, "more memory than there is"),
     (lambda x: [0 for a, b, c in [x.shape]], "more or fewer names"),
     (lambda x: x.T.view(12), "`view` never copies"),
     (lambda x: nn.Linear(2.5, 3), "yours is a `float`"),
@@ -134,6 +136,8 @@ def test_every_kind_of_error_is_tried_here_or_needs_another_machine():
             "takes different ones",
         ),
         ("TypeError: PositionalEncoding() takes no arguments", "takes different ones"),
+        ("expected y to be a tensor, got a ndarray", "returns a `ndarray`, not"),
+        ("expected y to be a tensor, got a list of 4", "returns a `list`, not"),
     ],
 )
 def test_what_is_no_fault_of_a_line_is_told(message, told):

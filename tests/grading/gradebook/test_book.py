@@ -23,6 +23,7 @@ from autograder.grading.gradebook.book import GradebookError, PatientBook, Sessi
 from autograder.grading.run.graded_folder import GradedFolder
 from autograder.grading.run.running import Run
 from autograder.grading.scores import SaveVerdicts
+from autograder.grading.warmable import Stage
 from tests import tiny_course as tiny
 from tests.tiny_course import (
     UNIT,
@@ -121,7 +122,7 @@ def test_who_waits_for_another_run_says_for_whom(course, monkeypatch):
     assert "ada is being graded by another command" in done["log"]
 
 
-class _OnSet(RunHere):
+class _OnSet(RunHere, Stage):
     """Grades by a set of tests, whose version counts."""
 
     version = "1"

@@ -87,6 +87,11 @@ def test_ignored_names_are_skipped_silently(tmp_path):
     assert intake.take(tmp_path, ignore=[".ipynb_checkpoints"]) == intake.Taken({})
 
 
+def test_a_student_s_progress_is_no_part_of_a_submission(tmp_path):
+    (tmp_path / "course_progress.json").write_text("{}")
+    assert intake.take(tmp_path) == intake.Taken({})
+
+
 @pytest.mark.parametrize(
     "name",
     ["\u200f02.ipynb", "02\u202f.ipynb", "0\n2.ipynb", os.fsdecode(b"\xff.ipynb")],

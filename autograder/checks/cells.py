@@ -1,0 +1,123 @@
+"""The notebook's own cells: which one defines an answer, and whether it ran.
+
+A check is handed an object. That its cell was not run, or has been changed into
+something that does not run, shows only in the shell, which is asked here.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import hashlib
+import linecache
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from autograder.checks.calls import code_of
+from autograder.checks.frontend import left_out, shell
+
+# Names that a cell defines at its top level, also if it is no Python.
+_DEFINED = re.compile(r"^(?:async +)?(?:def|class) +(\w+)|^(\w+) *=(?!=)", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Undefined:
+    """Stands for an answer that is not there: its cell has not run."""
+
+    name: str
+
+
+def source_of(answer: object) -> str:
+    """The text of the cells that define a function or class; "" for other things."""
+    files = sorted({code.co_filename for code in code_of(answer)})
+    return "".join(line for file in files for line in linecache.getlines(file))
+
+
+def defined_in(text: str) -> set[str]:
+    """The names that a cell's text defines at its top level, even if it cannot run."""
+    return {first or second for first, second in _DEFINED.findall(text)}
+
+
+def digest(answer: object) -> str:
+    """A short digest of the cells that define a function or class, else ""."""
+    text = source_of(answer).strip()
+    return hashlib.sha256(text.encode()).hexdigest()[:16] if text else ""
+
+
+def current(name: str) -> object:
+    """What a name of the notebook stands for now; None for nothing."""
+    found = shell()
+    return found.user_ns.get(name) if found else None
+
+
+class Cells:
+    """Follows the cells as they run, from the import of the checks on."""
+
+    def __init__(self) -> None:
+        self._stopped: dict[str, str] = {}  # by name: why its newest cell did not run
+        self._placed: list[str] = []  # names that stand for nothing, during a cell
+
+    def follow(self) -> None:
+        """Be told of each cell before and after it runs, where there is a shell."""
+        if (found := shell()) and not left_out():
+            found.events.register("pre_run_cell", self.before)
+            found.events.register("post_run_cell", self.after)
+
+    def why_stopped(self, name: str) -> str:
+        """Why the newest cell that should define a name has not; "" if it has."""
+        return self._stopped.get(name, "")
+
+    def before(self, info: Any) -> None:
+        """Let a check look at a name that is not defined: it says what to run."""
+        if found := shell():
+            for name in _checked(str(info.raw_cell or "")):
+                if name not in found.user_ns and not hasattr(builtins, name):
+                    found.user_ns[name] = Undefined(name)
+                    self._placed.append(name)
+
+    def after(self, result: Any) -> None:
+        """Note which names a cell has defined, or has failed to define."""
+        if not (found := shell()):
+            return
+        for name in self._placed:
+            if isinstance(found.user_ns.get(name), Undefined):
+                del found.user_ns[name]
+        self._placed.clear()
+        text = str(result.info.raw_cell or "")
+        why = _why(result)
+        for name in defined_in(text):
+            if why and source_of(found.user_ns.get(name)).strip() != text.strip():
+                self._stopped[name] = why
+            else:
+                self._stopped.pop(name, None)
+
+
+def _checked(text: str) -> list[str]:
+    """The plain names that a cell hands to `check`."""
+    if "check" not in text:
+        return []
+    try:
+        nodes = list(ast.walk(ast.parse(text)))
+    except (SyntaxError, ValueError, RecursionError):
+        return []
+    return [
+        node.args[1].id
+        for node in nodes
+        if isinstance(node, ast.Call)
+        and ast.unparse(node.func) in ("check", "check.hidden")
+        and len(node.args) == 2
+        and isinstance(node.args[1], ast.Name)
+    ]
+
+
+def _why(result: Any) -> str:
+    """Why a cell did not run, or not to its end; "" if it did."""
+    error = result.error_before_exec
+    if isinstance(error, SyntaxError):
+        return f"a syntax error in line {error.lineno} ({error.msg})"
+    error = error or result.error_in_exec
+    return type(error).__name__ if error else ""
+
+
+cells = Cells()

@@ -1,0 +1,104 @@
+"""What a unit's notebook holds, for those who point into it: one small file each.
+
+``references/contents/UNIT.json`` is built from the notebook's text: title, exercises by
+number, the cells of their texts, the names that each defines, the short path, and
+questions in words.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+from urllib.parse import quote
+
+from autograder.checks import installed
+from autograder.checks.frontend import notebook_name
+from autograder.checks.panel import Link
+from autograder.checks.references import FOLDER
+from autograder.checks.references import units as known_units
+
+_FOLDER = FOLDER / "contents"
+
+
+@dataclass(frozen=True)
+class ExercisePlace:
+    """Where an exercise is in its notebook, and what its answer cell defines.
+
+    ``number`` is like "4.2"; ``cell`` is the id of the cell with its text.
+    """
+
+    number: str
+    cell: str
+    defines: tuple[str, ...] = ()
+
+    @property
+    def label(self) -> str:
+        return f"Exercise {self.number}"
+
+    @property
+    def link(self) -> Link:
+        """Its label, which JupyterLab takes one to."""
+        name = quote(notebook_name())
+        return Link(self.label, f"{name}#cell-id={self.cell}" if name else "")
+
+
+@dataclass(frozen=True)
+class Contents:
+    """A unit's notebook: its number, and ``title`` "4 · Encoder and decoder".
+
+    ``places`` are those of its exercises, by name; ``path`` names the exercises of the
+    short path, and ``written`` holds the points of each question in words.
+    """
+
+    number: int = 0
+    title: str = ""
+    places: Mapping[str, ExercisePlace] = field(default_factory=dict)
+    path: tuple[str, ...] = ()
+    written: tuple[float, ...] = ()
+
+    def exercise_of(self, defined: str) -> str:
+        """The exercise whose answer defines a name; "" for no such."""
+        found = (name for name, p in self.places.items() if defined in p.defines)
+        return next(found, "")
+
+
+def pack(contents: Contents) -> str:
+    """The file's text."""
+    return json.dumps(asdict(contents), indent=1, ensure_ascii=False) + "\n"
+
+
+def units() -> list[str]:
+    """The units that are here, in the order of the course."""
+    return sorted(known_units(), key=lambda unit: contents_of(unit).number)
+
+
+def this_unit() -> str:
+    """The unit of the notebook that asked for its checks; "" if none did."""
+    number = installed.asked_for
+    here = (unit for unit in known_units() if contents_of(unit).number == number)
+    return next(here, "") if number else ""
+
+
+def path_of(unit: str) -> tuple[str, ...]:
+    """The exercises of a unit's short path, "unit/name"; none if it has no path."""
+    return contents_of(unit).path
+
+
+@functools.cache  # a kit does not change while it is in use
+def contents_of(unit: str) -> Contents:
+    """A unit's contents; empty for a unit that was built without."""
+    path = _FOLDER / f"{unit}.json"
+    if not path.is_file():
+        return Contents()
+    told: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    places = {
+        name: ExercisePlace(one["number"], one["cell"], tuple(one["defines"]))
+        for name, one in told["places"].items()
+    }
+    return Contents(
+        told["number"], told["title"], places, tuple(told["path"]),
+        tuple(told["written"]),
+    )  # fmt: skip

@@ -1,0 +1,49 @@
+"""Where a check runs: in a notebook that a person looks at, or elsewhere."""
+
+from __future__ import annotations
+
+import os
+from pathlib import PurePath
+from typing import Any
+
+from autograder.checks.words import CHANNEL, LEFT_OUT
+
+
+def left_out() -> bool:
+    """Whether this is grading, which has no use for what only explains."""
+    return os.environ.get(LEFT_OUT) == "1"
+
+
+def is_validating() -> bool:
+    """Whether nbgrader's Validate runs the notebook."""
+    return os.environ.get("NBGRADER_VALIDATING") == "1"
+
+
+def shell() -> Any:
+    """The shell of a notebook's kernel, which shows HTML by itself; None elsewhere."""
+    try:
+        from IPython import get_ipython
+    except ImportError:
+        return None
+    found = get_ipython()
+    return found if hasattr(found, "kernel") else None
+
+
+def notebook_name() -> str:
+    """The file name of the notebook that runs, as Jupyter's server says; else ""."""
+    path = PurePath(os.environ.get("JPY_SESSION_NAME", ""))
+    return path.name if path.suffix == ".ipynb" else ""
+
+
+def is_attended() -> bool:
+    """Whether a person runs this notebook, and could be asked something.
+
+    JupyterLab, VS Code and Colab say so in each request; programs that run notebooks
+    say that nobody can answer. Grading is never attended, whatever is said there.
+    """
+    if left_out() or is_validating() or CHANNEL in os.environ:
+        return False
+    if (found := shell()) is None:
+        return False
+    request = found.kernel.get_parent("shell") or {}
+    return bool(request.get("content", {}).get("allow_stdin"))

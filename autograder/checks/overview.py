@@ -1,0 +1,105 @@
+"""All units in one picture: a row for each, with a field for each exercise."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from autograder.checks import contents
+from autograder.checks.console import showable
+from autograder.checks.panel import BLUE, DARK_ORANGE, boxed
+from autograder.checks.rows import inline
+from autograder.checks.scorecard import ExerciseScore, Scorecard
+
+_FIELDS = {True: "✓", False: "✗", None: "·"}
+# How a field is filled and framed: what it says differs by more than its colour.
+_LOOKS = {
+    True: f"background-color:{BLUE};color:#fff;border:2px solid {BLUE}",
+    False: f"border:2px dashed {DARK_ORANGE}",
+    None: "border:2px solid rgba(128,128,128,.45)",
+}
+_LEGEND = (
+    (True, "all visible cases pass"),
+    (False, "tried, and not all pass"),
+    (None, "open, or changed since its check"),
+)
+
+
+@dataclass(frozen=True)
+class UnitScore:
+    """A unit's title and its exercises, in order."""
+
+    title: str
+    rows: tuple[ExerciseScore, ...]
+
+    @property
+    def points(self) -> str:
+        earned, most = (
+            sum(row.points for row in self.rows),
+            sum(row.max_points for row in self.rows),
+        )
+        return f"{earned:g} of {most:g} points"
+
+
+@dataclass(frozen=True)
+class CourseOverview:
+    """How far a student has come in each unit."""
+
+    units: tuple[UnitScore, ...]
+
+    def __repr__(self) -> str:
+        width = max((len(unit.title) for unit in self.units), default=0)
+        most = max((len(unit.rows) for unit in self.units), default=0)
+        lines = (
+            f"{unit.title:<{width}}  {_signs(unit.rows):<{most}}  {unit.points}"
+            for unit in self.units
+        )
+        return showable("\n".join(lines))
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f'<div style="margin:.5em 0">'
+            '<div style="display:flex;justify-content:space-between;gap:1em">'
+            f"<strong>{inline(unit.title)}</strong><span>{unit.points}</span></div>"
+            f"<div>{''.join(map(_field, unit.rows))}</div></div>"
+            for unit in self.units
+        )
+        legend = " ".join(
+            f'<span style="white-space:nowrap;margin-right:1em">'
+            f"{_square(_LOOKS[passed], '')} {says}</span>"
+            for passed, says in _LEGEND
+        )
+        return boxed(BLUE, f'{rows}<div style="font-size:13px">{legend}</div>')
+
+
+def overview(scorecard: Scorecard) -> CourseOverview:
+    """The picture of all units that are here."""
+    return CourseOverview(
+        tuple(
+            UnitScore(contents.contents_of(unit).title or unit, tuple(rows.values()))
+            for unit in contents.units()
+            if (rows := scorecard.rows(unit))
+        )
+    )
+
+
+def _signs(rows: Sequence[ExerciseScore]) -> str:
+    return "".join(_FIELDS[row.passed] for row in rows)
+
+
+def _field(row: ExerciseScore) -> str:
+    told = f"{row.number} {row.title}: {row.points:g} of {row.max_points:g} points"
+    if row.remark:
+        told += f", {row.remark}"
+    number = row.number.partition(".")[2] or _FIELDS[row.passed]
+    return _square(_LOOKS[row.passed], number, html.escape(told, quote=True))
+
+
+def _square(look: str, content: str, told: str = "") -> str:
+    label = f' title="{told}"' if told else ""
+    return (
+        f'<span{label} style="display:inline-block;box-sizing:border-box;width:2em;'
+        "height:2em;line-height:1.6em;text-align:center;border-radius:4px;font-size:12px;"
+        f'margin:2px 4px 2px 0;vertical-align:middle;{look}">{content}</span>'
+    )

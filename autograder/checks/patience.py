@@ -1,0 +1,69 @@
+"""A word on a check that takes long, while it does."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TextIO
+
+from autograder.checks.console import showable
+from autograder.checks.frontend import is_attended
+
+FIRST, AGAIN = 5.0, 30.0  # seconds until it is said, and between the later times
+
+
+@dataclass
+class Running:
+    """Which case of how many is being tried; 0 before the first."""
+
+    cases: int
+    case: int = 0
+    title: str = ""
+    started: float = field(default_factory=time.monotonic)
+
+    def begin(self, title: str) -> None:
+        """Say that the next case begins."""
+        self.case, self.title = self.case + 1, title
+
+    def __str__(self) -> str:
+        return f"case {self.case} of {self.cases} ({self.title})"
+
+    @property
+    def seconds(self) -> float:
+        return time.monotonic() - self.started
+
+
+@contextmanager
+def told(
+    running: Running, first: float = FIRST, again: float = AGAIN
+) -> Iterator[None]:
+    """Print where a check is after some seconds, and from time to time.
+
+    By a thread, which a loop in Python lets run: Windows has no alarm. To nobody, where
+    nobody could stop it: a program that runs notebooks wants the verdict alone.
+    """
+    if not is_attended():
+        yield
+        return
+    done, stream = threading.Event(), sys.stdout
+
+    def tell() -> None:
+        pause = first
+        while not done.wait(pause):
+            pause = again
+            _print(f"(still running: {running}; interrupt the kernel to stop)", stream)
+
+    thread = threading.Thread(target=tell, name="patience", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+
+
+def _print(text: str, stream: TextIO) -> None:
+    print(showable(text, stream), file=stream, flush=True)

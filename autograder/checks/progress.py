@@ -1,0 +1,148 @@
+"""What a student has solved so far, in one small file beside the notebook.
+
+It is written in a notebook that a person runs, and nowhere else: not by programs that
+run notebooks (the build, nbgrader's Validate), and never while grading. What it holds
+is shown, and decides nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+
+from autograder.checks.frontend import is_attended
+from autograder.checks.words import PROGRESS
+
+_FORMAT = 1
+_LARGEST = 1_000_000  # bytes: a file of ours has a tenth of that at most
+_MOST = 10.0  # times its points, that an exercise gives with a bonus
+_DRIVE = Path("/content/drive/MyDrive")  # Google's, in Colab, once it is mounted
+
+
+class ProgressFileError(OSError):
+    """The file holds something else than a student's progress; the text says so."""
+
+
+@dataclass(frozen=True)
+class Earlier:
+    """The last verdict on an exercise, of this session or an earlier one.
+
+    ``share`` is that of the points, ``cases`` like "13 of 14"; ``source`` is a digest
+    of the cell that defined ``target``, "" for an object without one.
+    """
+
+    share: float
+    passed: bool
+    cases: str
+    target: str = ""
+    source: str = ""
+
+
+def folder() -> Path | None:
+    """Where the file is, or will be; None where nothing is to be remembered."""
+    if not is_attended():
+        return None
+    if "google.colab" not in sys.modules:
+        return Path.cwd()
+    notebooks = _DRIVE / "Colab Notebooks"
+    return next((p for p in (notebooks, _DRIVE) if p.is_dir()), Path.cwd())
+
+
+def lasts(where: Path) -> bool:
+    """Whether the folder outlives the session: Colab's own does not."""
+    return "google.colab" not in sys.modules or where.is_relative_to(_DRIVE)
+
+
+def read(where: Path) -> dict[str, Earlier]:
+    """What is known of each exercise, by name; nothing if there is no file.
+
+    Raises:
+        ProgressFileError: it is broken, or is none of the course's.
+    """
+    path = where / PROGRESS
+    if not path.is_file():
+        return {}
+    try:
+        if path.stat().st_size > _LARGEST:
+            raise ValueError("too large")
+        told = json.loads(path.read_text(encoding="utf-8"))
+        if told["format"] != _FORMAT:
+            raise ValueError("another format")
+        return {str(name): _earlier(one) for name, one in told["exercises"].items()}
+    except (
+        OSError,
+        ValueError,
+        LookupError,
+        TypeError,
+        AttributeError,
+        RecursionError,
+    ):
+        raise ProgressFileError(
+            f"{PROGRESS} does not hold your progress and is ignored; `check.reset()` "
+            "replaces it"
+        ) from None
+
+
+def _earlier(told: Mapping[str, object]) -> Earlier:
+    share, passed, cases, target, source = (told[one.name] for one in fields(Earlier))
+    if not isinstance(share, float | int) or not isinstance(passed, bool):
+        raise TypeError("of another kind")
+    if not 0 <= share <= _MOST:
+        raise ValueError("no share of points")
+    return Earlier(float(share), passed, str(cases), str(target), str(source))
+
+
+def read_all(where: Path) -> dict[str, Earlier]:
+    """The same, with what notebooks in the folders beside this one's have kept.
+
+    nbgrader gives each unit a folder of its own. What cannot be read there is left out.
+    """
+    known: dict[str, Earlier] = {}
+    for path in sorted(where.parent.glob(f"*/{PROGRESS}")):
+        if path.parent != where:
+            known |= _or_nothing(path.parent)
+    return known | _or_nothing(where)
+
+
+def _or_nothing(where: Path) -> dict[str, Earlier]:
+    try:
+        return read(where)
+    except ProgressFileError:
+        return {}
+
+
+def keep(where: Path, name: str, found: Earlier) -> None:
+    """Add a verdict to the file.
+
+    Raises:
+        ProgressFileError: it is broken, foreign, or cannot be written.
+    """
+    _write(where, read(where) | {name: found})
+
+
+def forget(where: Path) -> None:
+    """Replace the file, whatever it holds, by an empty one.
+
+    Raises:
+        ProgressFileError: it cannot be written.
+    """
+    _write(where, {})
+
+
+def _write(where: Path, known: Mapping[str, Earlier]) -> None:
+    entries = {name: asdict(one) for name, one in sorted(known.items())}
+    text = json.dumps({"format": _FORMAT, "exercises": entries}, indent=1)
+    part = where / f"{PROGRESS}.{os.getpid()}.part"
+    try:
+        part.write_text(text, encoding="utf-8")
+        part.replace(where / PROGRESS)
+    except OSError as error:
+        part.unlink(missing_ok=True)
+        raise ProgressFileError(
+            f"{PROGRESS} cannot be written ({error.strerror}): your progress ends with "
+            "this session"
+        ) from None

@@ -1,0 +1,198 @@
+"""What is told of each case of a verdict, and which cases are told together.
+
+Cases that fail in the same way are one row, and so are those that pass. The words are
+the course's or the student's: only the former are marked up.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from autograder.checks.exercise import RAISED, CaseResult, CheckResult, Finding
+from autograder.checks.properties import what_was_seen
+
+SHOWN = 2  # findings of a case that are told in full
+LISTED = 10  # and how many are named at all, of findings or of cases
+
+
+def inline(text: str) -> str:
+    """A sentence as HTML: `code` and *emphasis*, everything else escaped."""
+    parts = html.escape(text).split("`")
+    for i, part in enumerate(parts):
+        emphasised = re.sub(r"\*(\w[^*]*)\*", r"<em>\1</em>", part)
+        parts[i] = f"<code>{part}</code>" if i % 2 else emphasised
+    return "".join(parts)
+
+
+def _quoted(text: str) -> str:
+    """An error's words as HTML: `code`, and nothing else that could be a mark."""
+    parts = html.escape(text).split("`")
+    return "".join(f"<code>{p}</code>" if i % 2 else p for i, p in enumerate(parts))
+
+
+class Line(NamedTuple):
+    """A line of text, and a line of the student's code behind it."""
+
+    text: str
+    code: str = ""
+    marked_up: Callable[[str], str] = inline
+
+    def __str__(self) -> str:
+        return f"{self.text}{self.code}"
+
+    @property
+    def html(self) -> str:
+        code = f"<code>{html.escape(self.code)}</code>" if self.code else ""
+        return f"{self.marked_up(self.text)}{code}"
+
+
+@dataclass(frozen=True)
+class CaseGroup:
+    """Cases of which the same is to be told; the first one is told in full."""
+
+    cases: tuple[CaseResult, ...]
+
+    @property
+    def first(self) -> CaseResult:
+        return self.cases[0]
+
+    @property
+    def passed(self) -> bool:
+        return self.first.passed
+
+    @property
+    def title(self) -> str:
+        count = len(self.cases)
+        if count == 1:
+            return title(self.first)
+        if self.passed:
+            return f"{count} other cases pass"
+        return f"{count} cases fail in the same way (first: {title(self.first)})"
+
+
+def title(result: CaseResult) -> str:
+    """The title of a case."""
+    return result.case.title + (" (hidden)" if result.case.hidden else "")
+
+
+def results(verdict: CheckResult) -> list[CaseResult]:
+    """One result per case name: the first drawing that failed, else the first."""
+    chosen: dict[str, CaseResult] = {}
+    for result in verdict.results:
+        first = chosen.setdefault(result.case.name, result)
+        if first.passed and not result.passed:
+            chosen[result.case.name] = result
+    return list(chosen.values())
+
+
+def rows(verdict: CheckResult) -> list[CaseGroup]:
+    """What failed, in the order of the cases; then what passed with a remark; then all
+    others, as one row.
+    """
+    failed: dict[object, list[CaseResult]] = {}
+    remarked, passed = list[CaseGroup](), list[CaseResult]()
+    for result in results(verdict):
+        if not result.passed:
+            failed.setdefault(_failure(result), []).append(result)
+        elif details(result, verdict):
+            remarked.append(CaseGroup((result,)))
+        else:
+            passed.append(result)
+    wrong = [CaseGroup(tuple(group)) for group in failed.values()]
+    return [*wrong, *remarked, *([CaseGroup(tuple(passed))] if passed else [])]
+
+
+def _failure(result: CaseResult) -> object:
+    """What equal failures have in common, whatever their numbers.
+
+    Of hidden cases no more than is told of them: what is wrong, not how.
+    """
+    case = result.case
+    if case.measure:
+        return case.name
+    wrong = [finding for finding in result.findings if finding.problem]
+    kinds = {(what_was_seen(f.name)[0], f.problem) for f in wrong}
+    errors = frozenset(() if case.hidden else map(_error, wrong))
+    return case.hidden, frozenset(kinds), errors
+
+
+def _error(finding: Finding) -> str:
+    """An error without what is special about a case: its kind, and where it arose.
+
+    One of ours is a sentence without a kind; only its numbers are a case's own.
+    """
+    if finding.problem != RAISED:
+        return ""
+    first, _, where = finding.message.partition("\n")
+    kind = re.sub(r"\d+", "0", first.partition(":")[0])
+    return f"{kind}\n{where}"
+
+
+def details(result: CaseResult, verdict: CheckResult) -> list[Line]:
+    """What went wrong in a case; of a hidden case neither inputs nor numbers.
+
+    How good a measured answer is (BLEU) gives nothing away, and is told of right ones;
+    so is what could not be looked at.
+    """
+    wrong = [
+        finding for finding in result.findings if finding.problem or finding.message
+    ]
+    if not wrong:
+        return []
+    lines = list(_finding_lines(wrong[:SHOWN], result))
+    if also := [finding.name for finding in wrong[SHOWN:] if finding.problem]:
+        lines.append(Line(f"also wrong: {listed(also, LISTED - SHOWN)}", "", _quoted))
+    if verdict.mistake is None and not result.passed and _is_hinted(result, verdict):
+        lines.append(Line(result.case.hint))
+    return lines
+
+
+def listed(names: list[str], most: int = LISTED) -> str:
+    """Names in a line; of many, how many more there are."""
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f", and {more} more" if more > 0 else "")
+
+
+def _is_hinted(result: CaseResult, verdict: CheckResult) -> bool:
+    """Whether a case's hint is to the point.
+
+    That of a general property is none where not even ordinary cases are right.
+    """
+    if result.case.says:
+        return all(r.passed or bool(r.case.says) for r in verdict.results)
+    return bool(result.case.hint)
+
+
+def _finding_lines(wrong: Iterable[Finding], result: CaseResult) -> Iterator[Line]:
+    measured = bool(result.case.measure)
+    hidden = result.case.hidden and not measured
+    for finding in wrong:
+        raised = finding.problem == RAISED
+        if raised and hidden:
+            yield Line("raised an error on inputs like these")
+        elif raised:
+            yield from error_lines(finding.message)
+        elif hidden and finding.problem:
+            yield Line(f"{finding.name}: wrong {_plain_problem(finding.problem)}")
+        else:
+            how = inline if measured or not finding.problem else html.escape
+            yield Line(f"{finding.name}: {finding.message}", "", how)
+
+
+def error_lines(message: str) -> Iterator[Line]:
+    """An error, and the student's lines where it arose: "in your line 3: ..."."""
+    first, *where = message.splitlines() or [""]
+    yield Line(first, "", _quoted)
+    for line in where:
+        lead, colon, code = line.partition(": ")
+        yield Line(lead + colon, code, _quoted)
+
+
+def _plain_problem(problem: str) -> str:
+    return {"finite": "numbers (NaN or infinite)", "missing": "result"}.get(
+        problem, problem
+    )

@@ -1,0 +1,173 @@
+"""How far a student has come: verdicts of this session, and those kept before it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+from autograder.checks import contents, progress, references
+from autograder.checks.aspects import by_aspect
+from autograder.checks.cells import current, digest
+from autograder.checks.console import showable
+from autograder.checks.exercise import CheckResult
+from autograder.checks.panel import Link
+from autograder.checks.progress import Earlier, ProgressFileError
+from autograder.checks.words import PROGRESS
+
+
+@dataclass(frozen=True)
+class ExerciseScore:
+    """One exercise: ``passed`` is None as long as there is nothing to check.
+
+    ``cases`` says how many of its cases passed, ``remark`` what to know about it,
+    ``aspects`` where points were lost, ``number`` ("4.2") and ``place`` where it is in
+    the notebook.
+    """
+
+    title: str
+    points: float
+    max_points: float
+    passed: bool | None = None
+    cases: str = ""
+    remark: str = "its check did not run yet"
+    aspects: str = ""
+    number: str = ""
+    place: Link | None = None
+    on_path: bool = False
+
+
+def row_of(verdict: CheckResult) -> ExerciseScore:
+    """What is kept of a verdict: none of its tensors."""
+    done: dict[str, bool] = {}
+    for result in verdict.results:
+        done[result.case.name] = done.get(result.case.name, True) and result.passed
+    if not done:
+        return ExerciseScore(
+            verdict.title, 0.0, verdict.max_points, remark="not solved yet"
+        )
+    remark = verdict.mistake.says if verdict.mistake else ""
+    cases = f"{sum(done.values())} of {len(done)}"
+    aspects = "" if verdict.passed else by_aspect(verdict.aspects)
+    return ExerciseScore(
+        verdict.title, verdict.points, verdict.max_points, verdict.passed, cases,
+        remark, aspects,
+    )  # fmt: skip
+
+
+class Scorecard:
+    """What is known of each exercise; a file beside the notebook remembers it."""
+
+    def __init__(self) -> None:
+        self._rows: dict[str, ExerciseScore] = {}  # the last verdict of this session
+        self._kept: dict[str, Earlier] = {}  # the same, as the file has it
+        self.problem = ""  # with the file, if there is one
+
+    @property
+    def unit(self) -> str:
+        """The unit of the last check, else that of the notebook; "" for neither."""
+        last = next(reversed(self._rows), "").partition("/")[0]
+        return last or contents.this_unit()
+
+    def note(self, verdict: CheckResult, answer: object) -> None:
+        """Remember a verdict; a stub is no try, and takes nothing away."""
+        if not verdict.max_points:
+            return  # there is no such exercise
+        if not verdict.results and not verdict.unsolved:
+            return  # it was not tried to its end
+        row = self._rows[verdict.exercise] = row_of(verdict)
+        if verdict.unsolved:
+            return
+        name = str(getattr(answer, "__name__", ""))
+        target = name if name and current(name) is answer else ""
+        share = verdict.points / verdict.max_points
+        found = Earlier(share, verdict.passed, row.cases, target, digest(answer))
+        self._kept[verdict.exercise] = found
+        if (where := progress.folder()) is not None:
+            self._tell(lambda: progress.keep(where, verdict.exercise, found))
+
+    def known(self) -> Mapping[str, Earlier]:
+        """The last verdict on each exercise, of whatever session and unit."""
+        where = progress.folder()
+        return (progress.read_all(where) if where else {}) | self._kept
+
+    def rows(self, unit: str) -> dict[str, ExerciseScore]:
+        """A unit's exercises in their order, by name; without those that are given."""
+        known, here = self.known(), contents.contents_of(unit)
+        return {
+            name: replace(
+                self._row(name, references.titles(unit)[name], points, known.get(name)),
+                number=here.places[name].number if name in here.places else "",
+                place=_link(unit, name),
+                on_path=name in here.path,
+            )
+            for name, points in references.points(unit).items()
+            if points
+        }
+
+    def _row(
+        self, name: str, title: str, points: float, known: Earlier | None
+    ) -> ExerciseScore:
+        row = self._rows.get(name)
+        if known is None:
+            return row or ExerciseScore(title, 0.0, points)
+        earned = round(known.share * points, 2)
+        if _has_changed(known):
+            remark = "changed since: run its check again"
+            if row is None and known.passed:
+                remark = f"passed earlier, {remark}"
+            return ExerciseScore(title, earned, points, None, known.cases, remark)
+        if row:
+            return row
+        remark = "passed earlier" if known.passed else "checked earlier"
+        return ExerciseScore(title, earned, points, known.passed, known.cases, remark)
+
+    def next_step(self, unit: str = "", after: str = "") -> Link | None:
+        """The next exercise that is open, on the short path if one is open there.
+
+        Args:
+            after: the exercise from which to go on; its unit is meant.
+        """
+        unit = unit or after.partition("/")[0]
+        rows, path = self.rows(unit), contents.path_of(unit)
+        names = list(rows)
+        start = names.index(after) + 1 if after in names else 0
+        found = [n for n in names[start:] + names[:start] if not rows[n].passed]
+        chosen = next((name for name in found if name in path), next(iter(found), ""))
+        return _link(unit, chosen) if chosen else None
+
+    def reset(self) -> None:
+        """Forget all verdicts, once the student has said so."""
+        where = progress.folder()
+        if where is not None:
+            path = where / PROGRESS
+            asked = f'Forget what {path} holds? Type "yes": '
+            if input(showable(asked)).strip() != "yes":
+                print("Nothing was changed.")
+                return
+            self._tell(lambda: progress.forget(where))
+        self._rows.clear()
+        self._kept.clear()
+        print("All checks of this folder count as not run yet.")
+
+    def _tell(self, use_file: Callable[[], None]) -> None:
+        """Use the file; what is wrong with it is said once, and stops nothing."""
+        try:
+            use_file()
+            self.problem = ""
+        except ProgressFileError as error:
+            if not self.problem:
+                print(showable(f"({error})"))
+            self.problem = str(error)
+
+
+def _has_changed(known: Earlier) -> bool:
+    """Whether the cell that defines an answer is not the one that was checked."""
+    now = digest(current(known.target)) if known.source and known.target else ""
+    return bool(now) and now != known.source
+
+
+def _link(unit: str, name: str) -> Link:
+    place = contents.contents_of(unit).places.get(name)
+    if place is None:
+        return Link(references.titles(unit)[name])
+    return place.link

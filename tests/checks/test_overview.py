@@ -1,0 +1,31 @@
+"""All units in one picture."""
+
+from autograder.checks.check import Check
+from autograder.checks.contents import units
+from autograder.checks.words import LEFT_OUT
+from autograder.solutions import attention
+
+
+def test_each_unit_has_a_row_with_a_field_for_each_exercise(capsys):
+    check = Check()
+    check("attention/scores", attention.dot_product_scores)
+    check("attention/softmax", lambda scores, dim=-1: scores)
+    shown = check.overview()
+    lines = repr(shown).splitlines()
+    assert len(lines) == len(units()) == 7
+    assert lines[1].split() == [
+        "2",
+        "·",
+        "Attention",
+        "✓·✗········",
+        *["5", "of", "96", "points"],
+    ]
+    html = shown._repr_html_()
+    assert html.count("title=") == sum(len(unit.rows) for unit in shown.units)
+    assert 'title="2.1 Scores of queries and keys: 5 of 5 points"' in html
+
+
+def test_grading_leaves_it_out(monkeypatch, capsys):
+    monkeypatch.setenv(LEFT_OUT, "1")
+    assert Check().overview() is None
+    assert "left out" in capsys.readouterr().out

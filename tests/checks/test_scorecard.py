@@ -1,0 +1,120 @@
+"""What was solved is known after a restart, and what has changed since is said."""
+
+import builtins
+import json
+
+import pytest
+
+from autograder.checks import references
+from autograder.checks.check import Check
+from autograder.checks.words import PROGRESS
+from autograder.solutions import attention
+from tests.checks.notebook import Notebook
+
+SOLVED, OTHER = "attention/causal_mask", "attention/scores"
+MASK = (
+    "import torch\n\ndef causal_mask(n):\n"
+    "    return torch.ones(n, n, dtype=torch.bool).tril()\n"
+)
+
+
+@pytest.fixture
+def notebook(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    return Notebook(monkeypatch)
+
+
+def row(check: Check, name: str = SOLVED):
+    number = {SOLVED: "2.5", OTHER: "2.1"}[name]
+    (found,) = (row for row in check.summary().rows if row.number == number)
+    return found
+
+
+def solved(notebook) -> Check:
+    notebook.run(MASK)
+    check = Check()
+    assert check(SOLVED, notebook.get("causal_mask")).passed
+    return check
+
+
+def after_restart(monkeypatch) -> tuple[Notebook, Check]:
+    monkeypatch.setattr("autograder.checks.installed.asked_for", 2)
+    return Notebook(monkeypatch), Check()
+
+
+def test_a_passed_check_is_remembered_over_a_restart(notebook, monkeypatch):
+    before = row(solved(notebook))
+    again, check = after_restart(monkeypatch)
+    now = row(check)
+    assert (now.passed, now.points, now.cases) == (True, 6.0, before.cases)
+    assert now.remark == "passed earlier" and before.remark == ""
+    again.run(MASK)
+    assert row(check).remark == "passed earlier", "the same cell as it was then"
+    assert check(SOLVED, again.get("causal_mask")).passed and row(check).remark == ""
+
+
+def test_a_cell_that_was_changed_since_its_check_is_said_to_be(notebook, monkeypatch):
+    check = solved(notebook)
+    notebook.run(MASK.replace("tril", "triu"))
+    assert row(check).remark == "changed since: run its check again"
+    again, check = after_restart(monkeypatch)
+    again.run(MASK.replace("tril", "triu"))
+    assert row(check).remark.startswith("passed earlier, changed since")
+    assert row(check).passed is None
+    check(SOLVED, again.get("causal_mask"))
+    assert row(check).passed is False
+
+
+def test_a_stub_takes_nothing_away(notebook, monkeypatch):
+    solved(notebook)
+    _, check = after_restart(monkeypatch)
+
+    def stub(n):
+        raise NotImplementedError
+
+    assert check(SOLVED, stub).unsolved
+    assert after_restart(monkeypatch) and row(Check()).remark == "passed earlier"
+
+
+def test_what_comes_next_is_open_and_on_the_short_path(notebook):
+    shown = solved(notebook)(SOLVED, notebook.get("causal_mask"))
+    assert shown.next_step.text == "Exercise 2.6"
+    assert "Next: Exercise 2.6." in str(shown)
+    check = Check()
+    assert check.summary().rows == ()
+    last = check("attention/equivariance_gap", attention.equivariance_gap)
+    assert last.next_step.text == "Exercise 2.2", "and round again from the top"
+
+
+def test_a_broken_file_is_one_line_and_the_check_goes_on(notebook, tmp_path, capsys):
+    (tmp_path / PROGRESS).write_text("{")
+    check = solved(notebook)
+    check(OTHER, attention.dot_product_scores)
+    assert capsys.readouterr().out.count("does not hold your progress") == 1
+    assert (tmp_path / PROGRESS).read_text() == "{" and row(check).passed
+    assert "check.reset()" in check.summary()._repr_html_()
+
+
+@pytest.mark.parametrize(("answer", "left"), [("yes", 0), ("no", 1), ("", 1)])
+def test_reset_asks_first(notebook, tmp_path, monkeypatch, capsys, answer, left):
+    check, asked = solved(notebook), []
+    monkeypatch.setattr(builtins, "input", lambda text: asked.append(text) or answer)
+    check.reset()
+    assert str(tmp_path / PROGRESS) in asked[0]
+    assert len(json.loads((tmp_path / PROGRESS).read_text())["exercises"]) == left
+
+
+def test_where_nobody_sits_nothing_is_written(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    Notebook(monkeypatch, attended=False)
+    assert Check()(SOLVED, attention.causal_mask).passed
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_an_edition_gives_is_neither_listed_nor_next(notebook, monkeypatch):
+    points = references.points("attention") | {"attention/combine_masks": 0.0}
+    monkeypatch.setattr(references, "points", lambda unit: points)
+    check = solved(notebook)
+    shown = check(SOLVED, notebook.get("causal_mask"))
+    assert shown.next_step.text == "Exercise 2.7"
+    assert "2.6" not in [row.number for row in check.summary().rows]
