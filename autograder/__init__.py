@@ -1,4 +1,4 @@
-"""What a notebook imports: ``from autograder import check, demo, earlier, show``.
+"""What a notebook imports: ``from autograder import check, demo, drawing, show``.
 
 Its first cell asks ``needs`` whether these are the checks that it needs.
 """
@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import importlib
 
-__all__ = ["check", "demo", "earlier", "needs", "show"]
+__all__ = ["check", "demo", "drawing", "earlier", "needs", "show", "show_steps"]
 __version__ = "1.0.0"
 
 _WHERE = {
-    "check": "check", "demo": "demo", "show": "demo", "earlier": "earlier",
-    "needs": "installed",
+    "check": "check", "demo": "demo", "earlier": "earlier", "needs": "installed",
+    "drawing": "display", "show": "display", "show_steps": "display",
 }  # fmt: skip
 
 

@@ -44,33 +44,14 @@ import math
 import time
 from collections.abc import Callable
 
-import matplotlib.pyplot as plt
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from autograder import check, demo, show
+from autograder import check, demo, drawing
+from autograder.units.attention.library import pictures
 
 torch.set_printoptions(precision=3, sci_mode=False)
-
-
-# %% [markdown]
-# A helper for all pictures below: it draws a matrix with words along both sides.
-
-
-# %%
-def draw_map(ax, matrix: Tensor, rows: list, columns: list, title: str) -> None:
-    """A matrix as a heat map; of many numbers only the larger ones are written in."""
-    matrix = matrix.detach().float()
-    ax.imshow(matrix, cmap="cividis", vmin=0, vmax=1)
-    ax.set_xticks(range(len(columns)), columns, rotation=60, ha="right")
-    ax.set_yticks(range(len(rows)), rows)
-    ax.set_title(title, fontsize=10)
-    least = 0 if matrix.numel() <= 64 else 0.2
-    for i, j in (matrix >= least).nonzero().tolist():
-        value = float(matrix[i, j])
-        colour = "black" if value > 0.6 else "white"
-        ax.text(j, i, f"{value:.2g}", ha="center", va="center", color=colour)
 
 
 # %% [markdown]
@@ -122,9 +103,8 @@ for name, key in zip(dishes, keys, strict=True):
 # %%
 shares = F.softmax(torch.tensor([4.3, 1.3, 0.95, -4.1]), dim=0)
 price, calories = sum(s * value for s, value in zip(shares, values, strict=True))
-for name, share in zip(dishes, shares, strict=True):
-    print(f"{name:>14}: {float(share):.4f}  {'█' * round(40 * float(share))}")
-print(f"\nexpected price {float(price):.2f}, calories {float(calories):.0f}")
+pictures.attention_weights(dishes, shares)
+print(f"expected price {float(price):.2f}, calories {float(calories):.0f}")
 
 # %% [markdown]
 # Soup gets a very small share, but never zero. Softmax gives nobody exactly nothing.
@@ -135,16 +115,12 @@ print(f"\nexpected price {float(price):.2f}, calories {float(calories):.0f}")
 # A sentence asks many questions at once: each word sends out one query. We stack the
 # queries as rows of a matrix `q`, and the keys as rows of a matrix `k`.
 #
-# ```text
-#    q (4, 8)                     k (4, 8)                  scores (4, 4)
-#    ┌────────────────┐           ┌────────────────┐           k0 k1 k2 k3
-# q0 │ ▪ ▪ ▪ ▪ ▪ ▪ ▪ ▪│        k0 │ ▪ ▪ ▪ ▪ ▪ ▪ ▪ ▪│       q0 ┌  .  .  .  ┐
-# q1 │                │        k1 │                │       q1 │  .  .  ●  │
-# q2 │                │        k2 │                │       q2 │  .  .  .  │
-# q3 │                │        k3 │                │       q3 └  .  .  .  ┘
-#    └────────────────┘           └────────────────┘       ● = q1 · k2
-# ```
-#
+# Each query meets each key, and each meeting gives one score.
+
+# %%
+drawing("one_score", "2.2", "One entry of the scores: a row of q meets a row of k.")
+
+# %% [markdown]
 # By hand, one entry at a time, this is `8` products and a sum:
 
 # %%
@@ -244,22 +220,7 @@ def scores_grow():
         sharp.append(products.softmax(-1).amax(-1).mean())
         sharp_scaled.append((products / math.sqrt(d_k)).softmax(-1).amax(-1).mean())
 
-    fig, (left, right) = plt.subplots(1, 2, figsize=(9, 3.2))
-    left.loglog(SIZES, spread, "o", color="#0072B2", label="measured")
-    left.loglog(SIZES, [d**0.5 for d in SIZES], "--", color="#D55E00", label="√d_k")
-    left.set(xlabel="d_k", ylabel="standard deviation", title="Scores grow with d_k")
-    left.legend()
-    right.semilogx(SIZES, sharp, "o-", color="#D55E00", label="without scaling")
-    right.semilogx(SIZES, sharp_scaled, "s-", color="#0072B2", label="with scaling")
-    right.axhline(0.1, color="grey", linestyle=":", label="uniform: 1 of 10")
-    right.set(xlabel="d_k", title="Average largest weight of 10 keys", ylim=(0, 1.05))
-    right.legend()
-    show(
-        fig,
-        alt="Left: the measured standard deviation of scores lies on the line square "
-        "root of d_k, from 1 to 32. Right: the average largest attention weight of ten "
-        "keys rises towards 1 without scaling and stays near 0.3 with scaling.",
-    )
+    pictures.scores_grow(SIZES, spread, sharp, sharp_scaled)
 
 
 # %% [markdown]
@@ -437,6 +398,24 @@ def stable_softmax(x: Tensor) -> Tensor:
 check("attention/softmax", stable_softmax)
 
 # %% [markdown]
+# Your softmax at work. **Predict first:** the scores of four keys are 1.0, 0.6, 0.2 and
+# -0.4. What happens to the four weights when all scores are multiplied by 2, 4, ... 32?
+
+
+# %%
+@demo
+def softmax_under_rising_scores():
+    scores, factors = torch.tensor([1.0, 0.6, 0.2, -0.4]), [0, 1, 2, 4, 8, 32]
+    rows = [stable_softmax(factor * scores) for factor in factors]
+    pictures.rising_scores(factors, rows)
+
+
+# %% [markdown]
+# Move through the steps with the mouse or the arrow keys. At 0 all keys share equally.
+# Then the order of the four never changes, but the first key takes over, and at 32 it
+# has everything. There the weights hardly react to the scores any more: the derivative
+# has vanished, and with it the gradient that could correct a wrong choice.
+#
 # ## 4. Masks: who may see whom
 #
 # Some keys must not be looked at. There are two classic reasons.
@@ -651,22 +630,8 @@ def three_masks():
     causal, padding = causal_mask(5), padding_mask(ids, pad_id=0)
     both = combine_masks(padding, causal)
     words = ["one", "two", "three", "‹pad›", "‹pad›"]
-    pictures = {
-        "padding": padding[1].expand(5, 5),
-        "causal": causal,
-        "both": both[1],
-    }
-    fig, axes = plt.subplots(1, 3, figsize=(10, 3.4))
-    for ax, (title, matrix) in zip(axes, pictures.items(), strict=True):
-        draw_map(ax, matrix, words, words, title)
-    axes[0].set_ylabel("query")
-    fig.tight_layout()
-    show(
-        fig,
-        alt="Three 5 by 5 masks. Padding: the last two columns are closed. Causal: a "
-        "lower triangle is open. Both: the lower triangle without the last two "
-        "columns.",
-    )
+    named = {"padding": padding[1].expand(5, 5), "causal": causal, "both": both[1]}
+    pictures.masks(named, words)
 
 
 # %% [markdown]
@@ -749,10 +714,13 @@ print("PyTorch's own:   ", of_pytorch[0, 0])
 #
 # Scores, scaling, mask, softmax, weighted sum. You have written four of the five.
 #
-# ![From left to right: q, (Lq, d_k), and k, (Lk, d_k), give the scores (Lq, Lk), each query with each key, divided by the root of d_k. A mask puts minus infinity into the column of key 3, which is padding. Softmax over each row gives weights (Lq, Lk) that sum to 1, with zeros for key 3. The weighted sum with v, (Lk, d_v), is the output, (Lq, d_v).](../assets/figures/scaled_dot_product.png)
-#
-# Here three queries meet four keys. Follow one row from left to right: it never meets
-# another row. (All of it may happen once for each sentence and head: those are the
+
+# %%
+drawing("scaled_dot_product", "2.6", "One attention with all its numbers.")
+
+# %% [markdown]
+# Here three queries meet four keys. Follow the outlined row from matrix to matrix: it
+# never meets another row. Without the mask, key 3 would have won it. (All of it may happen once for each sentence and head: those are the
 # `...` in front.)
 #
 # ### Exercise 2.7 - scaled dot-product attention
@@ -953,20 +921,9 @@ def who_is_it():
     story = "The cat didn't climb the tree because it was too "
     scared, first, of_scared = read(story + "scared")
     tall, _, of_tall = read(story + "tall")
-    fig, axes = plt.subplots(1, 3, figsize=(14, 5))
-    draw_map(axes[0], first, scared, scared, "step 1, with “scared”")
-    draw_map(axes[1], of_scared, scared, scared, "step 2, with “scared”")
-    draw_map(axes[2], of_tall, tall, tall, "step 2, with “tall”")
-    axes[0].set_ylabel("query: the word that looks")
-    fig.supxlabel("key: the word that is looked at")
-    fig.tight_layout()
-    show(
-        fig,
-        alt="Three attention maps of the sentence. Step 1: the row of 'it' is bright "
-        "at 'scared' only. Step 2: the row of 'it' is bright at 'cat'. With 'tall' in "
-        "place of 'scared' it is bright at 'tree'. So is the row of the last word. All "
-        "other rows are even.",
-    )
+    pictures.who_is_it([scared, tall], [of_scared, of_tall])
+    found = float(first[7, scared.index("scared")])
+    print(f"step 1: 'it' looks at 'scared' {found:.2f}")
     for last, weights in (("scared", of_scared), ("tall", of_tall)):
         cat, tree = float(weights[7, 1]), float(weights[7, 5])
         print(
@@ -975,22 +932,19 @@ def who_is_it():
 
 
 # %% [markdown]
-# Change one word at the end of the sentence, and "it" turns from the cat to the tree. A
-# row of even colour belongs to a word whose query is zero: it looks for nothing, so all
-# keys share equally. Two layers were needed, because what "it" must look for was itself
+# Change one word at the end of the sentence, and "it" turns from the cat to the tree.
+# Two layers were needed, because what "it" must look for was itself
 # to be found first. That is one reason why Transformers stack layers.
 #
 # ## 6. Two modules
 #
 # So far, queries, keys and values fell from the sky. In a network they are *learnt*:
 # three linear layers make them from the input.
-#
-# ```text
-#        ┌─ w_q ─ q (B, L, d_k) ─┐
-# x ─────┼─ w_k ─ k (B, L, d_k) ─┼─ attention ─ output (B, L, d_v), weights (B, L, L)
-#        └─ w_v ─ v (B, L, d_v) ─┘
-# ```
-#
+
+# %%
+drawing("self_attention", "2.8", "Self-attention: one sequence, three layers.")
+
+# %% [markdown]
 # **Self-attention** takes all three from the same sequence: a sentence searches itself.
 #
 # ### Exercise 2.8 - self-attention
@@ -1080,13 +1034,11 @@ check("attention/self_attention", SelfAttention)
 # at the words of the original. The queries come from the one that asks. The keys *and*
 # the values come from the one that is asked, its *memory*. The two may have different
 # lengths, and vectors of different sizes.
-#
-# ```text
-# x      (B, Lq, d_model)  ── w_q ─ q (B, Lq, d_k) ─┐
-#                          ┌─ w_k ─ k (B, Lk, d_k) ─┼─ output (B, Lq, d_v)
-# memory (B, Lk, d_memory) ┴─ w_v ─ v (B, Lk, d_v) ─┘
-# ```
-#
+
+# %%
+drawing("cross_attention", "2.9", "Cross-attention: x asks, the memory is asked.")
+
+# %% [markdown]
 # ### Exercise 2.9 - cross-attention
 #
 # *time ~15 min · difficulty 3/5 · 12 points*
@@ -1284,22 +1236,11 @@ def patient_c(x: Tensor) -> Tensor:
 
 @demo
 def bug_clinic():
-    x, places = torch.randn(SIZE, SIZE), list(range(SIZE))
+    x = torch.randn(SIZE, SIZE)
     seen = {"healthy": CAUSAL}
     for patient in (patient_a, patient_b, patient_c):
         seen[patient.__name__] = who_sees_whom(patient, x)
-    fig, axes = plt.subplots(1, 4, figsize=(12, 3.4))
-    for ax, (name, matrix) in zip(axes, seen.items(), strict=True):
-        draw_map(ax, matrix, places, places, name)
-    axes[0].set_ylabel("output i moves ...")
-    fig.supxlabel("... when input j changes")
-    fig.tight_layout()
-    show(
-        fig,
-        alt="Four 5 by 5 matrices. Healthy: a lower triangle. Patient a: every output "
-        "sees every input. Patient b: an upper triangle. Patient c: the whole square "
-        "is filled, although its mask is a lower triangle.",
-    )
+    pictures.clinic(seen)
 
 
 # %% [markdown]
@@ -1407,6 +1348,28 @@ def does_order_matter():
 
 
 # %% [markdown]
+# The same with three words, whose outputs you can follow. **Predict first:** the dog and
+# the man change places. Which outputs change, in each of the three layers?
+
+
+# %%
+@demo
+def dog_bites_man():
+    torch.manual_seed(7)
+    attention = SelfAttention(d_model=6, d_k=4, d_v=3).eval()
+    x, places = 3 * torch.randn(3, 6), 3 * torch.randn(3, 6)
+    order = [2, 1, 0]
+    layers = {
+        "Bare self-attention": lambda x: attention(x)[0],
+        "With positions": lambda x: attention(x + places)[0],
+        "With a causal mask": lambda x: attention(x, causal_mask(3))[0],
+    }
+    with torch.no_grad():
+        outputs = {name: (run(x), run(x[order])) for name, run in layers.items()}
+    pictures.shuffled(["dog", "bites", "man"], order, outputs)
+
+
+# %% [markdown]
 # Bare self-attention treats a sentence as a *set*: "dog bites man" and "man bites dog"
 # get the same vectors. Positions cure that. Curiously, a causal mask alone breaks the
 # symmetry, too: the first word sees one word, the last one sees all.
@@ -1442,9 +1405,7 @@ def show_bert(sentence: str, layer: int, head: int, second: str | None = None) -
     except (ImportError, OSError) as error:
         print(f"Skipped, which costs no points. {type(error).__name__}: {error}")
         return
-    fig, ax = plt.subplots(figsize=(6, 6))
-    draw_map(ax, maps[layer, head], tokens, tokens, f"layer {layer}, head {head}")
-    show(fig, alt=f"Attention map of BERT, layer {layer}, head {head}: {sentence}")
+    pictures.attention_map(tokens, maps[layer, head], f"layer {layer}, head {head}")
 
 
 if WITH_NETWORK:

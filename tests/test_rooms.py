@@ -25,10 +25,11 @@ ALLOWED = {
     "__main__": {"cli"},
     "course": set(),
     "sandbox": set(),
+    "figures": set(),
     "library": set(),
-    "checks": {"library", "solutions"},
+    "checks": {"figures", "library", "solutions"},
     "authoring": {"checks", "library", "solutions", "course", "__version__"},
-    "units": {"checks", "library", "solutions", "authoring"},
+    "units": {"checks", "figures", "library", "solutions", "authoring"},
     "grading": {"checks", "authoring", "sandbox", "course", "__version__"},
     "classroom": {"authoring", "grading", "sandbox", "course", "__version__"},
     "cli": {"authoring", "checks", "classroom", "course", "grading", "sandbox"},
@@ -103,7 +104,7 @@ def test_the_engine_names_no_unit_and_what_ships_needs_no_author(path):
         assert not named
         return
     assert named <= {inner[0]}
-    if inner[1] == "probes":
+    if inner[1] in ("probes", "library"):
         assert "authoring" not in {name.split(".")[1] for name in imports(path)}
 
 
@@ -130,6 +131,7 @@ ELSEWHERE = {
     "authoring/inputs": "units/test_bank.py",
     "units/*/exercises/*": "units/test_bank.py",
     "units/*/probes/*": "authoring/test_verify.py",
+    "units/*/library/*": "units/test_pictures.py",
     # What only shows in a run of nbgrader, with a box, a judge and a gradebook.
     "grading/cells/sandboxed_execute": "grading/test_disturbed.py",
     "grading/checks/checking": "grading/test_disturbed.py",

@@ -1,4 +1,4 @@
-"""Draw all figures of the notebooks anew: ``python assets/figures``."""
+"""Draw all drawings of the notebooks anew: ``python assets/figures``."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ import transformer
 
 FIGURES = (
     attention.scaled_dot_product,
+    attention.one_score,
+    attention.self_attention,
+    attention.cross_attention,
     attention.multi_head,
     transformer.norm_placements,
     transformer.whole_model,
@@ -18,4 +21,5 @@ FIGURES = (
 
 if __name__ == "__main__":
     for draw in FIGURES:
-        print(draw().save(draw.__name__))
+        sheet, alt = draw()
+        print(sheet.save(draw.__name__, alt))

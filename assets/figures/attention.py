@@ -4,111 +4,124 @@ from __future__ import annotations
 
 import math
 
-from pen import BLUE, GREEN, GREY, INK, ORANGE, PAPER, PINK, SHADE, Sheet, mixed
+from pen import BLUE, CELL, GREEN, GREY, INK, ORANGE, PINK, SHADE, Sheet, mixed
 
-# Three queries and four keys of size 4, and four values of size 3: numbers by hand.
-Q = [[0.9, -0.4, 0.6, 0.2], [-0.7, 0.8, 0.1, 0.5], [0.3, 0.6, -0.8, 0.9]]
-K = [
-    [0.8, -0.6, 0.4, 0.1],
-    [-0.5, 0.9, 0.2, 0.3],
-    [0.2, 0.5, -0.9, 0.6],
-    [0.7, 0.1, 0.3, -0.8],
-]
-V = [[0.9, 0.1, 0.4], [0.2, 0.8, 0.3], [0.5, 0.4, 0.9], [0.1, 0.6, 0.7]]
-MASK = [[1, 1, 1, 0], [1, 1, 1, 0], [1, 1, 1, 0]]  # the last key is padding
+from autograder.figures import told
+
+# Three queries and four keys of size 4, and four values of size 3. They were chosen so
+# that rounded weights sum to 1, and so that the masked key would have won row 1.
+Q = [[-1, -1, 1, 1], [2, 1, -1, 2], [-1, -1, 2, -1]]
+K = [[1, 0, 0, 1], [1, -1, 0, 1], [2, 0, 1, -1], [2, 1, 2, 1]]
+V = [[1, 0, 2], [0, 2, 1], [3, 1, 0], [5, 5, 5]]
+PADDING = 3  # the key that may not be seen
 
 
-def _shades(rows: list[list[float]], colour: str) -> list[list[str]]:
-    return [[mixed(colour, 0.12 + 0.6 * (x + 1) / 2) for x in row] for row in rows]
-
-
-def scaled_dot_product() -> Sheet:
-    """From q, k and v to weights and output, with the shapes on the way."""
-    scores = [[sum(a * b for a, b in zip(q, k, strict=True)) / 2 for k in K] for q in Q]
-    powers = [
-        [math.exp(3 * s) * keep for s, keep in zip(row, mask, strict=True)]
-        for row, mask in zip(scores, MASK, strict=True)
+def worked() -> dict[str, list[list[float | None]]]:
+    """Every matrix of one attention, from scores to output; None: minus infinity."""
+    scores = [[sum(a * b for a, b in zip(q, k, strict=True)) for k in K] for q in Q]
+    scaled = [[s / 2 for s in row] for row in scores]
+    masked = [
+        [None if j == PADDING else s for j, s in enumerate(row)] for row in scaled
     ]
+    powers = [[0.0 if s is None else math.exp(s) for s in row] for row in masked]
     weights = [[p / sum(row) for p in row] for row in powers]
     output = [
         [sum(w * v[c] for w, v in zip(row, V, strict=True)) for c in range(3)]
         for row in weights
     ]
+    return {
+        "scores": scores,
+        "scaled": scaled,
+        "masked": masked,
+        "weights": weights,
+        "output": output,
+    }
 
-    sheet = Sheet(92, 28.4)
-    side = 2.4
-    sheet.table(2, 4, _shades(Q, BLUE), side)
-    sheet.text(2 + 2 * side, 2, "q  $(L_q, d_k)$", 10.5, BLUE)
-    sheet.table(2, 16, _shades(K, ORANGE), side)
-    sheet.text(2 + 2 * side, 14, "k  $(L_k, d_k)$", 10.5, ORANGE)
 
-    sheet.arrow((12, 7.6), (18.8, 12.4))
-    sheet.arrow((12, 20.8), (18.8, 14.8))
-    sheet.text(17.8, 3.6, "$q\\,k^\\top/\\sqrt{d_k}$", 11)
-    sheet.table(
-        19.5, 10, _shades([[1.4 * s for s in row] for row in scores], GREY), side
-    )
-    sheet.text(19.5 + 2 * side, 7.7, "scores  $(L_q, L_k)$", 10.5)
-    sheet.text(19.5 + 2 * side, 18.9, "each query with each key", 8.5, GREY)
-
-    sheet.arrow((30, 13.6), (35.4, 13.6))
-    sheet.text(32.7, 11.7, "mask", 10)
-    masked = _shades([[1.4 * s for s in row] for row in scores], GREY)
-    for row in masked:
-        row[3] = PAPER
-    signs = [["", "", "", "$-\\infty$"]] * 3
-    sheet.table(36.2, 10, masked, side, signs, 8, edge=PAPER)
-    sheet.text(36.2 + 2 * side, 7.9, "key 3 is padding", 9)
-
-    sheet.arrow((46.7, 13.6), (53.4, 13.6))
-    sheet.text(50, 11.7, "softmax", 10)
-    sheet.text(50, 15.6, "each row", 8.5, GREY)
-    fills = [[mixed(PINK, 0.08 + 0.85 * w) for w in row] for row in weights]
-    words = [
-        [f"{w:.1f}".replace("0.", ".").replace(".0", "0") for w in row]
-        for row in weights
+def scaled_dot_product() -> tuple[Sheet, str]:
+    """From q, k and v to weights and output: all numbers of a small attention."""
+    steps, sheet, row = worked(), Sheet(76, 45), 1
+    top, low, four = 6.5, 30.5, 4 * CELL
+    weights = [
+        [None if j == PADDING else w for j, w in enumerate(line)]
+        for line in steps["weights"]
     ]
-    sheet.table(54.2, 10, fills, side, words, 8)
-    sheet.text(54.2 + 2 * side, 7.9, "weights  $(L_q, L_k)$", 10.5, PINK)
-    sheet.text(54.2 + 2 * side, 18.9, "each row sums to 1", 8.5, GREY)
+    sheet.matrix(1, top, Q, "q", "(Lq, d_k) = (3, 4)", form="d", row=row)
+    sheet.matrix(19, top, K, "k", "(Lk, d_k) = (4, 4)", form="d")
+    sheet.matrix(
+        40, top, steps["scores"], "q kᵀ", "(Lq, Lk) = (3, 4)", form="d", row=row
+    )
+    sheet.matrix(61, top, steps["scaled"], "scaled", "q kᵀ / √4", form=".1f", row=row)
+    sheet.arrow((33.2, top + 5), (39, top + 5))
+    sheet.arrow((54.2, top + 5), (60, top + 5))
+    sheet.text(57, top + 3.2, "÷ 2", 9)
+    sheet.arrow((67.6, top + 10.5), (67.6, 22.2), (7.6, 22.2), (7.6, low - 5.4))
+    sheet.text(52, 20.6, "mask: key 3 is padding", 9)
+    sheet.matrix(
+        1, low, steps["masked"], "masked", "key 3 may not be seen", form=".1f", row=row
+    )
+    sheet.matrix(
+        22, low, weights, "weights", "each row sums to 1", top=1.0, row=row, struck="0"
+    )
+    sheet.matrix(
+        41.5, low - 1.6, V, "v", "(Lk, d_v) = (4, 3)", form="d", colour=GREEN, top=8
+    )
+    sheet.matrix(
+        61,
+        low,
+        steps["output"],
+        "output",
+        "(Lq, d_v) = (3, 3)",
+        colour=GREEN,
+        top=8,
+        row=row,
+    )
+    sheet.arrow((15.2, low + 5), (21, low + 5))
+    sheet.text(18.1, low + 3.2, "softmax", 9)
+    sheet.text(38.6, low + 5, "×", 13)
+    sheet.arrow((52.6, low + 5), (60, low + 5))
+    sheet.text(22 + four / 2, low + 12, "key 3: exactly 0", 8, GREY)
+    return sheet, _alt(steps, row)
 
-    sheet.table(66.5, 18, _shades([[2 * x - 1 for x in row] for row in V], GREEN), side)
-    sheet.text(66.5 + 1.5 * side, 16, "v  $(L_k, d_v)$", 10.5, GREEN)
-    sheet.arrow((64.7, 13.6), (79.4, 13.6))
-    sheet.arrow((74.6, 22.6), (76.4, 22.6), (76.4, 14.2))
-    sheet.text(71.5, 11.7, "weighted sum", 10)
-    sheet.table(
-        80.4, 10, _shades([[2 * x - 1 for x in row] for row in output], GREEN), side
+
+def _alt(steps: dict[str, list[list[float | None]]], row: int) -> str:
+    def listed(name: str) -> str:
+        return " ".join("−∞" if v is None else told.number(v) for v in steps[name][row])
+
+    return (
+        "Three queries meet four keys of size 4. Row 1, from left to right: the scores "
+        f"{listed('scores')}; divided by 2, {listed('scaled')}; with the mask, "
+        f"{listed('masked')}; after the softmax, the weights {listed('weights')}, "
+        f"which sum to 1; and the weighted sum of the values is {listed('output')}."
     )
-    sheet.text(80.4 + 1.5 * side, 7.9, "output  $(L_q, d_v)$", 10.5, GREEN)
-    sheet.text(
-        80.4 + 1.5 * side, 18.9, "row $i$: a mixture\nof all rows of v", 8.5, GREY
-    )
-    return sheet
 
 
 HEADS = (BLUE, ORANGE, GREEN)
 
 
-def multi_head() -> Sheet:
+def multi_head() -> tuple[Sheet, str]:
     """One projection each for q, k and v, read as heads, attended to, merged."""
     sheet = Sheet(92, 32)
-    sheet.text(6, 2.2, "$(B, L, d_{model})$", 9, GREY)
+    sheet.text(6, 2.2, "(B, L, d_model)", 9, GREY)
     sheet.text(24.5, 2.2, "read as heads", 9, GREY)
-    sheet.text(44.8, 2.2, "$(B, h, L, d_k)$", 9, GREY)
-    sheet.text(69.5, 2.2, "merged  $(B, L_q, h\\cdot d_k)$", 9, GREY)
+    sheet.text(44.8, 2.2, "(B, h, L, d_k)", 9, GREY)
+    sheet.text(69.5, 2.2, "merged  (B, Lq, h·d_k)", 9, GREY)
     for row, name in enumerate(("query", "key", "value")):
         y = 5 + 9.6 * row
         sheet.box(1, y + 0.8, 8, 5, name, INK)
         sheet.arrow((9, y + 3.3), (11.6, y + 3.3))
-        sheet.box(11.8, y + 0.8, 6.4, 5, f"$W^{'QKV'[row]}$", INK, 11)
+        sheet.box(11.8, y + 0.8, 6.4, 5, f"w_{'qkv'[row]}", INK, 11)
         sheet.arrow((18.2, y + 3.3), (20.4, y + 3.3))
         fills = [[mixed(colour, 0.45) for colour in HEADS for _ in range(2)]] * 3
         sheet.table(20.8, y + 0.6, fills, 1.8)
         for head in range(3):
             start = (31.8, y + 3.3)
-            sheet.arrow(start, (40.6, 7.4 + 9.6 * head + (row - 1) * 1.4),
-                        colour=HEADS[head], width=1.0)  # fmt: skip
+            sheet.arrow(
+                start,
+                (40.6, 7.4 + 9.6 * head + (row - 1) * 1.4),
+                colour=HEADS[head],
+                width=1.0,
+            )
     for head, colour in enumerate(HEADS):
         y = 4.6 + 9.6 * head
         sheet.box(40.8, y, 14.4, 6.4, f"attention\nof head {head}", colour)
@@ -117,9 +130,105 @@ def multi_head() -> Sheet:
     sheet.table(65, 12.2, fills, 2.0)
     sheet.text(71, 20.6, "side by side,\nhead 0 first", 8.5, GREY)
     sheet.arrow((77, 15.2), (79.6, 15.2))
-    sheet.box(79.8, 12.7, 6, 5, "$W^O$", INK, 11)
+    sheet.box(79.8, 12.7, 6, 5, "w_o", INK, 11)
     sheet.arrow((85.8, 15.2), (88, 15.2))
     sheet.text(88.4, 10.6, "output", 10, align="center")
-    sheet.text(85.5, 20.6, "$(B, L_q, d_{model})$", 8.5, GREY)
+    sheet.text(85.5, 20.6, "(B, Lq, d_model)", 8.5, GREY)
     sheet.box(88.1, 12.7, 3.2, 5, "", INK, fill=SHADE)
-    return sheet
+    return sheet, (
+        "Query, key and value, each (B, L, d_model), go through a projection of their "
+        "own. The result of each is read as three heads, blocks of neighbouring "
+        "columns in three colours. Head 0 attends with the first block of all three, "
+        "head 1 with the second, head 2 with the third, (B, h, L, d_k). Their outputs "
+        "are put side by side, head 0 first, and the last projection makes the output, "
+        "(B, Lq, d_model)."
+    )
+
+
+def one_score() -> tuple[Sheet, str]:
+    """A row of q meets a row of k: one entry of the scores."""
+    sheet, side = Sheet(72, 17), 2.4
+    pale, bright = mixed(BLUE, 0.1), mixed(BLUE, 0.6)
+    for x, name, row in ((1, "q", 1), (27, "k", 2)):
+        fills = [[bright if i == row else pale] * 8 for i in range(4)]
+        sheet.table(x + 3, 5, fills, side)
+        sheet.text(x + 3, 2.6, f"{name}  (4, 8)", 9.5, align="left", weight="bold")
+        for i in range(4):
+            weight = "bold" if i == row else "normal"
+            sheet.text(x + 1.4, 6.2 + i * side, f"{name}{i}", 9, weight=weight)
+    sheet.arrow((50.4, 9.8), (54.6, 9.8))
+    scores = [
+        [
+            mixed(ORANGE, 0.6) if (i, j) == (1, 2) else mixed(ORANGE, 0.1)
+            for j in range(4)
+        ]
+        for i in range(4)
+    ]
+    sheet.table(59, 5, scores, side)
+    sheet.text(59, 0.8, "scores  (4, 4)", 9.5, align="left", weight="bold")
+    for i in range(4):
+        sheet.text(57.4, 6.2 + i * side, f"q{i}", 9)
+        sheet.text(60.2 + i * side, 3.6, f"k{i}", 9)
+    sheet.text(59, 16.2, "entry [1, 2] = q1 · k2", 9, ORANGE, align="left")
+    return sheet, (
+        "q and k, each a matrix of 4 rows and 8 columns. Row 1 of q and row 2 of k are "
+        "marked; their dot product is the entry in row 1 and column 2 of the scores, a "
+        "matrix of 4 rows and 4 columns."
+    )
+
+
+def self_attention() -> tuple[Sheet, str]:
+    """Queries, keys and values of one sequence."""
+    sheet = Sheet(76, 19)
+    sheet.box(1, 7.2, 15, 4.6, "x  (B, L, d_model)", INK, 9)
+    _projected(sheet, (16, 9.5), (16, 9.5), "L", "L")
+    return sheet, (
+        "One sequence x, (B, L, d_model), goes through three layers: w_q makes the "
+        "queries and w_k the keys, both (B, L, d_k), w_v the values (B, L, d_v). "
+        "Attention of the three gives the output (B, L, d_v) and the weights (B, L, L)."
+    )
+
+
+def cross_attention() -> tuple[Sheet, str]:
+    """Queries of one sequence, keys and values of another."""
+    sheet = Sheet(76, 19)
+    sheet.box(1, 0.9, 15, 4.6, "x  (B, Lq, d_model)", BLUE, 9)
+    sheet.box(1, 10.6, 15, 4.6, "memory\n(B, Lk, d_memory)", ORANGE, 9)
+    _projected(sheet, (16, 3.2), (16, 12.9), "Lq", "Lk")
+    return sheet, (
+        "x, (B, Lq, d_model), goes through w_q and becomes the queries (B, Lq, d_k). "
+        "The memory, (B, Lk, d_memory), goes through w_k and w_v and becomes the keys "
+        "(B, Lk, d_k) and the values (B, Lk, d_v). Attention of the three gives the "
+        "output (B, Lq, d_v) and the weights (B, Lq, Lk)."
+    )
+
+
+def _projected(
+    sheet: Sheet,
+    asks: tuple[float, float],
+    asked: tuple[float, float],
+    lq: str,
+    lk: str,
+) -> None:
+    """Three layers from what asks and what is asked, and attention of the three."""
+    rows = (
+        ("q", asks, lq, "d_k", BLUE),
+        ("k", asked, lk, "d_k", ORANGE),
+        ("v", asked, lk, "d_v", GREEN),
+    )
+    for n, (name, start, length, size, colour) in enumerate(rows):
+        y = 3.2 + 6.3 * n
+        bend = start[0] + 2
+        if start[1] == y:
+            sheet.arrow(start, (20.6, y))
+        else:
+            sheet.arrow(start, (bend, start[1]), (bend, y), (20.6, y))
+        sheet.box(21, y - 2.2, 6.4, 4.4, f"w_{name}", colour, 9.5)
+        sheet.arrow((27.4, y), (29.8, y))
+        sheet.text(30.2, y, f"{name}  (B, {length}, {size})", 9, align="left")
+        sheet.arrow((42.6, y), (46.6, 9.5 + 1.2 * (n - 1)))
+    sheet.box(47, 5.6, 11, 7.8, "attention", PINK, 10)
+    sheet.arrow((58, 8), (60.6, 8))
+    sheet.text(61, 8, f"output  (B, {lq}, d_v)", 9, align="left")
+    sheet.arrow((58, 11.2), (60.6, 11.2))
+    sheet.text(61, 11.2, f"weights  (B, {lq}, {lk})", 9, align="left")

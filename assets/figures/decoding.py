@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from pen import BLUE, GREEN, GREY, INK, ORANGE, PALE, PAPER, PINK, SHADE, Sheet
+from pen import BLUE, CLEAR, GREEN, GREY, INK, ORANGE, PINK, SHADE, Sheet
 
 
-def teacher_forcing() -> Sheet:
+def teacher_forcing() -> tuple[Sheet, str]:
     """Left: the right tokens go in, all at once. Right: its own, one by one."""
     sheet = Sheet(92, 34)
     sheet.text(21, 2.2, "training: teacher forcing", 11, weight="bold")
@@ -32,7 +32,12 @@ def teacher_forcing() -> Sheet:
             )
     sheet.text(68.5, 5.4, "what it says comes back as input, right or wrong", 9)
     sheet.text(68.5, 31.6, "run 4 reads all four: BOS 9 5 7", 9)
-    return sheet
+    return sheet, (
+        "Left, training: the decoder runs once. It reads BOS 9 5 7, the right tokens, "
+        "and should say 9 5 7 EOS. Right, use: the decoder runs four times. It reads "
+        "BOS and says 9; the 9 comes back as input and it says 5, then 7, then EOS. "
+        "What it says comes back, right or wrong."
+    )
 
 
 def _row(
@@ -60,7 +65,7 @@ _THIRD = (
 )
 
 
-def beam_search() -> Sheet:
+def beam_search() -> tuple[Sheet, str]:
     """Two prefixes stay alive; what ends is set aside."""
     sheet = Sheet(92, 44)
     for x, title in ((13, "step 1"), (39, "step 2"), (66, "step 3")):
@@ -86,7 +91,13 @@ def beam_search() -> Sheet:
     sheet.text(84.5, 12.4, "-1.9 / 3\n= -0.63", 8.8, PINK)
     sheet.text(84.5, 32.6, "-2.0 / 3\n= -0.67", 8.8, PINK)
     sheet.text(84.5, 6.2, "-1.5 / 3\n= -0.50", 8.8, BLUE)
-    return sheet
+    return sheet, (
+        'Three steps of a beam search with k = 2. From BOS, "the" with -0.5 and "a" '
+        'with -1.2 stay live; "cat" with -2.6 is dropped, and EOS with -4.9 has ended. '
+        "In each step the two best continuations of both prefixes together stay live. "
+        "After step 3 the best ended hypothesis has -1.9 / 3 = -0.63 and the best live "
+        "one -1.5 / 3 = -0.50, so the search goes on."
+    )
 
 
 def _fan(
@@ -96,14 +107,14 @@ def _fan(
     for index, ((word, score), top) in enumerate(zip(group, tops, strict=True)):
         alive = index in live
         colour = BLUE if alive else PINK if word == "EOS" else GREY
-        fill = PALE.get(colour, PAPER)
+        fill = CLEAR if colour == GREY else None
         width = 1.8 if alive else 0.9
         end = (x - 0.1, top + 2.2)
         sheet.arrow(start, end, colour=colour, width=width, dashed=not alive)
         sheet.box(x, top, 11, 4.4, f"{word}   {score:.1f}", colour, 9, fill=fill)
 
 
-def bottleneck() -> Sheet:
+def bottleneck() -> tuple[Sheet, str]:
     """Above: everything through one vector. Below: every word stays within reach."""
     sheet = Sheet(92, 38)
     words, written = ("3", "1", "4", "1", "5"), ("5", "1", "4", "1", "3")
@@ -134,4 +145,9 @@ def bottleneck() -> Sheet:
                     colour=PINK, width=2.4 if strong else 0.7,
                     dashed=not strong)  # fmt: skip
     sheet.text(76, 23.6, "each step looks back at all words", 8.8, PINK)
-    return sheet
+    return sheet, (
+        "Above, without attention: five boxes read 3 1 4 1 5 from left to right, the "
+        "last one hands a single vector to five boxes that write 5 1 4 1 3. Below, "
+        "with attention: the same boxes, and the second box that writes has arrows "
+        "from all five boxes that read, a bold one from the fourth."
+    )

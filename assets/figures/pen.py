@@ -1,38 +1,42 @@
 """A sheet to draw on: boxes, arrows, tables of cells, in the course's colours.
 
-Lengths are in units of a tenth of an inch, y grows downwards. The background is opaque
-white, so that a drawing reads the same in light and dark themes and in print.
+Lengths are in units of a tenth of an inch, y grows downwards. Nothing is painted behind
+a drawing, fills let the page through, and ink has the colour of the page's text: so a
+drawing reads the same in light and dark themes and in print.
 """
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
 from pathlib import Path
 
-import matplotlib as mpl
+from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Rectangle
-from PIL import Image
 
-HERE = Path(__file__).resolve().parent
-DOTS = 120  # an inch
-COLOURS = 128  # of a saved drawing: lines and a few fills, so that it stays small
+from autograder.course import ROOT
+from autograder.figures import style
+from autograder.figures.maps import written
+from autograder.figures.style import BLUE, GREEN, INK, ORANGE, PINK
+from autograder.figures.svg import as_svg
 
-# Okabe and Ito, for the blind to colours: pale as fills, full as lines.
-BLUE, ORANGE, GREEN, PINK = "#0072B2", "#D55E00", "#009E73", "#B85A92"
-PALE = {BLUE: "#D3E7F3", ORANGE: "#FBE0D0", GREEN: "#D2EDE4", PINK: "#F3DEEA"}
-INK, GREY, PAPER, SHADE = "#1A1A1A", "#777777", "#FFFFFF", "#EDEDED"
+FOLDER = ROOT / "autograder" / "figures" / "drawings"
+GREY, SHADE, CLEAR = style.QUIET, style.HAIR, "none"
+FILL = 0.18  # of a box's colour, inside of it
+CELL = 3.3  # side of a cell with a value in it
+
+__all__ = ["BLUE", "CLEAR", "GREEN", "GREY", "INK", "ORANGE", "PINK", "SHADE"]
 
 Point = tuple[float, float]
+Colour = str | tuple[float, float, float, float]
 
 
 class Sheet:
     """A drawing of ``width`` by ``height`` units."""
 
     def __init__(self, width: float, height: float):
-        mpl.rcParams["font.family"] = "DejaVu Sans"
-        self.figure = Figure(figsize=(width / 10, height / 10), facecolor=PAPER)
+        style.apply()
+        self.figure = Figure(figsize=(width / 10, height / 10), layout="none")
         self.axes = self.figure.add_axes((0, 0, 1, 1))
         self.axes.set(xlim=(0, width), ylim=(height, 0))
         self.axes.axis("off")
@@ -70,7 +74,7 @@ class Sheet:
             FancyBboxPatch(
                 (x + 0.4, y + 0.4), width - 0.8, height - 0.8,
                 boxstyle="round,pad=0.4,rounding_size=0.7",
-                facecolor=fill or PALE.get(colour, PAPER), edgecolor=colour,
+                facecolor=fill or inside(colour), edgecolor=colour,
                 linewidth=1.3, linestyle="--" if dashed else "-", zorder=2,
             )
         )  # fmt: skip
@@ -110,42 +114,87 @@ class Sheet:
         self,
         x: float,
         y: float,
-        fills: Sequence[Sequence[str]],
+        fills: Sequence[Sequence[Colour]],
         side: float = 2.0,
         words: Sequence[Sequence[str]] | None = None,
         size: float = 8,
-        edge: str = "#FFFFFF",
     ) -> None:
         """Square cells of given fills, row by row; perhaps with words in them."""
         for i, row in enumerate(fills):
             for j, fill in enumerate(row):
                 corner = (x + j * side, y + i * side)
                 self.axes.add_patch(
-                    Rectangle(corner, side, side, facecolor=fill, edgecolor=edge,
-                              linewidth=0.8, zorder=3)
+                    Rectangle(corner, side, side, facecolor=fill, edgecolor=SHADE,
+                              linewidth=0.6, zorder=3, clip_on=False)
                 )  # fmt: skip
                 if words and words[i][j]:
                     middle = (corner[0] + side / 2, corner[1] + side / 2)
                     self.axes.text(*middle, words[i][j], fontsize=size, ha="center",
                                    va="center", zorder=4, color=INK)  # fmt: skip
-        rows, columns = len(fills), len(fills[0])
-        self.axes.add_patch(
-            Rectangle((x, y), columns * side, rows * side, fill=False, edgecolor=INK,
-                      linewidth=0.9, zorder=4)
-        )  # fmt: skip
 
-    def save(self, name: str) -> Path:
-        """Write ``name.png``: few colours, and nothing that changes from day to day."""
-        buffer = io.BytesIO()
-        self.figure.savefig(buffer, dpi=DOTS, metadata={"Software": None})
-        picture = Image.open(buffer).convert("RGB")
-        target = HERE / f"{name}.png"
-        few = picture.quantize(COLOURS, dither=Image.Dither.NONE)
-        few.save(target, optimize=True)
+    def matrix(
+        self,
+        x: float,
+        y: float,
+        values: Sequence[Sequence[float | None]],
+        title: str,
+        shape: str,
+        *,
+        form: str = ".2f",
+        colour: str = BLUE,
+        top: float | None = None,
+        row: int | None = None,
+        struck: str = "−∞",
+    ) -> tuple[float, float]:
+        """A matrix with its values in it; None is struck out. Returns its extent.
+
+        Args:
+            form: how to write a value.
+            top: weights from 0 to this, in one colour; None: signed values.
+            row: what to outline, as the one that a reader follows.
+            struck: what stands in a cell of None.
+        """
+        known = [abs(v) for line in values for v in line if v is not None]
+        most, side = top or max(known), CELL
+        fills = [
+            [self._fill(v, most, colour, top is None) for v in line] for line in values
+        ]
+        words = [
+            [struck if v is None else written(v, form) for v in line] for line in values
+        ]
+        self.table(x, y, fills, side, words, 7.5)
+        width, height = side * len(values[0]), side * len(values)
+        self.text(x, y - 3.6, title, 9.5, align="left", weight="bold")
+        self.text(x, y - 1.4, shape, 8, GREY, align="left")
+        if row is not None:
+            self.axes.add_patch(
+                Rectangle((x, y + row * side), width, side, fill=False,
+                          edgecolor=ORANGE, linewidth=1.8, zorder=5)
+            )  # fmt: skip
+        return width, height
+
+    @staticmethod
+    def _fill(value: float | None, most: float, colour: str, signed: bool) -> Colour:
+        if value is None:
+            return CLEAR
+        if signed:
+            return style.diverging()((value / most + 1) / 2)
+        return style.sequential(colour)(value / most)
+
+    def save(self, name: str, alt: str) -> Path:
+        """Write ``name.svg``, which is the same each time."""
+        target = FOLDER / f"{name}.svg"
+        target.write_text(
+            as_svg(self.figure, alt, tight=False) + "\n", encoding="utf-8"
+        )
         return target
 
 
-def mixed(colour: str, share: float) -> str:
-    """A colour on white paper, of which this share is ink."""
-    channels = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
-    return "#" + "".join(f"{round(255 + (c - 255) * share):02X}" for c in channels)
+def mixed(colour: str, share: float) -> Colour:
+    """A colour of which so much covers the page."""
+    return (*to_rgb(colour), share)
+
+
+def inside(colour: str) -> Colour:
+    """The fill of a box with a border of this colour; grey ones have none."""
+    return CLEAR if colour in (INK, GREY, SHADE) else mixed(colour, FILL)

@@ -2,15 +2,33 @@
 
 from __future__ import annotations
 
-from pen import BLUE, GREEN, GREY, INK, ORANGE, PINK, SHADE, Point, Sheet, mixed
+from pen import (
+    BLUE,
+    CLEAR,
+    GREEN,
+    GREY,
+    INK,
+    ORANGE,
+    PINK,
+    SHADE,
+    Point,
+    Sheet,
+    mixed,
+)
 
 
-def norm_placements() -> Sheet:
+def norm_placements() -> tuple[Sheet, str]:
     """An encoder layer from left to right, post-norm above, pre-norm below."""
     sheet = Sheet(92, 33)
     _post(sheet, 8)
     _pre(sheet, 25)
-    return sheet
+    return sheet, (
+        "An encoder layer from left to right, twice. Post-norm: a branch leaves the "
+        "road, goes through self-attention and dropout, and is added to it; then a "
+        "norm stands across the road; the same once more with feed-forward. Pre-norm: "
+        "the branch goes through norm, self-attention and dropout before it is added; "
+        "the road itself meets sums only."
+    )
 
 
 def _post(sheet: Sheet, y: float) -> None:
@@ -18,7 +36,7 @@ def _post(sheet: Sheet, y: float) -> None:
         1, y - 6.4, "post-norm (the paper, BERT)", 10.5, align="left", weight="bold"
     )
     x = 6.0
-    sheet.text(2.5, y, "$x$", 12)
+    sheet.text(2.5, y, "x", 12)
     sheet.arrow((4, y), (x + 25.4, y), width=2.2)
     for index, name in enumerate(("self-\nattention", "feed-\nforward")):
         start = x + 40 * index
@@ -33,7 +51,7 @@ def _post(sheet: Sheet, y: float) -> None:
 def _pre(sheet: Sheet, y: float) -> None:
     sheet.text(1, y - 6.4, "pre-norm (GPT-2 and most models since)", 10.5, align="left",
                weight="bold")  # fmt: skip
-    sheet.text(2.5, y, "$x$", 12)
+    sheet.text(2.5, y, "x", 12)
     sheet.arrow((4, y), (39.4, y), width=2.2)
     for index, name in enumerate(("self-\nattention", "feed-\nforward")):
         start = 6.0 + 40 * index
@@ -62,7 +80,7 @@ def _branch(
 
 
 def _plus(sheet: Sheet, at: Point) -> None:
-    sheet.box(at[0] - 1.2, at[1] - 1.2, 2.4, 2.4, "+", INK, 10, fill="#FFFFFF")
+    sheet.box(at[0] - 1.2, at[1] - 1.2, 2.4, 2.4, "+", INK, 10, fill=CLEAR)
 
 
 # Rows are queries, columns are keys; what may be seen is dark.
@@ -77,17 +95,26 @@ def _mask(rows: int, keys: tuple[int, ...], causal: bool) -> list[list[str]]:
     ]  # fmt: skip
 
 
-def whole_model() -> Sheet:
+def whole_model() -> tuple[Sheet, str]:
     """Encoder and decoder, each attention with the mask that belongs to it."""
     sheet = Sheet(92, 62)
     _encoder(sheet)
     _decoder(sheet)
-    return sheet
+    return sheet, (
+        "The whole model. Left: source ids, embedding and positions, then N times "
+        "self- attention and feed-forward, up to the memory (B, Ls, d_model). Right: "
+        "target ids from BOS on, embedding and positions, then N times self-attention, "
+        "cross- attention and feed-forward, then a linear layer to logits (B, Lt, V). "
+        "The memory goes as keys and values into the cross-attention of every decoder "
+        "layer. Three masks stand beside the attentions: source padding, (Ls, Ls), at "
+        "the encoder; a triangle without the padded column, (Lt, Lt), at the decoder's "
+        "self-attention; source padding again, (Lt, Ls), at cross-attention."
+    )
 
 
 def _encoder(sheet: Sheet) -> None:
     x = 17.0
-    sheet.text(x + 9, 60, "source ids  $(B, L_s)$", 10)
+    sheet.text(x + 9, 60, "source ids  (B, Ls)", 10)
     sheet.arrow((x + 9, 58.6), (x + 9, 56.2))
     sheet.box(x, 51.2, 18, 5, "embedding + positions", GREY, 9.5)
     sheet.arrow((x + 9, 51.2), (x + 9, 46.2))
@@ -99,16 +126,16 @@ def _encoder(sheet: Sheet) -> None:
     sheet.box(x, 28.2, 18, 5.4, "feed-forward", GREEN)
     sheet.text(x + 18.6, 26.7, "add & norm", 8, GREY, align="right")
     sheet.line((x + 9, 28.2), (x + 9, 22))
-    sheet.text(x + 7.6, 22.4, "memory  $(B, L_s, d_{model})$", 10, align="right")
+    sheet.text(x + 7.6, 22.4, "memory  (B, Ls, d_model)", 10, align="right")
     sheet.text(5.8, 31.4, "source padding", 8.5, PINK)
     sheet.table(1.8, 33, _mask(4, _SOURCE_PAD, causal=False), 2.0)
-    sheet.text(5.8, 42.6, "$L_s \\times L_s$", 8.5, GREY)
+    sheet.text(5.8, 42.6, "Ls × Ls", 8.5, GREY)
     sheet.arrow((10, 41.3), (x - 0.2, 41.3), colour=PINK)
 
 
 def _decoder(sheet: Sheet) -> None:
     x = 52.0
-    sheet.text(x + 9, 60, "target ids  $(B, L_t)$, from BOS on", 10)
+    sheet.text(x + 9, 60, "target ids  (B, Lt), from BOS on", 10)
     sheet.arrow((x + 9, 58.6), (x + 9, 56.2))
     sheet.box(x, 51.2, 18, 5, "embedding + positions", GREY, 9.5)
     sheet.arrow((x + 9, 51.2), (x + 9, 46.2))
@@ -124,16 +151,16 @@ def _decoder(sheet: Sheet) -> None:
     sheet.arrow((x + 9, 17.8), (x + 9, 11.2))
     sheet.box(x, 6.2, 18, 5, "linear", GREY, 9.5)
     sheet.arrow((x + 9, 6.2), (x + 9, 3.6))
-    sheet.text(x + 9, 2.2, "logits  $(B, L_t, V)$", 10)
+    sheet.text(x + 9, 2.2, "logits  (B, Lt, V)", 10)
     # The memory goes to every decoder layer, as keys and values.
     sheet.arrow((26, 22.2), (26, 12), (44.5, 12), (44.5, 30.9), (x - 0.2, 30.9),
                 colour=ORANGE, width=2.0)  # fmt: skip
     sheet.text(35.2, 10.2, "keys and values, for every layer", 8.5, ORANGE)
     sheet.text(83.6, 39, "target padding\nand causal", 8.5, PINK)
     sheet.table(78.6, 41.4, _mask(5, _TARGET_PAD, causal=True), 2.0)
-    sheet.text(83.6, 53, "$L_t \\times L_t$", 8.5, GREY)
+    sheet.text(83.6, 53, "Lt × Lt", 8.5, GREY)
     sheet.arrow((78.4, 43.2), (x + 18.3, 41.6), colour=PINK)
     sheet.text(83.6, 18.2, "source padding", 8.5, PINK)
     sheet.table(79.6, 19.8, _mask(5, _SOURCE_PAD, causal=False), 2.0)
-    sheet.text(83.6, 31.4, "$L_t \\times L_s$", 8.5, GREY)
+    sheet.text(83.6, 31.4, "Lt × Ls", 8.5, GREY)
     sheet.arrow((79.4, 27.6), (x + 18.3, 30.4), colour=PINK)

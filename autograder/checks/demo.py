@@ -1,6 +1,6 @@
-"""Demonstrations in a notebook: they may have to wait; figures get alt text.
+"""Demonstrations in a notebook: they may have to wait.
 
-Grading leaves both out: they define nothing that an exercise needs, and would take most
+Grading leaves them out: they define nothing that an exercise needs, and would take most
 of its time.
 """
 
@@ -27,7 +27,6 @@ from autograder.checks.observe import (
 )
 from autograder.checks.panel import BLUE, boxed
 from autograder.checks.rows import error_lines
-from autograder.checks.svg_theme import as_svg
 
 
 def demo(function: Callable[[], Any]) -> Callable[[], Any]:
@@ -104,21 +103,3 @@ def _close_figures() -> None:
     """Close half-drawn figures; the inline backend would show them as they are."""
     if "matplotlib.pyplot" in sys.modules:
         sys.modules["matplotlib.pyplot"].close("all")
-
-
-def show(figure: Any, alt: str) -> None:
-    """Display a matplotlib figure with a text alternative for who cannot see it.
-
-    It follows the page's theme (ink.py). The figure is closed, so that it is not shown
-    twice.
-    """
-    import matplotlib.pyplot as plt
-    from IPython.display import HTML, display
-
-    if left_out():
-        plt.close(figure)
-        print(showable(f"(figure left out while grading: {alt})"))
-        return
-    drawn = as_svg(figure, alt)
-    plt.close(figure)
-    display(HTML(drawn))

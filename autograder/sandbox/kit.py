@@ -14,10 +14,13 @@ PACKAGE = Path(__file__).resolve().parent.parent
 # The part of this package that ships to students, relative to it: the one list, for a
 # sandbox and for the student kit. What else a unit needs there (solutions of those
 # before, a trained model) comes on top.
-_PROBES = sorted(PACKAGE.glob("units/*/probes"))
+_OF_UNITS = sorted(
+    path for room in ("probes", "library") for path in PACKAGE.glob(f"units/*/{room}")
+)
 KIT = (
-    *("__init__.py", "checks", "library", "references/public", "references/contents"),
-    *(path.relative_to(PACKAGE).as_posix() for path in _PROBES),
+    *("__init__.py", "checks", "figures", "library"),
+    *("references/public", "references/contents"),
+    *(path.relative_to(PACKAGE).as_posix() for path in _OF_UNITS),
 )
 
 SYSTEM = (

@@ -26,7 +26,7 @@ _MATH_ATTRIBUTES = _LENGTHS | _words(
     rowspacing columnspacing displaystyle scriptlevel movablelimits largeop symmetric"""
 )
 _ATTRIBUTES = {
-    "*": {"style", "title", "dir", "lang"},
+    "*": {"style", "title", "dir", "lang", "hidden"},
     "a": {"href"},
     "img": {"src", "alt", "width", "height"},
     "details": {"open"},

@@ -9,14 +9,15 @@ import matplotlib.pyplot as plt
 import pytest
 import torch
 
-from autograder.checks.svg_theme import as_svg
+from autograder.figures.svg import as_svg
 
 
 @pytest.fixture
 def axes():
-    figure, made = plt.subplots()
-    yield made
-    plt.close(figure)
+    with matplotlib.rc_context(matplotlib.rcParamsDefault):  # a student's own figure
+        figure, made = plt.subplots()
+        yield made
+        plt.close(figure)
 
 
 def test_what_stands_around_the_data_has_the_colour_of_the_pages_text(axes):

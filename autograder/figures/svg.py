@@ -15,13 +15,29 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from autograder.figures.style import INK
+
 _BLACK = (0.0, 0.0, 0.0)
-_INK = "#010203"  # stands for the page's colour while matplotlib draws
-_STYLE = "max-width:100%;height:auto"
+# Of JupyterLab's page its own type, of any other the system's.
+_STYLE = (
+    "max-width:100%;height:auto;stroke-linejoin:round;"
+    "font-family:var(--jp-ui-font-family,system-ui,sans-serif)"
+)
 
 
-def as_svg(figure: Any, alt: str) -> str:
-    """The figure as an SVG element, with a text alternative for who cannot see it."""
+# matplotlib's type, for which the page's is taken, and what changes nothing.
+_NEEDLESS = (
+    r"font-family: [^;\"]*;? ?|; stroke-linejoin: miter"
+    r"| transform=\"rotate\(-?0 [^\"]*\""
+)
+
+
+def as_svg(figure: Any, alt: str, tight: bool = True) -> str:
+    """The figure as an SVG element, with a text alternative for who cannot see it.
+
+    Args:
+        tight: cut off empty margins. Frames of one size, shown in turn, keep theirs.
+    """
     import matplotlib
     from matplotlib.colors import to_rgb
 
@@ -30,18 +46,36 @@ def as_svg(figure: Any, alt: str) -> str:
     buffer = io.StringIO()
     with matplotlib.rc_context({"svg.hashsalt": alt}):  # the same each time it is drawn
         figure.savefig(
-            buffer, format="svg", transparent=True, bbox_inches="tight",
-            metadata={"Date": None},
+            buffer, format="svg", transparent=True, metadata={"Date": None},
+            bbox_inches="tight" if tight else None,
         )  # fmt: skip
     text = buffer.getvalue()
-    text = text[text.index("<svg") :].replace(_INK, "currentColor")
+    text = _short(text[text.index("<svg") :].replace(INK, "currentColor"))
+    label = html.escape(alt, quote=True)
+    opened = f'<svg role="img" aria-label="{label}" style="{_STYLE}"'
+    return text.replace("<svg", opened, 1)
+
+
+def label(svg: str) -> str:
+    """The text alternative of an SVG element that `as_svg` made."""
+    found = re.search(r'aria-label="([^"]*)"', svg)
+    return html.unescape(found[1]) if found else ""
+
+
+def _short(text: str) -> str:
+    """SVG without what only costs room: it is kept in every copy of a notebook."""
     # Its style sheet and metadata would reach the whole page.
     text = re.sub(r"<(style|metadata)\b.*?</\1>\s*", "", text, flags=re.DOTALL)
-    label = html.escape(alt, quote=True)
-    opened = (
-        f'<svg role="img" aria-label="{label}" style="{_STYLE};stroke-linejoin:round"'
-    )
-    return text.replace("<svg", opened, 1)
+    text = re.sub(r"<!--.*?-->\s*", "", text, flags=re.DOTALL)
+    return re.sub(r"\n\s*", "\n", re.sub(r"<[^>]*>", _short_tag, text))
+
+
+def _short_tag(found: re.Match[str]) -> str:
+    """A tag with hundredths of a point, and with type of the page's family."""
+    tag = re.sub(r'^<g id="[^"]*"(/?)>', r"<g\1>", found[0])
+    tag = re.sub(r"(\.\d\d)\d+", r"\1", tag)
+    tag = re.sub(r"(?<=\d) ?\n(?=[A-Zz] ?)", "", tag)  # of paths
+    return "" if tag == "<g/>" else re.sub(_NEEDLESS, "", tag)
 
 
 def _around(figure: Any) -> Iterator[Any]:
@@ -83,4 +117,4 @@ def _paint(part: Any, to_rgb: Any) -> None:
         except (TypeError, ValueError):  # several colours, or none
             continue
         if black:
-            getattr(part, f"set_{kind}")(_INK)
+            getattr(part, f"set_{kind}")(INK)

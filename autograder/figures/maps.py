@@ -1,0 +1,148 @@
+"""Heat maps: weights, signed values and masks, with values where there is room."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from autograder.figures import style
+
+VALUES = 100  # cells; in more of them nobody reads a number
+_GAP = 0.04  # of a cell, on each side
+
+
+def heat_map(
+    axes: Any,
+    matrix: Any,
+    rows: Sequence[object] = (),
+    columns: Sequence[object] = (),
+    title: str = "",
+    *,
+    signed: bool = False,
+    top: float | None = 1.0,
+    allowed: Any = None,
+    values: str | None = ".2f",
+    colour: str = style.BLUE,
+    size: float = 8,
+) -> None:
+    """Draw a matrix, a row a query and a column a key.
+
+    Args:
+        matrix: (rows, columns), of torch or NumPy; True counts as 1.
+        signed: values of both signs, in the diverging map.
+        top: the value of the full colour; None: the largest one that there is.
+        allowed: booleans of the same shape; what is False is struck out, without value.
+        values: how to write one; None writes none, nor are more than VALUES written.
+        colour: of the sequential map.
+    """
+    table = matrix.detach().float() if hasattr(matrix, "detach") else matrix
+    cells = [[float(value) for value in row] for row in table]
+    kept = allowed.tolist() if allowed is not None else [[True] * len(r) for r in cells]
+    shown = [
+        abs(v)
+        for r, k in zip(cells, kept, strict=True)
+        for v, ok in zip(r, k, strict=True)
+        if ok
+    ]
+    most = (max(shown, default=0.0) if top is None else top) or 1.0
+    colours = style.diverging() if signed else style.sequential(colour)
+    few = len(cells) * len(cells[0]) <= VALUES
+    fills: dict[Any, list[tuple[int, int]]] = {}  # the cells of a colour
+    for i, (row, oks) in enumerate(zip(cells, kept, strict=True)):
+        for j, (value, ok) in enumerate(zip(row, oks, strict=True)):
+            part = (value / most + 1) / 2 if signed else value / most
+            fills.setdefault(colours(part) if ok else None, []).append((i, j))
+            if ok and few and values is not None:
+                axes.text(j, i, written(value, values), size=size, **_MIDDLE)
+    for fill, places in fills.items():
+        _cells(axes, places, fill)
+    style.bare(axes)
+    axes.set(
+        xlim=(-0.5, len(cells[0]) - 0.5), ylim=(len(cells) - 0.5, -0.5), aspect="equal"
+    )
+    _name(axes, rows, columns)
+    axes.set_title(title)
+
+
+_MIDDLE: dict[str, Any] = {"ha": "center", "va": "center", "clip_on": False}
+
+
+def written(value: float, form: str = ".2f") -> str:
+    """A value as it stands in a cell: ``.86``, ``-.40``, ``1.00``."""
+    text = format(value, form)
+    if abs(value) < 1 and float(text) and "." in text:
+        return text.replace("0.", ".", 1)
+    return text.removeprefix("-") if not float(text) else text
+
+
+def _cells(axes: Any, places: Sequence[tuple[int, int]], fill: Any) -> None:
+    """Cells of one colour, as one path; None strikes them out: they may not be seen."""
+    from matplotlib.patches import PathPatch
+    from matplotlib.path import Path
+
+    half = 0.5 - _GAP
+    square = [
+        (-half, -half),
+        (half, -half),
+        (half, half),
+        (-half, half),
+        (-half, -half),
+    ]
+    codes = [Path.MOVETO, *[Path.LINETO] * 3, Path.CLOSEPOLY]
+    if fill is None:
+        square += [(-half, half), (half, -half)]
+        codes += [Path.MOVETO, Path.LINETO]
+    points = [(j + x, i + y) for i, j in places for x, y in square]
+    look = {"facecolor": fill, "edgecolor": "none"}
+    if fill is None:
+        look = {"facecolor": "none", "edgecolor": style.HAIR, "linewidth": 0.8}
+    axes.add_patch(PathPatch(Path(points, codes * len(places)), clip_on=False, **look))
+
+
+def _name(axes: Any, rows: Sequence[object], columns: Sequence[object]) -> None:
+    """Names beside the rows and above the columns; long ones are turned."""
+    axes.set_yticks(range(len(rows)), [str(name) for name in rows])
+    names = [str(name) for name in columns]
+    turned = max(map(len, names), default=0) > 4
+    look = {"rotation": 40, "ha": "right", "rotation_mode": "anchor"} if turned else {}
+    axes.set_xticks(range(len(names)), names, **look)
+
+
+def image(
+    axes: Any, matrix: Any, *, signed: bool = False, top: float | None = None
+) -> Any:
+    """Draw a large matrix, without values; returns what a colour bar needs."""
+    table = matrix.detach().float() if hasattr(matrix, "detach") else matrix
+    most = float(abs(table).max()) if top is None else top
+    drawn = axes.imshow(
+        table, cmap=style.diverging() if signed else style.sequential(),
+        vmin=-most if signed else 0, vmax=most, aspect="auto", interpolation="none",
+    )  # fmt: skip
+    axes.grid(False)
+    return drawn
+
+
+def colour_bar(figure: Any, drawn: Any, axes: Any, label: str) -> None:
+    """A slim colour bar without a frame."""
+    bar = figure.colorbar(drawn, ax=axes, label=label, fraction=0.03, pad=0.02)
+    bar.outline.set_visible(False)
+
+
+def coloured_cells(
+    axes: Any,
+    words: Sequence[Sequence[str]],
+    colours: Sequence[Sequence[str]],
+    title: str = "",
+) -> None:
+    """A table of words, each in a cell of its colour."""
+    from matplotlib.colors import to_rgb
+
+    for i, (row, fills) in enumerate(zip(words, colours, strict=True)):
+        for j, (word, fill) in enumerate(zip(row, fills, strict=True)):
+            _cells(axes, [(i, j)], (*to_rgb(fill), 0.5))
+            axes.text(j, i, word, size=9, **_MIDDLE)
+    style.bare(axes)
+    axes.set(
+        xlim=(-0.5, len(words[0]) - 0.5), ylim=(len(words) - 0.5, -0.5), aspect="equal"
+    )
+    axes.set_title(title)

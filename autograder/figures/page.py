@@ -1,0 +1,128 @@
+"""The HTML around drawings: a numbered caption, and steps that a reader moves through.
+
+There is no script. Steps are radio buttons and a few rules of CSS, so they move by
+mouse and by arrow keys, and a screen reader tells the step and its caption. In print
+all steps stand side by side.
+
+Not every page takes SVG, `<style>` and `<input>`: feedback pages, notebooks that
+JupyterLab does not trust. What such a page leaves is a caption and the drawings as
+pictures, all steps side by side. For that, the drawings come twice: live ones, which
+are hidden unless the style sheet is there, and pictures, which it hides.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from autograder.figures.style import BLUE
+
+# A picture cannot ask its page for colours; so it brings paper, light or dark.
+_PAPER = (
+    "<style>:root{color:#222;background:#fff}@media(prefers-color-scheme:dark)"
+    "{:root{color:#ddd;background:#1a1a1a}}</style>"
+)
+_RULES = """
+#ID{margin:1em 0;max-width:100%}
+#ID .live{display:block!important}#ID .still{display:none}
+#ID figcaption,#ID .said{max-width:46em;line-height:1.45}
+#ID figcaption{margin-top:.5em}
+"""
+_STEP_RULES = """
+#ID input{position:absolute;opacity:0;pointer-events:none}
+#ID .bar{display:flex;flex-wrap:wrap;gap:.35em;margin-bottom:.6em}
+#ID .bar label{min-width:1.9em;padding:.15em .3em;border:1px solid;border-radius:.5em;\
+text-align:center;cursor:pointer;opacity:.6;user-select:none}
+#ID .frame{display:none}#ID .said{min-height:3em;margin:.3em 0 0}
+@media print{#ID .bar{display:none}
+#ID .live{display:flex!important;flex-wrap:wrap;gap:1em}
+#ID .frame{display:block!important;width:46%;break-inside:avoid}}
+"""
+_ONE_STEP = """
+#ID input:nth-of-type(N):checked~.frame:nth-of-type(M){display:block}
+#ID input:nth-of-type(N):checked~.bar label:nth-of-type(N){opacity:1;\
+background:BLUE;border-color:BLUE;color:#fff}
+#ID input:nth-of-type(N):focus-visible~.bar label:nth-of-type(N){\
+outline:2px solid;outline-offset:2px}
+"""
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A drawing as SVG, and the same in words for who cannot see it."""
+
+    svg: str
+    alt: str
+
+
+def figure(drawn: Drawn, number: str = "", caption: str = "") -> str:
+    """A drawing with its caption; ``number`` is like "2.3"."""
+    name = _name(drawn)
+    return _framed(name, _RULES, drawn.svg, _still(drawn), _caption(number, caption))
+
+
+def steps(
+    frames: Sequence[Drawn], said: Sequence[str], number: str = "", caption: str = ""
+) -> str:
+    """Drawings that a reader moves through, each with a sentence of its own below."""
+    name = _name(*frames)
+    rules, buttons, labels, shown, stills = _RULES + _STEP_RULES, "", "", "", ""
+    for n, (frame, sentence) in enumerate(zip(frames, said, strict=True), 1):
+        # The bar is the first `div`, and a frame one as well.
+        rule = _ONE_STEP.replace("BLUE", BLUE).replace("M", str(n + 1))
+        rules += rule.replace("N", str(n))
+        told = html.escape(f"Step {n} of {len(frames)}: {sentence}", quote=True)
+        checked = " checked" if n == 1 else ""
+        # Without this attribute, arrow keys would move JupyterLab's cells instead.
+        buttons += (
+            f'<input type="radio" name="{name}" id="{name}-{n}" aria-label="{told}"'
+            f' data-lm-suppress-shortcuts="true"{checked}>'
+        )
+        labels += f'<label for="{name}-{n}" aria-hidden="true">{n}</label>'
+        words = f'<p class="said"><b>{n}</b> · {html.escape(sentence)}</p>'
+        shown += f'<div class="frame">{frame.svg}{words}</div>'
+        stills += (
+            '<div style="display:inline-block;width:48%;vertical-align:top">'
+            f"{_picture(frame)}{words}</div>"
+        )
+    live = f'{buttons}<div class="bar">{labels}</div>{shown}'
+    still = f'<div class="still">{stills}</div>'
+    return _framed(name, rules, live, still, _caption(number, caption))
+
+
+def _framed(name: str, rules: str, live: str, still: str, caption: str) -> str:
+    rules = rules.replace("ID", name)
+    return (
+        f'<figure id="{name}"><style>{rules}</style>'
+        f'<div class="live" hidden="hidden">{live}</div>{still}{caption}</figure>'
+    )
+
+
+def _name(*drawn: Drawn) -> str:
+    """A name for a figure's rules, the same each time it is drawn."""
+    text = "".join(one.svg for one in drawn)
+    return f"figure-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
+
+
+def _caption(number: str, caption: str) -> str:
+    if not number and not caption:
+        return ""
+    label = f"<b>Figure {html.escape(number)}.</b> " if number else ""
+    return f"<figcaption>{label}{html.escape(caption)}</figcaption>"
+
+
+def _still(drawn: Drawn) -> str:
+    return f'<div class="still">{_picture(drawn)}</div>'
+
+
+def _picture(drawn: Drawn) -> str:
+    """A drawing as a picture of its own, which asks nothing of the page."""
+    start = drawn.svg.index(">") + 1
+    svg = drawn.svg[:start] + _PAPER + drawn.svg[start:]
+    data = base64.b64encode(svg.encode()).decode()
+    alt = html.escape(drawn.alt, quote=True)
+    source = f"data:image/svg+xml;base64,{data}"
+    return f'<img style="max-width:100%" alt="{alt}" src="{source}">'

@@ -1,0 +1,61 @@
+"""Text alternatives, told from the same numbers as their figures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+EVEN = 0.05  # two weights that are closer than this are called even
+
+
+def number(value: float) -> str:
+    """Three digits of a value: ``0.0123``, ``12.3``, ``1,230``."""
+    if abs(value) >= 1000:
+        return f"{value:,.0f}"
+    return f"{value:.3g}"
+
+
+def weights(matrix: Any, rows: Sequence[object], columns: Sequence[object]) -> str:
+    """Where each row of attention weights is largest: "it: cat 0.98; ..."."""
+    told = []
+    for name, row in zip(rows, matrix.tolist(), strict=True):
+        most = max(row)
+        if most - min(row) < EVEN:
+            told.append(f"{name}: even")
+            continue
+        at = [str(c) for c, v in zip(columns, row, strict=True) if most - v < EVEN]
+        told.append(f"{name}: {' and '.join(at)} {most:.2f}")
+    return "; ".join(told) + "."
+
+
+def mask(allowed: Any, rows: Sequence[object], columns: Sequence[object]) -> str:
+    """What each row of a mask allows."""
+    told = []
+    for name, row in zip(rows, allowed.tolist(), strict=True):
+        seen = [str(c) for c, ok in zip(columns, row, strict=True) if ok]
+        told.append(f"{name}: {', '.join(seen) or 'none'}")
+    return "; ".join(told) + "."
+
+
+def curve(ys: Iterable[float]) -> str:
+    """A curve by its ends and its extremes: "from 2.3 to 0.01 (lowest 0.008)"."""
+    values = [float(y) for y in ys]
+    first, last = values[0], values[-1]
+    told = f"from {number(first)} to {number(last)}"
+    low, high = min(values), max(values)
+    beyond = 0.1 * (high - low)
+    if min(first, last) - low > beyond:
+        told += f", lowest {number(low)}"
+    if high - max(first, last) > beyond:
+        told += f", highest {number(high)}"
+    return told
+
+
+def curves(named: Mapping[str, Iterable[float]]) -> str:
+    """Several curves by their names."""
+    return "; ".join(f"{name}: {curve(ys)}" for name, ys in named.items()) + "."
+
+
+def bars(named: Mapping[str, float], unit: str = "") -> str:
+    """Bars by their names."""
+    return ", ".join(f"{name} {number(v)}{unit}" for name, v in named.items()) + "."

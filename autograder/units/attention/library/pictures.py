@@ -1,0 +1,205 @@
+"""The figures of unit 2. They draw what a notebook computed, and compute nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import torch
+from torch import Tensor
+
+from autograder.checks.display import show, show_steps
+from autograder.figures import maps, style, told
+from autograder.figures.arcs import arcs
+from autograder.figures.style import BLUE, ORANGE
+
+
+def attention_weights(names: Sequence[str], weights: Tensor) -> None:
+    """A bar for each dish."""
+    figure, axes = style.subplots(height=1.7, width=5.0)
+    values = weights.tolist()
+    bars = axes.barh(list(names), values, height=0.62)
+    axes.bar_label(bars, [f"{value:.4f}" for value in values], padding=5, size=9)
+    axes.invert_yaxis()
+    axes.set(xlim=(0, 1.12), xticks=[])
+    axes.grid(False)
+    axes.spines[:].set_visible(False)
+    named = dict(zip(names, values, strict=True))
+    show(
+        figure,
+        f"Bars of attention weights: {told.bars(named)}",
+        "2.1",
+        "The attention weights of the four dishes. They sum to 1, and none is 0.",
+    )
+
+
+def scores_grow(
+    sizes: Sequence[int],
+    spread: Sequence[float],
+    sharp: Sequence[float],
+    scaled: Sequence[float],
+) -> None:
+    """Spread of the scores, and the largest weight with and without scaling, by d_k."""
+    figure, (left, right) = style.subplots(1, 2)
+    left.loglog(sizes, [size**0.5 for size in sizes], "--", color=ORANGE)
+    left.loglog(sizes, spread, "o", color=BLUE)
+    left.text(sizes[2], spread[2] * 1.9, "√d_k", color=ORANGE, ha="right")
+    left.set(xlabel="d_k", title="Standard deviation of the scores")
+    left.set_yticks([1, 2, 4, 8, 16, 32], [1, 2, 4, 8, 16, 32])
+    right.semilogx(sizes, sharp, "o-", color=ORANGE)
+    right.semilogx(sizes, scaled, "s-", color=BLUE)
+    right.text(sizes[-1], sharp[-1] - 0.2, "without scaling", color=ORANGE, ha="right")
+    right.text(sizes[-1], scaled[-1] + 0.06, "with scaling", color=BLUE, ha="right")
+    right.axhline(0.1, color=style.QUIET, linestyle=":", linewidth=1)
+    right.text(sizes[-1], 0.02, "uniform", color=style.QUIET, size=8.5, ha="right")
+    right.set(xlabel="d_k", title="Largest of 10 weights, on average", ylim=(0, 1.05))
+    for axes in (left, right):
+        axes.set_xticks(sizes, sizes)
+    alt = f"From d_k {sizes[0]} to {sizes[-1]}. " + told.curves(
+        {
+            "Standard deviation of the scores": spread,
+            "Largest weight without scaling": sharp,
+            "with scaling": scaled,
+        }
+    )
+    show(
+        figure,
+        alt,
+        "2.3",
+        "Scores grow with the square root of d_k, and softmax turns "
+        "hard. Divided by √d_k, they do not.",
+    )
+
+
+def rising_scores(factors: Sequence[float], weights: Sequence[Tensor]) -> None:
+    """Steps: the weights of the same scores, times one factor after the other."""
+    frames, said, alts = [], [], []
+    for factor, row in zip(factors, weights, strict=True):
+        values = row.tolist()
+        figure, axes = style.subplots(height=2.1, width=5.2)
+        bars = axes.bar(range(len(values)), values, width=0.7)
+        axes.bar_label(bars, [f"{value:.2f}" for value in values], padding=3, size=9)
+        axes.set(
+            ylim=(0, 1.12), yticks=[0, 0.5, 1], title=f"softmax({factor:g} · scores)"
+        )
+        axes.set_xticks(range(len(values)), [f"key {j}" for j in range(len(values))])
+        frames.append(figure)
+        gradient = float((row * (1 - row)).mean())
+        said.append(
+            f"Scores times {factor:g}: the largest weight is {max(values):.2f}, and "
+            f"the mean derivative of a weight by its score {gradient:.3f}."
+        )
+        alts.append(told.bars({f"key {j}": v for j, v in enumerate(values)}))
+    show_steps(
+        frames,
+        said,
+        alts,
+        "2.4",
+        "Softmax under rising scores: the order of the "
+        "weights stays, but one key takes over, and the derivative vanishes.",
+    )
+
+
+def masks(named: Mapping[str, Tensor], words: Sequence[str]) -> None:
+    """Boolean masks side by side."""
+    figure, row = style.subplots(1, len(named), height=2.7)
+    alts = []
+    for axes, (title, mask) in zip(row, named.items(), strict=True):
+        maps.heat_map(axes, mask, words, words, title, allowed=mask, values=None)
+        alts.append(f"{title}: {told.mask(mask, words, words)}")
+    row[0].set_ylabel("query")
+    show(
+        figure,
+        "Masks, for each query its allowed keys. " + " ".join(alts),
+        "2.5",
+        "Which query (row) may attend to which key (column). Struck out: masked.",
+    )
+
+
+def who_is_it(sentences: Sequence[Sequence[str]], weights: Sequence[Tensor]) -> None:
+    """What "it" attends to, in sentences that differ by their last word."""
+    figure, row = style.subplots(len(sentences), 1, height=3.6)
+    alts = []
+    for axes, words, matrix, colour in zip(
+        row, sentences, weights, (BLUE, ORANGE), strict=True
+    ):
+        at = list(words).index("it")
+        arcs(axes, words, at, matrix[at].tolist(), colour)
+        seen = told.weights(matrix[at : at + 1], ["it"], words)
+        alts.append(f"... too {words[-1]}: {seen}")
+    show(
+        figure,
+        "Arcs from “it” over the sentence. " + " ".join(alts),
+        "2.7",
+        "What “it” attends to in step 2. The width of an arc is its weight; weights "
+        "below 0.02 are not drawn.",
+    )
+
+
+def clinic(named: Mapping[str, Tensor]) -> None:
+    """Which output moves with which input, layer by layer."""
+    figure, row = style.subplots(1, len(named), height=2.2)
+    alts = []
+    for axes, (title, matrix) in zip(row, named.items(), strict=True):
+        places = range(len(matrix))
+        maps.heat_map(axes, matrix, places, places, title, allowed=matrix, values=None)
+        alts.append(f"{title}: {told.mask(matrix, places, places)}")
+    row[0].set_ylabel("output i moves ...")
+    figure.supxlabel("... when input j changes", size=9.5, color=style.QUIET)
+    show(
+        figure,
+        "For each output the inputs that move it. " + " ".join(alts),
+        "2.10",
+        "Outputs (rows) that move when an input (column) changes.",
+    )
+
+
+def shuffled(
+    words: Sequence[str],
+    order: Sequence[int],
+    outputs: Mapping[str, tuple[Tensor, Tensor]],
+) -> None:
+    """Steps: outputs of a sentence and of the shuffled sentence, layer by layer.
+
+    Args:
+        order: word i of the shuffled sentence is word order[i].
+        outputs: by the layer's name, `(L, d)` of the sentence and of the shuffled one.
+    """
+    frames, said, alts = [], [], []
+    top = max(float(a.abs().max()) for pair in outputs.values() for a in pair)
+    new = [words[i] for i in order]
+    for name, (before, after) in outputs.items():
+        change = after - before[torch.tensor(order)]
+        figure, row = style.subplots(1, 3, height=2.2)
+        parts = (
+            (before, words, " ".join(words)),
+            (after, new, " ".join(new)),
+            (change, new, "change of each word"),
+        )
+        for axes, (matrix, rows, title) in zip(row, parts, strict=True):
+            maps.heat_map(axes, matrix, rows, (), title, signed=True, top=top)
+        frames.append(figure)
+        gap = float(change.abs().max())
+        moved = (
+            "the same vectors, in the new order" if gap < 1e-5 else "different vectors"
+        )
+        said.append(f"{name}: {moved}; the largest change is {gap:.2f}.")
+        changes = {
+            w: float(row.abs().max()) for w, row in zip(new, change, strict=True)
+        }
+        alts.append(f"Largest change by word: {told.bars(changes)}")
+    show_steps(
+        frames,
+        said,
+        alts,
+        "2.11",
+        "A sentence, the same words in a different "
+        "order, and what the new order changes about each word's output.",
+    )
+
+
+def attention_map(tokens: Sequence[str], weights: Tensor, title: str) -> None:
+    """One map of a model, `(L, L)`."""
+    size = 1.6 + 0.36 * len(tokens)
+    figure, axes = style.subplots(height=size, width=size + 0.6)
+    maps.heat_map(axes, weights, tokens, tokens, title, values=None)
+    show(figure, f"{title}. {told.weights(weights, tokens, tokens)}")

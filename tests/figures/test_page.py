@@ -1,0 +1,74 @@
+"""A figure's HTML: live where a page allows it, and pictures where it does not."""
+
+import base64
+import re
+
+import pytest
+
+from autograder.figures import page
+from autograder.figures.page import Drawn
+from autograder.grading.rendering.sanitise import clean_html
+
+
+def drawn(word: str) -> Drawn:
+    svg = f'<svg role="img" aria-label="{word}"><text>{word}</text></svg>'
+    return Drawn(svg, f'"{word}" <b>')
+
+
+SAID = ["All alike.", "One leads & wins."]
+
+
+@pytest.fixture
+def steps() -> str:
+    return page.steps([drawn("even"), drawn("hard")], SAID, "2.4", "Rising scores.")
+
+
+def test_a_caption_has_a_number_and_no_markup_of_its_own():
+    html = page.figure(drawn("x"), "2.3", "a < b")
+    assert "<figcaption><b>Figure 2.3.</b> a &lt; b</figcaption>" in html
+
+
+def test_a_figure_without_number_and_caption_has_no_caption():
+    assert "figcaption>" not in page.figure(drawn("x"))
+
+
+def test_each_step_is_a_radio_button_of_one_group_that_says_its_sentence(steps):
+    buttons = re.findall(r"<input[^>]*>", steps)
+    assert len(buttons) == 2 and len(set(re.findall(r'name="([^"]*)"', steps))) == 1
+    assert 'aria-label="Step 2 of 2: One leads &amp; wins."' in buttons[1]
+    assert [" checked" in button for button in buttons] == [True, False]
+    assert all('data-lm-suppress-shortcuts="true"' in button for button in buttons)
+
+
+def test_its_rules_reach_nothing_outside_of_the_figure(steps):
+    name = re.search(r'<figure id="([\w-]+)"', steps)[1]
+    rules = re.search(r"<style>(.*?)</style>", steps, re.DOTALL)[1]
+    selectors = re.findall(r"(?:^|[}{,])\s*([#.\w][^{},]*)(?={|,)", rules)
+    assert selectors
+    assert all(s.startswith(f"#{name}") for s in selectors if not s.startswith("@"))
+
+
+def test_there_is_no_script(steps):
+    assert not re.search(r"<script|javascript:|\bon\w+=", steps)
+
+
+def test_a_sanitiser_leaves_all_steps_as_pictures_with_their_words(steps):
+    shown = clean_html(steps)
+    assert not re.search("<(style|input|svg|label)", shown)
+    assert shown.count("<img") == 2 and 'alt="&quot;even&quot; &lt;b&gt;"' in shown
+    assert shown.count("All alike.") == 2  # in what is hidden, too
+    assert 'hidden="hidden"' in shown
+    assert "<b>Figure 2.4.</b> Rising scores." in shown
+
+
+def test_a_picture_brings_paper_and_ink_of_its_own():
+    html = page.figure(drawn("x"))
+    data = re.search(r"base64,([^\"]+)", html)[1]
+    assert "prefers-color-scheme:dark" in base64.b64decode(data).decode()
+
+
+def test_equal_steps_are_equal_bytes_and_others_have_rules_of_their_own(steps):
+    again = page.steps([drawn("even"), drawn("hard")], SAID, "2.4", "Rising scores.")
+    other = page.steps([drawn("even"), drawn("soft")], SAID, "2.4", "Rising scores.")
+    name = re.compile(r'<figure id="([\w-]+)"')
+    assert again == steps and name.search(other)[1] != name.search(steps)[1]
