@@ -45,13 +45,11 @@ import math
 import time
 from collections.abc import Sequence
 
-import matplotlib.pyplot as plt
 import torch
 from torch import nn
 
 from autograder import check, demo, show
-
-BLUE, ORANGE, GREEN, PINK = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
+from autograder.units.positional_encoding.library import pictures
 
 # %% [markdown]
 # ## 1.1 From ids to vectors
@@ -250,18 +248,8 @@ MIXERS = {
 def gaps_of_four_mixers():
     torch.manual_seed(1)
     x, order = torch.randn(2, 6, 4), torch.randperm(6)
-    gaps = [float(shuffle_gap(mix, x, order)) for mix in MIXERS.values()]
-    fig, ax = plt.subplots(figsize=(7, 2.2))
-    bars = ax.barh(list(MIXERS), gaps, color=BLUE)
-    ax.bar_label(bars, fmt="%.1g", padding=4)
-    ax.invert_yaxis()
-    ax.set(xlabel="shuffle gap", xlim=(0, 1.15 * max(gaps)))
-    ax.spines[["top", "right"]].set_visible(False)
-    show(
-        fig,
-        alt="Bars: the gap is zero for average and similarity, and large for "
-        "running sum and neighbour.",
-    )
+    gaps = {name: float(shuffle_gap(mix, x, order)) for name, mix in MIXERS.items()}
+    pictures.gaps(gaps)
 
 
 # %% [markdown]
@@ -480,22 +468,7 @@ def race():
 # %%
 @demo
 def four_hidden_dimensions():
-    table = sinusoid(torch.arange(64), 64)  # (64, 64)
-    fig, axes = plt.subplots(2, 2, figsize=(9, 4), sharex=True, sharey=True)
-    colours = (BLUE, ORANGE, GREEN, PINK)
-    for ax, dimension, colour in zip(axes.flat, (1, 2, 7, 16), colours, strict=True):
-        ax.plot(table[:, dimension - 1], color=colour, marker=".", markersize=5)
-        function = "sine" if dimension % 2 else "cosine"
-        ax.set_title(f"dimension {dimension} of 64 ({function})", fontsize=11)
-    for ax in axes[1]:
-        ax.set_xlabel("position")
-    fig.tight_layout()
-    show(
-        fig,
-        alt="Four curves over positions 0 to 63. Dimensions 1 and 2 are a sine "
-        "and a cosine with a wavelength of about 6 positions, dimension 7 a "
-        "sine of about 15 positions, dimension 16 a cosine of about 47.",
-    )
+    pictures.dimensions(sinusoid(torch.arange(64), 64), (1, 2, 7, 16))
 
 
 # %% [markdown]
@@ -506,17 +479,7 @@ def four_hidden_dimensions():
 # %%
 @demo
 def heat_map_of_the_table():
-    table = sinusoid(torch.arange(100), 64)  # (100, 64)
-    fig, ax = plt.subplots(figsize=(9, 4.6))
-    image = ax.imshow(table, cmap="viridis", aspect="auto", vmin=-1, vmax=1)
-    ax.set(xlabel="hidden dimension (column)", ylabel="position")
-    fig.colorbar(image, label="value")
-    show(
-        fig,
-        alt="Heat map, 100 positions by 64 dimensions. The left columns "
-        "oscillate quickly; to the right the stripes grow longer, and the "
-        "last third alternates between constant 0 and constant 1.",
-    )
+    pictures.whole_table(sinusoid(torch.arange(100), 64))
 
 
 # %% [markdown]
@@ -528,22 +491,7 @@ def heat_map_of_the_table():
 @demo
 def similarity_of_positions():
     table = sinusoid(torch.arange(64), 64)  # (64, 64)
-    similarity = table @ table.T  # (64, 64)
-    fig, (left, right) = plt.subplots(1, 2, figsize=(10, 3.8))
-    image = left.imshow(similarity, cmap="viridis")
-    left.set(xlabel="position", ylabel="position", title="dot product of two positions")
-    fig.colorbar(image, ax=left)
-    for pos, colour in ((20, BLUE), (40, ORANGE)):
-        right.plot(similarity[pos], color=colour)
-        right.text(pos, 32.6, f"of position {pos}", ha="center", color=colour)
-    right.set(xlabel="other position", title="two rows of it", ylim=(None, 35.5))
-    fig.tight_layout()
-    show(
-        fig,
-        alt="Left: a symmetric heat map, brightest on the diagonal and the same "
-        "along every parallel of it. Right: two rows of it, peaks of height "
-        "32 at positions 20 and 40, falling off alike on both sides.",
-    )
+    pictures.similarity(table @ table.T, rows=(20, 40))
 
 
 # %% [markdown]
@@ -700,23 +648,13 @@ def who_is_louder():
     torch.manual_seed(0)
     d_model = 512
     small = torch.randn(1000, d_model) / math.sqrt(d_model)  # (1000, 512)
-    lengths = {
-        "embedding": small.norm(dim=-1).mean(),
-        "position": sinusoid(torch.arange(1000), d_model).norm(dim=-1).mean(),
-        r"embedding · $\sqrt{d_{model}}$": (small * d_model**0.5).norm(dim=-1).mean(),
+    vectors = {
+        "embedding": small,
+        "position": sinusoid(torch.arange(1000), d_model),
+        "embedding · √d_model": small * d_model**0.5,
     }
-    fig, ax = plt.subplots(figsize=(7, 1.9))
-    values = [float(length) for length in lengths.values()]
-    bars = ax.barh(list(lengths), values, color=[BLUE, ORANGE, BLUE])
-    ax.bar_label(bars, fmt="%.1f", padding=4)
-    ax.invert_yaxis()
-    ax.set(xlabel="average length of the vector", xlim=(0, 26))
-    ax.spines[["top", "right"]].set_visible(False)
-    show(
-        fig,
-        alt="Bars: an embedding has length 1, a position 16, and a scaled "
-        "embedding 22.6.",
-    )
+    lengths = {name: float(v.norm(dim=-1).mean()) for name, v in vectors.items()}
+    pictures.lengths(lengths)
 
 
 # %% [markdown]
@@ -956,26 +894,7 @@ def hands_of_the_clock():
     start = sinusoid(torch.tensor(pos), d_model)  # (16,)
     moved = shift_matrix(k, d_model) @ start  # (16,)
     wanted = sinusoid(torch.tensor(pos + k), d_model)  # (16,)
-    fig, axes = plt.subplots(1, 4, figsize=(10, 2.8))
-    for i, ax in enumerate(axes):
-        pair = slice(2 * i, 2 * i + 2)
-        ax.add_patch(plt.Circle((0, 0), 1, fill=False, color="0.6"))
-        for hand, colour in ((start[pair], BLUE), (moved[pair], ORANGE)):
-            arrow = {"arrowstyle": "-|>", "color": colour, "lw": 2}
-            ax.annotate("", hand.tolist(), (0, 0), arrowprops=arrow)
-        ax.plot(*wanted[pair], "ko", markersize=5)
-        ax.set(xlim=(-1.25, 1.25), ylim=(-1.25, 1.25), xticks=[], yticks=[])
-        ax.set(title=f"pair {i}", xlabel="sine", ylabel="cosine", aspect="equal")
-    fig.suptitle(
-        f"blue: position {pos}   orange: moved by {k}   dot: position {pos + k}"
-    )
-    fig.tight_layout()
-    show(
-        fig,
-        alt="Four clocks. Each has a blue hand for position 3 and an orange one, "
-        "moved by 5, that ends at the black dot of position 8. The first "
-        "hand turns far, the fourth hardly.",
-    )
+    pictures.clocks(start, moved, wanted, pos, k)
 
 
 # %% [markdown]
@@ -1087,7 +1006,8 @@ check("positional_encoding/learned", LearnedPositions)
 # length 8 and at length 16. A coin gets 50%.
 
 
-# %%
+# %% folded=true
+# @title Sentences with an A and a B, and how a model is trained on them
 def a_before_b(count: int, length: int) -> tuple[torch.Tensor, torch.Tensor]:
     """Sentences (count, length) with one A (4) and one B (5); whether A comes first."""
     ids = torch.randint(6, 20, (count, length))
@@ -1118,6 +1038,7 @@ def accuracies(positions: nn.Module, d_model: int) -> list[float]:
     ]
 
 
+# %%
 @demo
 def does_it_matter():
     d_model = 32
@@ -1126,22 +1047,8 @@ def does_it_matter():
         "sinusoids": PositionalEncoding(sinusoid(torch.arange(16), d_model)),
         "learned": LearnedPositions(d_model, 16),
     }
-    results = [accuracies(way, d_model) for way in ways.values()]
-    fig, ax = plt.subplots(figsize=(8, 3))
-    for column, (length, colour) in enumerate(((8, BLUE), (16, ORANGE))):
-        places = [row + 0.4 * column - 0.2 for row in range(len(ways))]
-        heights = [100 * result[column] for result in results]
-        bars = ax.bar(places, heights, 0.36, color=colour, label=f"length {length}")
-        label = {"label_type": "center", "color": "white", "weight": "bold"}
-        ax.bar_label(bars, fmt="%.0f%%", **label)
-    ax.axhline(50, color="0.5", linestyle="--", linewidth=1, zorder=0)
-    ax.set_xticks(range(len(ways)), list(ways))
-    ax.set(ylim=(0, 130), yticks=range(0, 101, 25), ylabel="right answers (%)")
-    ax.legend(loc="upper left", ncols=2, frameon=False)
-    ax.spines[["top", "right"]].set_visible(False)
-    pairs = zip(ways, results, strict=True)
-    read_aloud = ", ".join(f"{way} {a:.0%} and {b:.0%}" for way, (a, b) in pairs)
-    show(fig, alt=f"Bars of accuracy at length 8 and 16: {read_aloud}.")
+    results = {name: accuracies(way, d_model) for name, way in ways.items()}
+    pictures.accuracies(results, sizes=(8, 16))
 
 
 # %% [markdown]
@@ -1192,6 +1099,7 @@ def table_b(max_len: int, d_model: int) -> torch.Tensor:
     return torch.cat(tuple(halves), dim=-1)
 
 
+# %%
 @demo
 def three_tables():
     tables = {
@@ -1199,17 +1107,7 @@ def three_tables():
         "table A": table_a(60, 64),
         "table B": table_b(60, 64),
     }
-    fig, axes = plt.subplots(1, 3, figsize=(11, 3.2), sharey=True)
-    for ax, (title, table) in zip(axes, tables.items(), strict=True):
-        ax.imshow(table, cmap="viridis", aspect="auto", vmin=-1, vmax=1)
-        ax.set(title=title, xlabel="column")
-    axes[0].set_ylabel("position")
-    fig.tight_layout()
-    show(
-        fig,
-        alt="Three heat maps. Table A looks much like the right one. In table B "
-        "the right half of the columns is constant.",
-    )
+    pictures.tables(tables)
 
 
 # %% [markdown]
@@ -1404,6 +1302,8 @@ def four_curves_of_yours():
     ax = draw_dimensions(sinusoid(torch.arange(64), 64), (1, 2, 7, 16), 16)
     show(
         ax.figure,
+        number="1.9",
+        caption="Four dimensions, in your own drawing.",
         alt="Your curves over positions 0 to 15. Dimensions 1 and 2 are a sine and a "
         "cosine of the same wave, about 6 positions long; dimension 7 is a sine of "
         "about 15; dimension 16 a cosine that falls slowly.",

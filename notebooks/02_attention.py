@@ -875,7 +875,8 @@ def cost_over_length():
 #    property needs: it must be able to *feel*.
 # 2. Now "it" looks for a *noun* that has what was collected. (So does "scared" itself.)
 
-# %%
+# %% folded=true
+# @title The features, and what words look for and offer in each step
 FEATURES = ["noun", "property", "can feel", "has height", "pronoun"]
 MEANING = {
     "cat": [1, 0, 1, 0, 0],
@@ -916,6 +917,7 @@ def read(sentence: str) -> tuple[list[str], Tensor, Tensor]:
     return words, first[0], second[0]
 
 
+# %%
 @demo
 def who_is_it():
     story = "The cat didn't climb the tree because it was too "
@@ -1234,6 +1236,7 @@ def patient_c(x: Tensor) -> Tensor:
     return weights @ (x @ to_v)
 
 
+# %%
 @demo
 def bug_clinic():
     x = torch.randn(SIZE, SIZE)

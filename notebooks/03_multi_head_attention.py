@@ -53,12 +53,12 @@ import math
 import time
 from collections.abc import Sequence
 
-import matplotlib.pyplot as plt
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from autograder import check, demo, earlier, show
+from autograder import check, demo, drawing, earlier
+from autograder.units.multi_head_attention.library import pictures
 
 # False: what unit 2 built comes from the course, right for sure. True: from your own
 # notebook of unit 2, if it lies beside this one. Grading always uses the course's.
@@ -66,42 +66,6 @@ USE_MY_OWN = False
 attention = earlier("02_attention", mine=USE_MY_OWN)
 
 torch.set_printoptions(precision=3, sci_mode=False)
-HEAD_COLOURS = ["#56B4E9", "#E69F00", "#009E73", "#CC79A7"]  # Okabe and Ito
-
-
-# %% [markdown]
-# Two helpers for pictures. The first draws an attention map. The second draws a matrix
-# of labelled cells in the colours of the heads.
-
-
-# %%
-def draw_map(ax, matrix: Tensor, rows: list, columns: list, title: str) -> None:
-    """A matrix of weights as a heat map; numbers are written in when there are few."""
-    matrix = matrix.detach().float()
-    ax.imshow(matrix, cmap="cividis", vmin=0, vmax=1)
-    ax.set_xticks(range(len(columns)), columns, rotation=60, ha="right")
-    ax.set_yticks(range(len(rows)), rows)
-    ax.set_title(title, fontsize=10)
-    if matrix.numel() <= 64:
-        for i, row in enumerate(matrix.tolist()):
-            for j, value in enumerate(row):
-                colour = "black" if value > 0.6 else "white"
-                label = f"{value:.2f}".lstrip("0") if value >= 0.005 else "0"
-                ax.text(j, i, label, ha="center", va="center", color=colour, size=9)
-
-
-def draw_cells(ax, numbers: Tensor, d_k: int, title: str) -> None:
-    """Numbers like 21 (position 2, feature 1) in the colour of their feature's head."""
-    rows, columns = numbers.shape
-    for i, row in enumerate(numbers.long().tolist()):
-        for j, number in enumerate(row):
-            colour = HEAD_COLOURS[number % 10 // d_k]
-            square = plt.Rectangle((j, i), 1, 1, facecolor=colour, edgecolor="white")
-            ax.add_patch(square)
-            ax.text(j + 0.5, i + 0.5, f"{number:02d}", ha="center", va="center")
-    ax.set(xlim=(0, columns), ylim=(rows, 0), aspect="equal")
-    ax.axis("off")
-    ax.set_title(title, fontsize=10)
 
 
 # %% [markdown]
@@ -130,18 +94,7 @@ def one_head_or_two():
         "head B: the verb": verb.softmax(-1),
         "one head for both": (before + verb).softmax(-1),
     }
-    fig, axes = plt.subplots(1, 3, figsize=(13, 4.6))
-    for ax, (title, weights) in zip(axes, maps.items(), strict=True):
-        draw_map(ax, weights, words, words, title)
-    axes[0].set_ylabel("query: the word that looks")
-    fig.supxlabel("key: the word that is looked at")
-    fig.tight_layout()
-    show(
-        fig,
-        alt="Three attention maps. Head A is bright just below the diagonal. Head B is "
-        "bright in the column of 'saw'. The single head for both splits its rows: half "
-        "of 'cat' goes to 'red' and half to 'saw'.",
-    )
+    pictures.one_head_or_two(maps, words)
 
 
 # %% [markdown]
@@ -154,13 +107,11 @@ def one_head_or_two():
 # mixtures of size `d_model / h`.
 #
 # ## 2. The plain view: a list of heads
-#
-# ```text
-#                   ┌─ heads[0] (B, L, d_v) ┐
-# x (B, L, d_model) ┼─ heads[1] (B, L, d_v) ┼ joined (B, L, h·d_v) ─ w_o ─ (B, L, d_out)
-#                   └─ heads[2] (B, L, d_v) ┘
-# ```
-#
+
+# %%
+drawing("list_of_heads", "3.2", "Heads in a list: concatenated, then projected.")
+
+# %% [markdown]
 # Every head is a complete `SelfAttention` from unit 2 with weights of its own. Every
 # head sees the whole input. The last linear layer, `w_o`, lets the heads' answers talk
 # to each other.
@@ -266,17 +217,7 @@ def untrained_heads():
     torch.manual_seed(0)
     layer = ListOfHeads(d_model=16, num_heads=4, d_k=8, d_v=5, d_out=6)
     _, weights = layer(2 * torch.randn(1, 6, 16))
-    fig, axes = plt.subplots(1, 4, figsize=(13, 3.6))
-    for head, ax in enumerate(axes):
-        draw_map(ax, weights[0, head], range(6), range(6), f"head {head}")
-    axes[0].set_ylabel("query")
-    fig.supxlabel("key")
-    fig.tight_layout()
-    show(
-        fig,
-        alt="Four 6 by 6 attention maps of untrained heads; the bright cells lie at "
-        "different places in each map.",
-    )
+    pictures.untrained(weights[0])
 
 
 # %% [markdown]
@@ -306,18 +247,7 @@ numbers = 10 * torch.arange(4)[:, None] + torch.arange(6)  # (L, d_model)
 
 @demo
 def heads_are_blocks_of_columns():
-    fig, axes = plt.subplots(
-        1, 4, figsize=(11, 2.8), gridspec_kw={"width_ratios": [3, 1, 1, 1]}
-    )
-    draw_cells(axes[0], numbers, 2, "after the projection: (L, d_model) = (4, 6)")
-    for head, ax in enumerate(axes[1:]):
-        draw_cells(ax, numbers[:, 2 * head : 2 * head + 2], 2, f"head {head}: (L, d_k)")
-    show(
-        fig,
-        alt="Left: a 4 by 6 matrix, its columns in three colours, two columns each. "
-        "Right: three 4 by 2 matrices, one of each colour: the column blocks of the "
-        "left matrix.",
-    )
+    pictures.blocks(numbers, num_heads=3)
 
 
 # %% [markdown]
@@ -410,20 +340,11 @@ check("multi_head_attention/split_heads", split_heads)
 # %%
 @demo
 def split_and_shortcut():
-    rows = {
+    ways = {
         "yours": split_heads(numbers[None], 3)[0],
         "view alone": numbers.view(3, 4, 2),
     }
-    fig, axes = plt.subplots(2, 3, figsize=(6, 5.6))
-    for line, (name, heads) in zip(axes, rows.items(), strict=True):
-        for head, ax in enumerate(line):
-            draw_cells(ax, heads[head], 2, f"{name}, head {head}")
-    fig.tight_layout()
-    show(
-        fig,
-        alt="Upper row: three matrices of one colour each. Lower row: each matrix "
-        "holds all three colours, and only one or two positions.",
-    )
+    pictures.splits(ways)
 
 
 # %% [markdown]
@@ -719,8 +640,11 @@ print("average of 5000 draws:", [round(w, 2) for w in many.mean(0).tolist()])
 # tensors. (In cross-attention, `key` and `value` are both the memory. The layer does
 # not care.)
 #
-# ![Query, key and value, each (B, L, d_model), go through a projection of their own. The result of each is read as three heads, blocks of neighbouring columns in three colours. Head 0 attends with the first block of all three, head 1 with the second, head 2 with the third, (B, h, L, d_k). Their outputs are put side by side, head 0 first, and the last projection makes the output, (B, Lq, d_model).](../assets/figures/multi_head.png)
-#
+
+# %%
+drawing("multi_head", "3.6", "The whole layer: project, split, attend, merge, project.")
+
+# %% [markdown]
 # Inside each head stands the picture of unit 2: scores, mask, softmax, then dropout on
 # the weights `(B, h, Lq, Lk)`, then the weighted sum. All heads run in one go, as a
 # batch.
@@ -881,7 +805,8 @@ def list_beside_split():
 # remove?
 
 
-# %%
+# %% folded=true
+# @title The sentences with two questions, and how a layer is trained on them
 def two_questions(batch: int, length: int = 8) -> tuple[Tensor, Tensor]:
     """Sentences `(B, L, 16)`, and for each position the word before and the first."""
     tokens = torch.randn(batch, length, 8)
@@ -908,24 +833,16 @@ def train_heads(num_heads: int, steps: int = 400) -> tuple[nn.Module, list[float
     return layer.eval(), losses
 
 
+# %%
 @demo
 def one_two_four_heads():
     trained = {count: train_heads(count) for count in (1, 2, 4)}
-    fig, ax = plt.subplots(figsize=(7, 3.4))
-    styles = {1: ("#D55E00", "-"), 2: ("#0072B2", "--"), 4: ("#009E73", ":")}
-    for count, (layer, losses) in trained.items():
-        colour, line = styles[count]
-        size = sum(p.numel() for p in layer.parameters())
-        label = f"h = {count}: {size} parameters, final loss {losses[-1]:.3f}"
-        ax.plot(losses, line, color=colour, linewidth=2, label=label)
-    ax.set(xlabel="training step", ylabel="mean squared error", ylim=(0, 1.1))
-    ax.set_title("Two questions, answered with one, two and four heads")
-    ax.legend()
-    show(
-        fig,
-        alt="Loss over training steps. With one head it stays above 0.4. With two and "
-        "with four heads it falls close to zero, with the same number of parameters.",
-    )
+    losses = {count: losses for count, (_, losses) in trained.items()}
+    sizes = {
+        count: sum(p.numel() for p in layer.parameters())
+        for count, (layer, _) in trained.items()
+    }
+    pictures.losses(losses, sizes)
 
 
 # %% [markdown]
@@ -943,23 +860,32 @@ def one_two_four_heads():
 def one_map_per_head():
     (single, _), (pair, _) = train_heads(1), train_heads(2)
     x, _ = two_questions(batch=1)
-    maps = [("the single head", single(x, x, x)[1][0, 0])]
-    maps += [(f"head {i} of 2", w) for i, w in enumerate(pair(x, x, x)[1][0])]
-    fig, axes = plt.subplots(1, 3, figsize=(13, 4.4))
-    for ax, (title, weights) in zip(axes, maps, strict=True):
-        draw_map(ax, weights, range(8), range(8), title)
-    axes[0].set_ylabel("query position")
-    fig.supxlabel("key position")
-    fig.tight_layout()
-    show(
-        fig,
-        alt="Three 8 by 8 attention maps. The single head divides its rows between the "
-        "previous position and position 0. Of the two heads, one is bright at the "
-        "previous position in every row, the other in the column of position 0.",
-    )
+    maps = {"the single head": single(x, x, x)[1][0, 0]}
+    maps |= {f"head {i} of 2": w for i, w in enumerate(pair(x, x, x)[1][0])}
+    pictures.trained(maps)
 
 
 # %% [markdown]
+# And when did they agree? The same training run, stopped early, on one sentence.
+# **Predict first:** does the loss fall first, or do the maps change first?
+
+
+# %%
+@demo
+def birth_of_two_heads():
+    torch.manual_seed(0)
+    x, _ = two_questions(batch=1)
+    stops = [0, 20, 40, 60, 100, 400]
+    layers = [train_heads(2, steps=stop)[0] for stop in stops]
+    maps = [layer(x, x, x)[1][0] for layer in layers]
+    pictures.birth(stops, maps, train_heads(2)[1])
+
+
+# %% [markdown]
+# They change together. One head settles on position 0 first: that answer is the same for
+# every row, so it is the easier one. The other head then finds the previous position,
+# row by row, and with it the loss falls to zero.
+#
 # Nobody told the heads who is in charge of what. They shared out the work by
 # themselves. (Often not quite tidily: a head may look a little where it need not, and
 # the other one takes this part away again.) In large models such heads are found, too:
@@ -988,18 +914,8 @@ def who_writes_what():
     gap = (parts.sum(0) + layer.w_o.bias - layer(x, x, x)[0]).abs().max()
     print(f"sum of the heads' parts, against the layer's output: {float(gap):.1e}")
     spread = parts.flatten(1, 2).std(1)  # (h, d_model)
-    fig, ax = plt.subplots(figsize=(9, 2.2))
-    ax.imshow(spread.detach(), cmap="cividis", vmin=0, aspect="auto")
-    ax.set_yticks([0, 1], ["head 0", "head 1"])
-    names = ["features 0-7: the word before", "8-15: the first word"]
-    ax.set_xticks([3.5, 11.5], names)
-    ax.axvline(7.5, color="white", linewidth=2)
-    ax.set_title("How much each head writes into each feature (standard deviation)")
-    show(
-        fig,
-        alt="A 2 by 16 heat map. One head writes mostly into features 0 to 7, the "
-        "other mostly into features 8 to 15.",
-    )
+    names = ["features 0-7: the word before", "features 8-15: the first word"]
+    pictures.who_writes_what(spread, names)
 
 
 # %% [markdown]

@@ -11,6 +11,7 @@ FIGURES = (
     attention.one_score,
     attention.self_attention,
     attention.cross_attention,
+    attention.list_of_heads,
     attention.multi_head,
     transformer.norm_placements,
     transformer.whole_model,

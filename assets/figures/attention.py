@@ -232,3 +232,30 @@ def _projected(
     sheet.text(61, 8, f"output  (B, {lq}, d_v)", 9, align="left")
     sheet.arrow((58, 11.2), (60.6, 11.2))
     sheet.text(61, 11.2, f"weights  (B, {lq}, {lk})", 9, align="left")
+
+
+def list_of_heads() -> tuple[Sheet, str]:
+    """Several self-attentions on one input, concatenated and projected."""
+    sheet = Sheet(76, 21)
+    sheet.box(1, 8.2, 15, 4.6, "x  (B, L, d_model)", INK, 9)
+    for head, colour in enumerate(HEADS):
+        y = 3.4 + 7.1 * head
+        if head == 1:
+            sheet.arrow((16, y), (20.6, y))
+        else:
+            sheet.arrow((16, 10.5), (18, 10.5), (18, y), (20.6, y))
+        sheet.box(21, y - 2.3, 12, 4.6, f"heads[{head}]", colour, 9.5)
+        sheet.text(38.4, y + (1.9 if head == 2 else -1.5), "(B, L, d_v)", 8.5, GREY)
+        sheet.arrow((33, y), (44, 10.5 + 1.2 * (head - 1)), colour=colour)
+    fills = [[mixed(colour, 0.45) for colour in HEADS for _ in range(2)]] * 3
+    sheet.table(44.6, 7.8, fills, 1.8)
+    sheet.text(50, 15.4, "(B, L, h·d_v)", 8.5, GREY)
+    sheet.arrow((55.4, 10.5), (58.4, 10.5))
+    sheet.box(58.8, 8.2, 6, 4.6, "w_o", INK, 9.5)
+    sheet.arrow((64.8, 10.5), (67.4, 10.5))
+    sheet.text(67.8, 10.5, "(B, L, d_out)", 9, align="left")
+    return sheet, (
+        "x, (B, L, d_model), goes to three heads. Their outputs, (B, L, d_v) each, are "
+        "concatenated along the features, head 0 first: (B, L, h·d_v). The last layer, "
+        "w_o, makes (B, L, d_out) of it."
+    )

@@ -170,7 +170,10 @@ def _paired(
 def _cell(cell: NotebookNode, kept: NotebookNode | None, unit: Unit) -> NotebookNode:
     """An edited cell in the hand-written form, with the spacing of the one it was."""
     where = f'{_shown(unit.source, unit)}: the cell "{cell.source[:40]}"'
-    unknown = set(cell.metadata) - _NOISE - {"nbgrader"}
+    told = {key: v for key, v in notebook.FOLDED.items() if key not in _NOISE}
+    folded = told.items() <= dict(cell.metadata).items()
+    known = {"nbgrader", *(told if folded else ())}
+    unknown = set(cell.metadata) - _NOISE - known
     if unknown or cell.get("attachments") or cell.cell_type == "raw":
         what = ", ".join(sorted(unknown)) or "an attachment, or raw text"
         raise CourseError(f"{where} has what notebooks/ cannot hold: {what}")
@@ -184,6 +187,8 @@ def _cell(cell: NotebookNode, kept: NotebookNode | None, unit: Unit) -> Notebook
         {k: v for k, v in spacing.items() if k in notebook.SPACING}
     )
     made.metadata.update(role)
+    if folded:
+        made.metadata["folded"] = True
     return made
 
 
@@ -209,7 +214,9 @@ def _write(book: NotebookNode) -> str:
         {
             "jupytext": {
                 "notebook_metadata_filter": "-all",
-                "cell_metadata_filter": ",".join([*notebook.ROLES, "points", "-all"]),
+                "cell_metadata_filter": ",".join(
+                    [*notebook.ROLES, "points", "folded", "-all"]
+                ),
             }
         }
     )

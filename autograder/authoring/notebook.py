@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import re
 from collections import Counter
 from dataclasses import dataclass
@@ -20,6 +21,13 @@ BEGIN_HIDDEN, END_HIDDEN = "### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS"
 ROLES = ("exercise", "check", "written")
 EDITION = "edition"  # in a source notebook's metadata: what is given in it
 SPACING = ("lines_to_next_cell", "lines_to_end_of_cell_marker")  # of Jupytext
+TITLE = "# @title "  # Colab shows it in place of a folded cell's code
+# How JupyterLab and Notebook, Colab, and the website are told to fold a cell's code.
+FOLDED = {
+    "cellView": "form",
+    "jupyter": {"source_hidden": True},
+    "tags": ["hide-input"],
+}
 KERNEL = {
     "display_name": "Python 3 (ipykernel)",
     "language": "python",
@@ -32,6 +40,7 @@ class Cell:
     """A cell of the hand-written form. ``role`` is "", or one of ROLES.
 
     What is ``given`` in an edition of the unit (edition.py) is not graded.
+    A ``folded`` one draws or trains; nobody is asked to read it.
     """
 
     kind: str
@@ -41,6 +50,7 @@ class Cell:
     name: str = ""
     points: float = 0.0
     given: bool = False
+    folded: bool = False
 
     @property
     def grade_id(self) -> str:
@@ -82,18 +92,19 @@ def parse(text: str, unit: Unit) -> list[Cell]:
 def _cell(raw: nbformat.NotebookNode, where: str, unit: Unit) -> Cell:
     metadata = {k: v for k, v in raw.metadata.items() if k not in SPACING}
     roles = [role for role in ROLES if role in metadata]
-    unknown = set(metadata) - {*ROLES, "points"}
+    unknown = set(metadata) - {*ROLES, "points", "folded"}
     if unknown or len(roles) > 1:
         listed = ", ".join(sorted(unknown) or roles)
         raise CourseError(
             f"{where}: cannot read the cell's metadata ({listed}); write one of "
             'exercise="unit/name", check="unit/name" points=N, written="unit/name" '
-            "points=N"
+            "points=N, folded=true"
         )
     role = roles[0] if roles else ""
     cell = Cell(
         raw.cell_type, raw.source, where, role,
         str(metadata.get(role, "")), _points(metadata, role, where),
+        folded=bool(metadata.get("folded")),
     )  # fmt: skip
     _check_cell(cell, unit)
     return cell
@@ -125,6 +136,11 @@ def _check_cell(cell: Cell, unit: Unit) -> None:
         )
     if cell.role == "check":
         target(cell)
+    if cell.folded and (cell.role or cell.text.partition(TITLE)[0]):
+        raise CourseError(
+            f'{cell.where}: a folded cell begins with "{TITLE}...", which says what '
+            "its code does, and is nobody's exercise"
+        )
 
 
 def target(cell: Cell) -> str:
@@ -198,6 +214,8 @@ def _nbformat_cell(cell: Cell, unit: Unit) -> nbformat.NotebookNode:
         built = nbformat.v4.new_markdown_cell(text)
     else:
         built = nbformat.v4.new_code_cell(cell.text)
+    if cell.folded:
+        built.metadata.update(copy.deepcopy(FOLDED))
     if cell.given:
         return built
     if cell.role == "check":

@@ -53,7 +53,9 @@ def heat_map(
             part = (value / most + 1) / 2 if signed else value / most
             fills.setdefault(colours(part) if ok else None, []).append((i, j))
             if ok and few and values is not None:
-                axes.text(j, i, written(value, values), size=size, **_MIDDLE)
+                word = written(value, values)
+                ink = style.INK if float(word) else style.QUIET
+                axes.text(j, i, word, size=size, color=ink, **_MIDDLE)
     for fill, places in fills.items():
         _cells(axes, places, fill)
     style.bare(axes)
@@ -68,11 +70,11 @@ _MIDDLE: dict[str, Any] = {"ha": "center", "va": "center", "clip_on": False}
 
 
 def written(value: float, form: str = ".2f") -> str:
-    """A value as it stands in a cell: ``.86``, ``-.40``, ``1.00``."""
+    """A value as it stands in a cell: ``.86``, ``-.40``, ``1.00``, ``0``."""
     text = format(value, form)
-    if abs(value) < 1 and float(text) and "." in text:
-        return text.replace("0.", ".", 1)
-    return text.removeprefix("-") if not float(text) else text
+    if not float(text):
+        return "0"
+    return text.replace("0.", ".", 1) if abs(float(text)) < 1 else text
 
 
 def _cells(axes: Any, places: Sequence[tuple[int, int]], fill: Any) -> None:
@@ -112,7 +114,7 @@ def image(
     axes: Any, matrix: Any, *, signed: bool = False, top: float | None = None
 ) -> Any:
     """Draw a large matrix, without values; returns what a colour bar needs."""
-    table = matrix.detach().float() if hasattr(matrix, "detach") else matrix
+    table = matrix.detach().float().numpy() if hasattr(matrix, "detach") else matrix
     most = float(abs(table).max()) if top is None else top
     drawn = axes.imshow(
         table, cmap=style.diverging() if signed else style.sequential(),

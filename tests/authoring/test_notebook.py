@@ -32,6 +32,34 @@ def test_a_good_notebook_becomes_a_valid_source(tmp_path):
     ]
 
 
+PLUMBING = '# %% folded=true\n# @title Draw it\ndrawn = 1\n\n'
+
+
+def test_a_folded_cell_is_folded_in_every_kind_of_notebook(tmp_path):
+    text = TEXT.replace("# %% exercise", f"{PLUMBING}# %% exercise", 1)
+    unit = as_text(tmp_path, text)
+    source = notebook.to_source(unit, notebook.read(unit))
+    (cell,) = (
+        cell
+        for cell in nbformat.reads(source, as_version=4).cells
+        if cell.source == "# @title Draw it\ndrawn = 1"
+    )
+    assert cell.metadata == {
+        "cellView": "form", "jupyter": {"source_hidden": True}, "tags": ["hide-input"],
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("# %% exercise", "# %% folded=true\ndrawn = 1\n\n# %% exercise"),
+        ('exercise="tiny/double"', 'exercise="tiny/double" folded=true'),
+    ],
+)
+def test_a_folded_cell_says_what_it_does_and_is_no_exercise(tmp_path, old, new):
+    assert "a folded cell begins with" in refused(tmp_path, old, new)
+
+
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [

@@ -1,0 +1,183 @@
+"""The figures of unit 1. They draw what a notebook computed, and compute nothing."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from torch import Tensor
+
+from autograder.checks.display import show
+from autograder.figures import maps, style, told
+from autograder.figures.style import BLUE, ORANGE, PALETTE
+
+
+def _bars(named: Mapping[str, float], form: str, colours: Any = BLUE) -> Any:
+    """Lying bars with their values."""
+    figure, axes = style.subplots(height=0.45 + 0.34 * len(named), width=6.0)
+    values = list(named.values())
+    drawn = axes.barh(list(named), values, height=0.62, color=colours)
+    axes.bar_label(drawn, [format(v, form) for v in values], padding=5, size=9)
+    axes.invert_yaxis()
+    axes.grid(False)
+    axes.spines[:].set_visible(False)
+    axes.set(xticks=[], xlim=(0, 1.15 * max(values)))
+    return figure
+
+
+def gaps(named: Mapping[str, float]) -> None:
+    """The shuffle gap of each mixer."""
+    show(
+        _bars(named, ".1g"),
+        f"Bars of the shuffle gap: {told.bars(named)}",
+        "1.1",
+        "The shuffle gap of four mixers. Zero, but for rounding, means: order is lost.",
+    )
+
+
+def dimensions(table: Tensor, numbers: Sequence[int]) -> None:
+    """Single columns of the table, counted from 1, over the positions."""
+    figure, grid = style.subplots(2, 2, height=3.4, sharex=True, sharey=True)
+    curves = {}
+    for axes, number, colour in zip(grid.flat, numbers, PALETTE, strict=False):
+        column = table[:, number - 1].tolist()
+        axes.plot(column, color=colour, marker=".", linewidth=1.4)
+        wave = "sine" if number % 2 else "cosine"
+        axes.set(title=f"dimension {number} ({wave})", yticks=[-1, 0, 1])
+        crossings = sum(a * b < 0 for a, b in itertools.pairwise(column))
+        curves[f"dimension {number}"] = f"a {wave} that changes sign {crossings} times"
+    for axes in grid[1]:
+        axes.set_xlabel("position")
+    alt = "; ".join(f"{name}: {what}" for name, what in curves.items())
+    show(
+        figure,
+        f"Four curves over positions 0 to {len(table) - 1}. {alt}.",
+        "1.2",
+        f"Four of the {table.shape[1]} dimensions. The two of a pair have one "
+        "frequency; later pairs are slower.",
+    )
+
+
+def whole_table(table: Tensor) -> None:
+    """The table as a heat map: a row for each position."""
+    figure, axes = style.subplots(height=3.6)
+    drawn = maps.image(axes, table, signed=True, top=1.0)
+    axes.set(xlabel="dimension", ylabel="position")
+    maps.colour_bar(figure, drawn, axes, "value")
+    still = int((table.std(0) < 0.1).sum())
+    show(
+        figure,
+        f"Heat map, {table.shape[0]} positions by {table.shape[1]} dimensions. Stripes "
+        "are narrow on the left and grow longer to the right; the last "
+        f"{still} dimensions hardly change over these positions.",
+        "1.3",
+        "The whole table: a row is the encoding of one position.",
+    )
+
+
+def similarity(products: Tensor, rows: Sequence[int]) -> None:
+    """Dot products of positions, and some rows of them as curves."""
+    figure, (left, right) = style.subplots(1, 2, height=2.9)
+    drawn = maps.image(left, products)
+    left.set(xlabel="position", ylabel="position", title="dot product", aspect="equal")
+    maps.colour_bar(figure, drawn, left, "")
+    curves = {}
+    for row, colour in zip(rows, (BLUE, ORANGE), strict=True):
+        values = products[row].tolist()
+        right.plot(values, color=colour)
+        right.text(row, max(values) + 0.8, f"of {row}", ha="center", color=colour)
+        curves[f"position {row}"] = values
+    right.set(xlabel="other position", title="two of its rows")
+    right.margins(y=0.12)
+    peaks = ", ".join(f"{told.number(max(v))} at its own place for {n}"
+                      for n, v in curves.items())  # fmt: skip
+    show(
+        figure,
+        "Left: dot products of positions, brightest on the diagonal and alike along "
+        f"it. Right: two rows of it; the highest is {peaks}. {told.curves(curves)}",
+        "1.4",
+        "The dot product of two positions depends on their distance only.",
+    )
+
+
+def lengths(named: Mapping[str, float]) -> None:
+    """Average lengths of vectors."""
+    colours = [ORANGE if "position" in name else BLUE for name in named]
+    show(
+        _bars(named, ".1f", colours),
+        f"Bars of the average length of a vector: {told.bars(named)}",
+        "1.5",
+        "Average length of the vectors that are added.",
+    )
+
+
+def clocks(start: Tensor, moved: Tensor, wanted: Tensor, pos: int, k: int) -> None:
+    """Hands of the first four pairs at a position, and moved by k; (d_model,) each."""
+    from matplotlib.patches import Circle
+
+    figure, row = style.subplots(1, 4, height=2.1)
+    said = []
+    for i, axes in enumerate(row):
+        pair = slice(2 * i, 2 * i + 2)
+        axes.add_patch(Circle((0, 0), 1, fill=False, color=style.HAIR, linewidth=1.2))
+        for hand, colour in ((start[pair], BLUE), (moved[pair], ORANGE)):
+            arrow = {"arrowstyle": "-|>", "color": colour, "lw": 2, "shrinkB": 0}
+            axes.annotate("", hand.tolist(), (0, 0), arrowprops=arrow)
+        axes.plot(*wanted[pair].tolist(), "o", color=style.INK, markersize=4)
+        style.bare(axes)
+        axes.set(xlim=(-1.15, 1.15), ylim=(-1.15, 1.15), aspect="equal")
+        axes.set(title=f"pair {i}", xlabel="sine")
+        gap = float((moved[pair] - wanted[pair]).abs().max())
+        ends = ", ".join(f"{v:.2f}" for v in moved[pair].tolist())
+        said.append(f"pair {i}: to ({ends}), {told.number(gap)} from the dot")
+    row[0].set_ylabel("cosine")
+    show(
+        figure,
+        f"Four clocks. The hands of position {pos}, moved by {k}, end at: "
+        f"{'; '.join(said)}.",
+        "1.6",
+        f"Blue: position {pos}. Orange: moved by {k}. Dot: position {pos + k}.",
+    )
+
+
+def accuracies(results: Mapping[str, Sequence[float]], sizes: Sequence[int]) -> None:
+    """Accuracy of each model at two lengths."""
+    figure, axes = style.subplots(height=2.6)
+    for column, (size, colour) in enumerate(zip(sizes, (BLUE, ORANGE), strict=True)):
+        places = [row + 0.38 * column - 0.19 for row in range(len(results))]
+        heights = [100 * result[column] for result in results.values()]
+        bars = axes.bar(places, heights, 0.35, color=colour, label=f"length {size}")
+        axes.bar_label(bars, fmt="%.0f%%", padding=2, size=9)
+    axes.axhline(50, color=style.QUIET, linestyle=":", linewidth=1)
+    axes.set_xticks(range(len(results)), list(results))
+    axes.set(ylim=(0, 128), yticks=range(0, 101, 25), title="correct answers (%)")
+    axes.legend(loc="upper left", ncols=2)
+    alt = ", ".join(f"{name} {a:.0%} and {b:.0%}" for name, (a, b) in results.items())
+    show(
+        figure,
+        f"Bars of accuracy at length {sizes[0]} and {sizes[1]}: {alt}.",
+        "1.7",
+        "Trained on sentences of 8 tokens, tested on 8 and on 16. Dotted: a coin.",
+    )
+
+
+def tables(named: Mapping[str, Tensor]) -> None:
+    """Sinusoid tables side by side."""
+    figure, row = style.subplots(1, len(named), height=2.6, sharey=True)
+    right = next(iter(named.values()))
+    said = []
+    for axes, (title, table) in zip(row, named.items(), strict=True):
+        maps.image(axes, table, signed=True, top=1.0)
+        axes.set(title=title, xlabel="dimension")
+        off = int(((table - right).abs().amax(0) > 0.01).sum())
+        said.append(
+            f"{title}: {off} of {table.shape[1]} dimensions differ from the first"
+        )
+    row[0].set_ylabel("position")
+    show(
+        figure,
+        f"Three heat maps. {'; '.join(said)}.",
+        "1.8",
+        "The table of the paper, and two that were published.",
+    )
