@@ -56,7 +56,6 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-import matplotlib.pyplot as plt
 import torch
 import torch.nn.functional as F
 from safetensors.torch import load_model, save_model
@@ -64,9 +63,10 @@ from torch import Tensor, nn
 from torch.nn.utils.parametrize import register_parametrization
 from tqdm.auto import tqdm
 
-from autograder import check, demo, earlier, show
+from autograder import check, demo, drawing, earlier
 from autograder.library import corpora
 from autograder.library.text import glue, pieces
+from autograder.units.sequence_reversal.library import pictures
 
 # False: what earlier units built comes from the course, right for sure. True: from your
 # own notebooks, if they lie beside this one. Grading always uses the course's.
@@ -75,7 +75,6 @@ attention = earlier("02_attention", mine=USE_MY_OWN)
 encoder_decoder = earlier("04_encoder_decoder", mine=USE_MY_OWN)
 
 torch.set_num_threads(1)  # for tensors this small, more threads only get in the way
-BLUE, ORANGE, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
 
 # %% [markdown]
 # ## 1. The data decide what can be learnt
@@ -267,9 +266,11 @@ def a_look_at_a_batch():
 # need not wait for the model to write it. We feed the *right* tokens so far, and ask at
 # every position for the next one, all in one go. That is **teacher forcing** (Williams
 # and Zipser 1989).
-#
-# ![Left, training: the decoder runs once. It reads BOS 9 5 7, the right tokens, and should say 9 5 7 EOS. Right, use: the decoder runs four times. It reads BOS and says 9; the 9 comes back as input and it says 5, then 7, then EOS. What it says comes back, right or wrong.](../assets/figures/teacher_forcing.png)
-#
+
+# %%
+drawing("teacher_forcing", "5.1", "Teacher forcing in training; in use, its own tokens.")
+
+# %% [markdown]
 # The right half comes in section 6. For the left half, one column must be shifted
 # against the other:
 #
@@ -504,18 +505,7 @@ check("sequence_reversal/learning_rate", rate_factor)
 @demo
 def the_schedule():
     shares = [rate_factor(s, 50, 600) for s in range(700)]
-    fig, ax = plt.subplots(figsize=(6, 2.6))
-    ax.plot(shares, color=BLUE)
-    ax.axvline(50, color="grey", linestyle=":")
-    ax.axvline(600, color="grey", linestyle=":")
-    ax.text(55, 0.1, "warm-up ends")
-    ax.text(595, 0.6, "training ends", ha="right")
-    ax.set(xlabel="step", ylabel="share of the peak", title="Warm-up, then cosine")
-    show(
-        fig,
-        alt="The learning rate rises in a straight line for 50 steps, falls like half "
-        "a cosine wave until step 600, and stays at 2 percent of its peak.",
-    )
+    pictures.schedule(shares, warmup=50, steps=600)
 
 
 # %% [markdown]
@@ -1044,11 +1034,16 @@ check("sequence_reversal/trained_model", trained_model)
 # of the two shares rises first?
 
 
-# %%
+# %% folded=true
+# @title A training run with a diary: step, token accuracy, exact match
+DIARY: list[tuple[int, float, float]] = []
+KEPT: dict[int, dict[str, Tensor]] = {}  # the weights at each entry of the diary
+
+
 def train(
     model: nn.Module, sequences: Callable, steps: int, every: int = 0
 ) -> tuple[list[float], list[tuple]]:
-    """Losses, and a diary (step, token accuracy, exact match), of a training."""
+    """Losses, and a diary (step, token accuracy, exact match), of a training run."""
     source, target = held_out(200)
     diary, count = [], 0
 
@@ -1057,6 +1052,7 @@ def train(
         if every and count % every == 0:
             diary.append((count, token_accuracy(model, source, target),
                           reversal_score(model, source, target)))  # fmt: skip
+            KEPT[count] = {n: v.clone() for n, v in model.state_dict().items()}
         count += 1
         return make_batch(sequences())
 
@@ -1079,28 +1075,15 @@ def reversal_score(model: nn.Module, source: Tensor, target: Tensor) -> float:
     return exact_match(greedy_decode(model, source, labels.size(1)), labels)
 
 
+# %%
 @demo
 def the_diary():
     rng = random.Random(1)
     torch.manual_seed(1)
     model = new_model()
     losses, diary = train(model, lambda: random_sequences(64, rng), 400, every=20)
-    steps, tokens, whole = zip(*diary, strict=True)
-    fig, (left, right) = plt.subplots(1, 2, figsize=(10, 3.2))
-    left.semilogy(losses, color=BLUE)
-    left.axhline(math.log(14), color="grey", linestyle=":")
-    left.text(400, math.log(14) * 0.55, "knows nothing: log 14", ha="right")
-    left.set(xlabel="step", ylabel="loss", title="Loss on fresh batches")
-    right.plot(steps, tokens, color=ORANGE, linestyle="--", label="tokens, taught")
-    right.plot(steps, whole, color=BLUE, label="sequences, alone")
-    right.set(xlabel="step", title="Held-out accuracy", ylim=(-0.03, 1.03))
-    right.legend()
-    show(
-        fig,
-        alt="Left: the loss falls from about 2.6 to below 0.01 within 400 steps. "
-        "Right: token accuracy with a teacher rises early, exact match of whole "
-        "sequences follows later, and both end at 1.",
-    )
+    DIARY[:] = diary
+    pictures.diary(losses, diary)
 
 
 # %% [markdown]
@@ -1238,17 +1221,20 @@ def without_scaling(model: nn.Module) -> None:
             register_parametrization(projection, name, FourTimes())
 
 
+SWITCHES = {
+    "everything": lambda model: None,
+    "no positions": without_positions,
+    "no causal mask": without_causal_mask,
+    "no scaling": without_scaling,
+}
+
+
+# %%
 @demo
 def ablations():
-    switches = {
-        "everything": lambda model: None,
-        "no positions": without_positions,
-        "no causal mask": without_causal_mask,
-        "no scaling": without_scaling,
-    }
     source, target = held_out(500)
     scores, final = {}, {}
-    for name, switch in switches.items():
+    for name, switch in SWITCHES.items():
         rng = random.Random(2)
         torch.manual_seed(2)
         model = new_model()
@@ -1256,19 +1242,7 @@ def ablations():
         losses, _ = train(model, lambda rng=rng: random_sequences(64, rng), 300)
         scores[name] = reversal_score(model, source, target)
         final[name] = sum(losses[-20:]) / 20
-    fig, (left, right) = plt.subplots(1, 2, figsize=(9, 2.6), sharey=True)
-    for ax, values, title, colour in (
-        (left, final, "loss at the end", ORANGE),
-        (right, scores, "exact match, held out", BLUE),
-    ):
-        bars = ax.barh(list(values), list(values.values()), color=colour)
-        ax.bar_label(bars, [f"{v:.3f}" for v in values.values()], padding=3)
-        ax.set_title(title)
-        ax.margins(x=0.2)
-    left.invert_yaxis()
-    show(fig, alt="Bars after 300 steps. " + ". ".join(
-        f"{name}: loss {final[name]:.3f}, exact match {scores[name]:.3f}"
-        for name in switches))  # fmt: skip
+    pictures.ablations(final, scores)
 
 
 # %% [markdown]
@@ -1296,6 +1270,7 @@ def of_length(length: int, count: int, seed: int = 0) -> list[list[int]]:
     return [dice.choices(range(FIRST, FIRST + 10), k=length) for _ in range(count)]
 
 
+# %%
 @demo
 def the_cliff():
     model = trained_model()
@@ -1304,14 +1279,7 @@ def the_cliff():
     for length in lengths:
         source, target = make_batch(of_length(length, 200))
         scores.append(reversal_score(model, source, target))
-    fig, ax = plt.subplots(figsize=(7, 2.8))
-    bars = ax.bar(lengths, scores, color=[BLUE] * 10 + [ORANGE] * 4)
-    ax.bar_label(bars, [f"{100 * s:.0f}" for s in scores])
-    ax.axvline(10.5, color="grey", linestyle=":")
-    ax.text(10.6, 0.6, "never trained")
-    ax.set(xlabel="length", ylabel="exact match", ylim=(0, 1.15), xticks=lengths)
-    told = (f"{n}: {100 * s:.0f}" for n, s in zip(lengths, scores, strict=True))
-    show(fig, alt="Exact match by length in percent: " + ", ".join(told))
+    pictures.cliff(lengths, scores, longest=10)
 
 
 # %% [markdown]
@@ -1341,26 +1309,42 @@ def cross_attention_map(
     )[0]
 
 
+# %%
 @demo
 def the_map():
     model = trained_model()
     source, target = make_batch([[FIRST + d for d in (3, 1, 4, 1, 5, 9, 2, 6)]])
     given, labels = shift(target)
     maps = cross_attention_map(model, source, given)[0]  # (h, Lt, Ls)
-    fig, axes = plt.subplots(1, len(maps), figsize=(4.6 * len(maps), 4))
-    for number, (ax, weights) in enumerate(zip(axes, maps, strict=True)):
-        ax.imshow(weights, cmap="cividis", vmin=0, vmax=1)
-        ax.set_xticks(range(source.size(1)), spelled(source[0]).split())
-        ax.set_yticks(range(labels.size(1)), spelled(labels[0]).split())
-        ax.set(title=f"head {number}", xlabel="source: what is looked at")
-    axes[0].set_ylabel("the token to be written")
-    fig.tight_layout()
-    show(
-        fig,
-        alt="Two heat maps of cross-attention weights for the sequence 3 1 4 1 5 9 2 "
-        "6. In at least one head a bright line runs from the top right to the bottom "
-        "left.",
-    )
+    reads, writes = spelled(source[0]).split(), spelled(labels[0]).split()
+    pictures.cross_attention(maps, reads, writes)
+
+
+# %% [markdown]
+# Watch it write. The upper sequence has length 8; the lower one has length 11, beyond
+# the cliff. **Predict first:** at which token does the lower one go wrong, the first or
+# the last?
+
+
+# %%
+@demo
+def token_by_token():
+    model, trials = trained_model(), []
+    for digits in ("31415926", "31415926535"):
+        source, target = make_batch([[FIRST + int(d) for d in digits]])
+        wrote = greedy_decode(model, source, max_len=len(digits) + 1)
+        given = torch.cat([target[:, :1], wrote[:, :-1]], dim=1)  # its own tokens
+        weights = cross_attention_map(model, source, given)[0].amax(0)  # of any head
+        rows = (source[0], target[0, 1:], wrote[0])
+        trials.append((*(spelled(row).split() for row in rows), weights))
+    pictures.token_by_token(trials)
+
+
+# %% [markdown]
+# At length 8 the brightest symbol moves from right to left, a place a token. At length
+# 11 the model starts from a place that it has never met, and what it attends to is not
+# the symbol that it needs; the rest follows from there.
+#
 
 
 # %% [markdown]
@@ -1441,6 +1425,25 @@ def the_share():
 
 
 # %% [markdown]
+# How did that line come about? Here are the maps of the training run from section 7, at
+# some of the steps in its diary.
+
+
+# %%
+@demo
+def birth_of_the_antidiagonal():
+    source, target = make_batch([[FIRST + d for d in (3, 1, 4, 1, 5, 9, 2, 6)]])
+    given, labels = shift(target)
+    model, lengths, maps, shares = new_model(), torch.tensor([8]), {}, {}
+    for step in list(KEPT)[::3]:
+        model.load_state_dict(KEPT[step])
+        maps[step] = cross_attention_map(model, source, given)[0]  # (h, Lt, Ls)
+        shares[step] = [antidiagonal_share(m[None], lengths) for m in maps[step]]
+    reads, writes = spelled(source[0]).split(), spelled(labels[0]).split()
+    pictures.birth(maps, shares, DIARY, reads, writes)
+
+
+# %% [markdown]
 # Heads may divide the work, and another seed divides it differently. A head with a low
 # share is not idle: it may look one place beside, and the layers after it can use that
 # as well.
@@ -1451,9 +1454,11 @@ def the_share():
 # 2014; Cho et al. 2014). One reads symbol by symbol and updates a state. The other
 # starts from the **last** state and writes. Between the two passes one vector of fixed
 # length, and nothing else.
-#
-# ![Above, without attention: five boxes read 3 1 4 1 5 from left to right, the last one hands a single vector to five boxes that write 5 1 4 1 3. Below, with attention: the same boxes, and the second box that writes has arrows from all five boxes that read, a bold one from the fourth.](../assets/figures/bottleneck.png)
-#
+
+# %%
+drawing("bottleneck", "5.9", "One vector for everything, and a look back at all.")
+
+# %% [markdown]
 # Here is such a pair, made of PyTorch's `nn.GRU`, with a few more parameters than our
 # Transformer. Your `fit` trains it by the same recipe, on the same kind of data.
 #
@@ -1482,6 +1487,7 @@ class WithoutAttention(nn.Module):
         return self.output(states)  # (B, Lt, V)
 
 
+# %%
 @demo
 def one_vector_for_everything():
     rng = random.Random(4)
@@ -1489,21 +1495,13 @@ def one_vector_for_everything():
     recurrent = WithoutAttention()
     train(recurrent, lambda: random_sequences(64, rng), 400)
     models = {"two GRUs, one vector": recurrent, "Transformer": trained_model()}
-    lengths, read_aloud = list(range(1, 11)), []
-    fig, ax = plt.subplots(figsize=(7, 2.8))
-    styles = ((ORANGE, "s--"), (BLUE, "o-"))
-    for (name, model), (colour, line) in zip(models.items(), styles, strict=True):
-        rows = [make_batch(of_length(length, 200)) for length in lengths]
-        scores = [reversal_score(model, *row) for row in rows]
+    lengths, scores = list(range(1, 11)), {}
+    rows = [make_batch(of_length(length, 200)) for length in lengths]
+    for name, model in models.items():
         size = sum(p.numel() for p in model.parameters())
-        ax.plot(lengths, scores, line, color=colour, label=f"{name}: {size:,} numbers")
-        shown = ", ".join(f"{length}: {score:.2f}" for length, score
-                          in zip(lengths, scores, strict=True))  # fmt: skip
-        print(f"{name:<21} {shown}")
-        read_aloud.append(f"{name} by length, {shown}")
-    ax.set(xlabel="length", ylabel="exact match", xticks=lengths, ylim=(-0.03, 1.05))
-    ax.legend()
-    show(fig, alt="Exact match. " + "; ".join(read_aloud))
+        label = f"{name}: {size:,} parameters"
+        scores[label] = [reversal_score(model, *row) for row in rows]
+    pictures.with_and_without(lengths, scores)
 
 
 # %% [markdown]

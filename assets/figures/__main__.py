@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import attention
 import decoding
+import since_2017
+import training
 import transformer
 
 FIGURES = (
@@ -18,6 +20,13 @@ FIGURES = (
     decoding.teacher_forcing,
     decoding.beam_search,
     decoding.bottleneck,
+    training.training_step,
+    training.talk_and_think,
+    training.decoder_layer,
+    training.wiring,
+    since_2017.three_ages,
+    since_2017.shared_keys,
+    since_2017.block,
 )
 
 if __name__ == "__main__":

@@ -77,7 +77,7 @@ def written(value: float, form: str = ".2f") -> str:
     return text.replace("0.", ".", 1) if abs(float(text)) < 1 else text
 
 
-def _cells(axes: Any, places: Sequence[tuple[int, int]], fill: Any) -> None:
+def _cells(axes: Any, places: Sequence[tuple[float, float]], fill: Any) -> None:
     """Cells of one colour, as one path; None strikes them out: they may not be seen."""
     from matplotlib.patches import PathPatch
     from matplotlib.path import Path
@@ -130,6 +130,12 @@ def colour_bar(figure: Any, drawn: Any, axes: Any, label: str) -> None:
     bar.outline.set_visible(False)
 
 
+def cell(axes: Any, i: float, j: float, fill: Any, word: str) -> None:
+    """One cell with a word in it, in row i and column j."""
+    _cells(axes, [(i, j)], fill)
+    axes.text(j, i, word, size=9, **_MIDDLE)
+
+
 def coloured_cells(
     axes: Any,
     words: Sequence[Sequence[str]],
@@ -141,8 +147,7 @@ def coloured_cells(
 
     for i, (row, fills) in enumerate(zip(words, colours, strict=True)):
         for j, (word, fill) in enumerate(zip(row, fills, strict=True)):
-            _cells(axes, [(i, j)], (*to_rgb(fill), 0.5))
-            axes.text(j, i, word, size=9, **_MIDDLE)
+            cell(axes, i, j, (*to_rgb(fill), 0.5), word)
     style.bare(axes)
     axes.set(
         xlim=(-0.5, len(words[0]) - 0.5), ylim=(len(words) - 0.5, -0.5), aspect="equal"

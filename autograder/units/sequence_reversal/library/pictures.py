@@ -1,0 +1,234 @@
+"""The figures of unit 5. They draw what a notebook computed, and compute nothing."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from torch import Tensor
+
+from autograder.checks.display import show, show_steps
+from autograder.figures import maps, style, told
+from autograder.figures.style import BLUE, ORANGE
+
+Diary = Sequence[tuple[int, float, float]]  # step, token accuracy, exact match
+
+
+def schedule(shares: Sequence[float], warmup: int, steps: int) -> None:
+    """The share of the peak learning rate in each step."""
+    figure, axes = style.subplots(height=2.3, width=5.6)
+    axes.plot(shares)
+    for at, text, side in ((warmup, " warm-up ends", "left"),
+                           (steps, "training ends ", "right")):  # fmt: skip
+        axes.axvline(at, color=style.QUIET, linestyle=":", linewidth=1)
+        axes.text(at, 0.55 if side == "right" else 0.08, text, ha=side, size=9)
+    axes.set(xlabel="step", title="share of the peak learning rate")
+    show(
+        figure,
+        f"The learning rate over {len(shares)} steps, {told.curve(shares)}; its peak "
+        f"is at step {shares.index(max(shares))}.",
+        "5.2",
+        "Linear warm-up, then half a cosine wave.",
+    )
+
+
+def diary(losses: Sequence[float], entries: Diary) -> None:
+    """A training run: its loss, and two accuracies on the way."""
+    steps, tokens, whole = zip(*entries, strict=True)
+    figure, (left, right) = style.subplots(1, 2, height=2.7)
+    left.semilogy(losses, linewidth=1.4)
+    left.axhline(math.log(14), color=style.QUIET, linestyle=":", linewidth=1)
+    left.text(len(losses), math.log(14) * 0.62, "knows nothing: log 14", ha="right",
+              size=8.5, color=style.QUIET)  # fmt: skip
+    left.set(xlabel="step", title="loss on fresh batches")
+    right.plot(steps, tokens, color=ORANGE, linestyle="--", label="tokens, taught")
+    right.plot(steps, whole, color=BLUE, label="sequences, alone")
+    right.set(xlabel="step", title="held-out accuracy", ylim=(-0.03, 1.05))
+    right.legend(loc="lower right")
+    curves = {"loss": losses, "token accuracy": tokens, "exact match": whole}
+    show(
+        figure,
+        f"Over {len(losses)} steps. {told.curves(curves)} Half of the tokens are right "
+        f"at step {_reaches(steps, tokens)}, half of the sequences at step "
+        f"{_reaches(steps, whole)}.",
+        "5.3",
+        "A training run: tokens come first, whole sequences later.",
+    )
+
+
+def _reaches(
+    steps: Sequence[int], values: Sequence[float], level: float = 0.5
+) -> object:
+    return next((s for s, v in zip(steps, values, strict=True) if v >= level), "none")
+
+
+def ablations(final: Mapping[str, float], scores: Mapping[str, float]) -> None:
+    """Loss and exact match with one part taken away."""
+    figure, (left, right) = style.subplots(1, 2, height=1.9, sharey=True)
+    for axes, values, title, colour in (
+        (left, final, "loss at the end", ORANGE),
+        (right, scores, "exact match, held out", BLUE),
+    ):
+        bars = axes.barh(list(values), list(values.values()), height=0.6, color=colour)
+        axes.bar_label(bars, [f"{v:.3f}" for v in values.values()], padding=4, size=9)
+        axes.grid(False)
+        axes.spines[:].set_visible(False)
+        axes.set(title=title, xticks=[], xlim=(0, 1.25 * max(values.values())))
+    left.invert_yaxis()
+    said = [f"{name}: loss {final[name]:.3f}, exact match {scores[name]:.3f}"
+            for name in final]  # fmt: skip
+    caption = "The same model with one part taken away, after as many steps."
+    show(figure, f"Bars. {'; '.join(said)}.", "5.4", caption)
+
+
+def cliff(lengths: Sequence[int], scores: Sequence[float], longest: int) -> None:
+    """Exact match by length."""
+    figure, axes = style.subplots(height=2.4)
+    colours = [BLUE if length <= longest else ORANGE for length in lengths]
+    bars = axes.bar(lengths, scores, 0.72, color=colours)
+    axes.bar_label(bars, [f"{100 * s:.0f}" for s in scores], padding=2, size=9)
+    axes.text(longest + 0.6, 0.6, "never trained", color=ORANGE)
+    axes.set(xlabel="length", title="exact match (%)", ylim=(0, 1.15), yticks=[])
+    axes.set_xticks(lengths, lengths)
+    pairs = zip(lengths, scores, strict=True)
+    said = ", ".join(f"{length}: {100 * s:.0f}" for length, s in pairs)
+    caption = f"Exact match by length; trained on lengths 1 to {longest}."
+    show(figure, f"Exact match by length in percent: {said}.", "5.5", caption)
+
+
+def cross_attention(
+    weights: Tensor, reads: Sequence[str], writes: Sequence[str]
+) -> None:
+    """The map of each head, `(h, Lt, Ls)`."""
+    figure, row = style.subplots(1, len(weights), height=3.0)
+    said = []
+    for head, (axes, one) in enumerate(zip(row, weights, strict=True)):
+        maps.heat_map(axes, one, writes, reads, f"head {head}", size=6.5)
+        said.append(f"head {head}: {told.weights(one, writes, reads)}")
+    row[0].set_ylabel("the token to be written")
+    figure.supxlabel("source: what it attends to", size=9.5, color=style.QUIET)
+    show(
+        figure,
+        f"Cross-attention. {' '.join(said)}",
+        "5.6",
+        "Cross-attention of the last layer: rows write, columns are read.",
+    )
+
+
+Trial = tuple[Sequence[str], Sequence[str], Sequence[str], Tensor]
+
+
+def token_by_token(trials: Sequence[Trial]) -> None:
+    """Steps: sequences that the model reverses, a token a step.
+
+    Args:
+        trials: for each sequence the source, what is right and what the model wrote,
+            as tokens, and its weights `(Lt, Ls)`.
+    """
+    frames, said, alts = [], [], []
+    most = max(len(written) for _, _, written, _ in trials)
+    for step in range(most):
+        figure, rows = style.subplots(len(trials), 1, height=1.35 * len(trials))
+        sentences = []
+        for axes, trial in zip(rows, trials, strict=True):
+            sentences.append(_writing(axes, trial, min(step, len(trial[2]) - 1)))
+        frames.append(figure)
+        said.append(f"Token {step + 1}. " + " ".join(sentences))
+        alts.append(" ".join(sentences))
+    show_steps(
+        frames,
+        said,
+        alts,
+        "5.7",
+        "Reversal token by token. Above: the source, as blue as it is attended to. "
+        "Below: what has been written; orange is wrong.",
+    )
+
+
+def _writing(axes: Any, trial: Trial, step: int) -> str:
+    """One sequence after so many tokens; what happens, in words."""
+    source, right, written, weights = trial
+    row = weights[step].tolist()
+    read, blue = style.sequential(), 0
+    for j, (token, weight) in enumerate(zip(source, row, strict=True)):
+        maps.cell(axes, 0, j, read(weight), token)
+        blue = j if weight > row[blue] else blue
+    for j, token in enumerate(written[: step + 1]):
+        good = j < len(right) and token == right[j]
+        fill = (*_rgb(ORANGE), 0.55) if not good else (*_rgb(BLUE), 0.12)
+        maps.cell(axes, 1.3, j, fill, token)
+    style.bare(axes)
+    axes.set(xlim=(-0.6, 13.4), ylim=(1.9, -0.6), aspect="equal")
+    axes.set_title(f"length {len(source) - 1}")
+    now = written[step]
+    wanted = right[step] if step < len(right) else "nothing"
+    verdict = "correct" if now == wanted else f"it should be {wanted}"
+    return (
+        f"Length {len(source) - 1}: attends most to {source[blue]} at index {blue}, "
+        f"writes {now}: {verdict}."
+    )
+
+
+def _rgb(colour: str) -> tuple[float, float, float]:
+    from matplotlib.colors import to_rgb
+
+    return to_rgb(colour)
+
+
+def birth(
+    maps_at: Mapping[int, Tensor],
+    shares: Mapping[int, Sequence[float]],
+    entries: Diary,
+    reads: Sequence[str],
+    writes: Sequence[str],
+) -> None:
+    """Steps: the maps of the heads during training, beside the accuracy.
+
+    Args:
+        maps_at: by step, the weights `(h, Lt, Ls)`.
+        shares: by step, the share of each head on the anti-diagonal.
+        entries: the diary of the same run.
+    """
+    frames, said, alts = [], [], []
+    steps, _, whole = zip(*entries, strict=True)
+    for step, weights in maps_at.items():
+        figure, row = style.subplots(1, len(weights) + 1, height=2.5)
+        for head, axes in enumerate(row[:-1]):
+            title = f"head {head}"
+            maps.heat_map(axes, weights[head], writes, reads, title, values=None)
+        score = whole[steps.index(step)]
+        row[-1].plot(steps, whole, color=style.QUIET, linewidth=1.4)
+        row[-1].plot(step, score, "o", color=ORANGE)
+        row[-1].set(title="exact match", xlabel="step", ylim=(-0.05, 1.08))
+        frames.append(figure)
+        parts = " and ".join(f"{share:.0%}" for share in shares[step])
+        said.append(
+            f"Step {step}: {parts} of the steps of head 0 and head 1 are on the "
+            f"anti-diagonal; exact match is {score:.0%}."
+        )
+        alts.append(" ".join(
+            f"Head {head}: {told.weights(one, writes, reads)}"
+            for head, one in enumerate(weights)
+        ))  # fmt: skip
+    caption = "The birth of the anti-diagonal, beside exact match."
+    show_steps(frames, said, alts, "5.8", caption)
+
+
+def with_and_without(
+    lengths: Sequence[int], named: Mapping[str, Sequence[float]]
+) -> None:
+    """Exact match by length of two models."""
+    figure, axes = style.subplots(height=2.5)
+    looks = ((ORANGE, "s--"), (BLUE, "o-"))
+    for (name, scores), (colour, line) in zip(named.items(), looks, strict=True):
+        axes.plot(lengths, scores, line, color=colour, label=name)
+    axes.set(xlabel="length", title="exact match", ylim=(-0.03, 1.05))
+    axes.set_xticks(lengths, lengths)
+    axes.legend(loc="lower left")
+    said = "; ".join(
+        f"{name}, by length: {', '.join(f'{score:.2f}' for score in scores)}"
+        for name, scores in named.items()
+    )
+    caption = "Exact match by length, with one vector and with attention."
+    show(figure, f"Exact match. {said}.", "5.10", caption)
