@@ -89,9 +89,10 @@ new-term: $(READY)  ## new hidden references; the last term's results go to term
 site: $(EXTRAS)  ## the course as a website, without solutions (in dist/site/)
 	autograder site
 
-screenshots: $(EXTRAS)  ## the pictures of docs/, taken by the browser tests (Chromium)
+screenshots: $(EXTRAS)  ## the pictures of docs/, and all figures on contact sheets (Chromium)
 	SCREENSHOTS=assets python -m pytest -m slow tests/browser
 	python assets/draw.py
+	python assets/contact_sheet.py $(UNIT)
 
 benchmark: $(EXTRAS)  ## measure grading against plain nbgrader, otter-grader and the floor
 	python benchmarks/grading.py

@@ -24,7 +24,6 @@ TARGET = ROOT / "dist" / "figures"
 THEMES = {"light": ("#ffffff", "#1b1b1b"), "dark": ("#111111", "#e0e0e0")}
 WIDTHS = (860, 460)  # pixels: a laptop's column, and half a screen
 SCALE = 0.65  # of the contact sheet
-PROGRAM = "chromium"
 
 
 def figures(unit: Unit) -> dict[str, str]:

@@ -43,12 +43,12 @@
 import math
 from collections.abc import Callable, Iterator
 
-import matplotlib.pyplot as plt
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from autograder import check, demo, earlier, show
+from autograder import check, demo, drawing, earlier
+from autograder.units.encoder_decoder.library import pictures
 
 # False: what earlier units built comes from the course, right for sure. True: from your
 # own notebooks, if they lie beside this one. Grading always uses the course's.
@@ -58,12 +58,11 @@ attention = earlier("02_attention", mine=USE_MY_OWN)
 multi_head_attention = earlier("03_multi_head_attention", mine=USE_MY_OWN)
 
 torch.set_printoptions(precision=3, sci_mode=False)
-BLUE, ORANGE, GREEN = "#0072B2", "#D55E00", "#009E73"  # Okabe and Ito
 
 
 # %% [markdown]
-# Two helpers. The first draws a matrix. The second is the *data-flow probe* that you
-# met in unit 2: change one input, and see which outputs move.
+# A helper, the *data-flow probe* that you met in unit 2: change one input, and see which
+# outputs move.
 #
 # It differs from unit 2's in one point. There all features of a position could be
 # changed by the same amount. Here we push each feature by another one. Why that matters
@@ -71,21 +70,6 @@ BLUE, ORANGE, GREEN = "#0072B2", "#D55E00", "#009E73"  # Okabe and Ito
 
 
 # %%
-def draw_map(ax, matrix: Tensor, rows: list, columns: list, title: str) -> None:
-    """A matrix as a heat map; numbers are written in when there are few."""
-    is_yes_or_no = matrix.dtype == torch.bool
-    matrix = matrix.detach().float()
-    ax.imshow(matrix, cmap="cividis", vmin=0, vmax=1)
-    ax.set_xticks(range(len(columns)), columns, rotation=60, ha="right")
-    ax.set_yticks(range(len(rows)), rows)
-    ax.set_title(title, fontsize=10)
-    if matrix.numel() <= 64 and not is_yes_or_no:
-        for i, row in enumerate(matrix.tolist()):
-            for j, value in enumerate(row):
-                colour = "black" if value > 0.6 else "white"
-                ax.text(j, i, f"{value:.1f}", ha="center", va="center", color=colour)
-
-
 def who_moves(function: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
     """Which outputs of the first sentence move when a position of x changes.
 
@@ -119,13 +103,11 @@ def who_moves(function: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
 # (Vaswani et al. 2017, section 3.3). First it widens the vector from `d_model` to
 # `d_ff`, usually four times as large. Then it bends (ReLU, or GELU in newer models).
 # Then it narrows the vector again.
-#
-# ```text
-# attention      positions talk to each other   ●─●─●─●
-#                                               │ │ │ │
-# feed-forward   each one thinks for itself     ○ ○ ○ ○    one network, used four times
-# ```
-#
+
+# %%
+drawing("talk_and_think", "4.1", "Attention moves information; the network thinks.")
+
+# %% [markdown]
 # **Predict first.** The paper's base model has `d_model = 512` and `d_ff = 2048`. Which
 # part of an encoder layer has more weights: multi-head attention or the feed-forward
 # network?
@@ -239,9 +221,11 @@ check("encoder_decoder/feed_forward", FeedForward)
 #   it is added (section 5.4 of the paper). The road itself is never cut.
 #
 # There are two places for the norm, and both are in use:
-#
-# ![An encoder layer from left to right, twice. Post-norm: a branch leaves the road, goes through self-attention and dropout, and is added to it; then a norm stands across the road; the same once more with feed-forward. Pre-norm: the branch goes through norm, self-attention and dropout before it is added; the road itself meets sums only.](../assets/figures/norm_placements.png)
-#
+
+# %%
+drawing("norm_placements", "4.2", "An encoder layer, post-norm and pre-norm.")
+
+# %% [markdown]
 # $$\text{post: } \operatorname{norm}(x + \operatorname{drop}(f(x))) \qquad\qquad
 # \text{pre: } x + \operatorname{drop}(f(\operatorname{norm}(x)))$$
 #
@@ -540,7 +524,8 @@ check("encoder_decoder/encoder", Encoder)
 # the last layer, and which one in the first?
 
 
-# %%
+# %% folded=true
+# @title A deep encoder that mirrors eight letters, and how it is trained
 class Mirror(nn.Module):
     """Ids (B, 8) to logits (B, 8, 17), through a deep encoder."""
 
@@ -597,32 +582,15 @@ def _gradient_norm(module: nn.Module) -> float:
     return math.sqrt(sum(float(p.grad.square().sum()) for p in module.parameters()))
 
 
+# %%
 @demo
 def before_or_after():
-    fig, (left, right) = plt.subplots(1, 2, figsize=(10, 3.4))
-    for norm_first, colour, name, line in (
-        (False, ORANGE, "post-norm", "--"),
-        (True, BLUE, "pre-norm", "-"),
-    ):
-        for seed in range(2):
-            losses, sizes = train_mirror(norm_first, seed)
-            label = name if seed == 0 else None
-            left.plot(losses, line, color=colour, alpha=0.8, label=label)
-            right.plot(range(1, 9), sizes, line, marker="o", color=colour, label=label)
+    runs = {}
+    for norm_first, name in ((False, "post-norm"), (True, "pre-norm")):
+        runs[name] = [train_mirror(norm_first, seed) for seed in range(2)]
+        for seed, (losses, _) in enumerate(runs[name]):
             print(f"{name:>9}, seed {seed}: loss after 120 steps {losses[-1]:.2f}")
-    left.axhline(math.log(12), color="grey", linestyle=":", label="guessing")
-    left.set(
-        xlabel="step", ylabel="loss", title="8 layers, without warm-up", ylim=(1, 4)
-    )
-    right.set(xlabel="layer", title="Gradient norm before the first step")
-    left.legend()
-    right.legend()
-    show(
-        fig,
-        alt="Left: two loss curves of pre-norm fall below 2, two of post-norm stay at "
-        "2.4, which is guessing. Right: gradient norms by layer; those of post-norm "
-        "are larger at every layer, in the last one by a factor of 2.4 to 3.",
-    )
+    pictures.placements(runs)
 
 
 # %% [markdown]
@@ -644,20 +612,13 @@ def before_or_after():
 # %%
 @demo
 def post_norm_with_warmup():
-    fig, ax = plt.subplots(figsize=(7, 3))
-    for warmup, colour, line in ((1, ORANGE, "--"), (100, GREEN, "-")):
+    curves = {}
+    for warmup in (1, 100):
         losses, _ = train_mirror(False, seed=0, steps=300, warmup=warmup)
         name = f"warm-up of {warmup} steps" if warmup > 1 else "no warm-up"
-        ax.plot(losses, line, color=colour, label=name)
+        curves[name] = losses
         print(f"post-norm, {name}: loss {sum(losses[-10:]) / 10:.2f}")
-    ax.axhline(math.log(12), color="grey", linestyle=":", label="guessing")
-    ax.set(xlabel="step", ylabel="loss", title="8 layers, post-norm, peak rate 0.005")
-    ax.legend()
-    show(
-        fig,
-        alt="Two loss curves of post-norm over 300 steps. Without warm-up it stays "
-        "near guessing, at about 2.4. With 100 steps of warm-up it falls to about 1.8.",
-    )
+    pictures.warmups(curves)
 
 
 # %% [markdown]
@@ -696,14 +657,11 @@ def post_norm_with_warmup():
 #
 # The decoder writes the target, one token after the other. Its layer has *three*
 # sublayers:
-#
-# ```text
-#              tgt_mask (causal, padding)       memory, memory_mask (padding)
-#                  │                                │
-# x ─▶ add & norm 1              ─▶ add & norm 2               ─▶ add & norm 3 ─▶
-#      ( self-attention )           ( cross-attention )           ( feed-forward )
-# ```
-#
+
+# %%
+drawing("decoder_layer", "4.5", "The three sublayers of a decoder layer.")
+
+# %% [markdown]
 # 1. **Masked self-attention**: what has been written so far? The mask hides the future.
 # 2. **Cross-attention**: what does the source say about it? The queries come from the
 #    decoder. Keys and values come from the *memory*, the output of the encoder's last
@@ -837,27 +795,14 @@ def who_moves_whom():
     target, source = ["t0", "t1", "t2", "t3", "t4"], ["s0", "s1", "s2", "‹pad›"]
     keep = torch.tensor([[[True, True, True, False]]])  # (B, 1, Ls)
     causal = attention.causal_mask(5)
-    pictures = (
+    pictures.who_moves((
         ("encoder layer, source padded", source, source,
          who_moves(lambda s: encoder(s, keep), memory)),
         ("decoder layer: the target", target, target,
          who_moves(lambda t: decoder(t, memory, causal, keep), x)),
         ("decoder layer: the memory", target, source,
          who_moves(lambda m: decoder(x, m, causal, keep), memory)),
-    )  # fmt: skip
-    fig, axes = plt.subplots(1, 3, figsize=(10, 3.4))
-    for ax, (title, rows, columns, matrix) in zip(axes, pictures, strict=True):
-        draw_map(ax, matrix, rows, columns, title)
-    axes[0].set_ylabel("output moves ...")
-    fig.supxlabel("... when this input changes (yellow: yes)")
-    fig.tight_layout()
-    show(
-        fig,
-        alt="Three yes-no matrices. Encoder layer: all outputs move with the three "
-        "real words; the padding moves only its own output. Decoder layer, target: a "
-        "lower triangle. Decoder layer, memory: all outputs move with the three real "
-        "words, and none with the padding.",
-    )
+    ))  # fmt: skip
 
 
 # %% [markdown]
@@ -948,9 +893,11 @@ check("encoder_decoder/decoder", Decoder)
 # | of the encoder | source | source | padding of the **source** |
 # | of the decoder to itself | target | target | padding of the **target**, *and* causal |
 # | of the decoder to the memory | target | source | padding of the **source** |
-#
-# ![The whole model. Left: source ids, embedding and positions, then N times self-attention and feed-forward, up to the memory (B, Ls, d_model). Right: target ids from BOS on, embedding and positions, then N times self-attention, cross-attention and feed-forward, then a linear layer to logits (B, Lt, V). The memory goes as keys and values into the cross-attention of every decoder layer. Three masks stand beside the attentions: source padding, (Ls, Ls), at the encoder; a triangle without the padded column, (Lt, Lt), at the decoder's self-attention; source padding again, (Lt, Ls), at cross-attention.](../assets/figures/whole_model.png)
-#
+
+# %%
+drawing("whole_model", "4.7", "The whole model, each attention with its mask.")
+
+# %% [markdown]
 # In the masks, rows are queries and columns are keys; pink may be seen. A padding mask
 # always belongs to the *keys*. So two masks are enough for three attentions.
 #
@@ -1022,13 +969,11 @@ check("encoder_decoder/make_masks", make_masks)
 
 # %% [markdown]
 # Now put everything together.
-#
-# ```text
-# src (B, Ls) ─ source ─ encoder ─ memory (B, Ls, d_model)
-#                                    │
-# tgt (B, Lt) ─ target ─────────── decoder ─ output ─ logits (B, Lt, tgt_vocab)
-# ```
-#
+
+# %%
+drawing("wiring", "4.8", "The modules of the Transformer, and what passes between them.")
+
+# %% [markdown]
 # `source` and `target` are `InputLayer`s of unit 1: embedding, times
 # $\sqrt{d_\text{model}}$, plus positions, dropout. `output` is a linear layer that
 # gives each word of the target vocabulary a score, a *logit*. There is no softmax at
@@ -1254,10 +1199,9 @@ def how_large():
 # <details><summary>Hint 2: the shapes</summary>
 #
 # ```text
-# layers.0.self_attention.w_q.weight  (d, d) ┐
-# layers.0.self_attention.w_k.weight  (d, d) ├ layers.0.self_attn.in_proj_weight (3d, d)
-# layers.0.self_attention.w_v.weight  (d, d) ┘
-# layers.0.self_attention.w_q.bias     (d,) and two more: in_proj_bias  (3d,)
+# layers.0.self_attention.w_q.weight  (d, d) and two more:
+#     layers.0.self_attn.in_proj_weight  (3d, d)
+# layers.0.self_attention.w_q.bias    (d,) and two more: in_proj_bias  (3d,)
 # layers.0.feed_forward.linear1.bias          layers.0.linear1.bias
 # ```
 #
@@ -1492,20 +1436,9 @@ def one_attention_mask_two_families():
         "BERT-like: (B, 1, L)": keys.expand(1, 5, 5)[0],
         "GPT-like: (B, L, L)": attention.combine_masks(keys, causal)[0],
     }
-    fig, axes = plt.subplots(1, 2, figsize=(7, 3.2))
-    names = ["‹pad›", "‹pad›", "the", "cat", "sat"]
-    for ax, (title, mask) in zip(axes, masks.items(), strict=True):
-        draw_map(ax, mask, names, names, title)
-        ax.set_xlabel("key")
-    axes[0].set_ylabel("query")
     added = torch.zeros(5, 5).masked_fill(~masks["GPT-like: (B, L, L)"], -math.inf)
+    pictures.masks(masks, ["‹pad›", "‹pad›", "the", "cat", "sat"])
     print("the GPT-like mask as numbers to add, last row:", added[-1].tolist())
-    show(
-        fig,
-        alt="Two 5 by 5 masks, yellow is open. BERT-like: the last three columns are "
-        "open in every row. GPT-like: of these columns the lower triangle is open; the "
-        "first two rows, those of the padding, are empty.",
-    )
 
 
 # %% [markdown]
@@ -1718,7 +1651,8 @@ def palindromes(count: int) -> Tensor:
 # first half and in the second?
 
 
-# %%
+# %% folded=true
+# @title Batches of palindromes, and how the two families are trained on them
 def hidden_letters(count: int) -> tuple[tuple[Tensor, ...], Tensor]:
     """Palindromes with three hidden letters, from three different pairs."""
     pairs = torch.rand(count, 5).argsort(dim=1)[:, :3]  # (count, 3), three of five
@@ -1764,38 +1698,21 @@ def accuracy(model: nn.Module, batch: tuple) -> Tensor:
     return right.sum(0) / asked.sum(0)
 
 
+# %%
 @demo
 def two_families():
     global reader
-    fig, (left, right) = plt.subplots(1, 2, figsize=(10, 3.4), sharey=True)
-    for causal, colour, line, name in (
-        (False, BLUE, "o-", "both sides"),
-        (True, ORANGE, "^--", "causal"),
-    ):
+    found = {}
+    for causal, name in ((False, "both sides"), (True, "causal")):
         model, _ = train_encoder_only(seed=0, causal=causal)
         reader = model if not causal else reader
-        found = accuracy(model, hidden_letters(2000))
-        left.plot(range(10), found, line, color=colour, label=name)
-        print(f"hidden letters, {name}: {float(found.mean()):.1%} right")
+        found[name] = accuracy(model, hidden_letters(2000)).tolist()
+        print(f"hidden letters, {name}: {sum(found[name]) / 10:.1%} right")
     model, _ = train_decoder_only(seed=0)
-    found = accuracy(model, next_letters(2000))
-    right.plot(range(11), found, "s-", color=GREEN, label="causal")
-    first, second = float(found[:5].mean()), float(found[5:].mean())
+    following = accuracy(model, next_letters(2000)).tolist()
+    pictures.families(found, following, LETTERS)
+    first, second = sum(following[:5]) / 5, sum(following[5:]) / 6
     print(f"next letter: first half {first:.1%}, second half and EOS {second:.1%}")
-    for ax in (left, right):
-        ax.axhline(1 / LETTERS, color="grey", linestyle=":", label="guessing")
-        ax.legend()
-    left.set(
-        xlabel="position", ylabel="right answers", title="Encoder-only: hidden letters"
-    )
-    right.set(xlabel="position", title="Decoder-only: the next letter")
-    show(
-        fig,
-        alt="Left: the model that sees both sides fills in hidden letters at every "
-        "position, close to 100 %. The causal one only guesses in the first half and "
-        "is good in the second. Right: the next letter is guessed for five positions "
-        "and right from then on.",
-    )
 
 
 # %% [markdown]
@@ -1907,18 +1824,8 @@ def where_the_reader_looks():
     weights = attention_weights(reader, layers, ids)[0]  # (500, h, 10, 10)
     hidden = (ids == MASK).float()  # (500, 10)
     maps = torch.einsum("bhqk, bq -> hqk", weights, hidden / hidden.sum(0))
-    fig, axes = plt.subplots(1, 4, figsize=(10, 3.2), sharey=True)
-    for head, (ax, looks) in enumerate(zip(axes, maps, strict=True)):
-        ax.imshow(looks, cmap="cividis", vmin=0, vmax=1)
-        mirror = float(looks.flip(1).diagonal().mean())
-        ax.set_title(f"head {head}: {mirror:.0%} on\nthe mirror image", fontsize=10)
-        ax.set(xticks=range(10), yticks=range(10), xlabel="looks at")
-    axes[0].set_ylabel("hidden letter")
-    show(
-        fig,
-        alt="Attention of four heads, from hidden letters to all places. In one head a "
-        "bright line runs from the top right to the bottom left: the mirror image.",
-    )
+    mirror = maps.flip(2).diagonal(dim1=1, dim2=2).mean(-1)  # (h,)
+    pictures.mirror(maps, mirror.tolist())
 
 
 # %% [markdown]
@@ -1930,7 +1837,8 @@ def where_the_reader_looks():
 # cat*, Spanish says *gato rojo*: the words change places. The model has never seen the
 # test sentences.
 
-# %%
+# %% folded=true
+# @title The two languages, and how a model is trained to translate
 NOUNS = {"cat": "gato", "dog": "perro", "book": "libro", "tree": "árbol",
          "car": "coche",
          "garden": "jardín", "boat": "barco", "horse": "caballo"}  # fmt: skip
@@ -2013,6 +1921,7 @@ def words(ids: Tensor, vocabulary: list[str]) -> list[str]:
     return [vocabulary[i] for i in row if i not in (PAD, BOS)]
 
 
+# %%
 @demo
 def translation():
     global translator
@@ -2044,18 +1953,8 @@ def where_the_translator_looks():
         translator, layers, src[long : long + 1], tgt[long : long + 1, :-1]
     )
     cross = weights[0][0].mean(0)  # (Lt, Ls), of layer 0
-    fig, ax = plt.subplots(figsize=(5, 4))
     to_write = [*words(tgt[long], SPANISH), "‹eos›"]
-    draw_map(ax, cross[: len(to_write)], [f"→ {word}" for word in to_write],
-             words(src[long], ENGLISH),
-             "Cross-attention, mean of the heads")  # fmt: skip
-    ax.set_ylabel("word to write")
-    show(
-        fig,
-        alt="Cross-attention from Spanish words, about to be written, to English ones. "
-        "For each phrase the noun looks at the second word and the adjective at the "
-        "first: the bright cells cross over.",
-    )
+    pictures.crossing(cross[: len(to_write)], to_write, words(src[long], ENGLISH))
 
 
 # %% [markdown]

@@ -510,16 +510,11 @@ def the_schedule():
 
 # %% [markdown]
 # ## 5. One training step, and many
-#
-# ```text
-# target ── shift ──┬─ decoder input ─┐
-#                   │                 ├─ model ── logits ─┐
-# source ───────────│─────────────────┘                   ├─ loss
-#                   └─ labels ────────────────────────────┘
-#
-# loss ── gradients ── clip ── step
-# ```
-#
+
+# %%
+drawing("training_step", "5.3", "One training step.")
+
+# %% [markdown]
 # Gradients *add up* in PyTorch until somebody clears them. And now and then one batch
 # has a gradient that is far too large. **Clipping** shortens the gradient of all
 # parameters together to a maximal length, and keeps its direction (Pascanu et al.
@@ -920,9 +915,11 @@ check("sequence_reversal/exact_match", exact_match)
 # <details><summary>Hint 2: who calls whom</summary>
 #
 # ```text
-# trained_model ── new_model ── weights from torch's generator
-#       └── fit ── next_batch ── make_batch(random_sequences(32, rng))
-#            └──── training_step
+# trained_model calls
+#     new_model      its weights come from torch's generator
+#     fit            which calls, in each step,
+#         next_batch       make_batch(random_sequences(32, rng))
+#         training_step
 # ```
 #
 # `next_batch` is a function without arguments. A `lambda` will do.
@@ -1341,9 +1338,10 @@ def token_by_token():
 
 
 # %% [markdown]
-# At length 8 the brightest symbol moves from right to left, a place a token. At length
-# 11 the model starts from a place that it has never met, and what it attends to is not
-# the symbol that it needs; the rest follows from there.
+# At length 8 the brightest symbol moves from right to left, one index per token. At
+# length 11 it moves as well, but it loses its place: from some token on (the third, on
+# our machine) it attends to a neighbour of the symbol that it needs, skips or repeats
+# one, and ends at the wrong moment.
 #
 
 
@@ -1456,7 +1454,7 @@ def birth_of_the_antidiagonal():
 # length, and nothing else.
 
 # %%
-drawing("bottleneck", "5.9", "One vector for everything, and a look back at all.")
+drawing("bottleneck", "5.10", "One vector for everything, and a look back at all.")
 
 # %% [markdown]
 # Here is such a pair, made of PyTorch's `nn.GRU`, with a few more parameters than our

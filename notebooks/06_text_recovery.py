@@ -51,14 +51,13 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from itertools import count
 
-import matplotlib.pyplot as plt
 import torch
 import torch.nn.functional as F  # noqa: F401 - for your answers
 from IPython.display import HTML, Markdown, display
 from torch import Tensor, nn
 from tqdm.auto import tqdm
 
-from autograder import check, demo, earlier, show
+from autograder import check, demo, drawing, earlier
 from autograder.library import abilities, baselines, corpora, experiments
 from autograder.library.checkpoint import handed_in, load, notes, save, shipped
 from autograder.library.decoding import bucketed, padded, recover
@@ -81,6 +80,7 @@ from autograder.library.text import (
     pieces,
     tokenize_13a,
 )
+from autograder.units.text_recovery.library import pictures
 
 # False: what earlier units built comes from the course, right for sure. True: from your
 # own notebooks, if they lie beside this one.
@@ -1224,9 +1224,11 @@ def greedy(model: nn.Module, source: Tensor) -> Tensor:
 # Longer texts have more factors below 1, so raw scores favour short ones. That is why
 # ended hypotheses are compared by $\text{score} / \text{length}^\alpha$, where the
 # length counts the tokens with EOS and without BOS.
-#
-# ![Three steps of a beam search with k = 2. From BOS, "the" with -0.5 and "a" with -1.2 stay live; "cat" with -2.6 is dropped, and EOS with -4.9 has ended. In each step the two best continuations of both prefixes together stay live. After step 3 the best ended hypothesis has -1.9 / 3 = -0.63 and the best live one -1.5 / 3 = -0.50, so the search goes on.](../assets/figures/beam_search.png)
-#
+
+# %%
+drawing("beam_search", "6.1", "Three steps of a beam search with k = 2.")
+
+# %% [markdown]
 # (The numbers are sums of logarithms; here `alpha` is 1.)
 #
 # **The rules of our search**, for each sentence:
@@ -1556,18 +1558,10 @@ def train_your_model():
     print(f"loss on dev: {evaluate(model, dev, smoothed_loss):.3f}")
     if not QUICK:
         save("my_recovery.safetensors", model, tokenizer, curve=curve)
-    fig = experiments.plot_curves([{"model": "yours", "curve": curve}], "model")
-    fig.axes[0].axhline(62, color="grey", linestyle=":")
-    fig.axes[0].text(
-        curve[-1][0], 61, "insert the commonest", ha="right", va="top", fontsize=9
-    )
-    show(
-        fig,
-        alt="BLEU on dev rises with the examples seen and passes the inserter's: "
-        + ", ".join(f"{bleu:.0f} after {seen:,}" for seen, bleu in curve),
-    )
+    pictures.your_curve(curve, inserter=62)
 
 
+# %%
 @demo
 def what_your_model_recovers():
     sources = [source for source, _ in corpus.dev[:6]]
@@ -1602,11 +1596,16 @@ def the_shipped_model():
     print(
         ", ".join(f"{name} {share:.0%}" for name, share in kinds.items() if share > 0)
     )
+
+
+# %%
+@demo
+def how_it_was_trained():
     curve = [(48 * step, bleu) for step, bleu in notes(shipped())["curve"]]
-    fig = experiments.plot_curves([{"model": "shipped", "curve": curve}], "model")
-    show(fig, alt="The shipped model's BLEU on dev over the examples it has seen.")
+    pictures.shipped_curve(curve)
 
 
+# %%
 @demo
 def where_it_looks():
     source = "daughter hungry fed horse field"
@@ -1615,13 +1614,7 @@ def where_it_looks():
     begun = torch.cat([torch.full((1, 1), BOS), target[:, :-1]], dim=1)
     weights = cross_attention(ready, ids, begun)[-1].mean(0)  # (Lt, Ls), mean of heads
     names = [[ready_tokenizer.vocab[i] for i in row] for row in (ids[0], target[0])]
-    fig, ax = plt.subplots(figsize=(5.5, 6))
-    ax.imshow(weights, cmap="cividis", vmin=0)
-    ax.set_xticks(range(len(names[0])), names[0], rotation=60, ha="right")
-    ax.set_yticks(range(len(names[1])), names[1])
-    ax.set(xlabel="source", ylabel="what is written next")
-    show(fig, alt="Cross-attention of the last layer: each written word looks mainly "
-         "at its own source word or at the one that comes next.")  # fmt: skip
+    pictures.cross_attention(weights, *names)
 
 
 # %% [markdown]
@@ -1875,17 +1868,7 @@ def mistakes_by_kind():
             aligned = align(tokenize_13a(text), tokenize_13a(original))
             found.update(error_kinds(aligned, FUNCTION_WORDS, lemma))
         bars[name] = [found[kind] for kind in kinds]
-    fig, axes = plt.subplots(1, 2, figsize=(8, 2.4), sharey=True)
-    for ax, (name, counts) in zip(axes, bars.items(), strict=True):
-        colour = "#D55E00" if name == "yours" else "#0072B2"
-        ax.bar_label(ax.barh(kinds, counts, color=colour), padding=3)
-        ax.set(title=f"{name}: mistakes in 200 sentences")
-        ax.margins(x=0.15)
-    axes[0].invert_yaxis()
-    fig.tight_layout()
-    show(fig, alt="Mistakes in 200 sentences. " + ". ".join(
-        f"{name}: " + ", ".join(f"{k} {n}" for k, n in zip(kinds, counts, strict=True))
-        for name, counts in bars.items()))  # fmt: skip
+    pictures.mistakes(kinds, bars)
 
 
 # %% [markdown]
@@ -1983,8 +1966,7 @@ def report(name: str, configs: list[dict], label: str, run=run) -> None:
         )
     columns = [*configs[0], "BLEU", "parameters", "seconds", "example"]
     display(Markdown(experiments.table(rows, columns)))
-    fig = experiments.plot_curves(rows, label)
-    show(fig, alt=f"BLEU on dev over the training steps, one curve for each {label}.")
+    pictures.experiment(rows, label)
 
 
 # %% [markdown]

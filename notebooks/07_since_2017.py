@@ -61,15 +61,15 @@ import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-import matplotlib.pyplot as plt
 import torch
 import torch.nn.functional as F
 from safetensors.torch import load_model, save_model
 from torch import Tensor, nn
 from tqdm.auto import tqdm
 
-from autograder import check, demo, earlier, show
+from autograder import check, demo, drawing, earlier
 from autograder.library import corpora
+from autograder.units.since_2017.library import pictures
 
 # False: what earlier units built comes from the course, right for sure. True: from your
 # own notebooks, if they lie beside this one. Grading always uses the course's.
@@ -80,7 +80,9 @@ reversal = earlier("05_sequence_reversal", mine=USE_MY_OWN)
 
 torch.set_num_threads(1)  # for tensors this small, more threads only get in the way
 torch.set_printoptions(precision=4, sci_mode=False)
-BLUE, ORANGE, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
+
+# %%
+drawing("three_ages", "7.1", "A layer of 2017, of LLaMA and of today.")
 
 # %% [markdown]
 # ## 1. A norm with less to do
@@ -332,28 +334,12 @@ check("since_2017/rotate", rotate)
 
 # %%
 @demo
-def points_that_turn():
-    d_k, length = 8, 12
+def rotary_clocks():
+    d_k, length = 8, 33
     start = torch.tensor([1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0])  # (1, 0), four times
     turned = rotate(start.expand(length, d_k), rotary_angles(length, d_k))
-    fig, axes = plt.subplots(1, 4, figsize=(11, 2.9))
-    for j, ax in enumerate(axes):
-        ax.scatter(
-            turned[:, j], turned[:, j + 4], c=range(length), cmap="cividis",
-            edgecolors="grey",
-        )  # fmt: skip
-        for place, move in {0: (6, -12), length - 1: (-6, 8), 1: (6, 3)}.items():
-            if place != 1 or j == 0:  # elsewhere it lies on place 0
-                point = turned[place, [j, j + 4]].tolist()
-                ax.annotate(str(place), point, move, textcoords="offset points")
-        ax.set(title=f"pair {j}", xlim=(-1.3, 1.4), ylim=(-1.3, 1.3), aspect="equal")
-    fig.tight_layout()
-    show(
-        fig,
-        alt="Four unit circles with twelve points each, one for each place. Pair 0 "
-        "runs nearly twice round the circle, pair 1 a sixth of it, pairs 2 and 3 "
-        "hardly move.",
-    )
+    scores = turned @ turned[0]  # (L,): with the same vector at position 0
+    pictures.clocks(turned, scores, stops=(0, 1, 2, 3, 4, 6, 8, 12, 24))
 
 
 # %% [markdown]
@@ -621,14 +607,11 @@ check("since_2017/swiglu", SwiGLU)
 # While a model writes, it keeps the keys and values of all earlier positions in memory.
 # With long texts and many readers this memory, not arithmetic, is the limit. So let
 # several heads of queries **share** one head of keys and values (Ainslie et al. 2023):
-#
-# ```text
-# MHA, g = 4       GQA, g = 2        MQA, g = 1
-# q0 q1 q2 q3      q0 q1  q2 q3      q0 q1 q2 q3
-#  |  |  |  |       \ /    \ /         \ \ / /
-# k0 k1 k2 k3       k0     k1            k0
-# ```
-#
+
+# %%
+drawing("shared_keys", "7.3", "Four heads of queries, and how many of keys.")
+
+# %% [markdown]
 # Heads that share are **neighbours**: with 4 heads of queries and 2 of keys, query
 # heads 0 and 1 belong to key head 0.
 #
@@ -728,13 +711,11 @@ def against_pytorch():
 
 # %% [markdown]
 # ## 5. The model
-#
-# ```text
-# ids ─ embedding ┬───────────────────┬ + ┬────────────────┬ + ─ … ─ norm ─ E^T ─ logits
-#                 └ norm1 ─ attention ┘   └ norm2 ─ SwiGLU ┘
-#                    (one block, num_layers times)       E: the embedding's vectors
-# ```
-#
+
+# %%
+drawing("block", "7.4", "The model: its blocks repeat, and the ends share a table.")
+
+# %% [markdown]
 # ### Exercise 7.8 - the attention layer
 #
 # *time ~20 min · difficulty 3/5 · 7 points*
@@ -1139,10 +1120,36 @@ def cached_logits(
     return F.linear(model.norm(x), model.embedding.weight), after
 
 
+# %%
+@demo
+def computed_or_looked_up():
+    torch.manual_seed(6)
+    layer, x = CausalAttention(16, 4, 2), torch.randn(1, 6, 16)
+    rows: list[int] = []  # positions whose keys the layer projects, call by call
+    layer.w_k.register_forward_hook(lambda _, given, out: rows.append(out.size(1)))
+    cache = None
+    for n in range(6):
+        _, cache = attend_with_cache(layer, x[:, n : n + 1], cache)
+    for n in range(6):
+        attend_with_cache(layer, x[:, : n + 1], None)
+    pictures.cache(without=rows[6:], cached=rows[:6])
+
+
 # %% [markdown]
 # **Predict first.** We feed 512 tokens, one by one, and look at the time of each.
 # Without a cache the whole text is computed anew for each token. What do the two curves
 # look like?
+
+
+# %% folded=true
+# @title The shortest of three runs, in milliseconds
+def milliseconds(work: Callable) -> float:
+    runs = []
+    for _ in range(3):
+        started = time.perf_counter()
+        work()
+        runs.append(1000 * (time.perf_counter() - started))
+    return min(runs)
 
 
 # %%
@@ -1150,42 +1157,19 @@ def cached_logits(
 def cost_per_token():
     torch.manual_seed(6)
     model = LanguageModel(128, 64, 8, 2, 2, 192).eval()
-    ids = torch.randint(128, (1, 512))
-    asked = range(32, 513, 32)
-
-    def milliseconds(work: Callable) -> float:
-        """The shortest of three runs."""
-        runs = []
-        for _ in range(3):
-            started = time.perf_counter()
-            work()
-            runs.append(1000 * (time.perf_counter() - started))
-        return min(runs)
-
+    ids, asked = torch.randint(128, (1, 512)), range(32, 513, 32)
     without, cached, gap = [], [], 0.0
     with torch.no_grad():
         whole = model(ids)
         for n in asked:
+            before, newest = ids[:, : n - 1], ids[:, n - 1 : n]
             without.append(milliseconds(lambda n=n: model(ids[:, :n])))
-            _, caches = cached_logits(model, ids[:, : n - 1])
-            newest = ids[:, n - 1 : n]
-            cached.append(
-                milliseconds(lambda c=caches, i=newest: cached_logits(model, i, c))
-            )
-            logits, _ = cached_logits(model, newest, caches)
+            _, c = cached_logits(model, before)
+            cached.append(milliseconds(lambda i=newest, c=c: cached_logits(model, i, c)))
+            logits, _ = cached_logits(model, newest, c)
             gap = max(gap, (logits[:, 0] - whole[:, n - 1]).abs().max().item())
+    pictures.cost(asked, {"without a cache": without, "with a cache": cached})
     print(f"largest difference of the logits, with and without: {gap:.1e}")
-    fig, ax = plt.subplots(figsize=(6, 3))
-    ax.plot(asked, without, color=ORANGE, linestyle="--", label="without a cache")
-    ax.plot(asked, cached, color=BLUE, label="with a cache")
-    ax.set(xlabel="tokens so far", ylabel="ms for the next token", ylim=(0, None))
-    ax.legend()
-    show(
-        fig,
-        alt="Milliseconds for the next token over the number of tokens so far. Without "
-        "a cache the curve climbs ever more steeply; with a cache it stays nearly "
-        "flat.",
-    )
 
 
 # %%
@@ -2036,30 +2020,14 @@ def attention_maps(model: nn.Module, ids: Tensor) -> Tensor:
     return torch.stack(maps)
 
 
+# %%
 @demo
 def sinks():
     model, text = trained_model().eval(), text_ids("sinks", 300, "test")
     windows = text[: len(text) // 64 * 64].view(-1, 64)[:100]  # anywhere in a sentence
     with torch.no_grad():
         maps = attention_maps(model, windows)  # (blocks, B, h, L, L)
-    mean = maps.mean(1)  # (blocks, h, L, L)
-    fig, axes = plt.subplots(*mean.shape[:2], figsize=(10, 5.2))
-    for (block, head), ax in zip(
-        ((b, h) for b in range(mean.size(0)) for h in range(mean.size(1))),
-        axes.flat, strict=True,
-    ):  # fmt: skip
-        ax.imshow(mean[block, head], cmap="cividis", vmax=0.3)
-        first = mean[block, head, 32:, 0].mean()
-        ax.set(title=f"block {block}, head {head}: first {first:.0%}")
-    fig.supxlabel("looks at")
-    fig.supylabel("place in the window")
-    fig.tight_layout()
-    show(
-        fig,
-        alt="Eight heat maps of mean attention weights, one a head. All of them are "
-        "bright along the diagonal and dark elsewhere; "
-        "two heads of the second block fade more slowly into the past.",
-    )
+    pictures.sinks(maps.mean(1))  # (blocks, h, L, L)
 
 
 # %% [markdown]
@@ -2080,7 +2048,8 @@ def sinks():
 # sines, grouped → multi-head. Which of them makes the loss worse? Order them.
 
 
-# %%
+# %% folded=true
+# @title Models with one part of 2017, and how they are trained for some seconds
 class NotTurned(CausalAttention):
     """The attention layer without rotations."""
 
@@ -2181,47 +2150,34 @@ def loss_on_fresh_text(model: nn.Module, length: int = 64) -> float:
         return price_of_a_byte(model, windows).item()
 
 
+# %%
 SEEDS = 1  # 3 for the whole picture, as in the text below: three times as long
 SECONDS = 6.0  # for each training
 
 
+EXCHANGES = {
+    "as today": {}, "LayerNorm": {"norm": "LayerNorm"},
+    "ReLU": {"feed_forward": "ReLU"}, "sines": {"positions": "sinusoidal"},
+    "multi-head": {"groups": 4},
+}  # fmt: skip
+
+
+# %%
 @demo
 def one_part_at_a_time():
-    exchanges = {
-        "as today": {}, "LayerNorm": {"norm": "LayerNorm"},
-        "ReLU": {"feed_forward": "ReLU"}, "sines": {"positions": "sinusoidal"},
-        "multi-head": {"groups": 4},
-    }  # fmt: skip
-    fig, ax = plt.subplots(figsize=(7, 3.4))
-    colours = ("black", BLUE, ORANGE, GREEN, PURPLE)
-    styles = ("-", "--", "-.", ":", (0, (1, 1)))
-    for (name, parts), colour, style in zip(
-        exchanges.items(), colours, styles, strict=True
-    ):
+    curves = {}
+    for name, parts in EXCHANGES.items():
         found, steps = [], []
         for seed in range(SEEDS):
             torch.manual_seed(seed)
             model = with_parts(**parts)
             diary = train_for(model, SECONDS, seed)
-            found.append(loss_on_fresh_text(model))
+            found.append(f"{loss_on_fresh_text(model):.3f}")
             steps.append(len(diary))
-        seconds, losses = torch.tensor(diary).T
-        smooth = losses.unfold(0, 25, 5).mean(-1)
-        ax.plot(
-            seconds[12::5][: len(smooth)], smooth, color=colour, ls=style, label=name
-        )
-        listed = ", ".join(f"{loss:.3f}" for loss in found)
-        size = sum(p.numel() for p in model.parameters())
-        print(f"{name:<11} {size:,} weights, {sum(steps) / SEEDS:4.0f} steps, "
-              f"loss on fresh text {listed}")  # fmt: skip
-    ax.set(xlabel="CPU seconds", ylabel="training loss", ylim=(None, 2.6))
-    ax.legend()
-    show(
-        fig,
-        alt="Training loss over CPU seconds for five models. Four curves lie close "
-        "together and fall below 2; that of the model with added sines stays well "
-        "above them.",
-    )
+        smooth = torch.tensor(diary).unfold(0, 25, 5).mean(-1)  # (n, 2)
+        curves[name] = smooth[:, 0].tolist(), smooth[:, 1].tolist()
+        print(f"{name:<11} {sum(steps) / SEEDS:4.0f} steps, fresh text {', '.join(found)}")
+    pictures.exchanges(curves)
 
 
 # %% [markdown]
@@ -2267,32 +2223,17 @@ def one_part_at_a_time():
 # %%
 @demo
 def positions_compared():
-    lengths = (64, 128, 256)
-    fig, ax = plt.subplots(figsize=(6, 3.4))
-    print(f"{'loss at':<12}" + "".join(f"{length:>24}" for length in lengths))
-    for (name, style), colour in zip(
-        {"none": ":", "learned": "--", "sinusoidal": "-.", "rotary": "-"}.items(),
-        (PURPLE, ORANGE, GREEN, BLUE), strict=True,
-    ):  # fmt: skip
+    lengths, means = (64, 128, 256), {}
+    for name in ("none", "learned", "sinusoidal", "rotary"):
         rows = []
         for seed in range(SEEDS):
             torch.manual_seed(seed)
             model = with_parts(positions=name)
             train_for(model, SECONDS, seed)
             rows.append([loss_on_fresh_text(model, length) for length in lengths])
-        print(f"{name:<12}" + "".join(
-            f"{', '.join(f'{loss:.2f}' for loss in column):>24}"
-            for column in zip(*rows, strict=True)))  # fmt: skip
-        means = torch.tensor(rows).mean(0)
-        ax.plot(lengths, means, color=colour, ls=style, marker="o", label=name)
-    ax.set(xlabel="bytes in a window", ylabel="loss on fresh text", xticks=lengths)
-    ax.legend()
-    show(
-        fig,
-        alt="Loss on fresh text over the length of the window, for four kinds of "
-        "positions. Learned ones get much worse beyond 64, sines and none a little, "
-        "and rotary ones stay lowest, with a slight rise.",
-    )
+        means[name] = torch.tensor(rows).mean(0).tolist()
+        print(f"{name:<12}", "  ".join(f"{mean:.2f}" for mean in means[name]))
+    pictures.positions(lengths, means)
 
 
 # %% [markdown]

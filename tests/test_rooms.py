@@ -26,7 +26,7 @@ ALLOWED = {
     "course": set(),
     "sandbox": set(),
     "figures": set(),
-    "library": set(),
+    "library": {"figures"},
     "checks": {"figures", "library", "solutions"},
     "authoring": {"checks", "library", "solutions", "course", "__version__"},
     "units": {"checks", "figures", "library", "solutions", "authoring"},

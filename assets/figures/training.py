@@ -41,8 +41,11 @@ def talk_and_think() -> tuple[Sheet, str]:
     from matplotlib.patches import Circle
 
     sheet = Sheet(70, 17)
-    for y, name, does in ((6, "attention", "positions exchange information"),
-                          (13.5, "feed-forward", "one network, used at each position")):  # fmt: skip
+    rows = (
+        (6, "attention", "positions exchange information"),
+        (13.5, "feed-forward", "one network, used at each position"),
+    )
+    for y, name, does in rows:
         sheet.text(1, y - 0.9, name, 10, align="left", weight="bold")
         sheet.text(1, y + 1.4, does, 8.5, GREY, align="left")
     for n in range(4):
@@ -65,8 +68,8 @@ def decoder_layer() -> tuple[Sheet, str]:
     sheet, y = Sheet(76, 18), 11.0
     sheet.text(1, y, "x", 11, align="left")
     sheet.arrow((3, y), (5.8, y))
-    for n, (name, colour) in enumerate((("self-attention", BLUE), ("cross-attention", ORANGE),
-                                        ("feed-forward", GREEN))):  # fmt: skip
+    names = ("self-attention", "cross-attention", "feed-forward")
+    for n, (name, colour) in enumerate(zip(names, (BLUE, ORANGE, GREEN), strict=True)):
         x = 6 + 23.4 * n
         sheet.box(x, y - 3.6, 20, 8.4, "", GREY, dashed=True)
         sheet.box(x + 2, y - 2.4, 16, 4, name, colour, 9.5)

@@ -19,7 +19,7 @@ import jupytext
 import nbformat
 from nbformat import NotebookNode
 
-from autograder.authoring import figures, notebook
+from autograder.authoring import notebook
 from autograder.course import Unit, grade_ids, notebooks
 from autograder.course.errors import CourseError
 from autograder.course.files import write
@@ -180,7 +180,6 @@ def _cell(cell: NotebookNode, kept: NotebookNode | None, unit: Unit) -> Notebook
     spacing = kept.metadata if kept and kept.cell_type == cell.cell_type else {}
     role = _role(cell.metadata.get("nbgrader"), where)
     made = copy.deepcopy(cell)
-    made.source = figures.name(cell.source, unit.root)
     if role.get("check"):
         made.source = made.source.partition(f"\n{notebook.BEGIN_HIDDEN}")[0]
     made.metadata = nbformat.from_dict(

@@ -11,7 +11,6 @@ from typing import Any
 import jupytext
 import nbformat
 
-from autograder.authoring import figures
 from autograder.authoring.colab import published
 from autograder.course import Unit, grade_ids
 from autograder.course.errors import CourseError
@@ -192,7 +191,7 @@ def to_source(unit: Unit, cells: list[Cell]) -> str:
     badge, code = published(unit.root).first_cells(unit)
     built = [nbformat.v4.new_markdown_cell(badge), nbformat.v4.new_code_cell(code)]
     shown = [cell for cell in cells if not (cell.given and cell.role == "check")]
-    built += [_nbformat_cell(cell, unit) for cell in shown]
+    built += [_nbformat_cell(cell) for cell in shown]
     for cell, identifier in zip(built, _ids(built), strict=True):
         cell["id"] = identifier
     notebook = nbformat.v4.new_notebook(
@@ -207,11 +206,10 @@ def to_source(unit: Unit, cells: list[Cell]) -> str:
     return f"{text}\n"
 
 
-def _nbformat_cell(cell: Cell, unit: Unit) -> nbformat.NotebookNode:
+def _nbformat_cell(cell: Cell) -> nbformat.NotebookNode:
     built: nbformat.NotebookNode
     if cell.kind == "markdown":
-        text = figures.embed(cell.text, unit.root, cell.where)
-        built = nbformat.v4.new_markdown_cell(text)
+        built = nbformat.v4.new_markdown_cell(cell.text)
     else:
         built = nbformat.v4.new_code_cell(cell.text)
     if cell.folded:

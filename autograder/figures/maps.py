@@ -9,6 +9,7 @@ from autograder.figures import style
 
 VALUES = 100  # cells; in more of them nobody reads a number
 _GAP = 0.04  # of a cell, on each side
+_SHADES = 32  # of a colour; cells of one shade are one path
 
 
 def heat_map(
@@ -50,7 +51,8 @@ def heat_map(
     fills: dict[Any, list[tuple[int, int]]] = {}  # the cells of a colour
     for i, (row, oks) in enumerate(zip(cells, kept, strict=True)):
         for j, (value, ok) in enumerate(zip(row, oks, strict=True)):
-            part = (value / most + 1) / 2 if signed else value / most
+            part = round(_SHADES * (value / most)) / _SHADES
+            part = (part + 1) / 2 if signed else part
             fills.setdefault(colours(part) if ok else None, []).append((i, j))
             if ok and few and values is not None:
                 word = written(value, values)

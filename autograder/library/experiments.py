@@ -13,6 +13,8 @@ from typing import Any
 
 from tqdm.auto import tqdm
 
+from autograder.figures import style
+
 Config = Mapping[str, object]
 Row = Mapping[str, Any]
 Run = Callable[[Config], Row]
@@ -87,18 +89,14 @@ def plot_curves(rows: Sequence[Row], label: str, quantity: str = "dev BLEU") -> 
 
     Where several rows share their label, their seeds tell them apart.
     """
-    import matplotlib.pyplot as plt
-
-    colours = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
     marks = ("o-", "s--", "^-.", "D:", "v-", "x--")
-    fig, ax = plt.subplots(figsize=(6.5, 3.6))
+    figure, axes = style.subplots(height=3.2, width=6.4)
     for i, row in enumerate(rows):
         seen, values = zip(*row["curve"], strict=True)
         name = f"{label} = {row[label]}"
         if sum(other[label] == row[label] for other in rows) > 1:
             name += f", seed {row.get('seed')}"
-        ax.plot(seen, values, marks[i % 6], color=colours[i % 6], label=name)
-    ax.set(xlabel="examples seen in training", ylabel=quantity)
-    ax.grid(alpha=0.3)
-    ax.legend()
-    return fig
+        axes.plot(seen, values, marks[i % 6], color=style.PALETTE[i % 6], label=name)
+    axes.set(xlabel="examples seen in training", title=quantity)
+    axes.legend()
+    return figure

@@ -32,7 +32,7 @@ def test_a_good_notebook_becomes_a_valid_source(tmp_path):
     ]
 
 
-PLUMBING = '# %% folded=true\n# @title Draw it\ndrawn = 1\n\n'
+PLUMBING = "# %% folded=true\n# @title Draw it\ndrawn = 1\n\n"
 
 
 def test_a_folded_cell_is_folded_in_every_kind_of_notebook(tmp_path):

@@ -52,7 +52,7 @@ def diary(losses: Sequence[float], entries: Diary) -> None:
         f"Over {len(losses)} steps. {told.curves(curves)} Half of the tokens are right "
         f"at step {_reaches(steps, tokens)}, half of the sequences at step "
         f"{_reaches(steps, whole)}.",
-        "5.3",
+        "5.4",
         "A training run: tokens come first, whole sequences later.",
     )
 
@@ -79,7 +79,7 @@ def ablations(final: Mapping[str, float], scores: Mapping[str, float]) -> None:
     said = [f"{name}: loss {final[name]:.3f}, exact match {scores[name]:.3f}"
             for name in final]  # fmt: skip
     caption = "The same model with one part taken away, after as many steps."
-    show(figure, f"Bars. {'; '.join(said)}.", "5.4", caption)
+    show(figure, f"Bars. {'; '.join(said)}.", "5.5", caption)
 
 
 def cliff(lengths: Sequence[int], scores: Sequence[float], longest: int) -> None:
@@ -94,7 +94,7 @@ def cliff(lengths: Sequence[int], scores: Sequence[float], longest: int) -> None
     pairs = zip(lengths, scores, strict=True)
     said = ", ".join(f"{length}: {100 * s:.0f}" for length, s in pairs)
     caption = f"Exact match by length; trained on lengths 1 to {longest}."
-    show(figure, f"Exact match by length in percent: {said}.", "5.5", caption)
+    show(figure, f"Exact match by length in percent: {said}.", "5.6", caption)
 
 
 def cross_attention(
@@ -111,7 +111,7 @@ def cross_attention(
     show(
         figure,
         f"Cross-attention. {' '.join(said)}",
-        "5.6",
+        "5.7",
         "Cross-attention of the last layer: rows write, columns are read.",
     )
 
@@ -132,7 +132,7 @@ def token_by_token(trials: Sequence[Trial]) -> None:
         figure, rows = style.subplots(len(trials), 1, height=1.35 * len(trials))
         sentences = []
         for axes, trial in zip(rows, trials, strict=True):
-            sentences.append(_writing(axes, trial, min(step, len(trial[2]) - 1)))
+            sentences.append(_writing(axes, trial, step))
         frames.append(figure)
         said.append(f"Token {step + 1}. " + " ".join(sentences))
         alts.append(" ".join(sentences))
@@ -140,7 +140,7 @@ def token_by_token(trials: Sequence[Trial]) -> None:
         frames,
         said,
         alts,
-        "5.7",
+        "5.8",
         "Reversal token by token. Above: the source, as blue as it is attended to. "
         "Below: what has been written; orange is wrong.",
     )
@@ -149,7 +149,8 @@ def token_by_token(trials: Sequence[Trial]) -> None:
 def _writing(axes: Any, trial: Trial, step: int) -> str:
     """One sequence after so many tokens; what happens, in words."""
     source, right, written, weights = trial
-    row = weights[step].tolist()
+    ended = step >= len(written)
+    row = [0.0] * len(source) if ended else weights[step].tolist()
     read, blue = style.sequential(), 0
     for j, (token, weight) in enumerate(zip(source, row, strict=True)):
         maps.cell(axes, 0, j, read(weight), token)
@@ -161,6 +162,8 @@ def _writing(axes: Any, trial: Trial, step: int) -> str:
     style.bare(axes)
     axes.set(xlim=(-0.6, 13.4), ylim=(1.9, -0.6), aspect="equal")
     axes.set_title(f"length {len(source) - 1}")
+    if ended:
+        return f"Length {len(source) - 1}: done."
     now = written[step]
     wanted = right[step] if step < len(right) else "nothing"
     verdict = "correct" if now == wanted else f"it should be {wanted}"
@@ -212,7 +215,7 @@ def birth(
             for head, one in enumerate(weights)
         ))  # fmt: skip
     caption = "The birth of the anti-diagonal, beside exact match."
-    show_steps(frames, said, alts, "5.8", caption)
+    show_steps(frames, said, alts, "5.9", caption)
 
 
 def with_and_without(
@@ -231,4 +234,4 @@ def with_and_without(
         for name, scores in named.items()
     )
     caption = "Exact match by length, with one vector and with attention."
-    show(figure, f"Exact match. {said}.", "5.10", caption)
+    show(figure, f"Exact match. {said}.", "5.11", caption)

@@ -1,0 +1,168 @@
+"""The figures of unit 7. They draw what a notebook computed, and compute nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from torch import Tensor
+
+from autograder.checks.display import show, show_steps
+from autograder.figures import maps, style, told
+from autograder.figures.style import BLUE, ORANGE, PALETTE
+
+LINES = ("-", "--", "-.", ":", (0, (1, 1)))
+
+
+def clocks(turned: Tensor, scores: Tensor, stops: Sequence[int]) -> None:
+    """Steps: a query at one position after the other, and its score with a key at 0.
+
+    Args:
+        turned: a vector, rotated for each position, `(L, d_k)`; pair j is j, j + d_k/2.
+        scores: by position, the dot product with the vector at position 0, `(L,)`.
+    """
+    from matplotlib.patches import Circle
+
+    frames, said, alts = [], [], []
+    half, values = turned.size(-1) // 2, scores.tolist()
+    for at in stops:
+        figure, row = style.subplots(
+            1, half + 1, height=2.0, gridspec_kw={"width_ratios": [1] * half + [2.2]}
+        )
+        for pair, axes in enumerate(row[:-1]):
+            axes.add_patch(Circle((0, 0), 1, fill=False, color=style.HAIR, lw=1.2))
+            for place, colour in ((0, style.QUIET), (at, BLUE)):
+                hand = turned[place, [pair, pair + half]].tolist()
+                arrow = {"arrowstyle": "-|>", "color": colour, "lw": 2, "shrinkB": 0}
+                axes.annotate("", hand, (0, 0), arrowprops=arrow)
+            style.bare(axes)
+            axes.set(xlim=(-1.15, 1.15), ylim=(-1.15, 1.15), aspect="equal")
+            axes.set_title(f"pair {pair}")
+        row[-1].plot(values, color=style.QUIET, linewidth=1.4)
+        row[-1].plot(at, values[at], "o", color=BLUE)
+        row[-1].set(title="score by distance", xlabel="distance")
+        frames.append(figure)
+        said.append(f"Query at position {at}, key at 0: the score is {values[at]:.2f}.")
+        dots = [float(turned[at, [p, p + half]] @ turned[0, [p, p + half]])
+                for p in range(half)]  # fmt: skip
+        parts = ", ".join(f"pair {p} {told.number(dot)}" for p, dot in enumerate(dots))
+        alts.append(f"What each pair adds to the score at distance {at}: {parts}.")
+    show_steps(
+        frames,
+        said,
+        alts,
+        "7.2",
+        "Rotary clocks. Grey: the key at position 0. Blue: the query. The score is the "
+        "sum over the pairs of the cosine between the two hands.",
+    )
+
+
+def cache(without: Sequence[int], cached: Sequence[int]) -> None:
+    """Steps: what is computed for each new token, without a cache and with one.
+
+    Args:
+        without, cached: positions whose keys the layer projected, token by token.
+    """
+    frames, said, alts = [], [], []
+    count = len(without)
+    for n in range(1, count + 1):
+        figure, row = style.subplots(1, 2, height=2.8)
+        for axes, title, new in ((row[0], "without a cache", without[n - 1]),
+                                 (row[1], "with a cache", cached[n - 1])):  # fmt: skip
+            _triangle(axes, count, n, new)
+            axes.set_title(title)
+        frames.append(figure)
+        said.append(
+            f"Token {n}: without a cache the keys of {without[n - 1]} positions are "
+            f"computed, with one those of {cached[n - 1]}; "
+            f"{n - cached[n - 1]} are looked up."
+        )
+        sums = sum(without[:n]), sum(cached[:n])
+        alts.append(f"Computed so far: {sums[0]} without a cache, {sums[1]} with one.")
+    show_steps(
+        frames,
+        said,
+        alts,
+        "7.5",
+        "Computed now (full), looked up (pale). Below: keys and values; above: scores.",
+    )
+
+
+def _triangle(axes: Any, count: int, n: int, new: int) -> None:
+    """Scores of n positions, and their keys; the last ``new`` ones are computed."""
+    full, pale = style.sequential()(1.0), style.sequential()(0.18)
+    for i in range(n):
+        for j in range(i + 1):
+            if i >= n - new:
+                maps.cell(axes, i, j, full, "")
+    for j in range(n):
+        maps.cell(axes, count + 0.6, j, full if j >= n - new else pale, f"k{j}")
+    style.bare(axes)
+    axes.set(xlim=(-0.6, count - 0.4), ylim=(count + 1.2, -0.6), aspect="equal")
+
+
+def cost(lengths: Sequence[int], named: Mapping[str, Sequence[float]]) -> None:
+    """Milliseconds for the next token."""
+    figure, axes = style.subplots(height=2.6, width=6.0)
+    for (name, times), colour, line in zip(
+        named.items(), (ORANGE, BLUE), ("--", "-"), strict=True
+    ):
+        axes.plot(lengths, times, line, color=colour, label=name)
+    axes.set(
+        xlabel="tokens so far", title="milliseconds for the next token", ylim=(0, None)
+    )
+    axes.legend()
+    ends = f"From {lengths[0]} to {lengths[-1]} tokens, milliseconds for the next one. "
+    caption = "What the next token costs, with and without a cache."
+    show(figure, ends + told.curves(named), "7.6", caption)
+
+
+def sinks(mean: Tensor) -> None:
+    """Mean attention weights of all heads, `(blocks, h, L, L)`."""
+    blocks, heads = mean.shape[:2]
+    figure, grid = style.subplots(blocks, heads, height=4.2, sharex=True, sharey=True)
+    said = []
+    for block in range(blocks):
+        for head in range(heads):
+            axes = grid[block, head]
+            maps.image(axes, mean[block, head], top=0.3)
+            first = float(mean[block, head, 32:, 0].mean())
+            axes.set(title=f"block {block}, head {head}", aspect="equal")
+            said.append(f"block {block}, head {head}: {first:.1%}")
+    figure.supxlabel("attends to", size=9.5, color=style.QUIET)
+    figure.supylabel("position in the window", size=9.5, color=style.QUIET)
+    show(
+        figure,
+        f"Mean attention maps; the weight of the first byte is, for {'; '.join(said)}.",
+        "7.7",
+        "Mean attention weights of each head: none holds on to the first byte.",
+    )
+
+
+def exchanges(curves: Mapping[str, tuple[Sequence[float], Sequence[float]]]) -> None:
+    """Training loss over seconds, with one part exchanged at a time."""
+    figure, axes = style.subplots(height=3.0)
+    colours = (style.INK, *PALETTE)
+    for (name, (seconds, losses)), colour, line in zip(
+        curves.items(), colours, LINES, strict=False
+    ):
+        axes.plot(seconds, losses, color=colour, linestyle=line, label=name, lw=1.8)
+    axes.set(xlabel="CPU seconds", title="training loss", ylim=(None, 2.6))
+    axes.legend()
+    said = told.curves({name: losses for name, (_, losses) in curves.items()})
+    caption = "One part at a time exchanged for its ancestor of 2017."
+    show(figure, f"Training loss over CPU seconds. {said}", "7.8", caption)
+
+
+def positions(lengths: Sequence[int], losses: Mapping[str, Sequence[float]]) -> None:
+    """Loss on fresh text by the length of the window."""
+    figure, axes = style.subplots(height=2.8, width=6.0)
+    looks = zip(reversed(PALETTE[:4]), reversed(LINES[:4]), strict=True)
+    for (name, values), (colour, line) in zip(losses.items(), looks, strict=True):
+        axes.plot(lengths, values, marker="o", color=colour, linestyle=line, label=name)
+    axes.set(xlabel="bytes in a window", title="loss on fresh text")
+    axes.set_xticks(lengths, lengths)
+    axes.legend()
+    caption = "Four kinds of positions, on windows longer than those in training."
+    show(figure, f"Loss at {', '.join(map(str, lengths))} bytes. {told.curves(losses)}",
+         "7.9", caption)  # fmt: skip

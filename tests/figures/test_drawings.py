@@ -1,0 +1,45 @@
+"""The course's own drawings: in the page's colours, with words, small, and used."""
+
+import re
+
+import nbformat
+import pytest
+
+from autograder.course import ROOT, units
+from autograder.figures.svg import label
+
+DRAWN = sorted((ROOT / "autograder" / "figures" / "drawings").glob("*.svg"))
+TEXTS = [unit.text.read_text(encoding="utf-8") for unit in units()]
+by_name = pytest.mark.parametrize("path", DRAWN, ids=lambda path: path.stem)
+
+
+@by_name
+def test_a_drawing_follows_the_page_and_brings_no_colour_of_its_own_for_text(path):
+    svg = path.read_text(encoding="utf-8")
+    assert "currentColor" in svg and "010203" not in svg
+    assert not re.search(r"<text[^>]*fill: #(?:000|fff)", svg)
+    assert not re.search(r"<(?:style|script|image|metadata)", svg)
+
+
+@by_name
+def test_a_drawing_is_told_in_words_and_is_small(path):
+    assert len(label(path.read_text(encoding="utf-8")).split()) > 20
+    assert path.stat().st_size < 60_000
+
+
+@by_name
+def test_a_drawing_is_used_once(path):
+    uses = sum(text.count(f'drawing("{path.stem}", ') for text in TEXTS)
+    assert uses == 1
+
+
+def test_what_a_notebook_shows_is_there():
+    names = {name for text in TEXTS for name in re.findall(r'drawing\("(\w+)"', text)}
+    assert names == {path.stem for path in DRAWN}
+
+
+def test_no_text_cell_links_to_a_file():
+    for unit in units():
+        cells = nbformat.read(unit.release, as_version=4).cells
+        prose = "\n".join(c.source for c in cells if c.cell_type == "markdown")
+        assert not re.search(r"!\[[^\]]*\]\((?!data:|https://)", prose)
