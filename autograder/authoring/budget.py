@@ -55,9 +55,9 @@ def numbers(cells: Iterable[Cell]) -> dict[str, str]:
 
 
 def reading(cells: Iterable[Cell]) -> float:
-    """Minutes to read a unit's text and given code, without hints and checks."""
+    """Minutes to read a unit's text and given code, without hints, checks and folds."""
     minutes = 0.0
-    for cell in cells:
+    for cell in (cell for cell in cells if not cell.folded):
         if cell.kind == "markdown" and not cell.role:
             minutes += len(_HINT.sub(" ", cell.text).split()) / WORDS_A_MINUTE
         elif not cell.role or cell.given:

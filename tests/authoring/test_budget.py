@@ -42,6 +42,11 @@ def test_a_small_unit_needs_no_short_path():
     refuse_wrong(notebook("*About 1 hours*", 30), [])
 
 
+def test_nobody_is_asked_to_read_what_is_folded():
+    folded = Cell("code", "# @title Train\n" + "word " * 6000, "n.py:1", folded=True)
+    assert reading([folded]) == 0
+
+
 @pytest.mark.parametrize(
     ("head", "says"),
     [

@@ -96,6 +96,13 @@ def test_a_notebook_leaves_drawing_to_its_library(unit):
     assert not [c.where for c in given if re.search(r"\bplt\b|matplotlib", c.text)]
 
 
+@by_label
+def test_every_figure_of_a_notebook_itself_has_a_text_alternative(unit):
+    for _, call, _ in figures(unit):
+        given = {keyword.arg for keyword in call.keywords}
+        assert called(call) != "show" or "alt" in given or len(call.args) > 1
+
+
 @pytest.fixture
 def told(monkeypatch):
     """The text alternatives of what is drawn, figure by figure."""
@@ -162,6 +169,26 @@ def test_the_birth_of_heads_tells_the_map_of_each_step(told):
     pictures("multi_head_attention").birth([0, 2], [uniform, first], [1.0, 0.5, 0.2])
     assert told[0][0].count("even") == 6
     assert told[0][1].count("0 1.00") == 6
+
+
+def test_tokens_tell_what_is_attended_to_and_whether_it_is_correct(told):
+    weights = torch.eye(3).flip(0)  # step t attends to symbol 2 - t
+    trial = (["7", "4", "E"], ["4", "7", "E"], ["4", "9", "E"], weights[[1, 2, 0]])
+    pictures("sequence_reversal").token_by_token([trial, trial])
+    assert len(told[0]) == 3
+    assert "attends most to 4 at index 1, writes 4: correct" in told[0][0]
+    assert "attends most to 7 at index 0, writes 9: it should be 7" in told[0][1]
+
+
+def test_a_cache_tells_how_much_was_computed(told):
+    pictures("since_2017").cache(without=[1, 2, 3], cached=[1, 1, 1])
+    assert told[0][-1] == "Computed so far: 6 without a cache, 3 with one."
+
+
+def test_rotary_clocks_tell_what_each_pair_adds(told):
+    turned = torch.tensor([[1.0, 1.0, 0.0, 0.0], [0.0, 1.0, 1.0, 0.0]])
+    pictures("since_2017").clocks(turned, turned @ turned[0], stops=(0, 1))
+    assert told[0][1].endswith("at distance 1: pair 0 0, pair 1 1.")
 
 
 def test_splits_tell_what_the_first_head_holds(told):

@@ -56,7 +56,7 @@ def cross_attention(
 def mistakes(kinds: Sequence[str], counts: Mapping[str, Sequence[int]]) -> None:
     """Kinds of mistakes of two models."""
     figure, row = style.subplots(1, len(counts), height=2.1, sharey=True)
-    said = []
+    said, most = [], max(1, *(n for found in counts.values() for n in found))
     for axes, (name, found), colour in zip(
         row, counts.items(), (ORANGE, BLUE), strict=True
     ):
@@ -64,7 +64,7 @@ def mistakes(kinds: Sequence[str], counts: Mapping[str, Sequence[int]]) -> None:
         axes.bar_label(bars, padding=4, size=9)
         axes.grid(False)
         axes.spines[:].set_visible(False)
-        axes.set(title=name, xticks=[], xlim=(0, 1.2 * max(1, *found)))
+        axes.set(title=name, xticks=[], xlim=(0, 1.2 * most))
         listed = (f"{kind} {n}" for kind, n in zip(kinds, found, strict=True))
         said.append(f"{name}: {', '.join(listed)}")
     row[0].invert_yaxis()
