@@ -1,0 +1,73 @@
+"""Steps move by mouse and keyboard, without a script, and lie side by side in print."""
+
+import pytest
+
+from autograder.figures import page as html
+from autograder.figures.page import Drawn
+from autograder.grading.rendering.sanitise import clean_html
+
+pytestmark = pytest.mark.slow
+SAID = ["All alike.", "One leads.", "One has it all."]
+
+
+def drawn(word: str) -> Drawn:
+    svg = (
+        f'<svg role="img" aria-label="{word}" width="80" height="20" '
+        f'xmlns="http://www.w3.org/2000/svg"><text y="15">{word}</text></svg>'
+    )
+    return Drawn(svg, word)
+
+
+STEPS = html.steps([drawn("even"), drawn("soft"), drawn("hard")], SAID, "2.4", "Rise.")
+
+
+@pytest.fixture
+def steps(page):
+    page.set_content(f"<body>{STEPS}</body>")
+    return page
+
+
+def seen(page) -> list[bool]:
+    return [frame.is_visible() for frame in page.locator(".frame").all()]
+
+
+def test_one_step_is_seen_and_a_click_shows_another(steps):
+    assert seen(steps) == [True, False, False]
+    steps.locator("label").nth(2).click()
+    assert seen(steps) == [False, False, True]
+    assert not any(image.is_visible() for image in steps.locator("img").all())
+
+
+def test_arrow_keys_move_through_the_steps(steps):
+    steps.keyboard.press("Tab")
+    steps.keyboard.press("ArrowRight")
+    assert seen(steps) == [False, True, False]
+    steps.keyboard.press("ArrowLeft")
+    assert seen(steps) == [True, False, False]
+
+
+def test_a_screen_reader_is_told_the_steps_and_the_drawing_that_is_shown(steps):
+    told = steps.locator("body").aria_snapshot()
+    assert 'radio "Step 1 of 3: All alike." [checked]' in told
+    assert 'img "even"' in told and 'img "soft"' not in told
+    assert "Figure 2.4. Rise." in told
+
+
+def test_all_steps_are_printed_and_no_button_is(steps):
+    steps.emulate_media(media="print")
+    assert seen(steps) == [True, True, True]
+    assert not steps.locator(".bar").is_visible()
+
+
+def test_a_page_without_style_sheets_shows_each_step_once_as_a_picture(page):
+    page.set_content(f"<body>{clean_html(STEPS)}</body>")
+    images = page.locator("img").all()
+    assert [image.is_visible() for image in images] == [True, True, True]
+    assert page.locator("body").inner_text().count("One leads.") == 1
+
+
+def test_two_figures_on_a_page_move_on_their_own(page):
+    other = html.steps([drawn("a"), drawn("b"), drawn("c")], SAID)
+    page.set_content(f"<body>{STEPS}{other}</body>")
+    page.locator("label").nth(1).click()
+    assert seen(page) == [False, True, False, True, False, False]
