@@ -720,8 +720,8 @@ drawing("scaled_dot_product", "2.6", "One attention with all its numbers.")
 
 # %% [markdown]
 # Here three queries meet four keys. Follow the outlined row from matrix to matrix: it
-# never meets another row. Without the mask, key 3 would have won it. (All of it may happen once for each sentence and head: those are the
-# `...` in front.)
+# never meets another row. Without the mask, key 3 would have won it. (All of it may
+# happen once for each sentence and head: those are the `...` in front.)
 #
 # ### Exercise 2.7 - scaled dot-product attention
 #
@@ -1351,8 +1351,8 @@ def does_order_matter():
 
 
 # %% [markdown]
-# The same with three words, whose outputs you can follow. **Predict first:** the dog and
-# the man change places. Which outputs change, in each of the three layers?
+# The same with three words, whose outputs you can follow. **Predict first:** the dog
+# and the man change places. Which outputs change, in each of the three layers?
 
 
 # %%

@@ -882,9 +882,9 @@ def birth_of_two_heads():
 
 
 # %% [markdown]
-# They change together. One head settles on position 0 first: that answer is the same for
-# every row, so it is the easier one. The other head then finds the previous position,
-# row by row, and with it the loss falls to zero.
+# They change together. One head settles on position 0 first: that answer is the same
+# for every row, so it is the easier one. The other head then finds the previous
+# position, row by row, and with it the loss falls to zero.
 #
 # Nobody told the heads who is in charge of what. They shared out the work by
 # themselves. (Often not quite tidily: a head may look a little where it need not, and

@@ -61,8 +61,8 @@ torch.set_printoptions(precision=3, sci_mode=False)
 
 
 # %% [markdown]
-# A helper, the *data-flow probe* that you met in unit 2: change one input, and see which
-# outputs move.
+# A helper, the *data-flow probe* that you met in unit 2: change one input, and see
+# which outputs move.
 #
 # It differs from unit 2's in one point. There all features of a position could be
 # changed by the same amount. Here we push each feature by another one. Why that matters
@@ -971,7 +971,7 @@ check("encoder_decoder/make_masks", make_masks)
 # Now put everything together.
 
 # %%
-drawing("wiring", "4.8", "The modules of the Transformer, and what passes between them.")
+drawing("wiring", "4.8", "The modules of the Transformer and what they exchange.")
 
 # %% [markdown]
 # `source` and `target` are `InputLayer`s of unit 1: embedding, times

@@ -268,7 +268,7 @@ def a_look_at_a_batch():
 # and Zipser 1989).
 
 # %%
-drawing("teacher_forcing", "5.1", "Teacher forcing in training; in use, its own tokens.")
+drawing("teacher_forcing", "5.1", "Training: the right tokens. Use: its own.")
 
 # %% [markdown]
 # The right half comes in section 6. For the left half, one column must be shifted

@@ -1162,11 +1162,11 @@ def cost_per_token():
     with torch.no_grad():
         whole = model(ids)
         for n in asked:
-            before, newest = ids[:, : n - 1], ids[:, n - 1 : n]
+            before, new = ids[:, : n - 1], ids[:, n - 1 : n]
             without.append(milliseconds(lambda n=n: model(ids[:, :n])))
             _, c = cached_logits(model, before)
-            cached.append(milliseconds(lambda i=newest, c=c: cached_logits(model, i, c)))
-            logits, _ = cached_logits(model, newest, c)
+            cached.append(milliseconds(lambda i=new, c=c: cached_logits(model, i, c)))
+            logits, _ = cached_logits(model, new, c)
             gap = max(gap, (logits[:, 0] - whole[:, n - 1]).abs().max().item())
     pictures.cost(asked, {"without a cache": without, "with a cache": cached})
     print(f"largest difference of the logits, with and without: {gap:.1e}")
@@ -2176,7 +2176,7 @@ def one_part_at_a_time():
             steps.append(len(diary))
         smooth = torch.tensor(diary).unfold(0, 25, 5).mean(-1)  # (n, 2)
         curves[name] = smooth[:, 0].tolist(), smooth[:, 1].tolist()
-        print(f"{name:<11} {sum(steps) / SEEDS:4.0f} steps, fresh text {', '.join(found)}")
+        print(f"{name:<11} {sum(steps) / SEEDS:4.0f} steps, loss {', '.join(found)}")
     pictures.exchanges(curves)
 
 
