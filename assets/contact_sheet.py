@@ -1,15 +1,17 @@
 """Photograph the notebooks' figures: ``python assets/contact_sheet.py [UNIT ...]``.
 
 Runs the notebooks with their solutions, without checks, and writes each figure in light
-and dark, at two widths, to ``dist/figures/``; ``contact_sheet.png`` has all of them
-side by side. Needs Chromium and playwright (`make screenshots` sets them up).
+and dark, at two widths, to ``dist/figures/``; ``contact_sheet_NN.png`` has a
+unit's side by side. Needs Chromium and playwright (`make screenshots` sets them up).
 """
 
 from __future__ import annotations
 
 import contextlib
 import io
+import shutil
 import sys
+import tempfile
 from pathlib import Path
 
 from PIL import Image
@@ -35,16 +37,16 @@ def figures(unit: Unit) -> dict[str, str]:
 
     display._display = keep  # type: ignore[assignment]
     names: dict[str, object] = {"__name__": "__main__"}
-    for cell in notebook.read(unit):
-        if cell.kind == "code" and cell.role != "check":
+    given = [c for c in notebook.read(unit) if c.kind == "code" and c.role != "check"]
+    # What a notebook saves is nobody's.
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        for cell in given:
             printed = io.StringIO()
-            with contextlib.redirect_stdout(printed), contextlib.suppress(ImportError):
+            with contextlib.redirect_stdout(printed):
                 exec(compile(cell.text, cell.where, "exec"), names)
-            waits = [
-                line for line in printed.getvalue().splitlines() if "waits:" in line
-            ]
-            for line in waits:
-                print(f"{cell.where}: {line}")
+            for line in printed.getvalue().splitlines():
+                if "waits:" in line:
+                    print(f"{cell.where}: {line}")
     return found
 
 
@@ -89,6 +91,7 @@ def contact_sheet(rows: list[list[Path]], target: Path) -> None:
 
 
 def main(asked: list[str]) -> None:
+    """Photograph the figures of some units, by number or name; of all without any."""
     TARGET.mkdir(parents=True, exist_ok=True)
     chosen = [u for u in units() if not asked or {u.number, u.name} & set(asked)]
     with sync_playwright() as playwright:
@@ -105,8 +108,6 @@ def main(asked: list[str]) -> None:
 
 
 def _program() -> str:
-    import shutil
-
     found = shutil.which("chromium") or shutil.which("google-chrome")
     if not found:
         sys.exit("assets/contact_sheet.py needs Chromium: apt-get install chromium")
