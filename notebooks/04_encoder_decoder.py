@@ -15,7 +15,8 @@
 #   in seconds;
 # - to write a test that exposes a published decoder with three bugs.
 #
-# *About 6 hours · short path about 3: exercises 4.1, 4.2, 4.3, 4.4, 4.5, 4.6, 4.7, 4.8*
+# *About 5½ hours · short path about 3: exercises 4.1, 4.2, 4.3, 4.4, 4.5, 4.6, 4.7,
+# 4.8*
 #
 # *14 exercises and one question in words · 100 points.* The short path carries the
 # story: read the rest, and come back to it.
