@@ -42,13 +42,14 @@
 
 # %%
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from autograder import check, demo, drawing, earlier
+from autograder import check, demo, drawing, earlier, show
+from autograder.library.published import available
 from autograder.units.encoder_decoder.library import pictures
 
 # False: what earlier units built comes from the course, right for sure. True: from your
@@ -137,7 +138,7 @@ print(f"feed-forward:         {in_feed_forward:>9,}")
 # GELU, PyTorch's default). Leave `x` as it was. Here and in all of this unit, matrices
 # start at random and every parameter learns: PyTorch's own start values will do. The
 # state dict holds each parameter once, under the name that the text gives (unless it is
-# shared): exercise 4.9 translates these names.
+# shared): section 6 translates these names.
 #
 # <details><summary>Hint 1: a question</summary>
 #
@@ -1175,55 +1176,11 @@ def how_large():
 # | `feed_forward.linear1`, `feed_forward.linear2` | `linear1`, `linear2` |
 # | `norm1` and so on, `layers.0` and so on | the same |
 #
-# ### Exercise 4.9 - translate the names
-#
-# *time ~35 min · difficulty 3/5 · 6 points*
-#
-# **Why it matters.** Loading somebody's published weights into your model *is* this
-# function. And an equal output is the strongest test there is: somebody else has
-# written the oracle.
-#
-# **What to do.** Turn a `state_dict` of yours (of a layer or a part of it, a stack, or
-# an encoder and a decoder together) into one for PyTorch's module. The names may have
-# any prefix, such as `encoder.layers.10.`, and stand in any order. A prefix stays as it
-# is, even if `attention` or `feed_forward` stands in it, as in `attention.layers.0.`.
-# Each `w_q` stands under an attention's name, as in the table. Return a new dictionary;
-# leave the given one as it was, and its tensors, too.
-#
-# <details><summary>Hint 1: a question</summary>
-#
-# Three entries of yours become one of PyTorch's. In which order are they joined, and
-# along which dimension, if each weight is `(d_model, d_model)` and the result `(3 *
-# d_model, d_model)`?
-#
-# </details>
-# <details><summary>Hint 2: the shapes</summary>
-#
-# ```text
-# layers.0.self_attention.w_q.weight  (d, d) and two more:
-#     layers.0.self_attn.in_proj_weight  (3d, d)
-# layers.0.self_attention.w_q.bias    (d,) and two more: in_proj_bias  (3d,)
-# layers.0.feed_forward.linear1.bias          layers.0.linear1.bias
-# ```
-#
-# Mind the little word `attention`: it is a part of `self_attention`, too, and may stand
-# in a prefix. What comes after it tells them apart: only yours is followed by `w_`.
-#
-# </details>
-# <details><summary>Hint 3: pseudocode</summary>
-#
-# ```text
-# for each name and tensor:
-#     rewrite the name, by the table (longer names before shorter ones)
-#     if it is a w_q:   join it with its w_k and w_v under the new name
-#     if it is a w_k or w_v:   it is done already
-#     otherwise:        keep the tensor under the rewritten name
-# ```
-#
-# </details>
+# The next cell rewrites the names and joins the three projections, one below the other.
+# Read it: it is the border crossing of unit 3, for whole models.
 
 
-# %% exercise="encoder_decoder/to_pytorch"
+# %%
 def to_pytorch(state: dict[str, Tensor]) -> dict[str, Tensor]:
     """Your parameters under the names of PyTorch's Transformer modules.
 
@@ -1233,7 +1190,6 @@ def to_pytorch(state: dict[str, Tensor]) -> dict[str, Tensor]:
     Returns:
         A state dict for the module of `torch.nn`; other names are kept as they are.
     """
-    ### BEGIN SOLUTION
     new_names = {
         "cross_attention.w_": "multihead_attn.w_",
         "self_attention.w_": "self_attn.w_",
@@ -1253,12 +1209,7 @@ def to_pytorch(state: dict[str, Tensor]) -> dict[str, Tensor]:
             name = name.replace(mine, new)
         theirs[name] = tensor
     return theirs
-    ### END SOLUTION
 
-
-# %% check="encoder_decoder/to_pytorch" points=6
-# Looks at names and tensors, for an encoder layer, a decoder layer and stacks.
-check("encoder_decoder/to_pytorch", to_pytorch)
 
 # %% [markdown]
 # Now the proof. Random weights, both placements, ReLU and GELU, causal and padding
@@ -1293,6 +1244,114 @@ def same_as_pytorch():
 # %% [markdown]
 # Nothing but rounding. From now on you know what is inside `nn.Transformer`, because
 # you could have written it.
+#
+# ### Somebody else's weights
+#
+# An equal output proves that two models are the same function. So a file of weights
+# that somebody else has trained for months can run in *your* classes, if you know which
+# of its tensors belongs where. BERT (Devlin et al. 2019) and everything that descends
+# from it stores an encoder layer under these names, for layer 3:
+#
+# ```text
+# encoder.layer.3.attention.self.query          encoder.layer.3.intermediate.dense
+# encoder.layer.3.attention.self.key            encoder.layer.3.output.dense
+# encoder.layer.3.attention.self.value          encoder.layer.3.output.LayerNorm
+# encoder.layer.3.attention.output.dense
+# encoder.layer.3.attention.output.LayerNorm    each with a .weight and a .bias
+# ```
+#
+# **Predict first.** All eight are called by what they *are* or by where they *stand*.
+# Which two of your parts are called `output.dense` and `attention.output.dense`? Both
+# are linear layers at the end of something.
+#
+# ### Exercise 4.9 - BERT's names
+#
+# *time ~10 min · difficulty 2/5 · 6 points*
+#
+# **Task.** Fill in the table: for each part of BERT's layer, its name in your
+# `EncoderLayer`. The loop below the table is given; in section 9 it loads a published
+# model.
+#
+# **Example.** `encoder.layer.3.attention.self.query.bias` becomes
+# `layers.3.attention.w_q.bias`.
+#
+# <details><summary>Contract</summary>
+#
+# - BERT is post-norm: each norm follows the sum that its sublayer is added to.
+# - Layers have any number of digits, and names any prefix, such as `bert.`.
+# - What is in no layer (embeddings, pooler) is left out.
+# - Tensors keep their values, shapes and dtypes.
+# - The given mapping is not modified.
+#
+# </details>
+# <details><summary>Hint 1: a question</summary>
+#
+# In which order does a post-norm encoder layer call its eight parts? BERT's list above
+# is in the same order, column by column.
+#
+# </details>
+# <details><summary>Hint 2: the shapes</summary>
+#
+# ```text
+# attention.self.query and three more     (d_model, d_model)
+# intermediate.dense                      (d_ff, d_model)
+# output.dense                            (d_model, d_ff)
+# the two LayerNorms                      (d_model,)
+# ```
+#
+# </details>
+# <details><summary>Hint 3: pseudocode</summary>
+#
+# ```text
+# the three projections into heads, and the one behind them
+# the norm of the attention
+# the two layers of the feed-forward network: the wide one comes first
+# the norm of the feed-forward network
+# ```
+#
+# </details>
+
+
+# %% exercise="encoder_decoder/from_bert"
+def from_bert(published: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """The weights of a published BERT, under the names of your `Encoder`.
+
+    Args:
+        published: tensors by BERT's names, under any prefix.
+
+    Returns:
+        The state dict of an `Encoder` of as many post-norm `EncoderLayer`s.
+    """
+    ### BEGIN SOLUTION
+    names = {
+        "attention.self.query": "attention.w_q",
+        "attention.self.key": "attention.w_k",
+        "attention.self.value": "attention.w_v",
+        "attention.output.dense": "attention.w_o",
+        "attention.output.LayerNorm": "norm1",
+        "intermediate.dense": "feed_forward.linear1",
+        "output.dense": "feed_forward.linear2",
+        "output.LayerNorm": "norm2",
+    }
+    ### END SOLUTION
+    state = {}
+    for name, tensor in published.items():
+        _, inside, rest = name.partition("encoder.layer.")
+        if inside:  # "3.attention.self.query.weight"
+            number, part = rest.split(".", 1)
+            part, kind = part.rsplit(".", 1)
+            state[f"layers.{number}.{names[part]}.{kind}"] = tensor
+    return state
+
+
+# %% check="encoder_decoder/from_bert" points=6
+# Looks at names and tensors, for models of several depths and prefixes.
+check("encoder_decoder/from_bert", from_bert)
+
+# %% [markdown]
+# `attention.output.dense` is the projection behind the heads, your `w_o`, and
+# `output.dense` the second layer of the feed-forward network. Nothing in the file says
+# so: the *order of the calls* does, and you know it because you wrote it.
 #
 # ## 7. Three families
 #
@@ -2171,6 +2230,147 @@ def your_test_at_work():
 
 
 # %% [markdown]
+# ## 9. Finale: a published model in your code
+#
+# MiniLM (Wang et al. 2020; fine-tuned on a billion pairs of sentences by the authors of
+# Sentence-BERT, Reimers and Gurevych 2019) is an encoder with BERT's architecture: 6
+# layers, `d_model` 384, 12 heads, `d_ff` 1536, GELU, post-norm. Everything but its
+# input layer is yours: `Encoder`, `EncoderLayer`, unit 3's attention.
+#
+# The first cell looks for its file. If it is not here, the cell says in one line how to
+# get it (91 MB, Apache-2.0), and the text says what you would see. Nothing is graded.
+
+
+# %%
+class SentenceEncoder(nn.Module):
+    """MiniLM: BERT's input layer, your encoder, and the mean of its vectors.
+
+    Args:
+        published: tensors by BERT's names.
+        num_heads: of each layer; all other sizes follow from the tensors.
+    """
+
+    def __init__(self, published: Mapping[str, Tensor], num_heads: int = 12):
+        super().__init__()
+        state = from_bert(published)
+        d_ff, d_model = state["layers.0.feed_forward.linear1.weight"].shape
+        depth = sum(name.endswith("norm2.bias") for name in state)
+        self.encoder = Encoder(
+            lambda: EncoderLayer(d_model, num_heads, d_ff, activation="gelu"), depth
+        )
+        self.encoder.load_state_dict(state)
+        tables = (f"{name}_embeddings" for name in ("word", "position", "token_type"))
+        self.word, self.position, self.kind = (
+            nn.Embedding.from_pretrained(published[f"embeddings.{table}.weight"])
+            for table in tables
+        )
+        self.norm = nn.LayerNorm(d_model, eps=1e-12)
+        for end in ("weight", "bias"):
+            getattr(self.norm, end).data = published[f"embeddings.LayerNorm.{end}"]
+
+    def forward(self, ids: Tensor) -> Tensor:
+        """From ids `(B, L)`, none of them padding, to vectors `(B, L, d_model)`."""
+        positions = torch.arange(ids.size(1))
+        kind = torch.zeros_like(ids)  # the first of two texts
+        x = self.word(ids) + self.position(positions) + self.kind(kind)
+        return self.encoder(self.norm(x))
+
+
+def sentence_vector(reader: nn.Module, ids: list[int]) -> Tensor:
+    """The mean over all positions, of length 1: `(d_model,)`."""
+    with torch.no_grad():
+        return F.normalize(reader(torch.tensor([ids]))[0].mean(0), dim=0)
+
+
+minilm = None  # stays None where it is not installed
+
+
+@demo
+def a_published_model_in_your_encoder():
+    global minilm, sentences_reader
+    minilm = available("minilm")
+    if minilm is not None:
+        sentences_reader = SentenceEncoder(minilm.weights).eval()
+        count = sum(p.numel() for p in sentences_reader.parameters())
+        print(f"{count:,} parameters in your classes")
+
+
+# %% [markdown]
+# **Predict first.** Which of the sentences below is nearest to *"a feline rests"*, with
+# which it shares no word? Change the sentences and the questions, and run the cell
+# again.
+
+# %%
+SENTENCES = [
+    "How do I reset my password?", "Stock markets fell sharply on Monday.",
+    "The cat is sleeping on the sofa.", "A kitten naps on the couch.",
+    "He plays the violin in an orchestra.", "The train to Berlin is delayed.",
+]  # fmt: skip
+QUESTIONS = ["my login does not work", "shares lost value", "a feline rests"]
+
+
+@demo
+def search_by_meaning():
+    if minilm is None:
+        return print("(needs MiniLM, see above)")
+    vectors = torch.stack(
+        [sentence_vector(sentences_reader, minilm.encode(s)) for s in SENTENCES]
+    )  # (sentences, d_model)
+    for question in QUESTIONS:
+        asked = sentence_vector(sentences_reader, minilm.encode(question))
+        scores, found = (vectors @ asked).sort(descending=True)  # cosines
+        print(question)
+        for score, index in list(zip(scores, found, strict=True))[:2]:
+            print(f"    {score:.2f}  {SENTENCES[index]}")
+
+
+# %% [markdown]
+# *"my login does not work"* finds the password (0.55; the next has 0.06), *"shares lost
+# value"* the stock markets (0.45; 0.09), *"a feline rests"* the kitten (0.44) before
+# the cat (0.31). A search engine that counts words would have found nothing. The whole
+# search is one matrix product of the vectors that your encoder made.
+#
+# **Predict first.** Its 72 heads are open to your `attention_weights`. On "The cat
+# didn't climb the tree because it was too scared.", is there a head that looks at the
+# *previous* token wherever it stands? And one in which "it" looks at "cat"?
+
+
+# %%
+@demo
+def heads_of_a_published_model():
+    if minilm is None:
+        return print("(needs MiniLM, see above)")
+    layers = [layer.attention for layer in sentences_reader.encoder.layers]
+    for why in ("scared", "tall"):
+        text = f"The cat didn't climb the tree because it was too {why}."
+        ids = minilm.encode(text)
+        tokens = [minilm.token(i) for i in ids]
+        with torch.no_grad():
+            found = attention_weights(
+                sentences_reader, layers, torch.tensor([ids])
+            )
+        maps = torch.cat(found)  # (layers, h, L, L)
+        it, cat = tokens.index("it"), tokens.index("cat")
+        for what, score in (
+            ("the previous token", maps.diagonal(-1, 2, 3).mean(-1)),
+            ("the next token", maps.diagonal(1, 2, 3).mean(-1)),
+            ('from "it" to "cat"', maps[:, :, it, cat]),
+        ):
+            layer, head = divmod(int(score.argmax()), score.size(1))
+            print(f"{why:>6}: {what:<18} layer {layer}, head {head:2d}, "
+                  f"weight {score.max():.4f}")  # fmt: skip
+
+
+# %% [markdown]
+# Head 2 of layer 0 looks at the previous token with weight **0.9999**: it has built, by
+# training alone, what unit 3 asked you to build by hand. In head 11 of layer 5, "it"
+# looks at "cat" with 0.62. In a famous picture (Uszkoreit 2017), "it" in "The animal
+# didn't cross the street because it was too tired" moves from "animal" to "street" when
+# "tired" becomes "wide". Here nothing moves: with "tall", the same head still looks at
+# "cat", with 0.62. A small model does not resolve every pronoun, and a large weight
+# says where a layer looked, not what it understood. Units 2 and 3 have the maps of ten
+# such sentences, without any download.
+#
 # ## What you built
 #
 # - `FeedForward` and `add_and_norm`, in both placements, and a measurement that tells
@@ -2181,7 +2381,8 @@ def your_test_at_work():
 # - `LanguageModel`, which is BERT's skeleton or GPT's, by one switch;
 # - the training goals of three families, each trained in seconds;
 # - `attention_weights`, which listens to all layers of a model as it is;
-# - a test that a published layer does not survive.
+# - a test that a published layer does not survive;
+# - `from_bert`: a published encoder runs in your classes, and searches by meaning.
 #
 # **Next:** unit 5 trains your Transformer properly, and lets it write until it stops by
 # itself.

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import ast
 import functools
 import itertools
 
-import jupytext
 import pytest
 import torch
 from torch import nn
 
-from autograder.course import find_unit
 from autograder.solutions import encoder_decoder as unit
+from tests.solutions import given
 
 pytestmark = pytest.mark.filterwarnings("ignore:enable_nested_tensor")
 BATCH, LS, LT, SIZE, HEADS, HIDDEN, DEPTH = 3, 7, 5, 12, 2, 20, 2
@@ -72,14 +70,15 @@ def assert_same(mine, theirs, own, other, inputs) -> None:
         dict(zip(dict(module.named_parameters()), found[len(inputs) :], strict=True))
         for module, found in zip((mine, theirs), gradients, strict=True)
     )
-    translated = unit.to_pytorch(own_named)
+    translated = given.code("encoder_decoder")["to_pytorch"](own_named)
     assert translated.keys() == other_named.keys()
     for name, b in other_named.items():
         torch.testing.assert_close(translated[name], b, rtol=0, atol=1e-11)
 
 
 def copy(mine: nn.Module, theirs: nn.Module) -> None:
-    theirs.load_state_dict(unit.to_pytorch(mine.state_dict()))
+    to_pytorch = given.code("encoder_decoder")["to_pytorch"]
+    theirs.load_state_dict(to_pytorch(mine.state_dict()))
 
 
 def test_encoder_layer_is_pytorchs(setting):
@@ -227,27 +226,10 @@ def test_gelu_and_relu_are_pytorchs():
 
 @pytest.fixture(scope="module")
 def notebook() -> dict:
-    """What the notebook's own cells define, without running its demonstrations."""
-    cells = jupytext.read(find_unit("encoder_decoder").text, fmt="py:percent").cells
-    kept = []
-    for cell in cells:
-        if cell.cell_type != "code" or "check" in cell.metadata:
-            continue
-        kept += [node for node in ast.parse(cell.source).body if _defines(node)]
-    namespace: dict = {}
-    exec(compile(ast.Module(kept, []), "<notebook>", "exec"), namespace)
-    # Two tests look at each of these models.
-    namespace["train_encoder_only"] = functools.cache(namespace["train_encoder_only"])
-    return namespace
-
-
-def _defines(node: ast.stmt) -> bool:
-    decorators = getattr(node, "decorator_list", [])
-    if any(isinstance(d, ast.Name) and d.id == "demo" for d in decorators):
-        return False
-    kinds = ast.Import | ast.ImportFrom | ast.FunctionDef | ast.ClassDef
-    names = "".join(ast.unparse(t) for t in getattr(node, "targets", []))
-    return isinstance(node, kinds) or names.isupper() or "earlier(" in ast.unparse(node)
+    """What the notebook defines; two tests look at each model that is trained here."""
+    defined = given.code("encoder_decoder")
+    train = functools.cache(defined["train_encoder_only"])
+    return defined | {"train_encoder_only": train}
 
 
 @pytest.mark.slow

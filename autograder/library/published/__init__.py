@@ -19,7 +19,9 @@ from autograder.library.published.catalogue import (
     PublishedModelError,
 )
 
-__all__ = ["LISTED", "Listing", "PublishedModel", "PublishedModelError", "fetch"]
+__all__ = [
+    "LISTED", "Listing", "PublishedModel", "PublishedModelError", "available", "fetch",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -68,3 +70,12 @@ def fetch(model: str | Listing, given: str | Path | None = None) -> PublishedMod
         decode=lambda ids: str(tokenizer.decode(list(map(int, ids)))),
         token=lambda index: str(tokenizer.id_to_token(int(index))),
     )
+
+
+def available(model: str | Listing) -> PublishedModel | None:
+    """The model, or None after one line that says why not, and what to install."""
+    try:
+        return fetch(model)
+    except PublishedModelError as error:
+        print(error)
+        return None

@@ -45,6 +45,8 @@ def find(listing: Listing, given: str | Path | None = None) -> Path:
         return _given(listing, Path(given))
     cache = _cache(listing)
     try:
+        if os.environ.get("HF_HUB_OFFLINE", "0") not in ("", "0"):  # its own switch
+            raise URLError("switched off")
         for file in listing.files:
             if not (cache / file.name).is_file():
                 _download(listing, file, cache)

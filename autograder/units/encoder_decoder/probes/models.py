@@ -208,27 +208,25 @@ def language_model(module_class: Any, inputs: Inputs) -> Seen:
 
 
 @probe(
-    "encoder_decoder/to_pytorch",
-    results="*weight; *bias; names; given tensors that no longer learn",
+    "encoder_decoder/from_bert",
+    results="*weight; *bias; names",
     calls="* afterwards",
 )
-def to_pytorch(function: Any, inputs: Inputs) -> Seen:
-    """Names and tensors of the result; what became of the given dict's entries."""
-    state = under(inputs, "state.")
-    if "learning" in inputs:  # as `state_dict(keep_vars=True)` has them
-        state = {name: value.requires_grad_() for name, value in state.items()}
-    given, numbers = dict(state), {name: value.clone() for name, value in state.items()}
-    found = function(state)
+def from_bert(function: Any, inputs: Inputs) -> Seen:
+    """Names and tensors of the result, and what became of the given ones."""
+    given = under(inputs, "published.")
+    kept = {name: value.clone() for name, value in given.items()}
+    found = function(given)
     if not isinstance(found, Mapping):
         raise WrongAnswerError(f"expected a dict of tensors, got {describe(found)}")
     names = sorted(map(str, found))
     seen: Seen = {name: tensor(found.get(name), f"`{name}`") for name in names}
-    seen["names"] = ", ".join(names)
-    replaced = [name for name, value in given.items() if state.get(name) is not value]
-    seen["entries of the given dict that are others afterwards"] = listed(replaced)
-    written = [name for name in given if not torch.equal(given[name], numbers[name])]
-    seen["given tensors that hold other numbers afterwards"] = listed(written)
-    if "learning" in inputs:
-        frozen = [name for name, value in given.items() if not value.requires_grad]
-        seen["given tensors that no longer learn"] = listed(frozen)
-    return seen | {"names of the given dict afterwards": ", ".join(state)}
+    written = [
+        name for name, value in kept.items()
+        if name in given and not torch.equal(given[name], value)
+    ]  # fmt: skip
+    return seen | {
+        "names": ", ".join(names),
+        "given names that are missing afterwards": listed(sorted(kept - given.keys())),
+        "given tensors that hold other numbers afterwards": listed(written),
+    }
