@@ -48,7 +48,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from autograder import check, demo, drawing, earlier, show
+from autograder import check, demo, drawing, earlier
 from autograder.library.published import available
 from autograder.units.encoder_decoder.library import pictures
 

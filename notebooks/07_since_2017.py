@@ -19,7 +19,7 @@
 # *About 6 hours · short path about 3: exercises 7.1, 7.2, 7.3, 7.6, 7.7, 7.8, 7.9,
 # 7.10, 7.11*
 #
-# *18 exercises and one question in words · 100 points; the whole notebook runs in about
+# *19 exercises and one question in words · 100 points; the whole notebook runs in about
 # five minutes on one core, half of it the training near the end.* The short path
 # carries the story: read the rest, and come back to it.
 #
@@ -58,7 +58,7 @@
 # %%
 import math
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 import torch
@@ -69,6 +69,7 @@ from tqdm.auto import tqdm
 
 from autograder import check, demo, drawing, earlier
 from autograder.library import corpora
+from autograder.library.published import available
 from autograder.units.since_2017.library import pictures
 
 # False: what earlier units built comes from the course, right for sure. True: from your
@@ -729,9 +730,9 @@ drawing("block", "7.4", "The model: its blocks repeat, and the ends share a tabl
 #   `i`-th block of numbers.
 # - Queries and keys are turned, **values are not**. The first position has place 0.
 #   (Any other would do: why?)
-# - Keep `num_heads` and `num_kv_heads` as attributes: section 6 asks for them. The
-#   `state_dict()` holds nothing but the four weights; in the exercises that follow,
-#   nothing but the weights that are named.
+# - Keep `num_heads`, `num_kv_heads` and `base`, that of the angles, as attributes:
+#   section 6 asks for them. The `state_dict()` holds nothing but the four weights; in
+#   the exercises that follow, nothing but the weights that are named.
 #
 # <details><summary>Hint 1: a question</summary>
 #
@@ -754,7 +755,7 @@ drawing("block", "7.4", "The model: its blocks repeat, and the ends share a tabl
 #
 # ```text
 # project x three times, split each into its heads
-# angles for L places and d_k numbers; turn q and k
+# angles for L places, d_k numbers and the layer's base; turn q and k
 # grouped attention with a causal mask
 # merge the heads, project with w_o
 # ```
@@ -770,13 +771,17 @@ class CausalAttention(nn.Module):
         d_model: size of the vectors.
         num_heads: heads of queries, h; divides d_model.
         num_kv_heads: heads of keys and values, g; divides h.
+        base: of the rotary angles.
     """
 
-    def __init__(self, d_model: int, num_heads: int, num_kv_heads: int):
+    def __init__(
+        self, d_model: int, num_heads: int, num_kv_heads: int, base: float = 10_000.0
+    ):
         super().__init__()
         ### BEGIN SOLUTION
         d_k = d_model // num_heads
         self.num_heads, self.num_kv_heads = num_heads, num_kv_heads
+        self.base = base
         self.w_q = nn.Linear(d_model, num_heads * d_k, bias=False)
         self.w_k = nn.Linear(d_model, num_kv_heads * d_k, bias=False)
         self.w_v = nn.Linear(d_model, num_kv_heads * d_k, bias=False)
@@ -789,7 +794,7 @@ class CausalAttention(nn.Module):
         q = mha.split_heads(self.w_q(x), self.num_heads)  # (B, h, L, d_k)
         k = mha.split_heads(self.w_k(x), self.num_kv_heads)  # (B, g, L, d_k)
         v = mha.split_heads(self.w_v(x), self.num_kv_heads)  # (B, g, L, d_k)
-        angles = rotary_angles(x.size(1), q.size(-1))  # (L, d_k / 2)
+        angles = rotary_angles(x.size(1), q.size(-1), base=self.base)  # (L, d_k / 2)
         q, k = rotate(q, angles), rotate(k, angles)
         heads, _ = grouped_attention(q, k, v, attention.causal_mask(x.size(1)))
         return self.w_o(mha.merge_heads(heads))  # (B, L, d_model)
@@ -809,8 +814,8 @@ check("since_2017/attention_layer", CausalAttention)
 #
 # **What to do.** Pre-norm, as in unit 4: `x` plus the attention of its norm, then that
 # plus the feed-forward network of *its* norm. The parts are called `norm1`,
-# `attention`, `norm2`, `feed_forward`. The norms are those of `RMSNorm(d_model)`, its
-# $\varepsilon$ included.
+# `attention`, `norm2`, `feed_forward`. Both norms are `RMSNorm(d_model, eps)`, and the
+# attention gets the `base`.
 #
 # <details><summary>Hint 1: a question</summary>
 #
@@ -842,14 +847,19 @@ class Block(nn.Module):
     Args:
         d_model, num_heads, num_kv_heads: see CausalAttention.
         d_ff: see SwiGLU.
+        base: of the rotary angles.
+        eps: of both norms.
     """
 
-    def __init__(self, d_model: int, num_heads: int, num_kv_heads: int, d_ff: int):
+    def __init__(
+        self, d_model: int, num_heads: int, num_kv_heads: int, d_ff: int,
+        base: float = 10_000.0, eps: float = 1e-6,
+    ):  # fmt: skip
         super().__init__()
         ### BEGIN SOLUTION
-        self.norm1 = RMSNorm(d_model)
-        self.attention = CausalAttention(d_model, num_heads, num_kv_heads)
-        self.norm2 = RMSNorm(d_model)
+        self.norm1 = RMSNorm(d_model, eps)
+        self.attention = CausalAttention(d_model, num_heads, num_kv_heads, base)
+        self.norm2 = RMSNorm(d_model, eps)
         self.feed_forward = SwiGLU(d_model, d_ff)
         ### END SOLUTION
 
@@ -873,7 +883,8 @@ check("since_2017/block", Block)
 # **Why it matters.** It is whole. And it is somebody else's, too: below are the names
 # under which every one of its weights stands in a published Llama.
 #
-# **What to do.** Embedding, blocks, a last norm like theirs, logits. The parts are
+# **What to do.** Embedding, blocks, a last norm like theirs, logits. `base` and `eps`
+# are handed on to the blocks, and the last norm has the same `eps`. The parts are
 # called `embedding`, `blocks` (an `nn.ModuleList`, say) and `norm`. There is **no**
 # output matrix: the logits are the products with the *embedding's own* vectors (*tied*,
 # Press and Wolf 2017). No scaling by $\sqrt{d_{model}}$.
@@ -914,19 +925,22 @@ class LanguageModel(nn.Module):
         vocab_size: number of tokens, V.
         d_model, num_heads, num_kv_heads, d_ff: see Block.
         num_layers: number of blocks.
+        base: of the rotary angles.
+        eps: of all norms.
     """
 
     def __init__(
         self, vocab_size: int, d_model: int, num_heads: int, num_kv_heads: int,
-        num_layers: int, d_ff: int,
+        num_layers: int, d_ff: int, base: float = 10_000.0, eps: float = 1e-6,
     ):  # fmt: skip
         super().__init__()
         ### BEGIN SOLUTION
         self.embedding = nn.Embedding(vocab_size, d_model)
         self.blocks = nn.ModuleList(
-            Block(d_model, num_heads, num_kv_heads, d_ff) for _ in range(num_layers)
+            Block(d_model, num_heads, num_kv_heads, d_ff, base, eps)
+            for _ in range(num_layers)
         )
-        self.norm = RMSNorm(d_model)
+        self.norm = RMSNorm(d_model, eps)
         ### END SOLUTION
 
     def forward(self, ids: Tensor) -> Tensor:
@@ -1030,7 +1044,7 @@ def against_a_llama():
 # keeps you waiting. And its bugs are silent: text still comes out.
 #
 # **What to do.** Given a `layer` like yours
-# (`w_q, w_k, w_v, w_o, num_heads, num_kv_heads`), compute its output for the new
+# (`w_q, w_k, w_v, w_o, num_heads, num_kv_heads, base`), compute its output for the new
 # positions only. `cache` is `None` at first. Later it is whatever you returned the last
 # time: its form is up to you. Project each position **once**; keys are kept after they
 # are turned, keys and values with `g` heads. Do not change the old cache: somebody may
@@ -1084,7 +1098,7 @@ def attend_with_cache(
     k = mha.split_heads(layer.w_k(x), layer.num_kv_heads)  # (B, g, n, d_k)
     v = mha.split_heads(layer.w_v(x), layer.num_kv_heads)  # (B, g, n, d_k)
     past = 0 if cache is None else cache[0].size(2)
-    angles = rotary_angles(x.size(1), q.size(-1), past)  # (n, d_k / 2)
+    angles = rotary_angles(x.size(1), q.size(-1), past, layer.base)  # (n, d_k / 2)
     q, k = rotate(q, angles), rotate(k, angles)
     if cache is not None:
         k = torch.cat((cache[0], k), dim=2)  # (B, g, T + n, d_k)
@@ -1207,7 +1221,7 @@ def bytes_of_the_cache():
 #
 # ### Exercise 7.12 - the distribution
 #
-# *time ~15 min · difficulty 3/5 · 5 points*
+# *time ~15 min · difficulty 3/5 · 4 points*
 #
 # **Why it matters.** Every knob of a chat model's interface is a line of this function.
 #
@@ -1276,7 +1290,7 @@ def next_distribution(
     ### END SOLUTION
 
 
-# %% check="since_2017/next_distribution" points=5
+# %% check="since_2017/next_distribution" points=4
 # Looks at each push alone and at all three, at logits of both signs, row by row.
 check("since_2017/next_distribution", next_distribution)
 
@@ -1386,7 +1400,7 @@ check("since_2017/generate", generate)
 #
 # ### Exercise 7.14 - perplexity
 #
-# *time ~20 min · difficulty 3/5 · 6 points*
+# *time ~20 min · difficulty 3/5 · 5 points*
 #
 # **Why it matters.** GPT-2 (large) on WikiText-2 has a perplexity of 19.4 with windows
 # that do not overlap, and of 16.4 if they overlap by half (Hugging Face's
@@ -1465,7 +1479,7 @@ def sliding_perplexity(
     ### END SOLUTION
 
 
-# %% check="since_2017/sliding_perplexity" points=6
+# %% check="since_2017/sliding_perplexity" points=5
 # Logs the windows that a scripted model is shown, and looks at both numbers.
 check("since_2017/sliding_perplexity", sliding_perplexity)
 
@@ -1494,7 +1508,7 @@ check("since_2017/sliding_perplexity", sliding_perplexity)
 #
 # ### Exercise 7.15 - AdamW
 #
-# *time ~20 min · difficulty 3/5 · 7 points*
+# *time ~20 min · difficulty 3/5 · 6 points*
 #
 # **Why it matters.** Nearly every model of today was trained by these few lines.
 #
@@ -1584,7 +1598,7 @@ class AdamW:
         ### END SOLUTION
 
 
-# %% check="since_2017/adamw" points=7
+# %% check="since_2017/adamw" points=6
 # Takes steps with given gradients, large and small, and looks at all parameters.
 check("since_2017/adamw", AdamW)
 
@@ -2317,7 +2331,7 @@ def trained_longer():
 #
 # ### Exercise 7.18 - the test
 #
-# *time ~25 min · difficulty 4/5 · 6 points*
+# *time ~25 min · difficulty 4/5 · 5 points*
 #
 # **Why it matters.** No eye finds the fourth one. A test of twenty lines finds all of
 # them.
@@ -2412,16 +2426,356 @@ def assert_cached_decoding(decoder: object) -> None:
     ### END SOLUTION
 
 
-# %% check="since_2017/bug_clinic" points=6
+# %% check="since_2017/bug_clinic" points=5
 # Runs your test on right decoders and on wrong ones.
 check("since_2017/bug_clinic", assert_cached_decoding)
+
+# %% [markdown]
+# ## 14. Finale: a chat model in your code
+#
+# SmolLM2-135M-Instruct (Ben Allal et al. 2025) is a chat model with Llama's
+# architecture: 30 blocks, `d_model` 576, 9 heads and 3 of keys and values, a SwiGLU of
+# width 1536, tied embeddings of 49,152 tokens. Your `LanguageModel` has all of it. Only
+# two numbers are not your defaults: the rotary base is 100,000 and the norms' epsilon
+# 1e-5.
+#
+# Its weights come as a GGUF file, the format of llama.cpp, under these names:
+#
+# ```text
+# token_embd.weight     blk.3.attn_norm.weight     blk.3.ffn_norm.weight
+# output_norm.weight    blk.3.attn_q.weight        blk.3.ffn_gate.weight
+#                       blk.3.attn_k.weight        blk.3.ffn_up.weight
+#                       blk.3.attn_v.weight        blk.3.ffn_down.weight
+#                       blk.3.attn_output.weight   ... for each of the blocks
+# ```
+#
+# And it keeps queries and keys for rotary **neighbours**. Your `rotate` turns
+# **halves**, so both need your `pairs_to_halves`: each with its own number of heads.
+#
+# ### Exercise 7.19 - a parameter from the file
+#
+# *time ~12 min · difficulty 2/5 · 4 points*
+#
+# **Task.** Given the name of one of your model's parameters, return its tensor from the
+# file: find the name that it has there, and convert queries and keys.
+#
+# **Example.** For `"blocks.3.attention.w_o.weight"`, the tensor is
+# `published["blk.3.attn_output.weight"]` as it is. `w_q` of the same block goes through
+# `pairs_to_halves` with `num_heads`.
+#
+# <details><summary>Contract</summary>
+#
+# - Any number of blocks.
+# - Look up one tensor per call: the file makes a tensor when it is asked for.
+# - `published` and its tensors are not modified; dtypes are kept.
+#
+# </details>
+# <details><summary>Hint 1: a question</summary>
+#
+# Which of the projections feed a rotation, and how many heads has each of them?
+#
+# </details>
+# <details><summary>Hint 2: the shapes</summary>
+#
+# ```text
+# attn_q                    (h * d_k, d_model)
+# attn_k, attn_v            (g * d_k, d_model)
+# ffn_gate, ffn_up          (width, d_model)
+# ffn_down                  (d_model, width)
+# ```
+#
+# </details>
+# <details><summary>Hint 3: pseudocode</summary>
+#
+# ```text
+# a table from the last words of your names ("norm1", "w_q", ...) to theirs
+# the name there: "blk.", the block's number and "." if there is one; then the table's
+# look it up
+# for w_q and w_k: pairs_to_halves, with the number of heads that it has
+# ```
+#
+# </details>
+
+
+# %% exercise="since_2017/published_tensor"
+def published_tensor(
+    name: str, published: Mapping[str, Tensor], num_heads: int, num_kv_heads: int
+) -> Tensor:
+    """The tensor of a published chat model for one parameter of `LanguageModel`.
+
+    Args:
+        name: of the parameter, such as `blocks.3.norm1.weight`.
+        published: tensors by the names of llama.cpp, queries and keys for neighbours.
+        num_heads: heads of queries, h.
+        num_kv_heads: heads of keys and values, g.
+
+    Returns:
+        A tensor of the parameter's shape, queries and keys for halves.
+    """
+    ### BEGIN SOLUTION
+    names = {
+        "embedding": "token_embd", "norm": "output_norm",
+        "norm1": "attn_norm", "norm2": "ffn_norm",
+        "w_q": "attn_q", "w_k": "attn_k", "w_v": "attn_v", "w_o": "attn_output",
+        "w_gate": "ffn_gate", "w_up": "ffn_up", "w_down": "ffn_down",
+    }  # fmt: skip
+    *block, part, _ = name.split(".")  # ["blocks", "3", "attention"], "w_q"
+    before = f"blk.{block[1]}." if block else ""
+    tensor = published[f"{before}{names[part]}.weight"]
+    heads = {"w_q": num_heads, "w_k": num_kv_heads}.get(part)
+    return pairs_to_halves(tensor, heads) if heads else tensor
+    ### END SOLUTION
+
+
+# %% check="since_2017/published_tensor" points=4
+# Looks at each parameter of models of several depths, and at what is looked up.
+check("since_2017/published_tensor", published_tensor)
+
+# %% [markdown]
+# Now the model itself. The next cell looks for its file; if it is not here, the cell
+# says in one line how to get it (98 MB, Apache-2.0), and the text below says what you
+# would see. Its 135 million parameters take 0.54 GB in float32, so the model is filled
+# one parameter at a time: all tensors and all parameters together would take twice as
+# much.
+
+
+# %%
+@torch.no_grad()
+def fill(model: nn.Module, published: Mapping[str, Tensor]) -> nn.Module:
+    """Copy a published model into yours, one parameter at a time."""
+    layer = model.blocks[0].attention
+    for name, parameter in model.named_parameters():
+        heads = layer.num_heads, layer.num_kv_heads
+        parameter.copy_(published_tensor(name, published, *heads))
+    return model.eval()
+
+
+def prompt(question: str) -> str:
+    """A question as the model was trained to read it: roles between special tokens."""
+    system = "You are a helpful AI assistant named SmolLM, trained by Hugging Face"
+    turns = (("system", system), ("user", question), ("assistant", ""))
+    text = "".join(f"<|im_start|>{who}\n{what}<|im_end|>\n" for who, what in turns)
+    return text.removesuffix("<|im_end|>\n")
+
+
+class NextLogits:
+    """What `generate` calls, with a cache: it feeds only the ids that are new."""
+
+    def __init__(self, model: nn.Module):
+        self.model, self.caches, self.fed = model, None, 0
+
+    def __call__(self, ids: Tensor) -> Tensor:
+        new, self.fed = ids[:, self.fed :], ids.size(1)
+        logits, self.caches = cached_logits(self.model, new, self.caches)
+        return logits[:, -1]  # (B, V)
+
+
+def answer(next_logits: Callable, ids: Tensor, most: int, **options: float) -> Tensor:
+    """The ids `(1, T + n)` of a prompt and its answer, up to the end of the turn."""
+    end, generator = smollm.encode("<|im_end|>")[0], torch.Generator().manual_seed(0)
+    for _ in range(most):
+        ids = generate(next_logits, ids, 1, generator, **options)
+        if ids[0, -1] == end:
+            break
+    return ids
+
+
+smollm = None  # stays None where it is not installed
+
+
+@demo
+def a_chat_model_in_your_classes():
+    global smollm, chat
+    smollm = available("smollm2")
+    if smollm is None:
+        return
+    started = time.perf_counter()
+    chat = LanguageModel(49_152, 576, 9, 3, 30, 2304, base=100_000.0, eps=1e-5)
+    fill(chat, smollm.weights)
+    numbers = sum(parameter.numel() for parameter in chat.parameters())
+    print(f"{numbers / 1e6:.1f} million parameters, {numbers * 4 / 1e9:.2f} GB, "
+          f"filled in {time.perf_counter() - started:.1f} s")  # fmt: skip
+
+
+# %% [markdown]
+# Ask it something. `min_p=1` leaves only the most probable token, so that everybody
+# gets the same answers; with 0.1 and a temperature it is a different one each time you
+# change the seed.
+
+# %%
+QUESTIONS = ["What is the capital of France?", 'Reverse the word "cat".']
+
+
+def ask(question: str, most: int = 60, **options: float) -> str:
+    """The model's answer, written with your cache and your sampling."""
+    ids = torch.tensor([smollm.encode(prompt(question))])
+    written = answer(NextLogits(chat), ids, most, **options)
+    return smollm.decode(written[0, ids.size(1) :])
+
+
+@demo
+def chatting():
+    if smollm is None:
+        return print("(needs SmolLM2, see above)")
+    for question in QUESTIONS:
+        print(f"{question}\n    {ask(question, min_p=1.0)}")
+    print(f"{QUESTIONS[0]}\n    {ask(QUESTIONS[0], temperature=0.7, min_p=0.1)}")
+
+
+# %% [markdown]
+# **"The capital of France is Paris."** This answer went through your RMSNorm, your
+# rotations, your gates and grouped heads, your cache and your sampling.
+#
+# **Predict first.** What if the queries and keys were used as they are stored, without
+# `pairs_to_halves`? Every weight is the same, only some rows are elsewhere. Will the
+# answer be a little worse, wrong, or no English at all?
+
+# %%
+TEXT = (
+    "The Transformer is a neural network that was published in 2017. It reads all "
+    "words of a sentence at once, and each word looks at all others to find out what "
+    "it means here. Since then, nearly every large language model has been built from "
+    "it."
+)
+PERPLEXITY = 23.54  # of this text, with the published weights
+
+
+def perplexity_of_text(model: nn.Module) -> float:
+    """Perplexity per token of TEXT, in a single window."""
+    ids = torch.tensor(smollm.encode(TEXT))
+    return sliding_perplexity(model, ids, len(ids), 1, len(TEXT.encode()))[0]
+
+
+@torch.no_grad()
+def set_queries_and_keys(convert: Callable[[Tensor, int], Tensor]) -> None:
+    """Put the file's queries and keys into the chat model, converted in some way."""
+    for number, block in enumerate(chat.blocks):
+        layer = block.attention
+        for kind, part, heads in (
+            ("q", layer.w_q, layer.num_heads), ("k", layer.w_k, layer.num_kv_heads),
+        ):  # fmt: skip
+            stored = smollm.weights[f"blk.{number}.attn_{kind}.weight"]
+            part.weight.copy_(convert(stored, heads))
+
+
+@demo
+def without_the_conversion():
+    if smollm is None:
+        return print("(needs SmolLM2, see above)")
+    found = perplexity_of_text(chat)
+    verdict = "equal" if abs(found / PERPLEXITY - 1) < 0.005 else "NOT equal"
+    print(f"perplexity {found:.2f}: {verdict} to the course's {PERPLEXITY}")
+    try:
+        set_queries_and_keys(lambda stored, heads: stored)
+        print(f"without the conversion {perplexity_of_text(chat):,.0f}:\n    "
+              + ask(QUESTIONS[0], 40, temperature=0.7, min_p=0.1))  # fmt: skip
+    finally:
+        set_queries_and_keys(pairs_to_halves)
+
+
+# %% [markdown]
+# With the conversion the perplexity is **23.5**; without it, 71. And the question about
+# France is answered by something like *"You are a man with the love to help me, I can
+# be a man"*. It is still English, and this is the instructive part: the feed-forward
+# networks, the embeddings and the values are intact, so words still follow words. What
+# is lost is *which word stands where*: each pair of components turns at the speed of
+# another one. No shape is wrong, no error is raised, no test of shapes would notice.
+#
+# **Predict first.** How many bytes does the cache take per token? (As in section 6:
+# keys and values, of 3 heads with 64 components, in 30 blocks, 4 bytes each.) And how
+# much does it save, at an answer of 40 tokens?
+
+
+# %%
+@demo
+def what_the_cache_buys():
+    if smollm is None:
+        return print("(needs SmolLM2, see above)")
+    ids = torch.tensor([smollm.encode(prompt("Tell me about the ocean."))])
+    cached = NextLogits(chat)
+    started = time.perf_counter()
+    cached(ids)  # the prompt, in one chunk
+    print(f"reading a prompt of {ids.size(1)} tokens: "
+          f"{time.perf_counter() - started:.2f} s")  # fmt: skip
+    for name, next_logits in (
+        ("with a cache", cached), ("without", lambda ids: chat(ids)[:, -1])
+    ):  # fmt: skip
+        started = time.perf_counter()
+        written = answer(next_logits, torch.cat((ids, ids[:, -1:]), dim=1), 24)
+        seconds = time.perf_counter() - started
+        print(f"{name:<13} {(written.size(1) - ids.size(1) - 1) / seconds:5.1f} "
+              "tokens per second")  # fmt: skip
+    keys_and_values = [t for cache in cached.caches for t in cache]
+    taken = sum(t.numel() * t.element_size() for t in keys_and_values)
+    computed = 2 * 30 * 3 * 64 * 4
+    print(f"cache: {taken / cached.fed:,.0f} bytes per token; computed: {computed:,}")
+
+
+# %% [markdown]
+# The cache takes 46,080 bytes per token, as computed: 1.7 MB for the prompt, 0.38 GB
+# for the 8,192 tokens that this model may read. On two quiet cores we saw 24 tokens per
+# second with it. Without it there were 7 at this length, and fewer with each further
+# token.
+#
+# **Two questions to you.** First: asked to reverse "cat", 135 million parameters
+# explain what a cat is. Unit 5's model reverses words of any letters with a thousandth
+# of them. Why? Second: each weight in the file has only four bits, one of sixteen
+# values per block of 32 weights. What did that cost? Write your answers down before you
+# go on; for the second one, the next cell measures. It rounds the matrices of ten of
+# the thirty blocks *once more*, in blocks of 48, which do not coincide with the file's.
+
+
+# %%
+def rounded(weight: Tensor, bits: int, size: int) -> Tensor:
+    """Each block of `size` weights on `2**bits` values between its extremes."""
+    blocks = weight.reshape(-1, size)
+    least = blocks.amin(dim=1, keepdim=True)
+    step = (blocks.amax(dim=1, keepdim=True) - least) / (2**bits - 1)
+    return (((blocks - least) / step).round() * step + least).view_as(weight)
+
+
+@demo
+def fewer_bits():
+    if smollm is None:
+        return print("(needs SmolLM2, see above)")
+    matrices = [
+        (name, parameter) for name, parameter in chat.named_parameters()
+        if parameter.dim() == 2 and name.split(".")[1] in map(str, range(10, 20))
+    ]  # fmt: skip
+    print(f"as in the file:              perplexity {perplexity_of_text(chat):.2f}")
+    with torch.no_grad():
+        for bits, size in ((4, 32), (8, 48), (4, 48), (3, 48), (None, 0)):
+            for name, parameter in matrices:
+                stored = published_tensor(name, smollm.weights, 9, 3)
+                parameter.copy_(rounded(stored, bits, size) if bits else stored)
+            if bits:
+                print(f"{bits} bits in blocks of {size} again: "
+                      f"perplexity {perplexity_of_text(chat):.2f}")  # fmt: skip
+
+
+# %% [markdown]
+# *The second question.* Four bits in the file's own blocks of 32 change nothing: the
+# weights are on that grid already. Eight bits hardly matter either (23.5). Four bits on
+# a grid that they are *not* on raise the perplexity from 23.5 to 24.3, for a third of
+# the blocks; rounding all thirty gives 27. So the first rounding, whose original we do
+# not have here, probably cost about as much: some ten to fifteen per cent, for a file
+# of an eighth of the size. Three bits break the model (70). That is why four bits
+# became the habit.
+#
+# *The first question.* It is not a matter of size. "cat" is **one token** of 49,152:
+# the model never sees its letters, and what it knows of spelling it has picked up from
+# texts that spell. And it was trained to continue texts, in which hardly anybody
+# reverses words. Unit 5's model sees one symbol per position, and nothing but reversals
+# in training; attention along the anti-diagonal is all it takes. What a model can do is
+# decided by its data, its tokens and its objective before the number of its parameters.
 
 # %% [markdown]
 # ## What you built
 #
 # - RMSNorm, rotary positions, SwiGLU and grouped-query attention, each equal to an
 #   implementation that you did not write;
-# - a decoder-only model that *is* a Llama, weight by weight;
+# - a decoder-only model that *is* a Llama, weight by weight: a published chat model
+#   answers in it;
 # - a cache that makes it fast, and the test that keeps it honest;
 # - a sampler, a generator, perplexity and bits per byte; AdamW and clipping;
 # - a trained model, and your own measurement of what the new parts are worth at this

@@ -11,12 +11,14 @@ from autograder.authoring.specification import Inputs, Maker, Specification
 from autograder.units.since_2017.exercises._inputs import attention_shapes, whole
 
 
-def _chunks(batch: int, d_model: int, heads: int, groups: int, *chunks: int) -> Maker:
+def _chunks(
+    batch: int, d_model: int, heads: int, groups: int, *chunks: int, base: int = 10_000
+) -> Maker:  # fmt: skip
     def inputs(draw: Draw) -> Inputs:
         length = sum(chunks)
         return (
             draw.weights(**attention_shapes(d_model, heads, groups))
-            | whole(num_heads=heads, num_kv_heads=groups)
+            | whole(num_heads=heads, num_kv_heads=groups, base=base)
             | {
                 "chunks": torch.tensor(chunks),
                 "x": draw.tensor(batch, length, d_model, scale=1.0),
@@ -27,7 +29,7 @@ def _chunks(batch: int, d_model: int, heads: int, groups: int, *chunks: int) -> 
     return inputs
 
 
-_ANGLES = "angles = rotary_angles(x.size(1), q.size(-1), past)"
+_ANGLES = "angles = rotary_angles(x.size(1), q.size(-1), past, layer.base)"
 _TURNED = "q, k = rotate(q, angles), rotate(k, angles)"
 _MASK = "mask = attention.causal_mask(past + x.size(1))[past:]"
 _PAST = "past = 0 if cache is None else cache[0].size(2)"
@@ -43,7 +45,7 @@ _LISTED = """
         k = mha.split_heads(layer.w_k(x), layer.num_kv_heads)
         v = mha.split_heads(layer.w_v(x), layer.num_kv_heads)
         past = sum(old.size(2) for old, _ in cache)
-        angles = rotary_angles(x.size(1), q.size(-1), past)
+        angles = rotary_angles(x.size(1), q.size(-1), past, layer.base)
         {keep}
         k, v = (torch.cat(every, dim=2) for every in zip(*cache))
         mask = attention.causal_mask(past + x.size(1))[past:]
@@ -56,14 +58,14 @@ CASES = [
          "The third position stands at place 2, and sees three keys."),
     case("prompt", "a prompt of 4, then one by one", _chunks(2, 12, 3, 1, 4, 1, 1),
          "Within a chunk nobody sees the future."),
-    case("chunks", "chunks of 2, 3 and 2", _chunks(2, 16, 4, 4, 2, 3, 2),
+    case("chunks", "chunks of 2, 3 and 2, base 500", _chunks(2, 16, 4, 4, 2, 3, 2, base=500),
          "The mask of a chunk has n rows and T + n columns."),
     case("far", "a prompt of 140, then 8 and 1", _chunks(2, 8, 2, 1, 140, 8, 1),
          "Nothing of the past is ever forgotten."),
     case("size", "how much the cache grows: keys and values of their own heads",
          lambda draw: _chunks(2, 12, 6, 2, 3, 2)(draw) | whole(measured=1),
          "The cache holds g heads, not h."),
-    case("more", "chunks of 3, 1, 4 and 1", _chunks(4, 24, 6, 3, 3, 1, 4, 1),
+    case("more", "chunks of 3, 1, 4 and 1, base 100,000", _chunks(4, 24, 6, 3, 3, 1, 4, 1, base=100_000),
          "As above.", hidden_only=True),
 ]
 
@@ -71,28 +73,32 @@ MISTAKES = [
     wrong("offset_forgotten",
           "Every chunk is turned as if the text began with it: the offset is missing.",
           "At which place does the first position of the second chunk stand?",
-          edit(_ANGLES, "angles = rotary_angles(x.size(1), q.size(-1))")),
+          edit(_ANGLES, "angles = rotary_angles(x.size(1), q.size(-1), base=layer.base)")),
+    wrong("base_ignored",
+          "The angles always have the base 10,000, whatever the layer's is.",
+          "Which of the layer's attributes says how fast its keys turn?",
+          edit(_ANGLES, "angles = rotary_angles(x.size(1), q.size(-1), past)")),
     wrong("made_ahead",
           "Your angles are made for a small number of places: a longer text has no room.",
           "How long may a text be, with the cache?",
-          edit(_ANGLES, "angles = rotary_angles(128, q.size(-1))[past : past + x.size(1)]")),
+          edit(_ANGLES, "angles = rotary_angles(128, q.size(-1), base=layer.base)[past : past + x.size(1)]")),
     wrong("offset_one_less",
           "New positions stand one place too early, or too late.",
           "If T positions are in the cache (places 0 to T - 1), which place is the next?",
-          edit(_ANGLES, "angles = rotary_angles(x.size(1), q.size(-1), max(past - 1, 0))")),
+          edit(_ANGLES, "angles = rotary_angles(x.size(1), q.size(-1), max(past - 1, 0), layer.base)")),
     wrong("offset_counts_chunks",
           "The offset counts chunks, or something else than positions.",
           "After a chunk of 4 and a chunk of 1: how many positions are in the cache?",
           source(_LISTED.format(start="cache = list(cache or [])",
-                                keep="angles = rotary_angles(x.size(1), q.size(-1), len(cache)); cache = [*cache, (rotate(k, angles), v)]"))),
+                                keep="angles = rotary_angles(x.size(1), q.size(-1), len(cache), layer.base); cache = [*cache, (rotate(k, angles), v)]"))),
     wrong("queries_not_moved",
           "Keys are turned with the offset, queries without it.",
           "Do query and key of the same position stand at the same place?",
-          edit(_TURNED, "q, k = rotate(q, rotary_angles(x.size(1), q.size(-1))), rotate(k, angles)")),
+          edit(_TURNED, "q, k = rotate(q, rotary_angles(x.size(1), q.size(-1), 0, layer.base)), rotate(k, angles)")),
     wrong("keys_not_moved",
           "Queries are turned with the offset, keys without it.",
           "Do query and key of the same position stand at the same place?",
-          edit(_TURNED, "q, k = rotate(q, angles), rotate(k, rotary_angles(x.size(1), k.size(-1)))")),
+          edit(_TURNED, "q, k = rotate(q, angles), rotate(k, rotary_angles(x.size(1), k.size(-1), 0, layer.base))")),
     wrong("turned_twice",
           "Old keys are turned again with every chunk.",
           "Are the keys in your cache turned already?",
@@ -101,14 +107,14 @@ MISTAKES = [
               if cache is not None:
                   k = torch.cat((cache[0], k), dim=2)
                   v = torch.cat((cache[1], v), dim=2)
-              k = rotate(k, rotary_angles(k.size(2), k.size(-1)))
+              k = rotate(k, rotary_angles(k.size(2), k.size(-1), 0, layer.base))
               """)),
     wrong("kept_unturned",
           "Keys are kept before they are turned: with each chunk all of them are turned anew.",
           "Does the angle of an old key ever change?",
           edit(_TURNED, "q = rotate(q, angles)",
                "grouped_attention(q, k, v, mask)",
-               "grouped_attention(q, rotate(k, rotary_angles(k.size(2), k.size(-1))), v, mask)")),
+               "grouped_attention(q, rotate(k, rotary_angles(k.size(2), k.size(-1), 0, layer.base)), v, mask)")),
     wrong("nothing_turned",
           "Queries and keys are not turned at all.",
           "Where do `rotary_angles` and `rotate` occur in your code?",
@@ -165,7 +171,7 @@ MISTAKES = [
                   q = mha.split_heads(layer.w_q(x), layer.num_heads)
                   k = mha.split_heads(layer.w_k(x), layer.num_kv_heads)
                   v = mha.split_heads(layer.w_v(x), layer.num_kv_heads)
-                  angles = rotary_angles(x.size(1), q.size(-1))
+                  angles = rotary_angles(x.size(1), q.size(-1), base=layer.base)
                   heads, _ = grouped_attention(
                       rotate(q, angles), rotate(k, angles), v, attention.causal_mask(x.size(1)))
                   return layer.w_o(mha.merge_heads(heads))[:, -new:], x
@@ -221,7 +227,7 @@ ACCEPTED = [
             q, k, v = (split(layer.w_q(x), layer.num_heads), split(layer.w_k(x), layer.num_kv_heads),
                        split(layer.w_v(x), layer.num_kv_heads))
             start = cache["length"] if cache else 0
-            a = rotary_angles(start + n, q.shape[-1])[start:]
+            a = rotary_angles(start + n, q.shape[-1], base=layer.base)[start:]
             q, k = rotate(q, a), rotate(k, a)
             if cache:
                 k, v = torch.cat([cache["k"], k], 2), torch.cat([cache["v"], v], 2)
@@ -235,7 +241,7 @@ ACCEPTED = [
             k = mha.split_heads(layer.w_k(x), layer.num_kv_heads)
             v = mha.split_heads(layer.w_v(x), layer.num_kv_heads)
             past = len(cache or ())
-            angles = rotary_angles(x.size(1), q.size(-1), past)
+            angles = rotary_angles(x.size(1), q.size(-1), past, layer.base)
             q, k = rotate(q, angles), rotate(k, angles)
             cache = (*(cache or ()), *zip(k.unbind(2), v.unbind(2)))
             heads = []

@@ -10,16 +10,18 @@ from autograder.units.since_2017.exercises._inputs import (
     attention_shapes,
     looked_at,
     one_text,
+    options,
     whole,
 )
 
 
-def _layer(batch: int, length: int, d_model: int, heads: int, groups: int) -> Maker:
+def _layer(batch: int, length: int, d_model: int, heads: int, groups: int, **given: float) -> Maker:
     def inputs(draw: Draw) -> Inputs:
         shapes = attention_shapes(d_model, heads, groups)
         return (
             draw.weights(**shapes)
             | whole(num_heads=heads, num_kv_heads=groups)
+            | options(**given)
             | {
                 "x": draw.tensor(batch, length, d_model, scale=1.0),
                 "pull": draw.tensor(batch, length, d_model, scale=1.0),
@@ -30,16 +32,16 @@ def _layer(batch: int, length: int, d_model: int, heads: int, groups: int) -> Ma
 
 
 _ROTATED = "q, k = rotate(q, angles), rotate(k, angles)"
-_ANGLES = "angles = rotary_angles(x.size(1), q.size(-1))"
+_ANGLES = "angles = rotary_angles(x.size(1), q.size(-1), base=self.base)"
 
 CASES = [
     case("grouped", "4 heads, 2 of keys and values", looked_at(_layer(3, 5, 16, 4, 2)),
          "Project, split, turn queries and keys, attend causally, merge, project.", atol=1e-4),
-    case("multi_query", "3 heads, 1 of keys and values", _layer(2, 6, 12, 3, 1),
-         "Keys and values have their own number of heads.", atol=1e-4),
+    case("multi_query", "3 heads, 1 of keys and values, base 500", _layer(2, 6, 12, 3, 1, base=500.0),
+         "Keys and values have their own number of heads, and the angles their own base.", atol=1e-4),
     case("multi_head", "2 of each", _layer(4, 3, 20, 2, 2),
          "As above.", atol=1e-4),
-    case("more", "6 heads, 3 of keys and values", _layer(2, 4, 24, 6, 3),
+    case("more", "6 heads, 3 of keys and values, base 100,000", _layer(2, 4, 24, 6, 3, base=1e5),
          "As above.", hidden_only=True, atol=1e-4),
 ]
 
@@ -51,7 +53,7 @@ MISTAKES = [
     wrong("made_ahead",
           "Your layer has angles for a small number of places: a longer text has no room.",
           "How long may a text be? What does the docstring say of `L`?",
-          edit(_ANGLES, "angles = rotary_angles(256, q.size(-1))[: x.size(1)]")),
+          edit(_ANGLES, "angles = rotary_angles(256, q.size(-1), base=self.base)[: x.size(1)]")),
     wrong("values_turned",
           "The values are turned as well; only queries and keys are.",
           "What do values carry: where something is, or what it is?",
@@ -68,29 +70,37 @@ MISTAKES = [
           "Queries and keys are turned before they are split into heads: pairs reach across heads.",
           "Which $d_k$ does `rotate` see before the split?",
           edit("q = mha.split_heads(self.w_q(x), self.num_heads)",
-               "q = mha.split_heads(rotate(self.w_q(x), rotary_angles(x.size(1), self.w_q.out_features)), self.num_heads)",
+               "q = mha.split_heads(rotate(self.w_q(x), rotary_angles(x.size(1), self.w_q.out_features, base=self.base)), self.num_heads)",
                "k = mha.split_heads(self.w_k(x), self.num_kv_heads)",
-               "k = mha.split_heads(rotate(self.w_k(x), rotary_angles(x.size(1), self.w_k.out_features)), self.num_kv_heads)",
+               "k = mha.split_heads(rotate(self.w_k(x), rotary_angles(x.size(1), self.w_k.out_features, base=self.base)), self.num_kv_heads)",
                _ROTATED, "pass")),
     wrong("input_turned",
           "The input is turned instead of queries and keys, and so the values are, too.",
           "Which tensors has the distance to be visible in?",
           edit("q = mha.split_heads(self.w_q(x)",
-               "x = rotate(x, rotary_angles(x.size(1), x.size(-1))); q = mha.split_heads(self.w_q(x)",
+               "x = rotate(x, rotary_angles(x.size(1), x.size(-1), base=self.base)); q = mha.split_heads(self.w_q(x)",
                _ROTATED, "pass")),
     wrong("turned_by_heads",
           "The angles run over the heads, not over the positions.",
           "Which dimension of `(B, h, L, d_k)` holds the positions?",
           edit(_ROTATED,
-               "q, k = (rotate(t.transpose(1, 2), rotary_angles(t.size(1), t.size(-1))).transpose(1, 2) for t in (q, k))")),
+               "q, k = (rotate(t.transpose(1, 2), rotary_angles(t.size(1), t.size(-1), base=self.base)).transpose(1, 2) for t in (q, k))")),
     wrong("places_backwards",
           "The places are counted from the end of the text.",
           "Which place has the first position, and what happens to it when the text grows?",
           edit(_ANGLES, f"{_ANGLES}.flip(0)")),
     wrong("other_base",
-          "The angles have another base than 10,000.",
-          "Which base does `rotary_angles` take if nobody says anything?",
+          "The angles have another base than the one that the layer is given.",
+          "Which base does your layer have if nobody says anything?",
           edit(_ANGLES, "angles = rotary_angles(x.size(1), q.size(-1), base=1000.0)")),
+    wrong("base_ignored",
+          "The angles always have the base 10,000: `base` has no influence.",
+          "What is the fourth argument of `rotary_angles`?",
+          edit(_ANGLES, "angles = rotary_angles(x.size(1), q.size(-1))")),
+    wrong("base_as_offset",
+          "The base is handed over in the place of the offset.",
+          "In which order does `rotary_angles` take its arguments?",
+          edit(_ANGLES, "angles = rotary_angles(x.size(1), q.size(-1), self.base)")),
     wrong("no_mask",
           "Positions see the future: there is no causal mask.",
           "What is `grouped_attention` given as its mask?",
@@ -140,13 +150,17 @@ MISTAKES = [
                "self.w_o = nn.Linear(num_heads * d_k, d_model, bias=False)",
                "self.w_o = nn.Linear(num_heads * d_k, d_model)")),
     wrong("numbers_not_kept",
-          "`num_heads` or `num_kv_heads` is no attribute of your module, or holds another number.",
+          "`num_heads`, `num_kv_heads` or `base` is no attribute of your module, or holds another number.",
           "How shall somebody who has only the module split its projections?",
           edit("self.num_heads, self.num_kv_heads = num_heads, num_kv_heads",
                "self.h, self.g = num_heads, num_kv_heads",
                "self.w_q(x), self.num_heads", "self.w_q(x), self.h",
                "self.w_k(x), self.num_kv_heads", "self.w_k(x), self.g",
                "self.w_v(x), self.num_kv_heads", "self.w_v(x), self.g")),
+    wrong("base_not_kept",
+          "`base` is no attribute of your module.",
+          "How shall somebody who has only the module turn its keys?",
+          edit("self.base = base", "self.theta = base", "base=self.base", "base=self.theta")),
     wrong("pair_returned",
           "You return a pair; the output alone is asked for.",
           "What does `forward` return, by its docstring?",
@@ -161,16 +175,16 @@ MISTAKES = [
           "What does `persistent=False` do in `register_buffer`?",
           edit("self.num_heads, self.num_kv_heads = num_heads, num_kv_heads", """
               self.num_heads, self.num_kv_heads = num_heads, num_kv_heads
-              self.register_buffer("angles", rotary_angles(64, d_k))
+              self.register_buffer("angles", rotary_angles(64, d_k, base=base))
               """)),
 ]
 
 ACCEPTED = [
     right("by_hand", source("""
         class CausalAttention(nn.Module):
-            def __init__(self, d_model, num_heads, num_kv_heads):
+            def __init__(self, d_model, num_heads, num_kv_heads, base=1e4):
                 super().__init__()
-                self.num_kv_heads, self.num_heads = num_kv_heads, num_heads
+                self.num_kv_heads, self.num_heads, self.base = num_kv_heads, num_heads, base
                 self.d_k = d_model // num_heads
                 self.w_o = nn.Linear(d_model, d_model, bias=False)
                 self.w_v = nn.Linear(d_model, self.d_k * num_kv_heads, bias=False)
@@ -182,7 +196,7 @@ ACCEPTED = [
                 q = self.w_q(x).view(b, n, self.num_heads, self.d_k).transpose(1, 2)
                 k = self.w_k(x).view(b, n, self.num_kv_heads, self.d_k).transpose(1, 2)
                 v = self.w_v(x).view(b, n, self.num_kv_heads, self.d_k).transpose(1, 2)
-                angles = rotary_angles(n, self.d_k)
+                angles = rotary_angles(n, self.d_k, 0, self.base)
                 out = F.scaled_dot_product_attention(
                     rotate(q, angles), rotate(k, angles), v, is_causal=True, enable_gqa=True)
                 return self.w_o(out.transpose(1, 2).reshape(b, n, d))
@@ -198,10 +212,10 @@ ACCEPTED = [
                         "mha.split_heads(values, self.num_kv_heads)")),
     right("kept_table", edit("self.num_heads, self.num_kv_heads = num_heads, num_kv_heads", """
         self.num_heads, self.num_kv_heads = num_heads, num_kv_heads
-        self.register_buffer("angles", rotary_angles(512, d_k), persistent=False)
+        self.register_buffer("angles", rotary_angles(512, d_k, base=base), persistent=False)
         """,
                              _ANGLES, "angles = self.angles[: x.size(1)]")),
-    right("from_place_one", edit("rotary_angles(x.size(1), q.size(-1))", "rotary_angles(x.size(1), q.size(-1), 1)")),
+    right("from_place_one", edit("q.size(-1), base=self.base", "q.size(-1), 1, self.base")),
 ]
 
 EXERCISE = Specification(

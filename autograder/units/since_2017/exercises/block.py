@@ -12,15 +12,19 @@ from autograder.units.since_2017.exercises._inputs import (
     faint,
     looked_at,
     one_text,
+    options,
     whole,
 )
 
 
-def _block(batch: int, length: int, d_model: int, heads: int, groups: int, d_ff: int) -> Maker:
+def _block(
+    batch: int, length: int, d_model: int, heads: int, groups: int, d_ff: int, **given: float
+) -> Maker:  # fmt: skip
     def inputs(draw: Draw) -> Inputs:
         return (
             draw.weights(**block_shapes(d_model, heads, groups, d_ff))
             | whole(num_heads=heads, num_kv_heads=groups, d_ff=d_ff)
+            | options(**given)
             | {
                 "x": draw.tensor(batch, length, d_model, scale=LARGE),
                 "pull": draw.tensor(batch, length, d_model, scale=1.0),
@@ -36,12 +40,13 @@ _SECOND = "return x + self.feed_forward(self.norm2(x))"
 CASES = [
     case("grouped", "4 heads, 2 of keys and values", looked_at(_block(3, 5, 16, 4, 2, 21)),
          "Two branches, each with its own norm before it.", atol=1e-4),
-    case("multi_query", "3 heads, 1 of keys and values", _block(2, 4, 12, 3, 1, 20),
-         "Two branches, each with its own norm before it.", atol=1e-4),
+    case("multi_query", "3 heads, 1 of keys and values, base 500 and a large epsilon",
+         _block(2, 4, 12, 3, 1, 20, base=500.0, eps=8.0),
+         "The base belongs to the attention, the epsilon to both norms.", atol=1e-4),
     case("faint", "numbers near zero, and weights that give hardly more",
          faint(_block(2, 6, 8, 2, 1, 15), "x", "w_o.weight"),
          "Among small numbers, the epsilon of a norm counts.", atol=1e-4),
-    case("more", "another block", _block(4, 3, 20, 2, 2, 18),
+    case("more", "another block", _block(4, 3, 20, 2, 2, 18, base=1e5, eps=4.0),
          "As above.", hidden_only=True, atol=1e-4),
 ]
 
@@ -92,16 +97,16 @@ MISTAKES = [
     wrong("one_norm_shared",
           "Both norms are one and the same: there is a weight too few.",
           "Is `norm2` a module of its own?",
-          edit("self.norm2 = RMSNorm(d_model)", "self.norm2 = self.norm1")),
+          edit("self.norm2 = RMSNorm(d_model, eps)", "self.norm2 = self.norm1")),
     wrong("side_by_side",
           "Both branches see the block's input: they work side by side, not one after the other.",
           "Does the second branch see what the first has found?",
           source("""
               class Block(nn.Module):
-                  def __init__(self, d_model, num_heads, num_kv_heads, d_ff):
+                  def __init__(self, d_model, num_heads, num_kv_heads, d_ff, base=1e4, eps=1e-6):
                       super().__init__()
-                      self.norm1, self.norm2 = RMSNorm(d_model), RMSNorm(d_model)
-                      self.attention = CausalAttention(d_model, num_heads, num_kv_heads)
+                      self.norm1, self.norm2 = RMSNorm(d_model, eps), RMSNorm(d_model, eps)
+                      self.attention = CausalAttention(d_model, num_heads, num_kv_heads, base)
                       self.feed_forward = SwiGLU(d_model, d_ff)
 
                   def forward(self, x):
@@ -133,22 +138,31 @@ MISTAKES = [
     wrong("layer_norms",
           "Your norms are LayerNorms: they have a bias, and take the mean away.",
           "Which norm did you build in 7.1?",
-          edit("self.norm1 = RMSNorm(d_model)", "self.norm1 = nn.LayerNorm(d_model)",
-               "self.norm2 = RMSNorm(d_model)", "self.norm2 = nn.LayerNorm(d_model)")),
+          edit("self.norm1 = RMSNorm(d_model, eps)", "self.norm1 = nn.LayerNorm(d_model, eps)",
+               "self.norm2 = RMSNorm(d_model, eps)", "self.norm2 = nn.LayerNorm(d_model, eps)")),
     wrong("other_epsilon",
-          "The epsilon of your norms is PyTorch's, not that of `RMSNorm(d_model)`.",
-          "Which epsilon does your `RMSNorm` have, if nobody gives one?",
-          edit("self.norm1 = RMSNorm(d_model)", "self.norm1 = nn.RMSNorm(d_model)",
-               "self.norm2 = RMSNorm(d_model)", "self.norm2 = nn.RMSNorm(d_model)")),
-    wrong("large_epsilon",
-          "The epsilon of your norms is 1e-5, not that of `RMSNorm(d_model)`.",
-          "Which epsilon does your `RMSNorm` have, if nobody gives one?",
-          edit("self.norm1 = RMSNorm(d_model)", "self.norm1 = RMSNorm(d_model, 1e-5)",
-               "self.norm2 = RMSNorm(d_model)", "self.norm2 = RMSNorm(d_model, eps=1e-5)")),
+          "The epsilon of your norms is PyTorch's, not the one that the block is given.",
+          "What does `nn.RMSNorm` take for epsilon, if nobody gives one?",
+          edit("self.norm1 = RMSNorm(d_model, eps)", "self.norm1 = nn.RMSNorm(d_model)",
+               "self.norm2 = RMSNorm(d_model, eps)", "self.norm2 = nn.RMSNorm(d_model)")),
+    wrong("epsilon_ignored",
+          "The epsilon of your norms is always 1e-6: `eps` has no influence.",
+          "Which argument of `RMSNorm` is the epsilon?",
+          edit("self.norm1 = RMSNorm(d_model, eps)", "self.norm1 = RMSNorm(d_model)",
+               "self.norm2 = RMSNorm(d_model, eps)", "self.norm2 = RMSNorm(d_model)")),
+    wrong("one_epsilon",
+          "Only one of the two norms gets the epsilon.",
+          "How many norms does the block have?",
+          edit("self.norm2 = RMSNorm(d_model, eps)", "self.norm2 = RMSNorm(d_model)")),
+    wrong("base_ignored",
+          "The attention's base is always 10,000: `base` has no influence.",
+          "Which part of the block turns queries and keys, and what is it given?",
+          edit("num_kv_heads, base)", "num_kv_heads)")),
     wrong("heads_exchanged",
           "`num_heads` and `num_kv_heads` have changed places, or one of them stands for both.",
           "In which order does `CausalAttention` take its arguments?",
-          edit("CausalAttention(d_model, num_heads, num_kv_heads)", "CausalAttention(d_model, num_heads, num_heads)")),
+          edit("CausalAttention(d_model, num_heads, num_kv_heads, base)",
+               "CausalAttention(d_model, num_heads, num_heads, base)")),
     wrong("in_place",
           "Your block changes x.",
           "Is `x += …` the same as `x = x + …` for who has given you x?",
@@ -158,10 +172,10 @@ MISTAKES = [
           "What are the four parts called?",
           source("""
               class Block(nn.Module):
-                  def __init__(self, d_model, num_heads, num_kv_heads, d_ff):
+                  def __init__(self, d_model, num_heads, num_kv_heads, d_ff, base=1e4, eps=1e-6):
                       super().__init__()
-                      self.ln1, self.ln2 = RMSNorm(d_model), RMSNorm(d_model)
-                      self.attn = CausalAttention(d_model, num_heads, num_kv_heads)
+                      self.ln1, self.ln2 = RMSNorm(d_model, eps), RMSNorm(d_model, eps)
+                      self.attn = CausalAttention(d_model, num_heads, num_kv_heads, base)
                       self.mlp = SwiGLU(d_model, d_ff)
 
                   def forward(self, x):
@@ -173,12 +187,12 @@ MISTAKES = [
 ACCEPTED = [
     right("named_branches", source("""
         class Block(nn.Module):
-            def __init__(self, d_model, num_heads, num_kv_heads, d_ff):
+            def __init__(self, d_model, num_heads, num_kv_heads, d_ff, base=1e4, eps=1e-6):
                 super().__init__()
                 self.feed_forward = SwiGLU(d_model, d_ff)
-                self.attention = CausalAttention(d_model, num_heads, num_kv_heads)
-                self.norm2 = RMSNorm(d_model, 1e-6)
-                self.norm1 = RMSNorm(d_model, 1e-6)
+                self.attention = CausalAttention(d_model, num_heads, num_kv_heads, base=base)
+                self.norm2 = RMSNorm(d_model, eps=eps)
+                self.norm1 = RMSNorm(d_model, eps=eps)
 
             def forward(self, x):
                 for norm, branch in ((self.norm1, self.attention), (self.norm2, self.feed_forward)):
@@ -187,8 +201,8 @@ ACCEPTED = [
         """)),
     right("two_steps", edit(_FIRST, "seen = self.attention(self.norm1(x)); x = torch.add(x, seen)",
                             _SECOND, "thought = self.feed_forward(self.norm2(x)); return torch.add(x, thought)")),
-    right("pytorchs_norms", edit("self.norm1 = RMSNorm(d_model)", "self.norm1 = nn.RMSNorm(d_model, eps=1e-6)",
-                                 "self.norm2 = RMSNorm(d_model)", "self.norm2 = nn.RMSNorm(d_model, eps=1e-6)")),
+    right("pytorchs_norms", edit("self.norm1 = RMSNorm(d_model, eps)", "self.norm1 = nn.RMSNorm(d_model, eps=eps)",
+                                 "self.norm2 = RMSNorm(d_model, eps)", "self.norm2 = nn.RMSNorm(d_model, eps=eps)")),
 ]
 
 EXERCISE = Specification(

@@ -12,20 +12,21 @@ from autograder.units.since_2017.exercises._inputs import (
     block_shapes,
     faint,
     looked_at,
+    options,
     whole,
 )
 
 
 def _model(
     batch: int, length: int, vocabulary: int, d_model: int, heads: int, groups: int,
-    layers: int, d_ff: int,
+    layers: int, d_ff: int, **given: float,
 ) -> Maker:  # fmt: skip
     def inputs(draw: Draw) -> Inputs:
         shapes: Shapes = {"embedding.weight": (vocabulary, d_model), "norm.weight": (d_model,)}
         for n in range(layers):
             block = block_shapes(d_model, heads, groups, d_ff)
             shapes |= {f"blocks.{n}.{name}": shape for name, shape in block.items()}
-        sizes = whole(num_heads=heads, num_kv_heads=groups, num_layers=layers, d_ff=d_ff)
+        sizes = whole(num_heads=heads, num_kv_heads=groups, num_layers=layers, d_ff=d_ff) | options(**given)
         ids = draw.ids(0, vocabulary, batch, length)
         ids[0, 0] = 1  # an id that may be taken for padding
         weights = draw.weights(**shapes)
@@ -39,18 +40,18 @@ def _model(
 
 
 _LOGITS = "F.linear(self.norm(x), self.embedding.weight)"
-_BLOCKS = "Block(d_model, num_heads, num_kv_heads, d_ff) for _ in range(num_layers)"
 _EMBED = "x = self.embedding(ids)"
 
 CASES = [
     case("two_layers", "2 layers, 11 tokens", looked_at(_model(3, 5, 11, 8, 4, 2, 2, 9)),
          "Embedding, blocks, norm, products with the embedding's vectors.", atol=1e-4),
-    case("one_layer", "1 layer, 7 tokens", _model(2, 4, 7, 12, 3, 1, 1, 10),
-         "As above.", atol=1e-4),
+    case("one_layer", "1 layer, 7 tokens, base 500 and a large epsilon",
+         _model(2, 4, 7, 12, 3, 1, 1, 10, base=500.0, eps=8.0),
+         "The base and the epsilon go to every block, the epsilon also to the last norm.", atol=1e-4),
     case("faint", "vectors near zero, and weights that give hardly more",
          faint(_model(2, 4, 9, 8, 2, 1, 1, 9), "embedding.weight", "w_o.weight", "w_down.weight"),
          "Among small numbers, the epsilon of a norm counts.", atol=1e-4),
-    case("three_layers", "3 layers, 9 tokens", _model(2, 3, 9, 8, 2, 2, 3, 6),
+    case("three_layers", "3 layers, 9 tokens, base 100,000", _model(2, 3, 9, 8, 2, 2, 3, 6, base=1e5, eps=4.0),
          "As above.", hidden_only=True, atol=1e-4),
 ]
 
@@ -78,8 +79,8 @@ MISTAKES = [
     wrong("an_output_matrix",
           "There is an output matrix of its own: the embedding is not tied.",
           "Which matrix turns vectors into logits?",
-          edit("self.norm = RMSNorm(d_model)",
-               "self.norm = RMSNorm(d_model); self.output = nn.Linear(d_model, vocab_size, bias=False)",
+          edit("self.norm = RMSNorm(d_model, eps)",
+               "self.norm = RMSNorm(d_model, eps); self.output = nn.Linear(d_model, vocab_size, bias=False)",
                _LOGITS, "self.output(self.norm(x))")),
     wrong("a_copy",
           "The logits are products with a *copy* of the embedding: no gradient comes back to it.",
@@ -102,11 +103,11 @@ MISTAKES = [
           "What does `[block] * 3` hold: three blocks, or one three times?",
           source("""
               class LanguageModel(nn.Module):
-                  def __init__(self, vocab_size, d_model, num_heads, num_kv_heads, num_layers, d_ff):
+                  def __init__(self, vocab_size, d_model, num_heads, num_kv_heads, num_layers, d_ff, base=1e4, eps=1e-6):
                       super().__init__()
                       self.embedding = nn.Embedding(vocab_size, d_model)
-                      self.blocks = nn.ModuleList([Block(d_model, num_heads, num_kv_heads, d_ff)] * num_layers)
-                      self.norm = RMSNorm(d_model)
+                      self.blocks = nn.ModuleList([Block(d_model, num_heads, num_kv_heads, d_ff, base, eps)] * num_layers)
+                      self.norm = RMSNorm(d_model, eps)
 
                   def forward(self, ids):
                       x = self.embedding(ids)
@@ -119,11 +120,11 @@ MISTAKES = [
           "What is `nn.ModuleList` good for?",
           source("""
               class LanguageModel(nn.Module):
-                  def __init__(self, vocab_size, d_model, num_heads, num_kv_heads, num_layers, d_ff):
+                  def __init__(self, vocab_size, d_model, num_heads, num_kv_heads, num_layers, d_ff, base=1e4, eps=1e-6):
                       super().__init__()
                       self.embedding = nn.Embedding(vocab_size, d_model)
-                      self.blocks = [Block(d_model, num_heads, num_kv_heads, d_ff) for _ in range(num_layers)]
-                      self.norm = RMSNorm(d_model)
+                      self.blocks = [Block(d_model, num_heads, num_kv_heads, d_ff, base, eps) for _ in range(num_layers)]
+                      self.norm = RMSNorm(d_model, eps)
 
                   def forward(self, ids):
                       x = self.embedding(ids)
@@ -165,23 +166,40 @@ MISTAKES = [
           edit(_EMBED,
                "x = self.embedding(ids); a = rotary_angles(ids.size(1), x.size(-1)); x = x + torch.cat((a.sin(), a.cos()), -1)")),
     wrong("other_epsilon",
-          "The epsilon of your last norm is PyTorch's, not that of `RMSNorm(d_model)`.",
-          "Which epsilon does your `RMSNorm` have, if nobody gives one?",
-          edit("= RMSNorm(d_model)", "= nn.RMSNorm(d_model)")),
+          "The epsilon of your last norm is PyTorch's, not the one that the model is given.",
+          "What does `nn.RMSNorm` take for epsilon, if nobody gives one?",
+          edit("= RMSNorm(d_model, eps)", "= nn.RMSNorm(d_model)")),
+    wrong("epsilon_of_the_last",
+          "The last norm does not get the epsilon.",
+          "How many norms does the model have, and which of them is in no block?",
+          edit("self.norm = RMSNorm(d_model, eps)", "self.norm = RMSNorm(d_model)")),
+    wrong("epsilon_of_blocks",
+          "The blocks do not get the epsilon.",
+          "Which arguments does a block have beyond the sizes?",
+          edit("d_ff, base, eps)", "d_ff, base)")),
+    wrong("base_ignored",
+          "The blocks do not get the base.",
+          "Which arguments does a block have beyond the sizes?",
+          edit("d_ff, base, eps)", "d_ff, eps=eps)")),
+    wrong("base_and_epsilon_exchanged",
+          "Base and epsilon have changed places on their way to the blocks.",
+          "In which order does `Block` take its arguments?",
+          edit("d_ff, base, eps)", "d_ff, eps, base)")),
     wrong("heads_exchanged",
           "The numbers of heads are not handed on as they were given.",
           "In which order does `Block` take its arguments?",
-          edit("Block(d_model, num_heads, num_kv_heads, d_ff)", "Block(d_model, num_heads, num_heads, d_ff)")),
+          edit("Block(d_model, num_heads, num_kv_heads, d_ff, base, eps)",
+               "Block(d_model, num_heads, num_heads, d_ff, base, eps)")),
     wrong("other_names",
           "The parts have other names than asked for.",
           "What are the three parts called?",
           source("""
               class LanguageModel(nn.Module):
-                  def __init__(self, vocab_size, d_model, num_heads, num_kv_heads, num_layers, d_ff):
+                  def __init__(self, vocab_size, d_model, num_heads, num_kv_heads, num_layers, d_ff, base=1e4, eps=1e-6):
                       super().__init__()
                       self.embed = nn.Embedding(vocab_size, d_model)
-                      self.layers = nn.ModuleList(Block(d_model, num_heads, num_kv_heads, d_ff) for _ in range(num_layers))
-                      self.final = RMSNorm(d_model)
+                      self.layers = nn.ModuleList(Block(d_model, num_heads, num_kv_heads, d_ff, base, eps) for _ in range(num_layers))
+                      self.final = RMSNorm(d_model, eps)
 
                   def forward(self, ids):
                       x = self.embed(ids)
@@ -193,8 +211,8 @@ MISTAKES = [
           "There is an output layer that shares the embedding's weight: the weight stands in the `state_dict()` under "
           "two names.",
           "Under which names does a published Llama keep this weight?",
-          edit("self.norm = RMSNorm(d_model)", """
-              self.norm = RMSNorm(d_model)
+          edit("self.norm = RMSNorm(d_model, eps)", """
+              self.norm = RMSNorm(d_model, eps)
               self.output = nn.Linear(d_model, vocab_size, bias=False)
               self.output.weight = self.embedding.weight
               """,
@@ -205,10 +223,10 @@ ACCEPTED = [
     right("matmul", edit(_LOGITS, "self.norm(x) @ self.embedding.weight.T")),
     right("sequential", source("""
         class LanguageModel(nn.Module):
-            def __init__(self, vocab_size, d_model, num_heads, num_kv_heads, num_layers, d_ff):
+            def __init__(self, vocab_size, d_model, num_heads, num_kv_heads, num_layers, d_ff, base=1e4, eps=1e-6):
                 super().__init__()
-                self.norm = nn.RMSNorm(d_model, eps=1e-6)
-                made = [Block(d_model, num_heads, num_kv_heads, d_ff) for _ in range(num_layers)]
+                self.norm = nn.RMSNorm(d_model, eps=eps)
+                made = [Block(d_model, num_heads, num_kv_heads, d_ff, base, eps) for _ in range(num_layers)]
                 self.blocks = nn.Sequential(*made)
                 self.embedding = nn.Embedding(vocab_size, d_model)
 

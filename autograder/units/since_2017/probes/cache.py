@@ -18,7 +18,9 @@ class _Layer(nn.Module):
 
     def __init__(self, inputs: Inputs):
         super().__init__()
-        self.num_heads, self.num_kv_heads = whole(inputs, "num_heads", "num_kv_heads")
+        self.num_heads, self.num_kv_heads, self.base = whole(
+            inputs, "num_heads", "num_kv_heads", "base"
+        )
         self.seen = dict.fromkeys(("w_q", "w_k", "w_v", "w_o"), 0)
         for name in self.seen:
             rows, columns = inputs[f"weights.{name}.weight"].shape

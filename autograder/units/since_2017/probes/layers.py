@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from autograder.checks.probes import Inputs, Seen, probe, tensor
+from autograder.checks.probes import Inputs, Seen, options, probe, tensor
 from autograder.checks.probes.weights import BEGINNING, beginning, load_weights
 from autograder.units.since_2017.probes.observing import (
     module_answers,
@@ -22,19 +22,20 @@ from autograder.units.since_2017.probes.observing import (
 @probe(
     "since_2017/attention_layer",
     results="output; output moves with x; output of one row alone; "
-    "num_heads, num_kv_heads",
+    "num_heads, num_kv_heads, base",
     calls="* afterwards",
     learning=f"{BEGINNING}; other parameters; parameters without a gradient; "
     "gradient of *",
     mode="output in training mode",
 )
 def attention_layer(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
-    """Who sees whom, what the module does, and the numbers of heads that it keeps."""
+    """Who sees whom, what the module does, and the numbers that it keeps."""
     sizes = whole(inputs, "num_heads", "num_kv_heads")
-    made = module_class(inputs["x"].size(-1), *sizes)
+    made = module_class(inputs["x"].size(-1), *sizes, **options(inputs))
     start, module = beginning(made, inputs), load_weights(made, inputs)
-    kept = [getattr(module, name, None) for name in ("num_heads", "num_kv_heads")]
-    start |= {"num_heads, num_kv_heads": f"{kept[0]}, {kept[1]}"}
+    names = ("num_heads", "num_kv_heads", "base")
+    kept = [str(getattr(module, name, None)).removesuffix(".0") for name in names]
+    start |= {", ".join(names): ", ".join(kept)}
     return module_answers(module, inputs) | start
 
 
@@ -49,7 +50,7 @@ def attention_layer(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
 def block(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
     """Who sees whom, and what the module does."""
     sizes = whole(inputs, "num_heads", "num_kv_heads", "d_ff")
-    made = module_class(inputs["x"].size(-1), *sizes)
+    made = module_class(inputs["x"].size(-1), *sizes, **options(inputs))
     start, module = beginning(made, inputs), load_weights(made, inputs)
     return module_answers(module, inputs) | start
 
@@ -67,7 +68,7 @@ def language_model(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
     """Logits of two batches, in both modes, of one row; gradients; who moves whom."""
     names = ("num_heads", "num_kv_heads", "num_layers", "d_ff")
     vocabulary, d_model = inputs["weights.embedding.weight"].shape
-    made = module_class(vocabulary, d_model, *whole(inputs, *names))
+    made = module_class(vocabulary, d_model, *whole(inputs, *names), **options(inputs))
     start, module = beginning(made, inputs), load_weights(made, inputs)
 
     def call(ids: torch.Tensor) -> torch.Tensor:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import torch
@@ -14,10 +14,12 @@ from autograder.checks.probes import (
     describe,
     gradients,
     kind,
+    listed,
     options,
     probe,
     returned,
     tensor,
+    under,
 )
 from autograder.checks.probes.weights import BEGINNING, beginning, load_weights
 from autograder.units.since_2017.probes.observing import (
@@ -181,6 +183,48 @@ def pairs_to_halves(function: Callable[..., Any], inputs: Inputs) -> Seen:
     weight = inputs["weight"]
     found = tensor(function(weight, *whole(inputs, "heads")), "the weight")
     return {"weight": found, "given weight afterwards": weight}
+
+
+class _File(Mapping[str, torch.Tensor]):
+    """The tensors of a file; logs which of them are looked up."""
+
+    def __init__(self, tensors: dict[str, torch.Tensor]):
+        self.tensors = tensors
+        self.looked_up: list[str] = []
+
+    def __getitem__(self, name: str) -> torch.Tensor:
+        self.looked_up.append(name)
+        return self.tensors[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.tensors)
+
+    def __len__(self) -> int:
+        return len(self.tensors)
+
+
+@probe(
+    "since_2017/published_tensor",
+    results="*.weight",
+    calls="most tensors looked up in one call; * afterwards",
+)
+def published_tensor(function: Callable[..., Any], inputs: Inputs) -> Seen:
+    """Each parameter's tensor, how many were looked up for it, the file afterwards."""
+    stored = under(inputs, "published.")
+    kept = {name: value.clone() for name, value in stored.items()}
+    heads = whole(inputs, "num_heads", "num_kv_heads")
+    seen: Seen = {}
+    most = 0
+    for name in str(inputs["own"]).split(", "):
+        file = _File(stored)
+        found = tensor(function(name, file, *heads), f"`{name}`")
+        seen[name] = found.clone()
+        most = max(most, len(set(file.looked_up)))
+    written = [name for name, value in kept.items() if not stored[name].equal(value)]
+    return seen | {
+        "most tensors looked up in one call": torch.tensor(most),
+        "tensors of the file that hold other numbers afterwards": listed(written),
+    }
 
 
 @probe(
