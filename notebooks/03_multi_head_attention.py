@@ -58,6 +58,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from autograder import check, demo, drawing, earlier
+from autograder.library.attention_maps import maps_of
 from autograder.units.multi_head_attention.library import pictures
 
 # False: what unit 2 built comes from the course, right for sure. True: from your own
@@ -1305,6 +1306,38 @@ def yours_is_pytorchs():
 # The third line says `nan`: the first sentence has no padding, so with the meaning
 # turned around it may attend to nobody. That is the lucky case again. A mask that
 # leaves something open on both sides gives plain, wrong numbers.
+#
+# ## 9. Seventy-two heads of a real model
+#
+# What do heads learn, if nobody tells them? MiniLM (Wang et al. 2020), an encoder like
+# BERT, has 6 layers of 12 heads. The course has their maps for ten sentences. Two kinds
+# of heads are easy to search for: those that look at the **previous** token, whatever
+# it is, and those that look at the **next** one.
+#
+# **Predict first.** How much weight does the best previous-token head put there, on
+# average over all positions of a sentence: a third, a half, or nearly all?
+
+
+# %%
+@demo
+def heads_that_look_at_neighbours():
+    found = maps_of("The keys to the old house are on the table.")
+    pictures.all_heads(found)
+    best = {}
+    for name, offset in {"previous": -1, "next": 1}.items():
+        means = found.weights.diagonal(offset, 2, 3).mean(-1)  # (layers, h)
+        layer, head = divmod(int(means.argmax()), means.size(1))
+        best[f"{name}: layer {layer}, head {head}"] = found.weights[layer, head]
+        print(f"{name}: layer {layer}, head {head}, on average {means.max():.4f}")
+    pictures.neighbours(best, found.tokens)
+
+
+# %% [markdown]
+# Nearly all: in head 2 of layer 0 it is **0.9999**, in every one of the ten sentences
+# at least 0.9997. So exact a head can only live on positions; the words hardly matter
+# to it. The best head for the *next* token, head 8 of layer 1, has about 0.6. The other
+# seventy are less tidy. Clark et al. (2019) found the same kinds in BERT, and Voita et
+# al. (2019) that they are the ones that stay when most heads are pruned away.
 #
 # ## What you built
 #

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from typing import Any
 
 import pytest
 import torch
 
-from autograder.library import published
+from autograder.course import ROOT
+from autograder.library import attention_maps, published
 from autograder.solutions import encoder_decoder, since_2017
 from tests.solutions import given
 
@@ -145,6 +148,15 @@ class TestMiniLM:
         assert sentences[scores.index(best)] == sentence
         assert (round(best, 2), round(second, 2)) == (score, next_best)
 
+    @pytest.mark.parametrize("sentence", attention_maps.sentences())
+    def test_the_maps_that_ship_are_its_own(self, minilm, sentence):
+        model, ours = minilm
+        layers = [layer.attention for layer in ours.encoder.layers]
+        ids = torch.tensor([model.encode(sentence)])
+        found = encoder_decoder.attention_weights(ours, layers, ids)
+        shipped = attention_maps.maps_of(sentence).weights
+        torch.testing.assert_close(torch.cat(found), shipped, rtol=0, atol=1e-3)
+
     @pytest.mark.parametrize("why", ["scared", "tall"])
     def test_its_heads_look_where_the_text_says(self, minilm, why):
         model, ours = minilm
@@ -215,3 +227,36 @@ class TestSmolLM2:
             assert "Paris" not in SMOLLM["ask"](SMOLLM["QUESTIONS"][0], min_p=1.0)
         finally:
             SMOLLM["set_queries_and_keys"](since_2017.pairs_to_halves)
+
+
+FILLED = """
+import re, sys
+from pathlib import Path
+from autograder.library.published import fetch
+from tests.solutions import given
+
+def peak():
+    status = Path("/proc/self/status").read_text()
+    return 1024 * int(re.search(r"VmHWM:\\s+(\\d+)", status)[1])
+
+name = sys.argv[1]
+cells = given.code({"minilm": "encoder_decoder", "smollm2": "since_2017"}[name])
+before, model = peak(), fetch(name)
+if name == "minilm":
+    cells["SentenceEncoder"](model.weights)
+else:
+    empty = cells["LanguageModel"](49_152, 576, 9, 3, 30, 2304, 100_000.0, 1e-5)
+    cells["fill"](empty, model.weights)
+print(peak() - before)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is counted in other units")
+@pytest.mark.parametrize("name", published.LISTED)
+def test_a_model_takes_no_more_memory_than_is_asked_for(name):
+    installed(name)
+    command = [sys.executable, "-c", FILLED, name]
+    said = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
+    most = published.LISTED[name].memory
+    assert most / 4 < int(said.stdout.split()[-1]) <= most

@@ -21,6 +21,7 @@ from tests.library.published import drawn
 @pytest.fixture(autouse=True)
 def nothing_around(tmp_path, monkeypatch):
     """No cache and no Hub but folders of this test."""
+    monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr(finding, "HUB", (tmp_path / "hub").as_uri())
 
@@ -91,6 +92,12 @@ def test_the_hub_is_asked_once(listing, tmp_path):
     for file in place.iterdir():
         file.unlink()
     assert same(fetch(listing))  # from the cache
+
+
+def test_who_works_offline_asks_no_hub(listing, tmp_path, monkeypatch):
+    publish(tmp_path / "files", tmp_path)
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    assert "cannot be reached" in refused(listing)
 
 
 @pytest.mark.parametrize("harm", ["truncated", "altered", "longer"])

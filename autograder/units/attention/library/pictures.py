@@ -11,6 +11,7 @@ from autograder.checks.display import show, show_steps
 from autograder.figures import maps, style, told
 from autograder.figures.arcs import arcs
 from autograder.figures.style import BLUE, ORANGE
+from autograder.library.attention_maps import SentenceMaps
 
 
 def attention_weights(names: Sequence[str], weights: Tensor) -> None:
@@ -117,21 +118,41 @@ def masks(named: Mapping[str, Tensor], words: Sequence[str]) -> None:
 
 def who_is_it(sentences: Sequence[Sequence[str]], weights: Sequence[Tensor]) -> None:
     """What "it" attends to, in sentences that differ by their last word."""
-    figure, row = style.subplots(len(sentences), 1, height=3.6)
+    pairs = zip(sentences, weights, strict=True)
+    named = {words[-1]: (words, matrix) for words, matrix in pairs}
+    _it(named, "2.7", "What “it” attends to in step 2.")
+
+
+def it_in_a_real_model(
+    found: Mapping[str, SentenceMaps], layer: int, head: int
+) -> None:
+    """What "it" attends to in a published model, by the last word of the sentence."""
+    named = {
+        last: (one.tokens, one.weights[layer, head]) for last, one in found.items()
+    }
+    caption = f"What “it” attends to in MiniLM, layer {layer}, head {head}."
+    _it(named, "2.12", caption)
+
+
+def _it(
+    named: Mapping[str, tuple[Sequence[str], Tensor]], number: str, caption: str
+) -> None:
+    """Arcs from "it", a sentence and its `(L, L)` map a row."""
+    figure, row = style.subplots(len(named), 1, height=1.8 * len(named))
     alts = []
-    for axes, words, matrix, colour in zip(
-        row, sentences, weights, (BLUE, ORANGE), strict=True
+    for axes, (last, (words, matrix)), colour in zip(
+        row, named.items(), (BLUE, ORANGE), strict=True
     ):
         at = list(words).index("it")
         arcs(axes, words, at, matrix[at].tolist(), colour)
         seen = told.weights(matrix[at : at + 1], ["it"], words)
-        alts.append(f"... too {words[-1]}: {seen}")
+        alts.append(f"... too {last}: {seen}")
     show(
         figure,
         "Arcs from “it” over the sentence. " + " ".join(alts),
-        "2.7",
-        "What “it” attends to in step 2. The width of an arc is its weight; weights "
-        "below 0.02 are not drawn.",
+        number,
+        f"{caption} The width of an arc is its weight; weights below 0.02 are not "
+        "drawn.",
     )
 
 
@@ -195,11 +216,3 @@ def shuffled(
         "A sentence, the same words in a different "
         "order, and what the new order changes about each word's output.",
     )
-
-
-def attention_map(tokens: Sequence[str], weights: Tensor, title: str) -> None:
-    """One map of a model, `(L, L)`."""
-    size = 1.6 + 0.36 * len(tokens)
-    figure, axes = style.subplots(height=size, width=size + 0.6)
-    maps.heat_map(axes, weights, tokens, tokens, title, values=None)
-    show(figure, f"{title}. {told.weights(weights, tokens, tokens)}")

@@ -9,6 +9,7 @@ from torch import Tensor
 from autograder.checks.display import show, show_steps
 from autograder.figures import maps, style, told
 from autograder.figures.style import BLUE, GREEN, ORANGE, PINK
+from autograder.library.attention_maps import SentenceMaps
 
 HEADS = (BLUE, ORANGE, GREEN, PINK)
 
@@ -173,4 +174,38 @@ def who_writes_what(spread: Tensor, features: Sequence[str]) -> None:
         f"{'; '.join(said)}.",
         "3.10",
         "How much each head writes into each feature (standard deviation).",
+    )
+
+
+def all_heads(found: SentenceMaps) -> None:
+    """The maps of all heads of a published model, a layer a row."""
+    layers, heads = found.weights.shape[:2]
+    figure, grid = style.subplots(layers, heads, height=4.2)
+    for layer, row in enumerate(grid):
+        for head, axes in enumerate(row):
+            maps.image(axes, found.weights[layer, head], top=1.0)
+            style.bare(axes)
+            axes.set_title(f"{layer}.{head}", size=6, pad=2)
+    means = {
+        name: found.weights.diagonal(offset, 2, 3).mean().item()
+        for name, offset in {"itself": 0, "the token before": -1, "the next": 1}.items()
+    }
+    show(
+        figure,
+        f"{layers} rows of {heads} small attention maps. Mean weight over all heads "
+        f"on {told.bars(means)}",
+        "3.11",
+        "All heads of MiniLM on one sentence, named layer.head: lines beside the "
+        "diagonal, stripes, and clouds.",
+    )
+
+
+def neighbours(named: Mapping[str, Tensor], tokens: Sequence[str]) -> None:
+    """The heads of a published model that attend most to a neighbour."""
+    _maps(
+        named,
+        tokens,
+        "3.12",
+        "The heads of MiniLM that attend most to the previous and to the next token.",
+        height=3.4,
     )
