@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import safetensors.torch
 import torch
+from safetensors.torch import load
 from torch import Tensor
 
 from autograder.library.published.catalogue import Listing, PublishedModelError
@@ -58,7 +58,7 @@ def read(
     read = library.Tokenizer.from_str(text.decode())
     read.no_padding()
     read.no_truncation()
-    return Weights(safetensors.torch.load(data)), read
+    return Weights(load(data)), read
 
 
 def _gguf(listing: Listing, path: bytes | Path) -> tuple[Weights, Any]:

@@ -50,7 +50,8 @@ def _bert(
     def inputs(draw: Draw) -> Inputs:
         named = sorted(shapes) if by_name else list(shapes)
         found = {f"published.{name}": draw.tensor(*shapes[name]) for name in named}
-        return {name: value.half() if half else value for name, value in found.items()}
+        found = {name: value.half() if half else value for name, value in found.items()}
+        return found | {"x": draw.tensor(2, 4, size, scale=1.0)}
 
     return inputs
 
@@ -58,12 +59,12 @@ def _bert(
 CASES = [
     case("one_layer", "one layer", _bert((0,), 3, 5),
          "Write both lists of names side by side, in the order of the calls."),
-    case("whole", "two layers with embeddings and a pooler", _bert((0, 1), 2, 3, whole=True),
+    case("whole", "two layers with embeddings and a pooler", _bert((0, 1), 4, 3, whole=True),
          "Which of these tensors is in no layer?"),
     case("prefix", "two layers under a prefix, in the order of the alphabet",
-         _bert((0, 1), 2, 5, prefix="bert.", whole=True, by_name=True),
+         _bert((0, 1), 4, 5, prefix="bert.", whole=True, by_name=True),
          "Does your code work under any prefix, and in any order?"),
-    case("deep", "layers 2, 9, 10 and 11 of a deep model, in float16", _bert((2, 9, 10, 11), 2, 3, half=True),
+    case("deep", "layers 2, 9, 10 and 11 of a deep model, in float16", _bert((2, 9, 10, 11), 3, 4, half=True),
          "How many digits may a layer's number have?", hidden_only=True),
 ]
 

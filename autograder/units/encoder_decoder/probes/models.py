@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from typing import Any
 
 import torch
+import torch.nn.functional as F
 from torch import nn
 
 from autograder.checks.exercise import WrongAnswerError
@@ -28,6 +30,8 @@ from autograder.checks.probes.weights import (
     starting_as_zero,
 )
 from autograder.units.encoder_decoder.probes.observing import extras, who_moves
+
+ENDS = ("weight", "bias")
 
 
 @probe(
@@ -209,11 +213,11 @@ def language_model(module_class: Any, inputs: Inputs) -> Seen:
 
 @probe(
     "encoder_decoder/from_bert",
-    results="*weight; *bias; names",
+    results="*weight; *bias; names; output of an encoder with these weights",
     calls="* afterwards",
 )
 def from_bert(function: Any, inputs: Inputs) -> Seen:
-    """Names and tensors of the result, and what became of the given ones."""
+    """Names and tensors, what an encoder makes of them, and the given ones."""
     given = under(inputs, "published.")
     kept = {name: value.clone() for name, value in given.items()}
     found = function(given)
@@ -221,6 +225,10 @@ def from_bert(function: Any, inputs: Inputs) -> Seen:
         raise WrongAnswerError(f"expected a dict of tensors, got {describe(found)}")
     names = sorted(map(str, found))
     seen: Seen = {name: tensor(found.get(name), f"`{name}`") for name in names}
+    # None where names or shapes are other ones, which is reported anyway.
+    with contextlib.suppress(LookupError, RuntimeError, ValueError):
+        output = _encoded(inputs["x"], seen)
+        seen["output of an encoder with these weights"] = output
     written = [
         name for name, value in kept.items()
         if name in given and not torch.equal(given[name], value)
@@ -230,3 +238,23 @@ def from_bert(function: Any, inputs: Inputs) -> Seen:
         "given names that are missing afterwards": listed(sorted(kept - given.keys())),
         "given tensors that hold other numbers afterwards": listed(written),
     }
+
+
+def _encoded(x: torch.Tensor, state: Seen) -> torch.Tensor:
+    """What post-norm layers of one head, with GELU, make of x: `(B, L, d_model)`."""
+
+    def linear(x: torch.Tensor, name: str) -> torch.Tensor:
+        return F.linear(x, *(state[f"{name}.{end}"].to(x) for end in ENDS))
+
+    def norm(x: torch.Tensor, name: str) -> torch.Tensor:
+        ends = (state[f"{name}.{end}"].to(x) for end in ENDS)
+        return F.layer_norm(x, x.shape[-1:], *ends)
+
+    for number in sorted({int(name.split(".")[1]) for name in state}):
+        layer = f"layers.{number}"
+        q, k, v = (linear(x, f"{layer}.attention.w_{letter}") for letter in "qkv")
+        looked = F.scaled_dot_product_attention(q, k, v)
+        x = norm(x + linear(looked, f"{layer}.attention.w_o"), f"{layer}.norm1")
+        wide = F.gelu(linear(x, f"{layer}.feed_forward.linear1"))
+        x = norm(x + linear(wide, f"{layer}.feed_forward.linear2"), f"{layer}.norm2")
+    return x
