@@ -2717,12 +2717,13 @@ def what_the_cache_buys():
 # second with it. Without it there were 7 at this length, and fewer with each further
 # token.
 #
-# **Two questions to you.** First: asked to reverse "cat", 135 million parameters
-# explain what a cat is. Unit 5's model reverses words of any letters with a thousandth
-# of them. Why? Second: each weight in the file has only four bits, one of sixteen
-# values per block of 32 weights. What did that cost? Write your answers down before you
-# go on; for the second one, the next cell measures. It rounds the matrices of ten of
-# the thirty blocks *once more*, in blocks of 48, which do not coincide with the file's.
+# **Two questions to you.** First: asked to reverse "cat", 135 million parameters answer
+# that it "is a word that has a similar sound to 'cat' but with a different spelling".
+# Unit 5's model reverses any sequence with a thousandth of them. Why? Second: each
+# weight in the file has only four bits, one of sixteen values per block of 32 weights.
+# What did that cost? Write your answers down before you go on; for the second one, the
+# next cell measures. It rounds the matrices of ten of the thirty blocks *once more*, in
+# blocks of 48, which do not coincide with the file's.
 
 
 # %%
