@@ -1249,8 +1249,8 @@ def same_as_pytorch():
 #
 # An equal output proves that two models are the same function. So a file of weights
 # that somebody else has trained for months can run in *your* classes, if you know which
-# of its tensors belongs where. BERT (Devlin et al. 2019) and everything that descends
-# from it stores an encoder layer under these names, for layer 3:
+# of its tensors belongs where. BERT (Devlin et al. 2019) and the many models that
+# descend from it store an encoder layer under these names, for layer 3:
 #
 # ```text
 # encoder.layer.3.attention.self.query          encoder.layer.3.intermediate.dense
@@ -1260,7 +1260,7 @@ def same_as_pytorch():
 # encoder.layer.3.attention.output.LayerNorm    each with a .weight and a .bias
 # ```
 #
-# **Predict first.** All eight are called by what they *are* or by where they *stand*.
+# **Predict first.** Some are called by what they *are*, others by where they *come*.
 # Which two of your parts are called `output.dense` and `attention.output.dense`? Both
 # are linear layers at the end of something.
 #
@@ -2362,8 +2362,8 @@ def heads_of_a_published_model():
 
 
 # %% [markdown]
-# Head 2 of layer 0 looks at the previous token with weight **0.9999**: it has built, by
-# training alone, what unit 3 asked you to build by hand. In head 11 of layer 5, "it"
+# Head 2 of layer 0 looks at the previous token with weight **0.9999**: it has
+# learnt this by training alone. In head 11 of layer 5, "it"
 # looks at "cat" with 0.62. In a famous picture (Uszkoreit 2017), "it" in "The animal
 # didn't cross the street because it was too tired" moves from "animal" to "street" when
 # "tired" becomes "wide". Here nothing moves: with "tall", the same head still looks at

@@ -2760,8 +2760,8 @@ def fewer_bits():
 # a grid that they are *not* on raise the perplexity from 23.5 to 24.3, for a third of
 # the blocks; rounding all thirty gives 27. So the first rounding, whose original we do
 # not have here, probably cost about as much: some ten to fifteen per cent, for a file
-# of an eighth of the size. Three bits break the model (70). That is why four bits
-# became the habit.
+# of less than a fifth of the size. Three bits break the model (70). That is why four
+# bits became the habit.
 #
 # *The first question.* It is not a matter of size. "cat" is **one token** of 49,152:
 # the model never sees its letters, and what it knows of spelling it has picked up from

@@ -203,22 +203,30 @@ class TestSmolLM2:
         taken = sum(t.numel() * t.element_size() for c in cached.caches for t in c)
         assert taken == cached.fed * 46_080
 
-    def test_fewer_bits_cost_what_the_text_says(self, chat):
-        model, matrices = SMOLLM["chat"], {}
-        for name, parameter in model.named_parameters():
-            if parameter.dim() == 2 and name.split(".")[1] in map(str, range(10, 20)):
-                matrices[name] = parameter
-        stored = {name: weight.detach().clone() for name, weight in matrices.items()}
-        expected = {(4, 32): 23.54, (8, 48): 23.46, (4, 48): 24.27, (3, 48): 70.25}
-        for (bits, size), perplexity in expected.items():
-            with torch.no_grad():
-                for name, weight in matrices.items():
-                    weight.copy_(SMOLLM["rounded"](stored[name], bits, size))
-            found = SMOLLM["perplexity_of_text"](model)
-            assert found == pytest.approx(perplexity, rel=0.01)
+    @pytest.mark.parametrize(
+        ("blocks", "bits", "size", "perplexity"),
+        [
+            (range(10, 20), 4, 32, 23.54),
+            (range(10, 20), 8, 48, 23.46),
+            (range(10, 20), 4, 48, 24.27),
+            (range(10, 20), 3, 48, 70.25),
+            (range(30), 4, 48, 27.09),
+        ],
+    )
+    def test_fewer_bits_cost_what_the_text_says(
+        self, chat, blocks, bits, size, perplexity
+    ):
+        model, stored = SMOLLM["chat"], {}
         with torch.no_grad():
-            for name, weight in matrices.items():
-                weight.copy_(stored[name])
+            for number in blocks:
+                for weight in model.blocks[number].parameters():
+                    if weight.dim() == 2:
+                        stored[weight] = weight.detach().clone()
+                        weight.copy_(SMOLLM["rounded"](weight, bits, size))
+            found = SMOLLM["perplexity_of_text"](model)
+            for weight, before in stored.items():
+                weight.copy_(before)
+        assert found == pytest.approx(perplexity, rel=0.01)
 
     def test_without_the_conversion_it_talks_nonsense(self, chat):
         SMOLLM["set_queries_and_keys"](lambda stored, heads: stored)

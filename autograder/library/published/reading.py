@@ -19,8 +19,8 @@ _CONTROL = 3  # token types of GGUF: a token that no text becomes
 class Weights(Mapping[str, Tensor]):
     """Tensors by name, made when asked for: float32, a new one each time.
 
-    A quantised file has one eighth of the bytes of its tensors, so a model is filled
-    one parameter at a time.
+    A file of four bits per weight has less than a fifth of the bytes of its tensors,
+    so a model is filled one parameter at a time.
     """
 
     def __init__(self, stored: Mapping[str, Any]):

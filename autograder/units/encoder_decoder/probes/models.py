@@ -236,7 +236,7 @@ def from_bert(function: Any, inputs: Inputs) -> Seen:
     return seen | {
         "names": ", ".join(names),
         "given names that are missing afterwards": listed(sorted(kept - given.keys())),
-        "given tensors that hold other numbers afterwards": listed(written),
+        "given tensors with different values afterwards": listed(written),
     }
 
 

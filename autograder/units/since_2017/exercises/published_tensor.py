@@ -80,7 +80,7 @@ MISTAKES = [
           "How many heads of queries are there?",
           edit('"w_q": num_heads', '"w_q": num_kv_heads')),
     wrong("heads_exchanged",
-          "The numbers of heads have changed places.",
+          "The two numbers of heads are swapped.",
           "Which of the two numbers belongs to the queries?",
           edit(_HEADS, 'heads = {"w_q": num_kv_heads, "w_k": num_heads}.get(part)',
                _BACK, """
@@ -181,7 +181,7 @@ MISTAKES = [
           "Who converts, you or the parameter that the tensor is copied into?",
           edit(_LOOK_UP, f"{_LOOK_UP}.float()")),
     wrong("given_written",
-          "Tensors of the file hold other numbers afterwards.",
+          "Tensors of the file have different values afterwards.",
           "Which of your steps writes in place?",
           edit(_BACK, "return tensor.copy_(pairs_to_halves(tensor, heads).clone()) if heads else tensor")),
     wrong("name_returned",
