@@ -12,6 +12,7 @@ import urllib.request
 import zipfile
 import zlib
 from collections.abc import Iterator
+from http.client import HTTPException
 from importlib import metadata
 from pathlib import Path
 from typing import IO
@@ -55,10 +56,10 @@ def find(listing: Listing, given: str | Path | None = None) -> Path:
             f"{listing.title} is not here, and {HUB} cannot be reached. Install it and "
             f"run this again: {listing.install}"
         ) from None
-    except OSError as error:
+    except (OSError, HTTPException) as error:  # a full disk, a connection that broke
         raise PublishedModelError(
-            f"{listing.title} cannot be written to {cache}: {error.strerror or error}. "
-            f"Make room, or set XDG_CACHE_HOME to a folder that has some"
+            f"{listing.title} was not downloaded to {cache}: {error}. Run this again; "
+            "if the disk is full, make room or set XDG_CACHE_HOME to another folder"
         ) from None
     return cache
 

@@ -138,3 +138,17 @@ def test_a_full_disk_keeps_nothing_and_says_so(listing, tmp_path):
     (part / f"{drawn.SAFE}.part").symlink_to("/dev/full")
     assert "No space left on device" in refused(listing)
     assert not list(part.iterdir())
+
+
+def test_a_connection_that_breaks_keeps_nothing_and_says_so(
+    listing, tmp_path, monkeypatch
+):
+    publish(tmp_path / "files", tmp_path)
+
+    def breaks(*arguments):
+        yield b"some bytes"
+        raise TimeoutError("timed out")
+
+    monkeypatch.setattr(finding, "_chunks", breaks)
+    assert "timed out. Run this again" in refused(listing)
+    assert not list((tmp_path / "cache").rglob("*.*"))
