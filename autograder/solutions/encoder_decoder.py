@@ -3,7 +3,7 @@
 from autograder.solutions import attention as attention
 from autograder.solutions import multi_head_attention as multi_head_attention
 from autograder.solutions import positional_encoding as positional_encoding
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from torch import Tensor, nn
 import torch
 import torch.nn.functional as F
@@ -338,34 +338,33 @@ class Transformer(nn.Module):
         return self.decode(tgt, self.encode(src), src)
 
 
-def to_pytorch(state: dict[str, Tensor]) -> dict[str, Tensor]:
-    """Your parameters under the names of PyTorch's Transformer modules.
+def from_bert(published: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """The weights of a published BERT, under the names of your `Encoder`.
 
     Args:
-        state: the state dict of encoder or decoder layers, under any prefixes.
+        published: tensors by BERT's names, under any prefix.
 
     Returns:
-        A state dict for the module of `torch.nn`; other names are kept as they are.
+        The state dict of an `Encoder` of as many post-norm `EncoderLayer`s.
     """
-    new_names = {
-        "cross_attention.w_": "multihead_attn.w_",
-        "self_attention.w_": "self_attn.w_",
-        "attention.w_": "self_attn.w_",
-        "feed_forward.linear": "linear",
-        "w_o.": "out_proj.",
-        "w_q.": "in_proj_",
+    names = {
+        "attention.self.query": "attention.w_q",
+        "attention.self.key": "attention.w_k",
+        "attention.self.value": "attention.w_v",
+        "attention.output.dense": "attention.w_o",
+        "attention.output.LayerNorm": "norm1",
+        "intermediate.dense": "feed_forward.linear1",
+        "output.dense": "feed_forward.linear2",
+        "output.LayerNorm": "norm2",
     }
-    theirs = {}
-    for name, tensor in state.items():
-        if ".w_k." in name or ".w_v." in name:
-            continue
-        if ".w_q." in name:
-            thirds = [state[name.replace("w_q", f"w_{letter}")] for letter in "qkv"]
-            tensor = torch.cat(thirds)  # (3 * d_model, d_model) or (3 * d_model,)
-        for mine, new in new_names.items():
-            name = name.replace(mine, new)
-        theirs[name] = tensor
-    return theirs
+    state = {}
+    for name, tensor in published.items():
+        _, inside, rest = name.partition("encoder.layer.")
+        if inside:  # "3.attention.self.query.weight"
+            number, part = rest.split(".", 1)
+            part, kind = part.rsplit(".", 1)
+            state[f"layers.{number}.{names[part]}.{kind}"] = tensor
+    return state
 
 
 class LanguageModel(nn.Module):

@@ -4,7 +4,7 @@ from autograder.library import corpora
 from autograder.solutions import attention as attention
 from autograder.solutions import multi_head_attention as mha
 from autograder.solutions import sequence_reversal as reversal
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from safetensors.torch import load_model, save_model
 from torch import Tensor, nn
 from tqdm.auto import tqdm
@@ -160,12 +160,16 @@ class CausalAttention(nn.Module):
         d_model: size of the vectors.
         num_heads: heads of queries, h; divides d_model.
         num_kv_heads: heads of keys and values, g; divides h.
+        base: of the rotary angles.
     """
 
-    def __init__(self, d_model: int, num_heads: int, num_kv_heads: int):
+    def __init__(
+        self, d_model: int, num_heads: int, num_kv_heads: int, base: float = 10_000.0
+    ):
         super().__init__()
         d_k = d_model // num_heads
         self.num_heads, self.num_kv_heads = num_heads, num_kv_heads
+        self.base = base
         self.w_q = nn.Linear(d_model, num_heads * d_k, bias=False)
         self.w_k = nn.Linear(d_model, num_kv_heads * d_k, bias=False)
         self.w_v = nn.Linear(d_model, num_kv_heads * d_k, bias=False)
@@ -176,7 +180,7 @@ class CausalAttention(nn.Module):
         q = mha.split_heads(self.w_q(x), self.num_heads)  # (B, h, L, d_k)
         k = mha.split_heads(self.w_k(x), self.num_kv_heads)  # (B, g, L, d_k)
         v = mha.split_heads(self.w_v(x), self.num_kv_heads)  # (B, g, L, d_k)
-        angles = rotary_angles(x.size(1), q.size(-1))  # (L, d_k / 2)
+        angles = rotary_angles(x.size(1), q.size(-1), base=self.base)  # (L, d_k / 2)
         q, k = rotate(q, angles), rotate(k, angles)
         heads, _ = grouped_attention(q, k, v, attention.causal_mask(x.size(1)))
         return self.w_o(mha.merge_heads(heads))  # (B, L, d_model)
@@ -188,13 +192,18 @@ class Block(nn.Module):
     Args:
         d_model, num_heads, num_kv_heads: see CausalAttention.
         d_ff: see SwiGLU.
+        base: of the rotary angles.
+        eps: of both norms.
     """
 
-    def __init__(self, d_model: int, num_heads: int, num_kv_heads: int, d_ff: int):
+    def __init__(
+        self, d_model: int, num_heads: int, num_kv_heads: int, d_ff: int,
+        base: float = 10_000.0, eps: float = 1e-6,
+    ):  # fmt: skip
         super().__init__()
-        self.norm1 = RMSNorm(d_model)
-        self.attention = CausalAttention(d_model, num_heads, num_kv_heads)
-        self.norm2 = RMSNorm(d_model)
+        self.norm1 = RMSNorm(d_model, eps)
+        self.attention = CausalAttention(d_model, num_heads, num_kv_heads, base)
+        self.norm2 = RMSNorm(d_model, eps)
         self.feed_forward = SwiGLU(d_model, d_ff)
 
     def forward(self, x: Tensor) -> Tensor:
@@ -210,18 +219,21 @@ class LanguageModel(nn.Module):
         vocab_size: number of tokens, V.
         d_model, num_heads, num_kv_heads, d_ff: see Block.
         num_layers: number of blocks.
+        base: of the rotary angles.
+        eps: of all norms.
     """
 
     def __init__(
         self, vocab_size: int, d_model: int, num_heads: int, num_kv_heads: int,
-        num_layers: int, d_ff: int,
+        num_layers: int, d_ff: int, base: float = 10_000.0, eps: float = 1e-6,
     ):  # fmt: skip
         super().__init__()
         self.embedding = nn.Embedding(vocab_size, d_model)
         self.blocks = nn.ModuleList(
-            Block(d_model, num_heads, num_kv_heads, d_ff) for _ in range(num_layers)
+            Block(d_model, num_heads, num_kv_heads, d_ff, base, eps)
+            for _ in range(num_layers)
         )
-        self.norm = RMSNorm(d_model)
+        self.norm = RMSNorm(d_model, eps)
 
     def forward(self, ids: Tensor) -> Tensor:
         """Logits `(B, L, V)` for the token after each position of ids `(B, L)`."""
@@ -248,7 +260,7 @@ def attend_with_cache(
     k = mha.split_heads(layer.w_k(x), layer.num_kv_heads)  # (B, g, n, d_k)
     v = mha.split_heads(layer.w_v(x), layer.num_kv_heads)  # (B, g, n, d_k)
     past = 0 if cache is None else cache[0].size(2)
-    angles = rotary_angles(x.size(1), q.size(-1), past)  # (n, d_k / 2)
+    angles = rotary_angles(x.size(1), q.size(-1), past, layer.base)  # (n, d_k / 2)
     q, k = rotate(q, angles), rotate(k, angles)
     if cache is not None:
         k = torch.cat((cache[0], k), dim=2)  # (B, g, T + n, d_k)
@@ -499,3 +511,30 @@ def assert_cached_decoding(decoder: object) -> None:
                 "after a cut"
             )
             begin = end
+
+
+def published_tensor(
+    name: str, published: Mapping[str, Tensor], num_heads: int, num_kv_heads: int
+) -> Tensor:
+    """The tensor of a published chat model for one parameter of `LanguageModel`.
+
+    Args:
+        name: of the parameter, such as `blocks.3.norm1.weight`.
+        published: tensors by the names of llama.cpp, queries and keys for neighbours.
+        num_heads: heads of queries, h.
+        num_kv_heads: heads of keys and values, g.
+
+    Returns:
+        A tensor of the parameter's shape, queries and keys for halves.
+    """
+    names = {
+        "embedding": "token_embd", "norm": "output_norm",
+        "norm1": "attn_norm", "norm2": "ffn_norm",
+        "w_q": "attn_q", "w_k": "attn_k", "w_v": "attn_v", "w_o": "attn_output",
+        "w_gate": "ffn_gate", "w_up": "ffn_up", "w_down": "ffn_down",
+    }  # fmt: skip
+    *block, part, _ = name.split(".")  # ["blocks", "3", "attention"], "w_q"
+    before = f"blk.{block[1]}." if block else ""
+    tensor = published[f"{before}{names[part]}.weight"]
+    heads = {"w_q": num_heads, "w_k": num_kv_heads}.get(part)
+    return pairs_to_halves(tensor, heads) if heads else tensor
