@@ -105,7 +105,8 @@ def slow_ones(pattern: re.Pattern, longest: int = LONG) -> Iterator[str]:
     signal.signal(signal.SIGVTALRM, _stop)
     for piece in PIECES:
         for end in ENDS:
-            text = (piece * longest)[:longest] + end
+            words = (piece * longest)[:longest] + end
+            text = words.encode() if isinstance(pattern.pattern, bytes) else words
             signal.setitimer(signal.ITIMER_VIRTUAL, MOST)
             try:
                 for _ in pattern.finditer(text):

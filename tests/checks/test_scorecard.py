@@ -83,7 +83,7 @@ def test_what_comes_next_is_open_and_on_the_short_path(notebook):
     check = Check()
     assert check.summary().rows == ()
     last = check("attention/equivariance_gap", attention.equivariance_gap)
-    assert last.next_step.text == "Exercise 2.2", "and round again from the top"
+    assert last.next_step.text == "Exercise 2.4", "and round again from the top"
 
 
 def test_a_broken_file_is_one_line_and_the_check_goes_on(notebook, tmp_path, capsys):

@@ -45,7 +45,7 @@ def test_it_lists_all_exercises_in_their_order_with_points_and_the_next_step(che
     assert by_title[load("attention")["attention/scores"].title].remark == (
         "not solved yet"
     )
-    assert told.next_step == "Next: Exercise 2.2.", "the first one of the short path"
+    assert told.next_step == "Next: Exercise 2.4.", "the first one of the short path"
     assert "its check did not run yet" in repr(told)
 
 

@@ -77,8 +77,8 @@ except OSError:
     pass
 seen["environment"] = OUTSIDE["secret"] not in held
 seen["home"] = os.environ["HOME"] != OUTSIDE["home"]
-shipped = r"autograder([.](checks|library|sandbox)([.].*)?)?"
-probes = r"autograder[.]units([.][a-z_0-9]+([.]probes([.].*)?)?)?"
+shipped = r"autograder([.](checks|figures|library|sandbox)([.].*)?)?"
+probes = r"autograder[.]units([.][a-z_0-9]+([.](probes|library)([.].*)?)?)?"
 seen["modules"] = all(
     re.fullmatch(f"{shipped}|{probes}", m)
     for m in sys.modules if m.split(".")[0] == "autograder")

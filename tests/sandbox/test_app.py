@@ -17,12 +17,12 @@ FORKED = """
 import json, os, sys, threading
 from pathlib import Path
 from autograder.sandbox import inside
-from autograder.sandbox.app import BoxedKernelApp
+from autograder.sandbox.app import SandboxedKernelApp
 
 folder = Path(sys.argv[1])
 inside.prepare(folder / "server")
 inside.rehearse()
-app = BoxedKernelApp.instance()
+app = SandboxedKernelApp.instance()
 print(json.dumps({
     "threads": threading.active_count(),
     "unused": [name for name in ("debugpy", "jedi") if name in sys.modules],

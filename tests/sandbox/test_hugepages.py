@@ -32,7 +32,7 @@ def test_what_is_in_memory_stays_as_it_was_in_forks_too() -> None:
         "import os\n"
         "from autograder.sandbox import hugepages\n"
         "held = [bytes([n]) * (1 << 20) for n in range(64)]\n"
-        "hugepages.gather()\n"
+        "hugepages.collapse()\n"
         "def whole():\n"
         "    return all(b == bytes([n]) * (1 << 20) for n, b in enumerate(held))\n"
         "assert whole()\n"

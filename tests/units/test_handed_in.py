@@ -209,7 +209,10 @@ def test_noise_on_the_shipped_weights_is_no_training(tmp_path):
     alone = compare(case, {"bleu": found["bleu"]})
     assert alone.credit == 1, "its texts do not give it away"
     result = compare(case, found)
-    assert result.credit == 0 and "go back to" in result.findings[0].message
+    assert (
+        result.credit == 0
+        and "started from the checkpoint" in result.findings[0].message
+    )
 
 
 def test_who_trains_the_shipped_weights_on_is_measured_against_them():

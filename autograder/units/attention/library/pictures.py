@@ -118,30 +118,28 @@ def masks(named: Mapping[str, Tensor], words: Sequence[str]) -> None:
 
 def who_is_it(sentences: Sequence[Sequence[str]], weights: Sequence[Tensor]) -> None:
     """What "it" attends to, in sentences that differ by their last word."""
-    pairs = zip(sentences, weights, strict=True)
-    named = {words[-1]: (words, matrix) for words, matrix in pairs}
-    _it(named, "2.7", "What “it” attends to in step 2.")
+    lasts = [words[-1] for words in sentences]
+    rows = list(zip(lasts, sentences, weights, strict=True))
+    _it(rows, "2.7", "What “it” attends to in step 2.")
 
 
 def it_in_a_real_model(
     found: Mapping[str, SentenceMaps], layer: int, head: int
 ) -> None:
     """What "it" attends to in a published model, by the last word of the sentence."""
-    named = {
-        last: (one.tokens, one.weights[layer, head]) for last, one in found.items()
-    }
+    rows = [(last, m.tokens, m.weights[layer, head]) for last, m in found.items()]
     caption = f"What “it” attends to in MiniLM, layer {layer}, head {head}."
-    _it(named, "2.12", caption)
+    _it(rows, "2.12", caption)
 
 
 def _it(
-    named: Mapping[str, tuple[Sequence[str], Tensor]], number: str, caption: str
+    rows: Sequence[tuple[str, Sequence[str], Tensor]], number: str, caption: str
 ) -> None:
-    """Arcs from "it", a sentence and its `(L, L)` map a row."""
-    figure, row = style.subplots(len(named), 1, height=1.8 * len(named))
+    """Arcs from "it", in a row for each last word, sentence and `(L, L)` map."""
+    figure, column = style.subplots(len(rows), 1, height=1.8 * len(rows))
     alts = []
-    for axes, (last, (words, matrix)), colour in zip(
-        row, named.items(), (BLUE, ORANGE), strict=True
+    for axes, (last, words, matrix), colour in zip(
+        column, rows, (BLUE, ORANGE), strict=True
     ):
         at = list(words).index("it")
         arcs(axes, words, at, matrix[at].tolist(), colour)
