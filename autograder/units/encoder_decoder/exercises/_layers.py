@@ -36,16 +36,21 @@ BRANCH, RATE = ("self.dropout", "nn.Identity()"), ("dropout", "0.0")
 
 def without_dropout(
     name: str, where: str, line: str, place: tuple[str, str] = BRANCH
-) -> Mutant:
-    """A mutant of each layer: ``{}`` in its line is where dropout stands."""
+) -> list[Mutant]:
+    """Two mutants of each layer: ``{}`` in its line is where dropout stands."""
     given, nothing = place
     flag = "self.norm_first" if place == BRANCH else "norm_first"
     in_post = f"{given} if {flag} else {nothing}"
-    return wrong(name,
-                 f"In training, no dropout is applied {where}.",
-                 "Which places get dropout, and which of them does your code reach?",
-                 edit(line.format(given), line.format(nothing)),
-                 edit(line.format(given), line.format(in_post), name=f"{name}_in_post_norm"))
+    return [
+        wrong(name,
+              f"In training, no dropout is applied {where}.",
+              "Which places get dropout, and which of them does your code reach?",
+              edit(line.format(given), line.format(nothing))),
+        wrong(f"{name}_in_post_norm",
+              f"In training, post-norm applies no dropout {where}; pre-norm does.",
+              "Which places get dropout, and which of them does your post-norm code reach?",
+              edit(line.format(given), line.format(in_post))),
+    ]
 
 
 def stack_mutants(arguments: str) -> list[Mutant]:
