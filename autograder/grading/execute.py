@@ -84,8 +84,8 @@ class JudgedExecute(SandboxedExecute, Stage):
         """Run all cells; verdicts go to ``nb.metadata.autograder`` and the cells.
 
         Raises:
-            Undecided: a fault of ours, or of the machine.
-            Refused: the files beside the notebook take too much room.
+            GradingInfrastructureError: a fault of ours, or of the machine.
+            RefusedError: the files beside the notebook take too much room.
         """
         self.apply_unit_limits(resources["nbgrader"]["assignment"])
         ours = resources.get("autograder", {})  # nbgrader's own converter has nothing

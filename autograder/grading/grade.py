@@ -29,9 +29,9 @@ log = logging.getLogger(__name__)
 def grade(task: Task) -> Graded:
     """Rebuild and run one notebook. Knows nothing of the gradebook.
 
-    A preprocessor may raise ``Refused``: the submission then counts zero, with that
-    reason. Any other exception is a fault of ours, or of the machine, and comes out.
-    The seconds that it took are noted in the notebook.
+    A preprocessor may raise ``RefusedError``: the submission then counts zero, with
+    that reason. Any other exception is a fault of ours, or of the machine, and comes
+    out. The seconds that it took are noted in the notebook.
     """
     started = time.monotonic()
     with logs.about(f"{task.student}/{task.assignment}"):

@@ -76,7 +76,7 @@ class SaveVerdicts(SaveAutoGrades):  # type: ignore[misc]
         """See once more that a verdict is that of its cell, whatever came before.
 
         Raises:
-            Undecided: it is another's, or more than the cell can give.
+            GradingInfrastructureError: it is another's, or more than the cell can give.
         """
         name, most = cell.metadata.nbgrader.grade_id, most_points(exercise, cell)
         if verdict.exercise != exercise:

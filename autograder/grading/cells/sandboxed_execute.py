@@ -100,7 +100,7 @@ class SandboxedExecute(CappedOutputs):
         """See that no sandbox has found the host's disk full, even after its last cell.
 
         Raises:
-            Undecided: one has; who knows what its cells missed.
+            GradingInfrastructureError: one has; who knows what its cells missed.
         """
         for sandbox in self._sandboxes:
             if sandbox.usage and sandbox.usage["ended"] is EndReason.HOST_DISK:
@@ -117,7 +117,7 @@ class SandboxedExecute(CappedOutputs):
         """Execute a cell, within its limits, in a sandbox that can be used.
 
         Raises:
-            Undecided: it was a fault of ours, or of the machine, that ended it.
+            GradingInfrastructureError: a fault of ours or of the machine ended it.
         """
         if self.has_sandbox(index):
             self._run(cell, index, look or Span.over)

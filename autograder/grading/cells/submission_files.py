@@ -16,7 +16,7 @@ def refuse_large(folder: Path, disk_mb: int) -> None:
     """Half of a sandbox's disk is for what the submission writes.
 
     Raises:
-        Refused: its files take more than the other half.
+        RefusedError: its files take more than the other half.
     """
     size = sum(path.stat().st_size for path in files_below(folder)) / (1 << 20)
     if size > disk_mb / 2:

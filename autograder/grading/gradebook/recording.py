@@ -64,7 +64,7 @@ class Recorder:
             tell: takes a line for each answer whose points by hand are gone.
 
         Raises:
-            Undecided: a verdict is not its cell's.
+            GradingInfrastructureError: a verdict is not its cell's.
         """
         names = task.student, task.assignment
         book.enrol(*names, stamp, self.create)

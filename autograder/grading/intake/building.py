@@ -33,7 +33,7 @@ def rebuild(
         submission: the student's notebook as a file; None if there is none.
 
     Raises:
-        Refused: the submission cannot be read as a notebook.
+        RefusedError: the submission cannot be read as a notebook.
         CourseError: source and release do not belong together.
     """
     slots = slots_of(source, release)

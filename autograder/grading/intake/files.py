@@ -63,7 +63,7 @@ def take(
         ignore: file name patterns to skip silently (``CourseDirectory.ignore``).
 
     Raises:
-        Refused: the folder itself is a link, no folder, or unreadable.
+        RefusedError: the folder itself is a link, no folder, or unreadable.
         Unreadable: something in it is closed to us.
     """
     left_out: dict[str, list[str]] = {}
@@ -183,7 +183,7 @@ def read_file(path: Path, most: int, says: str = "is too large") -> File:
     """A regular file of at most ``most`` bytes.
 
     Raises:
-        Refused: what it is instead, or that it is larger: ``says``.
+        RefusedError: what it is instead, or that it is larger: ``says``.
         Unreadable: it is closed to us.
     """
     with _opened(path) as (file, status):

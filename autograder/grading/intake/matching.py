@@ -227,7 +227,7 @@ def find_notebook(
         name: the name it should have, like "02_attention.ipynb".
 
     Raises:
-        Refused: no file is a readable notebook of this unit.
+        RefusedError: no file is a readable notebook of this unit.
     """
     ranked, broken = [], []
     candidates = [path for path in files if _looks_like_notebook(path, files[path])]

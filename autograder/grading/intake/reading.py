@@ -41,7 +41,7 @@ def read(data: bytes, limits: SizeLimits = DEFAULTS) -> StudentNotebook:
     """The cells of a notebook of any version, from whoever wrote it.
 
     Raises:
-        Refused: too large, not JSON, nested too deeply, or not a notebook.
+        RefusedError: too large, not JSON, nested too deeply, or not a notebook.
     """
     document = _json(data, limits)
     raw = _raw_cells(document)
@@ -84,7 +84,7 @@ def refuse_many_parts(data: bytes) -> None:
     A list is 64 bytes in memory and may be two in the file, a text ends at a comma.
 
     Raises:
-        Refused: it holds too many lists, objects or texts.
+        RefusedError: it holds too many lists, objects or texts.
     """
     if data.count(b"[") + data.count(b"{") > _PARTS or data.count(b",") > 2 * _PARTS:
         raise RefusedError("it has too many parts; clear its outputs and hand in again")

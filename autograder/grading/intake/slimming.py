@@ -37,7 +37,7 @@ def read_slim(file: IO[bytes], limits: SizeLimits, room: int) -> tuple[bytes, in
         room: bytes that it may have.
 
     Raises:
-        Refused: it is larger than ``limits.saved``, or still too large.
+        RefusedError: it is larger than ``limits.saved``, or still too large.
     """
     most = min(limits.notebook, room)
     if len(head := file.read(most + 1)) <= most:
@@ -68,7 +68,7 @@ def slimmed(pieces: Iterable[bytes], most: int) -> bytes:
         most: bytes that may be left.
 
     Raises:
-        Refused: more is left, or it has too many parts.
+        RefusedError: more is left, or it has too many parts.
     """
     slimmer = _Slimmer(most)
     for piece in pieces:

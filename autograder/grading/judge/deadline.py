@@ -37,7 +37,7 @@ class CheckDeadline:
         """Why the cell is to be ended, if it is.
 
         Raises:
-            Undecided: the judge was lost.
+            GradingInfrastructureError: the judge was lost.
         """
         self._exchange.look()
         if self._exchange.verdict:

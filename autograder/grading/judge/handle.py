@@ -59,7 +59,7 @@ class Judge:
         If it is not finished when it is left, the judge is ended.
 
         Raises:
-            Undecided: the judge was lost.
+            GradingInfrastructureError: the judge was lost.
             CourseError: none can be started.
         """
         self.wait()

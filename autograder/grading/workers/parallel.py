@@ -91,7 +91,7 @@ class Pool:
 
         Raises:
             SetupError: the processes cannot be started, or given these settings.
-            Undecided: in the future: its worker died, and another one, too; or it hung.
+            GradingInfrastructureError: in the future: two workers died, or one hung.
         """
         try:
             data = task.to_bytes()
@@ -201,7 +201,7 @@ class _ForkServer:
 
         Raises:
             Died: it says how.
-            Undecided: it hangs, and so it might in another try.
+            GradingInfrastructureError: it hangs, and so it might in another try.
         """
         worker = self._worker()
         try:

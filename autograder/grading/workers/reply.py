@@ -42,8 +42,8 @@ def opened(reply: bytes, task: Task, log: logging.Logger) -> Graded:
     """What `answer` says of a task; what was logged there is logged here.
 
     Raises:
-        CourseError, GradingFault: as grading did.
-        Undecided: the reply is another task's.
+        CourseError, GradingFaultError: as grading did.
+        GradingInfrastructureError: the reply is another task's.
     """
     found = json.loads(reply)
     if found["id"] != task.id:
