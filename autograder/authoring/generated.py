@@ -7,11 +7,8 @@ A survivor is either equivalent to the solution, and stands with the reason in
 from __future__ import annotations
 
 import json
-import signal
-import sys
 import time
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -30,6 +27,7 @@ from autograder.checks.compare import compare
 from autograder.checks.exercise import Case
 from autograder.checks.observe import observe
 from autograder.checks.probes import find
+from autograder.checks.time_limit import TooLongError, limit
 
 REASONS = Path(__file__).with_name("survivors.json")
 # A mutant that takes so many times as long as the solution, and so many seconds of CPU
@@ -52,10 +50,6 @@ class Count:
             f"{self.name:<44} generated {self.made:>4} · caught {self.caught:>4} · "
             f"equivalent {self.explained:>3} · survivors {len(self.survivors):>3}"
         )
-
-
-class TooLong(BaseException):
-    """A mutant that does not end; no handler of ordinary errors sees it."""
 
 
 def count(specification: Specification) -> Count:
@@ -112,7 +106,7 @@ def caught(
     try:
         with limit(seconds):
             return _fails(specification, _object(specification, mutation), cases)
-    except (Exception, TooLong):
+    except (Exception, TooLongError):
         return True
 
 
@@ -129,28 +123,6 @@ def _object(specification: Specification, mutation: Mutation) -> object:
     run_source(HELPERS, names, "<helpers>")
     run_source(mutation.source, names, "<generated>")
     return names[specification.target]
-
-
-@contextmanager
-def limit(seconds: float) -> Iterator[None]:
-    """End what computes for longer, from the inside, however busy the machine is.
-
-    It is told again and again: what is raised in a callback of the collector is lost.
-    Nobody is told of that meanwhile: who writes it down would be stopped in the middle.
-    """
-
-    def stop(*_: object) -> None:
-        raise TooLong
-
-    hook, sys.unraisablehook = sys.unraisablehook, lambda _: None
-    before = signal.signal(signal.SIGPROF, stop)
-    signal.setitimer(signal.ITIMER_PROF, seconds, 0.1)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        signal.signal(signal.SIGPROF, before)
-        sys.unraisablehook = hook
 
 
 def unknown_reasons(specification: Specification) -> list[str]:
