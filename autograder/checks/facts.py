@@ -1,0 +1,143 @@
+"""What can be said of a value in plain data: its kind, its shape, what holds of it."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import torch
+
+_MOST_PARTS = 4  # of a tuple that are described
+_LONGEST = 40  # characters of a number or a text
+_NEAR = 1e-3
+
+Summary = dict[str, Any]  # plain data: it leaves a sandbox as JSON
+
+
+def summary(value: object) -> Summary:
+    """A value as plain data.
+
+    A tensor has a ``shape``, a ``dtype`` and the ``facts`` that hold of it; a tuple has
+    ``parts``; a number, a text or None has a ``text``; of anything else the ``kind``.
+    """
+    if isinstance(value, torch.Tensor):
+        if value.layout != torch.strided or value.is_meta:
+            return {"kind": "other"}
+        said = {"kind": "tensor", "shape": list(value.shape)}
+        if value.numel() == 1:
+            said["text"] = repr(value.item())[:_LONGEST]
+        return said | {"dtype": str(value.dtype).split(".")[1], "facts": facts(value)}
+    if value is None or isinstance(value, bool | int | float | str):
+        said = {"kind": type(value).__name__, "text": repr(value)[:_LONGEST]}
+        return said | {"length": len(value)} if isinstance(value, str) else said
+    if isinstance(value, tuple | list | dict):
+        values = value.values() if isinstance(value, dict) else value
+        parts = [summary(part) for part in itertools.islice(values, _MOST_PARTS)]
+        kind = "list" if isinstance(value, list) else type(value).__name__
+        return {"kind": kind, "length": len(value), "parts": parts}
+    return {"kind": "function" if callable(value) else "other"}
+
+
+def facts(value: torch.Tensor) -> list[str]:
+    """The names of what holds of a tensor: see `FACTS`."""
+    if value.is_complex() or not value.dim() or not value.numel():
+        return []
+    value = value.detach()
+    return [name for name, holds in FACTS.items() if holds(value)]
+
+
+def _sums_to_one(value: torch.Tensor, dim: int) -> bool:
+    if value.dim() < -dim:
+        return False
+    sums = value.double().sum(dim)
+    return bool(torch.allclose(sums, torch.ones_like(sums), rtol=_NEAR))
+
+
+def _open(value: torch.Tensor) -> torch.Tensor:
+    """Where a matrix, or each of many, is not zero; of one dimension, one row."""
+    found: torch.Tensor = torch.atleast_2d(value != 0)
+    return found
+
+
+FACTS: Mapping[str, Callable[[torch.Tensor], bool]] = {
+    "rows sum to one": lambda v: _sums_to_one(v, -1),
+    "columns sum to one": lambda v: _sums_to_one(v, -2),
+    "minus infinity": lambda v: bool((v == -torch.inf).any()),
+    "nan": lambda v: bool(v.isnan().any()),
+    "negative": lambda v: bool((v < 0).any()),
+    "nothing above": lambda v: not _open(v).triu(1).any(),  # the main diagonal
+    "something below": lambda v: bool(_open(v).tril(-1).any()),
+    "all true": lambda v: bool((v != 0).all()),
+    "all false": lambda v: not bool((v != 0).any()),
+}
+
+
+def tensors(value: object) -> list[torch.Tensor]:
+    """The tensors of a result: itself, or the parts of a tuple, list or dictionary."""
+    values = [*value.values()] if isinstance(value, dict) else value
+    parts = values if isinstance(values, tuple | list) else (values,)
+    return [part.detach() for part in parts if isinstance(part, torch.Tensor)]
+
+
+def difference(before: object, after: object) -> Summary:
+    """How a result differs from the one before: ``same``, ``near``, or what else.
+
+    ``near`` is what rounding may explain, or what cannot be compared: nothing is asked
+    about it. ``turned`` says of each part whether its last two dimensions are swapped,
+    ``factors`` by which one factor all its numbers are multiplied, or None.
+    """
+    olds, news = tensors(before), tensors(after)
+    if not olds or len(olds) != len(news) or type(before) is not type(after):
+        return _of_other_things(before, after)
+    pairs = list(zip(olds, news, strict=True))
+    if any(old.dtype != new.dtype for old, new in pairs):
+        return {"near": True}
+    if all(_close(old, new) for old, new in pairs):
+        return {"same": True}
+    if all(_close(old, new, rtol=1e-2, atol=1e-3) for old, new in pairs):
+        return {"near": True}
+    return {
+        "turned": [old.dim() > 1 and _close(old.mT, new) for old, new in pairs],
+        "factors": [_factor(old, new) for old, new in pairs],
+    }
+
+
+def _of_other_things(before: object, after: object) -> Summary:
+    if not (_is_plain(before) and _is_plain(after)):
+        return {"near": True}  # of objects nothing can be said
+    if isinstance(before, float) and isinstance(after, float):
+        if math.isclose(before, after, rel_tol=1e-6):
+            return {"same": True}
+        return {"near": True} if math.isclose(before, after, rel_tol=1e-3) else {}
+    return {"same": True} if type(before) is type(after) and before == after else {}
+
+
+def _is_plain(value: object, depth: int = 3) -> bool:
+    """Whether equality says all: numbers, texts, and collections of them."""
+    if isinstance(value, tuple | list | set | frozenset):
+        return bool(depth) and all(_is_plain(part, depth - 1) for part in value)
+    if isinstance(value, dict):
+        return _is_plain([*value, *value.values()], depth)
+    return value is None or isinstance(value, bool | int | float | str | bytes)
+
+
+def _close(old: torch.Tensor, new: torch.Tensor, **limits: float) -> bool:
+    if old.shape != new.shape:
+        return False
+    if not old.is_floating_point():
+        return torch.equal(old, new)
+    limits = limits or {"rtol": 1e-5, "atol": 1e-6}
+    return bool(torch.allclose(old, new, equal_nan=True, **limits))
+
+
+def _factor(old: torch.Tensor, new: torch.Tensor) -> float | None:
+    if old.shape != new.shape or not old.numel():
+        return None
+    if not old.is_floating_point() or not old.isfinite().all() or not old.any():
+        return None
+    largest = old.abs().argmax()
+    factor = float(new.flatten()[largest] / old.flatten()[largest])
+    exact = math.isfinite(factor) and _close(old * factor, new, rtol=_NEAR, atol=1e-4)
+    return round(factor, 4) if exact else None

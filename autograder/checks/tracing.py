@@ -1,0 +1,216 @@
+"""Watch a student's code at work: what its expressions are, what edits change.
+
+This runs beside the student's code, so nothing it says can be trusted: it reports plain
+data, and whoever asked decides what to make of it.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+
+from autograder.checks import properties
+from autograder.checks.exercise import Case
+from autograder.checks.facts import Summary, difference, summary
+from autograder.checks.probes import Probe, find
+from autograder.checks.references import load
+from autograder.checks.watched_calls import Notes, Watch, WatchedCall, in_a_line
+
+NOTE = "_autograder_note"  # noted code calls it with a number and a value
+MARK = "autograder-trace "  # before the report, in what a cell prints
+_SECONDS = 0.5  # of CPU time for an answer's calls on one case
+_EDIT_SECONDS = 0.1  # for those of changed code, which may never end
+_IN_ALL = 0.45  # for an answer, after which no more edits are tried
+_MOST_CASES, _MOST_CALLS = 4, 5  # that are compared, and that a probe makes of each
+_LARGE = 100.0  # entries beyond are what a case is about, not what is usual
+_MOST_NOTES = 200  # of one expression; of what runs more often, nothing is told
+_SMALL, _SHORT = 400, 30  # entries of a tensor and of a dimension, for a person to see
+_SAYING = ("tensor", "int", "float", "bool", "str", "list", "tuple", "dict")
+
+
+class CannotTraceError(Exception):
+    """The code cannot be observed; the text says why."""
+
+
+@dataclass(frozen=True)
+class AnswerCode:
+    """A student's code: the exercise, what the code defines, and what it may use.
+
+    Args:
+        exercise: like ``"attention/softmax"``.
+        target: the name of the function or class that is asked for.
+        method: of a class, the one that is watched; "" for a function.
+        names: the notebook's names.
+    """
+
+    exercise: str
+    target: str
+    method: str
+    names: Mapping[str, Any]
+
+    def defined(self, code: str, notes: Notes | None = None) -> Any:
+        """The target as code defines it, beside the notebook's names."""
+
+        times = Counter[int]()  # that each number was noted, in all calls
+
+        def note(number: int, value: Any) -> Any:
+            if notes is not None and notes.get(number, {}) is not None:
+                times[number] += 1
+                told = summary(value) if times[number] <= _MOST_NOTES else None
+                notes[number] = told if notes.get(number, told) == told else None
+            return value
+
+        own = {**self.names, NOTE: note}
+        exec(compile(code, "<answer>", "exec", dont_inherit=True), own)
+        return own[self.target]
+
+
+@dataclass(frozen=True)
+class _Watched:
+    """One of the calls that a probe makes on a case: its number, and what it did."""
+
+    case: Case
+    number: int
+    call: WatchedCall
+
+
+def show(answer: AnswerCode, noted: str, edits: Sequence[str]) -> None:
+    """Print a `report` as one line of JSON, or why there is none."""
+    try:
+        told = report(answer, noted, edits)
+    except CannotTraceError as error:
+        told = {"refused": str(error)}
+    print(f"\n{MARK}{json.dumps(told, allow_nan=False)}")
+
+
+def report(answer: AnswerCode, noted: str, edits: Sequence[str]) -> Summary:
+    """What an answer does on the exercise's visible cases, and what edits change.
+
+    Args:
+        noted: the answer's code, with a call of `NOTE` around its expressions.
+        edits: the answer's code with one change in each.
+
+    Returns:
+        ``cases``, the most telling first, each with its ``title``, ``made``, ``call``,
+        ``notes``, ``result``, ``moved``, and ``edits``: what each of them comes to.
+
+    Raises:
+        CannotTraceError: no case comes to a call of this code that returns something.
+    """
+    started, probe = time.process_time(), find(answer.exercise)
+    usual, watched = _watched(answer, probe, noted)
+    told = [_told(one) for one in watched]
+    for code in edits:
+        if time.process_time() - started > _IN_ALL:
+            break
+        outcomes: list[Summary] = []
+        for one in watched:
+            if outcomes and "endless" in outcomes[0]:
+                outcomes.append({"near": True})
+            else:
+                outcomes.append(_edited(answer, probe, usual, code, one, not outcomes))
+        for case, outcome in zip(told, outcomes, strict=True):
+            case["edits"].append(outcome)
+    return {"cases": told}
+
+
+def _watched(
+    answer: AnswerCode, probe: Probe, noted: str
+) -> tuple[Callable[..., Any], list[_Watched]]:
+    """What is watched, and of each case the call that tells most; the best one first.
+
+    Raises:
+        CannotTraceError: there is none.
+    """
+    unit, notes = answer.exercise.split("/")[0], Notes()
+    try:
+        made = answer.defined(noted, notes)
+    except Exception as error:
+        raise CannotTraceError(f"on its own it raises {in_a_line(error)}") from None
+    called = getattr(made, answer.method, None) if answer.method else made
+    if not inspect.isfunction(called):
+        raise CannotTraceError("it is not a plain function or class")
+    cases = load(unit, only=answer.exercise)[answer.exercise].cases
+    found, ever = list[_Watched](), False
+    started = time.process_time()
+    for case in [one for one in cases if _is_plain(one)][: 2 * _MOST_CASES]:
+        if found and time.process_time() - started > _IN_ALL / 2:
+            break
+        watch = Watch(answer.method, _MOST_CALLS, False, _SECONDS, notes=notes)
+        calls = watch.of(probe, made, case.inputs)
+        ever = ever or bool(calls)
+        usable = [
+            _Watched(case, number, call)
+            for number, call in enumerate(calls)
+            if not call.raised and summary(call.result)["kind"] in _SAYING
+        ]
+        found += [max(usable, key=_worth)] if usable else []
+    if not found:
+        none = "no visible case calls it by itself, without an error"
+        raise CannotTraceError("it returns nothing to ask about" if ever else none)
+    best, *others = sorted(found, key=_worth, reverse=True)[:_MOST_CASES]
+    again = Watch(answer.method, best.number + 1, True, _SECONDS, notes=notes)
+    call = again.of(probe, made, best.case.inputs)[-1]
+    return called, [replace(best, call=call), *others]
+
+
+def _is_plain(case: Case) -> bool:
+    return not (case.measure or case.says or properties.KEY in case.inputs)
+
+
+def _worth(watched: _Watched) -> float:
+    """How much a call tells: many arguments, small, of sizes that all differ."""
+    values = list(watched.call.given.values())
+    tensors = [value for value in values if isinstance(value, torch.Tensor)]
+    sizes = {size for value in tensors for size in value.shape} - {1}
+    small = all(value.numel() <= _SMALL for value in tensors)
+    short = all(max(value.shape, default=0) <= _SHORT for value in tensors)
+    usual = all(bool((value.double().abs() < _LARGE).all()) for value in tensors)
+    most = max((value.dim() for value in tensors), default=0)
+    told = float(sum(value is not None for value in values))
+    told += min(len(watched.call.notes), 20) / 2  # lines that run, above all
+    fits = 10 * (small and short) + 3 * usual
+    return fits + 2 * len(tensors) + told + min(most, 3) + 0.5 * len(sizes)
+
+
+def _told(watched: _Watched) -> Summary:
+    call = watched.call
+    return {
+        "title": watched.case.title,
+        "made": call.made,
+        "call": [[name, summary(value)] for name, value in call.given.items()],
+        "notes": [[number, value] for number, value in call.notes.items() if value],
+        "ran": sorted(call.notes),
+        "result": summary(call.result),
+        "moved": call.moved,
+        "edits": [],
+    }
+
+
+def _edited(
+    answer: AnswerCode, probe: Probe, usual: Callable[..., Any], code: str,
+    before: _Watched, moves: bool,
+) -> Summary:  # fmt: skip
+    """What changed code comes to in a call, beside what it was."""
+    most = before.number + 1
+    watch = Watch(answer.method, most, moves, _EDIT_SECONDS, usual)
+    try:
+        calls = watch.of(probe, answer.defined(code), before.case.inputs)
+    except Exception as error:  # it cannot even be defined
+        return {"raised": in_a_line(error)}
+    if watch.endless:
+        return {"near": True, "endless": True}
+    if len(calls) < most:
+        return {"near": True}
+    call = calls[-1]
+    if call.raised:
+        return {"raised": call.raised}
+    told = {"result": summary(call.result), "moved": call.moved}
+    return told | difference(before.call.result, call.result)

@@ -1,0 +1,200 @@
+"""The calls that a probe makes of an object: watched, one after the other."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+from autograder.checks.exercise import Answers
+from autograder.checks.facts import Summary
+from autograder.checks.global_state import on_cpu
+from autograder.checks.observe import describe_error, quiet
+from autograder.checks.probes import Probe, seed
+from autograder.checks.properties.fake_dropout import dropout_by_rand
+from autograder.checks.time_limit import TooLongError, limit
+
+_LONGEST = 200  # characters of an error
+
+Notes = dict[int, Summary | None]
+
+
+class _SeenEnoughError(BaseException):
+    """Ends a probe as soon as the last call to be watched has ended."""
+
+
+@dataclass
+class WatchedCall:
+    """A call: what went in, and what came out or was raised.
+
+    ``made`` is the code that made the module, ``notes`` holds by number what a noted
+    expression was (None: not the same each time), and ``moved`` by argument whether its
+    last row reaches row 0 of the first result.
+    """
+
+    given: dict[str, Any]
+    made: str = ""
+    result: Any = None
+    raised: str = ""
+    notes: Notes = field(default_factory=dict)
+    moved: dict[str, bool] = field(default_factory=dict)
+
+
+@dataclass
+class Watch:
+    """Watches the first calls of an object while a probe tries it.
+
+    Args:
+        method: of a class, the one that is watched; "" for a function.
+        most: how many calls; then the probe is ended.
+        moves: whether the last one is made again with other rows.
+        seconds: of CPU time for all that.
+        usual: runs in place of the object's code in all calls before the last one.
+        notes: where noted code puts what it notes.
+    """
+
+    method: str
+    most: int
+    moves: bool
+    seconds: float
+    usual: Callable[..., Any] | None = None
+    notes: Notes = field(default_factory=dict)
+    calls: list[WatchedCall] = field(default_factory=list)
+    raised: str = ""  # outside of any call
+    endless: bool = False
+    _made: str = ""
+
+    def of(self, probe: Probe, made: Any, inputs: Answers) -> list[WatchedCall]:
+        """The calls that the probe makes of an object, at most so many."""
+        copies = {
+            name: value.clone() if isinstance(value, torch.Tensor) else value
+            for name, value in inputs.items()
+        }
+        with quiet(), on_cpu(), torch.random.fork_rng(devices=[]), dropout_by_rand():
+            seed(0)
+            try:
+                with contextlib.redirect_stdout(None), limit(self.seconds):
+                    probe(self._watched(made), copies)
+            except _SeenEnoughError:
+                pass
+            except TooLongError:
+                self.endless = True
+            except (Exception, SystemExit) as error:
+                self.raised = in_a_line(error)
+        return self.calls
+
+    def _watched(self, made: Any) -> Any:
+        if not self.method:
+            return self._watching(made, 0)
+        init = made.__init__
+
+        @functools.wraps(init)
+        def noting(own: Any, *given: Any, **options: Any) -> None:
+            parts = [_short(value) for value in given]
+            parts += [f"{key}={_short(value)}" for key, value in options.items()]
+            self._made = f"{made.__name__}({', '.join(parts)})"
+            init(own, *given, **options)
+
+        watching = self._watching(getattr(made, self.method), 1)
+        members = {self.method: watching, "__init__": noting}
+        return type(made.__name__, (made,), members)
+
+    def _watching(self, function: Callable[..., Any], own: int) -> Callable[..., Any]:
+        """The function, watched; its ``own`` first arguments are not told."""
+        signature = inspect.signature(function)
+
+        @functools.wraps(function)
+        def watching(*given: Any, **options: Any) -> Any:
+            bound = signature.bind(*given, **options)
+            told = {n: _kept(v) for n, v in [*bound.arguments.items()][own:]}
+            call = WatchedCall(told, self._made)
+            self.calls.append(call)
+            state, runs = torch.get_rng_state(), function
+            if self.usual and len(self.calls) < self.most:
+                runs = self.usual
+            self.notes.clear()
+            try:
+                result = runs(*given, **options)
+            except Exception as error:
+                call.raised = in_a_line(error)
+                self._end()
+                raise
+            call.result, call.notes = _kept(result), dict(self.notes)
+            if self.moves and len(self.calls) == self.most:
+                call.moved = _moved(
+                    functools.partial(function, *bound.args[:own]), call, state
+                )
+            self._end()
+            return result
+
+        return watching
+
+    def _end(self) -> None:
+        if len(self.calls) == self.most:
+            raise _SeenEnoughError
+
+
+def in_a_line(error: BaseException) -> str:
+    """An error as it is told: its kind and its first line."""
+    return describe_error(error).splitlines()[0][:_LONGEST]
+
+
+def _short(value: object) -> str:
+    plain = value is None or isinstance(value, bool | int | float | str)
+    return repr(value)[:20] if plain else "..."
+
+
+def _kept(value: Any) -> Any:
+    """A value as it is now, whatever is done to its tensors later."""
+    if isinstance(value, torch.Tensor):
+        return value.detach().clone()
+    if type(value) is dict:
+        return {key: _kept(part) for key, part in value.items()}
+    if type(value) in (tuple, list):
+        return type(value)(_kept(part) for part in value)
+    return value
+
+
+def _moved(
+    function: Callable[..., Any], call: WatchedCall, state: torch.Tensor
+) -> dict[str, bool]:
+    """By argument, whether its last row reaches row 0 of the first result."""
+    old, found = _first(call.result), dict[str, bool]()
+    if old is None or old.dim() < 2:
+        return found
+    for name, value in call.given.items():
+        for row in _other_rows(value):
+            given = {other: _kept(v) for other, v in call.given.items()}
+            given[name][..., -1, :] = row
+            torch.set_rng_state(state)
+            with contextlib.suppress(Exception):
+                new = _first(function(**given))
+                if new is not None and new.shape == old.shape:
+                    rows = new[..., 0, :].float(), old[..., 0, :].float()
+                    moved = not torch.allclose(*rows, equal_nan=True)
+                    found[name] = found.get(name, False) or moved
+    return found
+
+
+def _other_rows(value: object) -> tuple[torch.Tensor, ...]:
+    """Three rows for the last one; no sum, scale or order of its entries stays."""
+    if not isinstance(value, torch.Tensor) or not value.is_floating_point():
+        return ()
+    if value.dim() < 2 or value.shape[-2] < 2:
+        return ()
+    last, steps = value[..., -1, :], torch.arange(1.0, value.shape[-1] + 1).to(value)
+    return (
+        -1.5 * last + 0.3 * steps,
+        last.flip(-1) + 2.0 * (steps % 3),
+        10.0 * torch.cos(steps).expand_as(last),
+    )
+
+
+def _first(result: Any) -> torch.Tensor | None:
+    part = result[0] if isinstance(result, tuple | list) and result else result
+    return part.detach() if isinstance(part, torch.Tensor) else None

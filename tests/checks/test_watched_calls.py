@@ -1,0 +1,94 @@
+"""The calls that a probe makes are watched, and no more of it runs than is needed."""
+
+import torch
+from torch import nn
+
+from autograder.checks.probes import Probe
+from autograder.checks.watched_calls import Watch
+
+X = torch.arange(12.0).view(1, 4, 3)
+
+
+def probe_of(*calls) -> Probe:
+    def near(function, inputs):
+        return {str(i): call(function, inputs["x"]) for i, call in enumerate(calls)}
+
+    return Probe(near)
+
+
+def twice(function, x):
+    return function(function(x))
+
+
+def test_a_call_is_kept_as_it_was_though_the_code_writes_into_it():
+    def change(x):
+        result = x.clone()
+        x.zero_()
+        return result
+
+    (call,) = Watch("", 1, False, 1.0).of(probe_of(twice), change, {"x": X})
+    assert torch.equal(call.given["x"], X) and torch.equal(call.result, X)
+
+
+def test_after_the_last_watched_call_the_probe_is_ended():
+    later = []
+    probe = probe_of(lambda f, x: f(x), lambda f, x: later.append(x))
+    assert len(Watch("", 1, False, 1.0).of(probe, lambda x: 2 * x, {"x": X})) == 1
+    assert later == []
+
+
+def test_earlier_calls_run_the_usual_code():
+    def usual(x):
+        return 2 * x
+
+    def changed(x):
+        return 3 * x
+
+    watch = Watch("", 2, False, 1.0, usual)
+    *_, call = watch.of(probe_of(twice), changed, {"x": X})
+    assert torch.equal(call.given["x"], 2 * X) and torch.equal(call.result, 6 * X)
+
+
+def test_a_module_says_how_it_was_made():
+    class Twice(nn.Module):
+        def __init__(self, size, bias=True):
+            super().__init__()
+
+        def forward(self, x):
+            return 2 * x
+
+    watch = Watch("forward", 1, False, 1.0)
+    (call,) = watch.of(probe_of(lambda m, x: m(3, bias=False)(x)), Twice, {"x": X})
+    assert call.made == "Twice(3, bias=False)" and torch.equal(call.result, 2 * X)
+
+
+def moved(function) -> dict[str, bool]:
+    (call,) = Watch("", 1, True, 1.0).of(
+        probe_of(lambda f, x: f(x)), function, {"x": X}
+    )
+    return call.moved
+
+
+def test_it_is_seen_whether_the_last_row_reaches_row_0():
+    assert moved(lambda x: x.softmax(-1)) == {"x": False}
+    assert moved(lambda x: x.softmax(-2)) == {"x": True}
+    assert moved(lambda x: x.cumsum(-2)) == {"x": False}
+    # a change that is the same for all entries of the row would not be seen here
+    assert moved(lambda x: x.softmax(-1) / x.softmax(-1).sum(-2, True)) == {"x": True}
+
+
+def test_an_error_and_an_endless_call_are_told():
+    def failing(x):
+        raise ValueError("no")
+
+    def endless(x):
+        while True:
+            pass
+
+    (call,) = Watch("", 1, False, 1.0).of(
+        probe_of(lambda f, x: f(x)), failing, {"x": X}
+    )
+    assert call.raised == "ValueError: no"
+    watch = Watch("", 1, False, 0.05)
+    watch.of(probe_of(lambda f, x: f(x)), endless, {"x": X})
+    assert watch.endless
