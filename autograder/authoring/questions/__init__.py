@@ -1,0 +1,1 @@
+"""Questions about each student's own accepted code, decided by running it."""

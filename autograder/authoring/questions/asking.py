@@ -1,0 +1,69 @@
+"""Questions about one answer, made of what execution has shown."""
+
+from __future__ import annotations
+
+import ast
+import random
+from collections.abc import Sequence
+
+from autograder.authoring.questions.changed import (
+    plain_names,
+    what_if,
+    which_change,
+    which_input,
+)
+from autograder.authoring.questions.edits import Edit
+from autograder.authoring.questions.inside import lines, shapes, statements
+from autograder.authoring.questions.listing import Listing
+from autograder.authoring.questions.notes import Place
+from autograder.authoring.questions.observations import Observation, Seen
+from autograder.authoring.questions.question import Question
+
+
+def questions(
+    listing: Listing, places: Sequence[Place], edits: Sequence[Edit],
+    seen: Sequence[Observation], draw: random.Random,
+) -> list[Question]:  # fmt: skip
+    """All questions that can be asked of an answer, the best first.
+
+    Their kinds are "change" (what happens if a line is changed), "which change" (has an
+    effect), "input" (which shows a difference), "shape" and "statement" (of a value in
+    the middle of a call), and "line" (where a shape comes about).
+
+    Args:
+        places: the numbered places whose values were noted.
+        edits: the changes that were tried, in the order of their outcomes.
+        seen: what was observed, the case that is shown first.
+    """
+    names = result_names(listing, seen[0].result)
+    reached = {places[n].line for n in seen[0].ran if 0 <= n < len(places)}
+    tried = [
+        (edit, [case.edits[i] for case in seen])
+        for i, edit in enumerate(edits[: len(seen[0].edits)])
+        if edit.line in reached
+    ]
+    noted = [(places[n], v) for n, v in seen[0].notes if 0 <= n < len(places)]
+    found = [
+        *what_if(tried, seen, names, draw),
+        *which_change(tried, seen[0], names, draw),
+        *which_input(tried, seen, draw),
+        *shapes(noted, seen[0], draw),
+        *statements(noted, seen[0], draw),
+        *lines(listing, noted, seen[0], draw),
+    ]
+    return sorted(found, key=lambda one: -one.worth - draw.random())
+
+
+def result_names(listing: Listing, result: Seen) -> list[str]:
+    """What the parts of a result are called: by the code, or by their places."""
+    function = listing.function_in(ast.parse(listing.source))
+    returns = [n.value for n in ast.walk(function) if isinstance(n, ast.Return)]
+    parts = returns[-1] if len(returns) == 1 else None
+    nodes = parts.elts if isinstance(parts, ast.Tuple) else [parts]
+    usual = plain_names(result)
+    if len(nodes) != len(usual):
+        return usual
+    return [
+        f"`{node.id}`" if isinstance(node, ast.Name) else word
+        for node, word in zip(nodes, usual, strict=True)
+    ]

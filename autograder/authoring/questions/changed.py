@@ -1,0 +1,212 @@
+"""Questions about changes to the code: what one does, which one does it."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from autograder.authoring.questions.edits import Edit
+from autograder.authoring.questions.observations import Observation, Outcome, Seen
+from autograder.authoring.questions.question import OPTIONS, Question, shuffled
+from autograder.authoring.questions.statements import ROWS, Statement, after_edit
+
+Tried = Sequence[tuple[Edit, Sequence[Outcome]]]  # an edit, and its outcome by case
+
+# What each kind of statement asks for, where it is the answer.
+_TELLING = {
+    "columns": 4.0, "rows": 4.0, "sees": 4.0, "nan": 3.0, "negative": 3.0, "shape": 3.0,
+    "triangle": 3.0, "turned": 3.0, "empty": 3.0, "longer": 3.0, "shorter": 3.0,
+    "factor": 2.5, "nothing": 2.5, "true": 2.0, "larger": 2.0, "smaller": 2.0,
+    "error": 2.0, "values": 0.0,
+}  # fmt: skip
+_WAYS = 3  # of asking for one effect, of which a sheet has one
+_USUAL = ("error", "nothing", "values")
+
+
+# --- what happens --------------------------------------------------------------------
+
+
+def what_if(
+    tried: Tried, seen: Sequence[Observation], names: Sequence[str], draw: random.Random
+) -> Iterator[Question]:
+    """You change a line: what happens to this call?"""
+    for edit, outcomes in tried:
+        first = outcomes[0]
+        if first.near or first.is_trivial:
+            continue
+        if first.same and not all(one.same for one in outcomes):
+            continue  # of this input only: see `which_input`
+        called = plain_names(seen[0].result) if edit.is_return else names
+        told = after_edit(seen[0], first, called)
+        right = next((one for one in told if one.true), None)
+        wrong = _false(told, right, draw) if right else []
+        if right and len(wrong) == OPTIONS - 1:
+            yield shuffled(
+                "change", f"You {edit.says}. What happens to this call?", right.text,
+                wrong, about=[edit.says], worth=edit.worth + _TELLING[right.kind],
+                draw=draw, line=edit.line, why=first.raised,
+            )  # fmt: skip
+
+
+def plain_names(result: Seen) -> list[str]:
+    """What the parts of a result are called by their places."""
+    count = len(result.results)
+    if count == 1:
+        return ["the result"]
+    return [f"result {i}" for i in range(1, count + 1)]
+
+
+def _false(
+    told: Sequence[Statement], right: Statement, draw: random.Random
+) -> list[str]:
+    """False statements, each of a kind of its own."""
+    by_kind: dict[str, list[str]] = {}
+    for one in told:
+        if not one.true and one.kind != right.kind:
+            by_kind.setdefault(one.kind, []).append(one.text)
+    special = [kind for kind in by_kind if kind not in _USUAL]
+    usual = [kind for kind in _USUAL if kind in by_kind]
+    draw.shuffle(special)
+    draw.shuffle(usual)
+    kinds = [*special[:1], *usual[:1], *special[1:2], *usual[1:], *special[2:]]
+    return [draw.choice(by_kind[kind][:3]) for kind in kinds[: OPTIONS - 1]]
+
+
+# --- which change --------------------------------------------------------------------
+
+Test = Callable[[Sequence[Outcome]], bool]
+
+
+@dataclass(frozen=True)
+class _Effect:
+    """What exactly one change does: who does it, and who for certain does not."""
+
+    name: str
+    text: str
+    worth: float
+    has: Test
+    has_not: Test
+
+
+def which_change(
+    tried: Tried, seen: Observation, names: Sequence[str], draw: random.Random
+) -> Iterator[Question]:
+    """Exactly one of these changes has an effect: which one?"""
+    plain = [
+        (edit, outcomes)
+        for edit, outcomes in tried
+        if not outcomes[0].is_trivial and not any(one.near for one in outcomes)
+    ]
+    for effect in _effects(seen, names):
+        right = [edit for edit, outcomes in plain if effect.has(outcomes)]
+        wrong = [edit for edit, outcomes in plain if effect.has_not(outcomes)]
+        for one in sorted(right, key=lambda e: -e.worth - draw.random())[:_WAYS]:
+            others = _spread(wrong, one, draw)
+            if len(others) == OPTIONS - 1:
+                yield shuffled(
+                    "which change", effect.text, _told(one), [_told(e) for e in others],
+                    about=[effect.name, one.says], worth=effect.worth, draw=draw,
+                )  # fmt: skip
+
+
+def _effects(seen: Observation, names: Sequence[str]) -> Iterator[_Effect]:
+    shapes = [value.shape for value in seen.result.results]
+
+    def shape(outcomes: Sequence[Outcome]) -> bool | None:
+        """Whether the shapes stay; None where nothing is returned."""
+        result = outcomes[0].result
+        if outcomes[0].raised or result is None:
+            return None
+        return [value.shape for value in result.results] == shapes
+
+    yield _Effect(
+        "error", "Exactly one of these changes makes this call stop with an error. "
+        "Which one?", 7.5, lambda o: bool(o[0].raised), lambda o: shape(o) is not None,
+    )  # fmt: skip
+    yield _Effect(
+        "nothing", "Exactly one of these changes leaves the result of this call as it "
+        "is. Which one?", 8.5, lambda o: all(one.same for one in o),
+        lambda o: not o[0].same,
+    )  # fmt: skip
+    if any(shapes):
+        yield _Effect(
+            "shape", "Exactly one of these changes gives the result a different shape. "
+            "Which one?", 8.0, lambda o: shape(o) is False, lambda o: shape(o) is True,
+        )  # fmt: skip
+    for i, (name, value) in enumerate(zip(names, seen.result.results, strict=False)):
+        if ROWS in value.facts:
+            yield _rows(name, i, shape)
+    for argument, reached in seen.moved.items():
+        if not reached:
+            yield _sees(names[0], argument)
+
+
+def _rows(
+    name: str, index: int, shape: Callable[[Sequence[Outcome]], bool | None]
+) -> _Effect:
+    def sum_to_one(outcomes: Sequence[Outcome]) -> bool:
+        result = outcomes[0].result
+        return result is not None and ROWS in result.results[index].facts
+
+    return _Effect(
+        f"rows of {name}", "After exactly one of these changes, the rows of "
+        f"{name} no longer sum to 1. Which one?", 9.5,
+        lambda o: shape(o) is True and not sum_to_one(o),
+        lambda o: shape(o) is True and sum_to_one(o),
+    )  # fmt: skip
+
+
+def _sees(name: str, argument: str) -> _Effect:
+    return _Effect(
+        f"sees {argument}",
+        f"Exactly one of these changes makes row 0 of {name} depend on the last row of "
+        f"`{argument}`. Which one?", 10.0,
+        lambda o: o[0].moved.get(argument) is True,
+        lambda o: o[0].moved.get(argument) is False,
+    )  # fmt: skip
+
+
+def _spread(edits: Sequence[Edit], right: Edit, draw: random.Random) -> list[Edit]:
+    """Edits of as many lines as there are, and of no line twice if that can be."""
+    pool = sorted(edits, key=lambda e: -e.worth - 2 * draw.random())
+    kept: list[Edit] = []
+    for most in (1, 2, 4):
+        for edit in pool:
+            lines = [other.line for other in (right, *kept)]
+            if edit not in kept and lines.count(edit.line) < most:
+                kept.append(edit)
+            if len(kept) == OPTIONS - 1:
+                return kept
+    return kept
+
+
+def _told(edit: Edit) -> str:
+    return f"{edit.says[:1].upper()}{edit.says[1:]}."
+
+
+# --- which input ---------------------------------------------------------------------
+
+
+def which_input(
+    tried: Tried, seen: Sequence[Observation], draw: random.Random
+) -> Iterator[Question]:
+    """You change a line: which of these inputs shows a difference?"""
+    titles = [case.title for case in seen]
+    if len(titles) < OPTIONS - 1:
+        return
+    for edit, outcomes in tried:
+        different = [i for i, one in enumerate(outcomes) if not one.same]
+        unclear = any(one.near or one.is_trivial for one in outcomes)
+        if len(different) == 1 and not unclear:
+            right = titles[different[0]]
+            yield shuffled(
+                "input", f"You {edit.says}. Which of these inputs shows a difference?",
+                _sentence(right), [_sentence(t) for t in titles if t != right],
+                about=[edit.says, f"input {right}"], worth=edit.worth - 2.0, draw=draw,
+                line=edit.line,
+            )  # fmt: skip
+
+
+def _sentence(title: str) -> str:
+    return f"{title[:1].upper()}{title[1:]}."

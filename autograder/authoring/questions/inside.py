@@ -1,0 +1,94 @@
+"""Questions about the middle of a call: shapes, what is true, and where."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+
+from autograder.authoring.questions.listing import Listing
+from autograder.authoring.questions.notes import Place
+from autograder.authoring.questions.observations import Observation, Seen
+from autograder.authoring.questions.question import OPTIONS, Question, shuffled
+from autograder.authoring.questions.statements import of_value, other_shapes, shape_of
+
+_LARGEST = 100  # a dimension that one can have in mind
+_SPECIAL = {"rows": 7.5, "columns": 8.0, "infinity": 8.0, "triangle": 7.0}
+Noted = Sequence[tuple[Place, Seen]]
+
+
+def _tensors(noted: Noted, seen: Observation) -> Iterator[tuple[Place, Seen, bool]]:
+    """The tensors, and whether no argument has the shape that they have."""
+    given = [value.shape for _, value in seen.call]
+    for place, value in noted:
+        if value.is_tensor and value.shape and max(value.shape) <= _LARGEST:
+            yield place, value, value.shape not in given
+
+
+def shapes(noted: Noted, seen: Observation, draw: random.Random) -> Iterator[Question]:
+    """What is the shape of a value?"""
+    sizes = [size for _, value in seen.call for size in value.shape if size > 1]
+    for place, value, is_new in _tensors(noted, seen):
+        others = other_shapes(value.shape, sizes)[:6]
+        if len(value.shape) < 2 or len(others) < OPTIONS - 1:
+            continue
+        wrong = [others[0], *draw.sample(others[1:], OPTIONS - 2)]
+        yield shuffled(
+            "shape", f"What is the shape of {place.where}?", shape_of(value.shape),
+            [shape_of(one) for one in wrong], about=[place.where], line=place.line,
+            worth=1.0 + len(value.shape) + 4.0 * is_new + 0.5 * bool(place.name),
+            draw=draw,
+        )  # fmt: skip
+
+
+def statements(
+    noted: Noted, seen: Observation, draw: random.Random
+) -> Iterator[Question]:
+    """Which statement about a value is true?"""
+    for place, value, is_new in _tensors(noted, seen):
+        told = of_value(value, [(n, v) for n, v in seen.call if n != place.name])
+        true = [one for one in told if one.true]
+        special = [one for one in true if one.kind in _SPECIAL]
+        ordinary = [one for one in true if one.kind != "booleans"]
+        if not ordinary:
+            continue
+        right = special[0] if special else draw.choice(ordinary)
+        wrong: dict[str, list[str]] = {}
+        for one in told:
+            if not one.true and one.kind != right.kind:
+                wrong.setdefault(one.kind, []).append(one.text)
+        if len(wrong) < OPTIONS - 1:
+            continue
+        kinds = draw.sample(sorted(wrong), OPTIONS - 1)
+        yield shuffled(
+            "statement", f"Which statement is true of {place.where}?", right.text,
+            [draw.choice(wrong[kind]) for kind in kinds], about=[place.where],
+            worth=_SPECIAL.get(right.kind, 2.0 + 3.0 * is_new), line=place.line,
+            draw=draw,
+        )  # fmt: skip
+
+
+def lines(
+    listing: Listing, noted: Noted, seen: Observation, draw: random.Random
+) -> Iterator[Question]:
+    """In which line does a shape first come about?"""
+    first: dict[tuple[int, ...], int] = {}
+    shown = {number for _, number in listing.shown.items()}
+    ran = sorted({place.line for place, _ in noted} & shown)
+    for place, value, is_new in _tensors(noted, seen):
+        if is_new and len(value.shape) > 1:
+            first[value.shape] = min(place.line, first.get(value.shape, place.line))
+    if len(ran) < OPTIONS:
+        return
+    for shape, line in first.items():
+        others = draw.sample([other for other in ran if other != line], OPTIONS - 1)
+        options = sorted([line, *others])
+        yield Question(
+            "line", f"In which line does a tensor of shape {shape_of(shape)} first "
+            "appear?", tuple(_line(listing, one) for one in options),
+            options.index(line), (f"shape {shape}",), 4.0 + len(shape), line,
+        )  # fmt: skip
+
+
+def _line(listing: Listing, number: int) -> str:
+    text = listing.text.splitlines()[number - 1].strip().replace("`", "")
+    return f"Line {number}: `{text}`"

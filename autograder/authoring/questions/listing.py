@@ -1,0 +1,144 @@
+"""The part of an answer that a sheet shows, with its lines numbered from 1."""
+
+from __future__ import annotations
+
+import ast
+import io
+import textwrap
+import tokenize
+from dataclasses import dataclass, field
+
+_LONGEST = 6_000  # characters of an answer that are read
+_MOST_LINES = 36  # on a sheet
+_WIDEST = 130
+
+
+class NotListedError(Exception):
+    """Nothing of an answer can be shown and asked about; the text says why."""
+
+
+@dataclass(frozen=True)
+class Listing:
+    """The code that is shown, and how its lines are numbered.
+
+    Attributes:
+        source: the whole answer, as it was handed in.
+        target: the function or class that the exercise asks for.
+        method: of a class, the method that is asked about; else "".
+        text: what is shown: no docstrings, comments or empty lines.
+        shown: by line of the source, the number of the line that is shown.
+    """
+
+    source: str
+    target: str
+    method: str
+    text: str
+    shown: dict[int, int] = field(repr=False)
+
+    def function_in(self, tree: ast.Module) -> ast.FunctionDef:
+        """The function that is asked about, in a tree of the source."""
+        return _function(tree, self.target)[1]
+
+    def last_shown(self, statement: ast.stmt) -> int:
+        """The number of the last line of a statement."""
+        lines = range(statement.lineno, (statement.end_lineno or statement.lineno) + 1)
+        return max(self.shown[line] for line in lines if line in self.shown)
+
+
+def listing(source: str, target: str) -> Listing:
+    """What is shown of an answer.
+
+    Raises:
+        NotListedError: it is no plain function or class, or too long for a sheet.
+    """
+    if len(source) > _LONGEST:
+        raise NotListedError("it is too long for a sheet")
+    try:
+        tree = ast.parse(source)
+        comments = _comments(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError, tokenize.TokenError):
+        raise NotListedError("it cannot be read as plain Python") from None
+    whole, function = _function(tree, target)
+    _refuse(function)
+    for part in (whole, function):
+        shown = _shown(source, part, comments)
+        if len(shown) <= _MOST_LINES:
+            break
+    else:
+        raise NotListedError(f"it has more than {_MOST_LINES} lines")
+    lines = source.splitlines()
+    text = textwrap.dedent(
+        "\n".join(_without(lines[n - 1], comments.get(n)) for n in shown)
+    )
+    if max(map(len, text.splitlines())) > _WIDEST:
+        raise NotListedError(f"it has lines of more than {_WIDEST} characters")
+    method = "" if whole is function else function.name
+    numbers = {line: number for number, line in enumerate(shown, 1)}
+    return Listing(source, target, method, text, numbers)
+
+
+def _function(tree: ast.Module, target: str) -> tuple[ast.stmt, ast.FunctionDef]:
+    """The definition of the target, and the function in it that does the work."""
+    found = [
+        node for node in tree.body
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == target
+    ]  # fmt: skip
+    if not found:
+        raise NotListedError("it is not written as a function or class of its own")
+    whole = found[-1]
+    if isinstance(whole, ast.FunctionDef):
+        return whole, whole
+    own = {n.name: n for n in whole.body if isinstance(n, ast.FunctionDef)}
+    usual = [name for name in ("forward", "step", "__call__") if name in own]
+    others = [name for name in own if not name.startswith("_")]
+    if not usual and not others:
+        raise NotListedError("its class has no method of its own")
+    return whole, own[(usual or others)[0]]
+
+
+def _refuse(function: ast.FunctionDef) -> None:
+    """See that a call of the function is all that happens.
+
+    Raises:
+        NotListedError: it runs at other times, or out of sight.
+    """
+    nodes = list(ast.walk(function))
+    if any(isinstance(n, ast.Yield | ast.YieldFrom | ast.Await) for n in nodes):
+        raise NotListedError("it is a generator, which runs after it was called")
+    names = {n.id for n in nodes if isinstance(n, ast.Name)}
+    if names & {"exec", "eval", "compile"}:
+        raise NotListedError("it runs code out of a text")
+    words = names | {n.attr for n in nodes if isinstance(n, ast.Attribute)}
+    if words & {
+        "Thread",
+        "ThreadPoolExecutor",
+        "ProcessPoolExecutor",
+        "Process",
+        "fork",
+    }:
+        raise NotListedError("it starts threads or processes")
+
+
+def _comments(source: str) -> dict[int, int]:
+    """By line, the column in which a comment begins."""
+    tokens = tokenize.generate_tokens(io.StringIO(source).readline)
+    return {t.start[0]: t.start[1] for t in tokens if t.type == tokenize.COMMENT}
+
+
+def _without(line: str, comment: int | None) -> str:
+    return line[:comment].rstrip() if comment is not None else line.rstrip()
+
+
+def _shown(source: str, part: ast.stmt, comments: dict[int, int]) -> list[int]:
+    """The lines of a definition without docstrings, comments and empty lines."""
+    hidden: set[int] = set()
+    for node in ast.walk(part):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and ast.get_docstring(node):
+            doc = node.body[0]
+            hidden.update(range(doc.lineno, (doc.end_lineno or doc.lineno) + 1))
+    lines = source.splitlines()
+    numbers = range(part.lineno, (part.end_lineno or part.lineno) + 1)
+    return [
+        n for n in numbers
+        if n not in hidden and _without(lines[n - 1], comments.get(n)).strip()
+    ]  # fmt: skip

@@ -1,0 +1,126 @@
+"""Code that also notes what its expressions come to."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+
+from autograder.authoring.questions.listing import Listing
+from autograder.checks.tracing import NOTE
+
+_WIDEST = 60  # characters of an expression that a question repeats
+
+
+@dataclass(frozen=True)
+class Place:
+    """A value in the code: the displayed line that makes it, and what it is called.
+
+    ``name`` is the variable it is assigned to, "" for a part of a longer expression,
+    which is then told by its ``text``. Without either it is the line itself.
+    """
+
+    line: int
+    text: str = ""
+    name: str = ""
+    is_result: bool = False
+
+    @property
+    def where(self) -> str:
+        """The value in words."""
+        if self.name:
+            return f"`{self.name}` right after line {self.line}"
+        if self.is_result:
+            return f"the value that line {self.line} returns"
+        return f"`{self.text}` in line {self.line}"
+
+
+def noted(listing: Listing) -> tuple[str, list[Place]]:
+    """The answer with a note around each value, and where those are, by number."""
+    tree = ast.parse(listing.source)
+    found: list[Place] = []
+    noting = _Noting(listing, found)
+    function = listing.function_in(tree)
+    for statement in function.body:
+        noting.visit(statement)  # in its place
+    for node in ast.walk(function):
+        for field in ("body", "orelse"):
+            lines = getattr(node, field, None)
+            if isinstance(lines, list) and not isinstance(node, ast.ClassDef):
+                setattr(
+                    node, field, [new for old in lines for new in noting.reached(old)]
+                )
+    return ast.unparse(ast.fix_missing_locations(tree)), found
+
+
+class _Noting(ast.NodeTransformer):
+    """Puts expressions into calls that note their values, inner ones first."""
+
+    def __init__(self, listing: Listing, found: list[Place]) -> None:
+        self._listing, self._found, self._line = listing, found, 0
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        if isinstance(
+            node, ast.FunctionDef | ast.ClassDef | ast.Lambda | ast.JoinedStr
+        ):
+            return node  # run at other times, or not as code
+        if isinstance(node, ast.stmt):
+            self._line = self._listing.shown.get(node.lineno, 0)
+        text = ast.unparse(node) if isinstance(node, _PARTS) else ""
+        name = _assigned(node)
+        line = self._line
+        visited: ast.AST = super().visit(node)
+        if name and isinstance(visited, ast.Assign | ast.AnnAssign) and visited.value:
+            visited.value = self._renamed(visited.value, Place(line, name=name))
+        elif isinstance(visited, ast.Return) and visited.value and _is_result(node):
+            visited.value = self._renamed(visited.value, Place(line, is_result=True))
+        elif text and line and len(text) <= _WIDEST and _is_read(node):
+            return self._note(visited, Place(line, text))
+        return visited
+
+    def reached(self, statement: ast.stmt) -> list[ast.stmt]:
+        """A statement, before which it is noted that it is reached."""
+        line = self._listing.shown.get(getattr(statement, "lineno", 0), 0)
+        if not line:
+            return [statement]
+        return [ast.Expr(self._note(ast.Constant(None), Place(line))), statement]
+
+    def _renamed(self, value: ast.expr, place: Place) -> ast.expr:
+        """A value that has a name is told by its name alone."""
+        if isinstance(value, ast.Call) and getattr(value.func, "id", "") == NOTE:
+            number = ast.literal_eval(value.args[0])
+            self._found[number] = place
+            return value
+        return self._note(value, place)
+
+    def _note(self, value: ast.AST, place: Place) -> ast.Call:
+        self._found.append(place)
+        number = ast.Constant(len(self._found) - 1)
+        assert isinstance(value, ast.expr), "only values are noted"
+        return ast.Call(ast.Name(NOTE, ast.Load()), [number, value], [])
+
+
+_PARTS = (
+    ast.Call | ast.BinOp | ast.Subscript | ast.UnaryOp | ast.Attribute | ast.Compare
+)
+
+
+def _is_read(node: ast.AST) -> bool:
+    """Whether it is a value to be noted: nothing written to, nothing that is called."""
+    if isinstance(node, ast.Attribute):
+        return isinstance(node.ctx, ast.Load) and node.attr in ("T", "mT")
+    return not isinstance(node, ast.Subscript) or isinstance(node.ctx, ast.Load)
+
+
+def _is_result(node: ast.AST) -> bool:
+    value = getattr(node, "value", None)
+    return not isinstance(value, ast.Tuple | ast.Name | ast.Constant)
+
+
+def _assigned(node: ast.AST) -> str:
+    if isinstance(node, ast.Assign) and len(node.targets) == 1:
+        target: ast.expr = node.targets[0]
+    elif isinstance(node, ast.AnnAssign):
+        target = node.target
+    else:
+        return ""
+    return target.id if isinstance(target, ast.Name) else ""

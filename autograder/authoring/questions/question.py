@@ -1,0 +1,72 @@
+"""A question with its options; and which of many a sheet asks."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+OPTIONS = 4
+LETTERS = "ABCD"
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question with its options, of which exactly one is correct.
+
+    Attributes:
+        kind: what is asked: see `questions`.
+        about: what it is about; two questions about one thing are not asked.
+        worth: how much it asks for.
+        line: the displayed line that it is about; 0 for several.
+        why: what execution has shown beside the answer itself, for the key.
+    """
+
+    kind: str
+    text: str
+    options: tuple[str, ...]
+    correct: int
+    about: tuple[str, ...]
+    worth: float
+    line: int = 0
+    why: str = ""
+
+    @property
+    def letter(self) -> str:
+        return LETTERS[self.correct]
+
+    @property
+    def answer(self) -> str:
+        return self.options[self.correct]
+
+
+def shuffled(
+    kind: str, text: str, right: str, wrong: Sequence[str], *, about: Sequence[str],
+    worth: float, draw: random.Random, line: int = 0, why: str = "",
+) -> Question:  # fmt: skip
+    """A question with its options in a drawn order."""
+    options = [right, *wrong]
+    draw.shuffle(options)
+    place = options.index(right)
+    return Question(kind, text, (*options,), place, (*about,), worth, line, why)
+
+
+def chosen(found: Sequence[Question], most: int) -> list[Question]:
+    """The first questions that go together: of several kinds, none about one thing.
+
+    Args:
+        found: all that there are, the best first.
+        most: how many are wanted.
+    """
+    kept: list[Question] = []
+    for many, same_line in ((1, False), (2, False), (2, True)):  # of each kind
+        for one in found:
+            kinds = [other.kind for other in kept]
+            about = {thing for other in kept for thing in other.about}
+            lines = {(other.kind, other.line) for other in kept}
+            fits = not about & {*one.about} and kinds.count(one.kind) < many
+            if fits and (same_line or (one.kind, one.line) not in lines):
+                kept.append(one)
+            if len(kept) == most:
+                return kept
+    return kept

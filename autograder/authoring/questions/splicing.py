@@ -1,0 +1,69 @@
+"""A change in the words of the student's own line, wherever that can be done."""
+
+from __future__ import annotations
+
+import ast
+
+
+def spliced(
+    source: str, statement: ast.stmt, old: ast.AST, new: ast.AST, made: ast.AST
+) -> str:
+    """The text of a statement with one node of it replaced.
+
+    Args:
+        source: the code that the statement is in.
+        old: the node that is replaced, with its place in the source.
+        new: what is there instead.
+        made: the statement as it is to be read; where the student's text cannot be
+            kept, this is what is written out.
+    """
+    plain = in_a_line(made)
+    end = getattr(old, "end_lineno", None)
+    if end is None or not isinstance(new, ast.expr | ast.Slice):
+        return plain
+    lines = source.encode().split(b"\n")
+    before = _between(lines, _start(statement), _start(old))
+    after = _between(lines, _end(old), _end(statement))
+    part, meant = _part(source, old, new), _read(plain)
+    for middle in (part.replace("'", '"'), part, f"({part})"):
+        text = " ".join(f"{before}{middle}{after}".split())
+        if meant and _read(text) == meant:
+            return text
+    return plain
+
+
+def in_a_line(node: ast.AST) -> str:
+    """A statement in one line, without parentheses around several results."""
+    if isinstance(node, ast.Return) and isinstance(node.value, ast.Tuple):
+        return f"return {', '.join(map(ast.unparse, node.value.elts))}"
+    return " ".join(ast.unparse(ast.fix_missing_locations(node)).split())
+
+
+def _part(source: str, old: ast.AST, new: ast.AST) -> str:
+    """The new node: as it was written, where it is a part of the old one."""
+    own = any(node is new for node in ast.walk(old))
+    return (ast.get_source_segment(source, new) if own else "") or ast.unparse(new)
+
+
+def _read(text: str) -> str:
+    try:
+        return ast.dump(ast.parse(text))
+    except (SyntaxError, ValueError):
+        return ""
+
+
+def _start(node: ast.AST) -> tuple[int, int]:
+    return node.lineno, node.col_offset  # type: ignore[attr-defined]
+
+
+def _end(node: ast.AST) -> tuple[int, int]:
+    return node.end_lineno, node.end_col_offset  # type: ignore[attr-defined]
+
+
+def _between(lines: list[bytes], start: tuple[int, int], end: tuple[int, int]) -> str:
+    """The text between two places, given by line (from 1) and column in bytes."""
+    (first, left), (last, right) = start, end
+    if first == last:
+        return lines[first - 1][left:right].decode()
+    inner = [lines[first - 1][left:], *lines[first : last - 1], lines[last - 1][:right]]
+    return b"\n".join(inner).decode()

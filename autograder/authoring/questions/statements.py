@@ -1,0 +1,244 @@
+"""What may be said of a result or of a value, and whether execution shows it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from autograder.authoring.questions.observations import Observation, Outcome, Seen
+
+ROWS, COLUMNS, ABOVE = "rows sum to one", "columns sum to one", "nothing above"
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A sentence that is true or false, as execution has shown; of which kind."""
+
+    kind: str
+    text: str
+    true: bool
+
+
+def shape_of(shape: Sequence[int]) -> str:
+    """A shape as code: ``(2, 3)``."""
+    return f"`{tuple(shape)}`"
+
+
+def other_shapes(
+    shape: Sequence[int], sizes: Sequence[int] = ()
+) -> list[tuple[int, ...]]:
+    """Shapes that a misunderstanding leads to, and that are not the shape.
+
+    Two dimensions swapped, one summed away, one kept as 1, the size of another tensor.
+    """
+    own, found = tuple(shape), list[tuple[int, ...]]()
+    if len(own) > 1:
+        found.append((*own[:-2], own[-1], own[-2]))
+        found.append(own[:-1])
+        found.append((*own[:-1], own[-2]))
+    if len(own) > 2:
+        found.append((own[1], own[0], *own[2:]))
+        found.append((*own[:-3], own[-2], own[-3], own[-1]))
+        found.append((*own[:-3], own[-3] * own[-2], own[-1]))
+    found += [(*own[:-1], size) for size in sizes]
+    found += [(*own[:-1], 1), (1, *own), (*own, 1)]
+    kept = [one for one in dict.fromkeys(found) if one and one != own]
+    return kept
+
+
+def after_edit(
+    before: Observation, after: Outcome, names: Sequence[str]
+) -> list[Statement]:
+    """What may have become of a call, the most telling first; true ones are marked.
+
+    Args:
+        names: what the parts of the result are called.
+    """
+    parts = before.result.results
+    told = [s for i in range(len(parts)) for s in _of_part(before, after, i, names[i])]
+    told += _of_positions(before, after, names[0])
+    ordered = sorted(told, key=lambda one: _ORDER.index(one.kind))
+    ordered.append(Statement("error", "It stops with an error.", bool(after.raised)))
+    if not all(part.number is not None for part in parts):
+        kept = _keeps_shapes(before, after) and not after.same
+        ordered.append(Statement("values", _other_values(before, names), kept))
+    same = "Nothing: it returns the same values."
+    return [*ordered, Statement("nothing", same, after.same)]
+
+
+_ORDER = (
+    "larger", "smaller", "empty", "longer", "shorter", "columns", "rows", "nan",
+    "negative", "sees", "triangle", "true", "turned", "factor", "shape",
+)  # fmt: skip
+
+
+def _other_values(before: Observation, names: Sequence[str]) -> str:
+    rows = _first_with_rows(before)
+    if rows is not None:
+        return f"Only values change; the rows of {names[rows]} still sum to 1."
+    if any(part.is_tensor for part in before.result.results):
+        return "Only values change; every shape stays the same."
+    if all(part.length is not None for part in before.result.results):
+        return "It returns a different value of the same type and length."
+    return "It returns a different value of the same type."
+
+
+def _first_with_rows(before: Observation) -> int | None:
+    parts = before.result.results
+    return next((i for i, part in enumerate(parts) if ROWS in part.facts), None)
+
+
+def _keeps_shapes(before: Observation, after: Outcome) -> bool:
+    """Whether each part stays what it is, but for its values; rows that sum to 1 do."""
+    if after.raised or after.result is None:
+        return False
+    olds, news = before.result.results, after.result.results
+    rows = _first_with_rows(before)
+    if len(olds) != len(news) or (rows is not None and ROWS not in news[rows].facts):
+        return False
+    pairs = zip(olds, news, strict=True)
+    return all(
+        (old.kind, old.shape, old.length) == (new.kind, new.shape, new.length)
+        for old, new in pairs
+    )
+
+
+def _of_part(
+    before: Observation, after: Outcome, index: int, name: str
+) -> Iterator[Statement]:
+    """Of one part of the result."""
+    olds, news = before.result.results, after.result.results if after.result else ()
+    old, new = olds[index], news[index] if len(news) == len(olds) else None
+    if old.number is not None:
+        yield from _of_numbers(name, old.number, new)
+    elif not old.is_tensor:
+        yield from _of_lengths(name, old, new)
+    else:
+        yield from _of_shapes(before, name, old, new)
+        yield from _of_entries(name, old, new)
+        turned = after.turned[index : index + 1] == (True,)
+        if len(old.shape) > 1:
+            text = f"The last two dimensions of {name} are swapped; the values stay."
+            yield Statement("turned", text, turned)
+        factor = (*after.factors[index : index + 1], None)[0]
+        if factor not in (None, 0.0, 1.0):
+            yield Statement("factor", _times(name, factor or 0.0), True)
+
+
+def _of_shapes(
+    before: Observation, name: str, old: Seen, new: Seen | None
+) -> Iterator[Statement]:
+    now = f"{_capital(name)} now has the shape"
+    shape = new.shape if new and new.is_tensor else None
+    if shape is not None and shape != old.shape:
+        yield Statement("shape", f"{now} {shape_of(shape)}.", True)
+    sizes = [size for _, value in before.call for size in value.shape]
+    for other in other_shapes(old.shape, sizes):
+        if other != shape:
+            yield Statement("shape", f"{now} {shape_of(other)}.", False)
+
+
+def _of_entries(name: str, old: Seen, new: Seen | None) -> Iterator[Statement]:
+    """What may become of the entries."""
+    facts = new.facts if new else frozenset[str]()
+    lost = old.facts - facts if new and new.is_tensor else frozenset[str]()
+    if old.dtype == "bool":
+        for value in ("True", "False"):
+            text = f"Every entry of {name} is `{value}`."
+            yield Statement("true", text, f"all {value.lower()}" in facts)
+    elif ROWS in old.facts:
+        text = f"The rows of {name} no longer sum to 1."
+        yield Statement("rows", text, ROWS in lost)
+        text = f"Now the columns of {name} sum to 1, and the rows do not."
+        yield Statement("columns", text, ROWS in lost and COLUMNS in facts)
+    if "negative" not in old.facts and old.dtype != "bool":
+        text = f"Some entries of {name} become negative."
+        yield Statement("negative", text, "negative" in facts)
+    if old.is_float and "nan" not in old.facts:
+        yield Statement("nan", f"Some entries of {name} become NaN.", "nan" in facts)
+    if {ABOVE, "something below"} <= old.facts:
+        text = f"{_capital(name)} no longer has only zeros above its diagonal."
+        yield Statement("triangle", text, ABOVE in lost)
+
+
+def _of_numbers(name: str, old: float, new: Seen | None) -> Iterator[Statement]:
+    number = new.number if new else None
+    larger = number is not None and number > old
+    smaller = number is not None and number < old
+    yield Statement("larger", f"{_capital(name)} becomes larger.", larger)
+    yield Statement("smaller", f"{_capital(name)} becomes smaller.", smaller)
+    lost = number is not None and math.isnan(number)
+    yield Statement("nan", f"{_capital(name)} becomes NaN.", lost)
+
+
+def _of_lengths(name: str, old: Seen, new: Seen | None) -> Iterator[Statement]:
+    """Of a text, a list or a dictionary."""
+    if old.length is None:
+        return
+    length = new.length if new and new.kind == old.kind else None
+    longer = length is not None and length > old.length
+    shorter = length is not None and length < old.length
+    yield Statement("longer", f"{_capital(name)} becomes longer.", longer)
+    yield Statement("shorter", f"{_capital(name)} becomes shorter.", shorter)
+    yield Statement("empty", f"{_capital(name)} is empty.", length == 0)
+
+
+def _of_positions(
+    before: Observation, after: Outcome, name: str
+) -> Iterator[Statement]:
+    for argument, reached in before.moved.items():
+        now = after.moved.get(argument)
+        if not reached:
+            text = f"Row 0 of {name} now depends on the last row of `{argument}`."
+            yield Statement("sees", text, now is True)
+        else:
+            text = f"Row 0 of {name} no longer depends on the last row of `{argument}`."
+            yield Statement("sees", text, now is False)
+
+
+def _times(name: str, factor: float) -> str:
+    if factor == -1:
+        return f"Every entry of {name} changes its sign."
+    if 0 < abs(factor) < 1 and abs(1 / factor - round(1 / factor, 2)) < 1e-3:
+        return f"Every entry of {name} is divided by {1 / factor:.3g}."
+    return f"Every entry of {name} is multiplied by {factor:.3g}."
+
+
+def _capital(name: str) -> str:
+    return f"{name[:1].upper()}{name[1:]}"
+
+
+def of_value(value: Seen, call: Sequence[tuple[str, Seen]]) -> list[Statement]:
+    """What may be true of a tensor in the middle of a call, the most telling first."""
+    facts, two = value.facts, len(value.shape) > 1
+    above = "It has only zeros (or `False`) above its diagonal."
+    infinite = "minus infinity" in facts
+    told = [Statement("infinity", "Some of its entries are `-inf`.", infinite)]
+    if value.dtype != "bool":
+        told.append(Statement("rows", "Each of its rows sums to 1.", ROWS in facts))
+    if two and value.dtype != "bool":
+        columns = "Each of its columns sums to 1."
+        told.append(Statement("columns", columns, COLUMNS in facts))
+    if two:
+        told.append(Statement("triangle", above, ABOVE in facts))
+    booleans = value.dtype == "bool"
+    told.append(Statement("booleans", "Its entries are booleans.", booleans))
+    if value.is_float and not {"nan", "negative"} & facts:
+        told.append(Statement("sign", "None of its entries is negative.", True))
+    elif value.is_float:
+        text, negative = "None of its entries is negative.", "negative" not in facts
+        told += [Statement("sign", text, False)] if not negative else []
+    return [*told, *(_of_sizes(value, call) if two else ())]
+
+
+def _of_sizes(value: Seen, call: Sequence[tuple[str, Seen]]) -> Iterator[Statement]:
+    """Which dimension of which argument a dimension comes from, by its size."""
+    sizes = [(n, i - len(v.shape), s) for n, v in call for i, s in enumerate(v.shape)]
+    for dim, word in ((-1, "last"), (-2, "second-to-last")):
+        for name, other, size in sizes:
+            if size > 1 and other >= -2:
+                end = "last" if other == -1 else "second-to-last"
+                of = f"the {end} dimension of `{name}`"
+                text = f"Its {word} dimension is as long as {of}."
+                yield Statement(f"size {dim}", text, value.shape[dim] == size)

@@ -1,0 +1,72 @@
+"""Accepted solutions of the bank, and the questions about them; all in this process."""
+
+import contextlib
+import io
+import random
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from autograder.authoring.catalogue import specifications
+from autograder.authoring.questions.asking import questions
+from autograder.authoring.questions.edits import Edit, edits
+from autograder.authoring.questions.listing import Listing, NotListedError, listing
+from autograder.authoring.questions.notes import noted
+from autograder.authoring.questions.observations import (
+    NothingObservedError,
+    Observation,
+    read,
+)
+from autograder.authoring.questions.question import Question, chosen
+from autograder.authoring.specification import Specification
+from autograder.authoring.variants import namespace, stands_alone, variant_source
+from autograder.checks import tracing
+
+
+@dataclass(frozen=True)
+class Questioned:
+    """An accepted solution, what is asked about it, and the seconds of CPU it took."""
+
+    specification: Specification
+    name: str
+    listing: Listing
+    edits: list[Edit]
+    seen: list[Observation]
+    asked: list[Question]
+    found: list[Question]  # all that could be asked
+    seconds: float
+
+    @property
+    def is_enough(self) -> bool:
+        return len(self.asked) == 3 and len({one.kind for one in self.asked}) >= 2
+
+
+def ask(specification: Specification, source: str, name: str = "") -> Questioned:
+    """Raises NotListedError, NothingObservedError."""
+    started = time.process_time()
+    shown = listing(source, specification.target)
+    code, places = noted(shown)
+    tried = edits(shown)
+    names = namespace(specification)
+    names.pop(specification.target)
+    answer = tracing.AnswerCode(
+        specification.name, specification.target, shown.method, names
+    )
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        tracing.show(answer, code, [edit.code for edit in tried])
+    seen = read(printed.getvalue())
+    draw = random.Random(name)
+    found = questions(shown, places, tried, seen, draw)
+    asked = chosen(found, 3)
+    seconds = time.process_time() - started
+    return Questioned(specification, name, shown, tried, seen, asked, found, seconds)
+
+
+def of_bank(unit: str) -> Iterator[Questioned]:
+    """All accepted solutions of a unit that can be asked about."""
+    for specification in specifications(unit):
+        for one in specification.accepted:
+            if stands_alone(specification, one):
+                source = variant_source(specification, one)
+                with contextlib.suppress(NotListedError, NothingObservedError):
+                    yield ask(specification, source, f"{specification.name} {one.name}")

@@ -1,0 +1,274 @@
+"""Questions about an answer: several kinds, one correct option, decided by running."""
+
+import ast
+import random
+import re
+
+import pytest
+import torch
+
+from autograder.authoring.catalogue import specification
+from autograder.authoring.questions.edits import edits
+from autograder.authoring.questions.listing import NotListedError, listing
+from autograder.authoring.questions.notes import noted
+from autograder.authoring.questions.observations import (
+    MARK,
+    NothingObservedError,
+    Outcome,
+    read,
+)
+from autograder.authoring.questions.question import Question, chosen, shuffled
+from autograder.authoring.questions.statements import after_edit, other_shapes
+from autograder.authoring.variants import namespace, run_source
+from autograder.checks.probes import find
+from autograder.checks.references import load
+from autograder.checks.watched_calls import Watch
+from autograder.course import units
+from tests.authoring.questioned import Questioned, ask, of_bank
+
+SOFTMAX = '''
+def stable_softmax(x):
+    """Softmax."""
+    # first the largest
+
+    powers = (x - x.amax(dim=-1, keepdim=True)).exp()  # none is above 1
+    return powers / powers.sum(dim=-1, keepdim=True)
+'''
+CAUSAL = """
+def scaled_dot_product_attention(q, k, v, mask=None):
+    scores = q @ k.mT / math.sqrt(q.size(-1))
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -math.inf)
+    weights = scores.softmax(dim=-1)
+    return weights @ v, weights
+"""
+
+
+@pytest.fixture(scope="module")
+def softmax() -> Questioned:
+    return ask(specification("attention/softmax"), SOFTMAX)
+
+
+@pytest.mark.long
+@pytest.mark.slow
+def test_the_bank_s_solutions_get_three_questions_of_two_kinds_within_a_second():
+    found = [one for unit in units() for one in of_bank(unit.name)]
+    enough = [one for one in found if one.is_enough]
+    assert len(found) >= 380 and len(enough) >= 0.95 * len(found)
+    assert [one.name for one in found if one.seconds >= 1] == []
+
+
+# --- exactly one is correct ----------------------------------------------------------
+
+
+def _parts(result) -> list:
+    return list(result) if isinstance(result, tuple) else [result]
+
+
+def _sums(value: torch.Tensor, dim: int) -> bool:
+    return bool(((value.sum(dim) - 1).abs() < 1e-3).all())
+
+
+# A statement on a named part as this test reads it, by what it says.
+READINGS = {
+    r"The rows of .* no longer sum to 1": lambda old, new: not _sums(new, -1),
+    r"Now the columns of .* sum to 1": lambda old, new: _sums(new, -2),
+    r"Some entries of .* become NaN": lambda old, new: bool(new.isnan().any()),
+    r"Some entries of .* become negative": lambda old, new: bool((new < 0).any()),
+    r"The last two dimensions of .* are swapped": lambda old, new: (
+        old.mT.shape == new.shape and torch.allclose(old.mT, new)
+    ),
+}
+
+
+def _is_true(text: str, before, after, names: list[str]) -> bool | None:
+    """Whether an option is true of two results; None for one not read here."""
+    if isinstance(after, Exception):
+        return text == "It stops with an error."
+    pairs = list(zip(_parts(before), _parts(after), strict=False))
+    if text == "It stops with an error.":
+        return False
+    if text == "Nothing: it returns the same values.":
+        return all(o.shape == n.shape and torch.allclose(o, n) for o, n in pairs)
+    of_shape = re.fullmatch(r"(.*) now has the shape `(.*)`\.", text)
+    for name, (old, new) in zip(names, pairs, strict=False):
+        if of_shape and of_shape[1].lower() == name.lower():
+            return tuple(new.shape) == ast.literal_eval(of_shape[2])
+        for pattern, holds in READINGS.items():
+            if name in text and re.match(pattern, text):
+                return holds(old, new)
+    return None
+
+
+def _called(made, given: dict):
+    torch.manual_seed(0)
+    copies = {n: v.clone() if torch.is_tensor(v) else v for n, v in given.items()}
+    try:
+        return made(**copies)
+    except Exception as error:
+        return error
+
+
+@pytest.mark.parametrize("unit", ["attention", "multi_head_attention"])
+def test_no_distractor_is_shown_to_be_correct_by_calling_the_code_here(unit):
+    """Independent of the observations: the code is called, and each option is read."""
+    read_options = 0
+    for one in of_bank(unit):
+        if one.listing.method:
+            continue  # functions can be called with what they were given, and no more
+        spec = one.specification
+        cases = {case.title: case for case in load(unit)[spec.name].cases}
+        by_says = {edit.says: edit for edit in one.edits}
+
+        def made(code, spec=spec):
+            return run_source(code, namespace(spec), "<tried>")[spec.target]
+
+        base = made(one.listing.source)
+        watch = Watch("", 5, False, 5.0)
+        case = cases[one.seen[0].title]
+        for call in watch.of(find(spec.name), base, case.inputs):
+            shapes = [list(getattr(v, "shape", ())) for v in call.given.values()]
+            if shapes == [list(v.shape) for _, v in one.seen[0].call]:
+                break
+        before = _called(base, call.given)
+        parts = len(_parts(before))
+        for question in one.found:
+            if question.kind != "change" or not torch.is_tensor(_parts(before)[0]):
+                continue
+            edit = by_says[question.about[0]]
+            after = _called(made(edit.code), call.given)
+            usual = [f"result {i}" for i in range(1, parts + 1)]
+            names = ["the result"] if parts == 1 else usual
+            returned = re.findall(r"return (.*)$", one.listing.text)[-1:]
+            own = [f"`{name.strip()}`" for name in ",".join(returned).split(",")]
+            if not edit.is_return and len(own) == parts:
+                names = [o if o[1:-1].isidentifier() else u for o, u in zip(own, names)]  # noqa: B905
+            for place, option in enumerate(question.options):
+                truth = _is_true(option, before, after, names)
+                if truth is not None:
+                    read_options += 1
+                    said = (one.name, question.text, option)
+                    assert truth == (place == question.correct), said
+    assert read_options > 100
+
+
+def test_a_shape_is_right_for_a_solution_known_by_heart(softmax):
+    of_sum = "What is the shape of `powers.sum(dim=-1, keepdim=True)` in line 3?"
+    (shape,) = [one for one in softmax.found if one.text == of_sum]
+    assert shape.answer == "`(3, 1)`" and len({*shape.options}) == 4
+    assert shape.options["ABCD".index(shape.letter)] == shape.answer
+
+
+def test_it_is_asked_which_change_lets_a_row_see_another():
+    found = ask(specification("attention/scaled_dot_product"), CAUSAL)
+    told = {one.text: one for one in found.found}
+    masks = "change line 4 to `scores = scores.masked_fill(mask, -math.inf)`"
+    for text, one in told.items():
+        if text == f"You {masks}. What happens to this call?":
+            assert one.answer != "Nothing: it returns the same values."
+    sees = [text for text in told if "depend on the last row" in text]
+    assert sees and found.is_enough
+
+
+# --- its parts -----------------------------------------------------------------------
+
+
+def test_a_listing_has_no_docstring_comment_or_empty_line(softmax):
+    assert softmax.listing.text.splitlines() == [
+        "def stable_softmax(x):",
+        "    powers = (x - x.amax(dim=-1, keepdim=True)).exp()",
+        "    return powers / powers.sum(dim=-1, keepdim=True)",
+    ]
+
+
+@pytest.mark.parametrize(
+    "code, why",
+    [
+        ("def f(x):\n    yield x", "generator"),
+        ("def f(x):\n    exec('y = x')\n    return x", "out of a text"),
+        ("def f(x):\n    Thread(target=print).start()\n    return x", "threads"),
+        ("f = lambda x: x", "function or class of its own"),
+        ("def f(x):\n" + "    x = x + 1\n" * 50, "more than"),
+        ("def f(x):\n    return x" + " + x" * 90, "characters"),
+        ("def f(x:\n", "plain Python"),
+        ("x = " + "(" * 3000, "plain Python"),
+        ("x = 1" * 9000, "too long"),
+        ("class f:\n    y = 1", "no method"),
+    ],
+)
+def test_what_cannot_be_asked_about_is_refused_in_a_line(code, why):
+    with pytest.raises(NotListedError, match=why) as raised:
+        listing(code, "f")
+    assert "\n" not in str(raised.value)
+
+
+def test_noted_code_gives_the_same_results():
+    code, places = noted(listing(SOFTMAX, "stable_softmax"))
+    notes = {}
+
+    def note(number, value):
+        notes[number] = value
+        return value
+
+    names = run_source(code, {"_autograder_note": note}, "<noted>")
+    x = torch.randn(2, 3)
+    assert torch.allclose(names["stable_softmax"](x), x.softmax(-1))
+    named = {place.where: notes[i] for i, place in enumerate(places) if place.name}
+    assert named["`powers` right after line 2"].shape == (2, 3)
+
+
+def test_an_edit_is_told_in_the_student_s_own_words():
+    code = 'def f(q, k):\n    s = (q * q.size(-1) ** -0.5) @ k.mT\n    return {"a": s}'
+    said = [edit.says for edit in edits(listing(code, "f"))]
+    assert "change line 2 to `s = (q * q.size(-2) ** -0.5) @ k.mT`" in said
+    assert not any("delete" in one for one in said)  # `s` would have no value
+    assert len(set(said)) == len(said)
+
+
+def test_statements_are_true_only_of_what_happened(softmax):
+    before = softmax.seen[0]
+    told = after_edit(before, Outcome(raised="RuntimeError: sizes"), ["the result"])
+    assert [one.text for one in told if one.true] == ["It stops with an error."]
+    told = after_edit(before, Outcome(result=before.result, same=True), ["the result"])
+    assert [one.kind for one in told if one.true] == ["nothing"]
+
+
+def test_other_shapes_are_never_the_shape_itself():
+    for shape in ((3,), (2, 2), (2, 3, 4), (5, 5, 5), (1, 2, 1, 3)):
+        assert shape not in other_shapes(shape, [2, 3])
+
+
+def _question(kind: str, about: str, worth: float = 1.0) -> Question:
+    draw = random.Random(0)
+    return shuffled(kind, "?", "a", "bcd", about=[about], worth=worth, draw=draw)
+
+
+def test_no_two_questions_ask_the_same_and_kinds_differ():
+    found = [_question("change", "x"), _question("shape", "x"), _question("shape", "y")]
+    assert [one.about for one in chosen(found, 3)] == [("x",), ("y",)]
+    many = [_question("change", str(i)) for i in range(9)] + [_question("line", "z")]
+    assert sorted(one.kind for one in chosen(many, 3)) == ["change", "change", "line"]
+
+
+FORGED = [
+    "", "[]", "{}", "null", "1e999", '{"cases": []}', '{"cases": [{}]}',
+    '{"cases": "abc"}', '{"refused": 3}', "[" * 5000, '{"cases": [{"title": 1}]}',
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", FORGED)
+def test_a_forged_report_is_refused_in_a_line(text):
+    with pytest.raises(NothingObservedError, match="makes no sense"):
+        read(f"hello\n{MARK}{text}\n")
+
+
+def test_a_sandbox_that_says_nothing_is_told():
+    with pytest.raises(NothingObservedError, match="ended before"):
+        read("Killed")
+    with pytest.raises(NothingObservedError, match="it returns nothing"):
+        read(f'{MARK}{{"refused": "it returns nothing to ask about"}}')
+
+
+def test_the_same_student_gets_the_same_questions(softmax):
+    again = ask(specification("attention/softmax"), SOFTMAX)
+    assert [one.text for one in again.asked] == [one.text for one in softmax.asked]
