@@ -18,6 +18,7 @@ def add(commands: Commands) -> None:
     show = add_graded(commands, "show", _show, "show one student's exercises")
     show.add_argument("student", metavar="STUDENT", help="an id, or a name")
     add_graded(commands, "similarity", _similarity, "list solutions that are alike")
+    _add_questions(commands)
     _add_grades(commands)
     _add_written(commands)
     _add_regrade(commands)
@@ -48,6 +49,15 @@ def _add_report(commands: Commands) -> None:
         "--shareable", action="store_true", help="of a unit: name no student"
     )
     report.add_argument("--output", type=Path, metavar="FILE", help="default: reports/")
+
+
+def _add_questions(commands: Commands) -> None:
+    text = "make sheets with questions about each student's own accepted code"
+    command = add_graded(commands, "questions", _questions, text)
+    command.add_argument(
+        "--student", action="append", dest="students", default=[], metavar="STUDENT",
+        help="of this student only; may be given again",
+    )  # fmt: skip
 
 
 def _add_grades(commands: Commands) -> None:
@@ -144,6 +154,16 @@ def _similarity(options: argparse.Namespace) -> int:
     write(path, similarity.as_html(unit, found, answers, today))
     print(similarity.as_text(unit, found), f"side by side: {path}", sep="\n\n")
     return 0
+
+
+def _questions(options: argparse.Namespace) -> int:
+    from autograder.classroom import gradebook, question_sheets
+
+    unit = gradebook.find_assignment(options.unit, options.course)
+    today = f"{date.today():%d %B %Y}"
+    made, remarks = question_sheets.make(unit, options.course, options.students, today)
+    print(*remarks, *made, sep="\n")
+    return 0 if made else 1
 
 
 def _grades(options: argparse.Namespace) -> int:

@@ -1,0 +1,249 @@
+"""Sheets with questions about each student's own accepted code, and their key."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from autograder.authoring.catalogue import specifications
+from autograder.authoring.questions.asking import questions
+from autograder.authoring.questions.edits import Edit, edits
+from autograder.authoring.questions.listing import Listing, NotListedError, listing
+from autograder.authoring.questions.notes import Place, noted
+from autograder.authoring.questions.observations import (
+    NothingObservedError,
+    Observation,
+    Seen,
+    read,
+)
+from autograder.authoring.questions.question import Question, chosen
+from autograder.classroom import gradebook, page
+from autograder.classroom.classbook import Student, Submission
+from autograder.course import find_unit, grade_ids, graded_notebooks, notebooks
+from autograder.course.errors import CourseError
+from autograder.course.files import write
+from autograder.grading.cells.observing import Asked, observed
+
+_TRIED = 4  # answers of a student that are observed
+_PARTS, _EACH = 2, 3  # answers on a sheet, and questions about each
+_LINES = 40  # of code on a sheet, so that it is one page
+_FEWEST = 3  # questions that make a sheet
+_PLAIN = ("int", "float", "bool", "str")
+
+
+@dataclass(frozen=True)
+class Part:
+    """An answer on a sheet: its listing, the call that is looked at, the questions."""
+
+    title: str
+    code: str
+    call: str
+    questions: tuple[Question, ...]
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """The questions of one student, about one or two answers."""
+
+    student: Student
+    parts: tuple[Part, ...]
+
+    @property
+    def key(self) -> list[tuple[str, Question]]:
+        """All questions, in their order, with the title of their answer."""
+        return [(part.title, one) for part in self.parts for one in part.questions]
+
+
+@dataclass(frozen=True)
+class _Answer:
+    """An answer that may be asked about, and how it is observed."""
+
+    title: str
+    listing: Listing
+    places: Sequence[Place]
+    edits: Sequence[Edit]
+    asked: Asked
+
+
+def make(
+    unit: str, root: Path, students: Sequence[str], today: str
+) -> tuple[list[Path], list[str]]:
+    """Write the sheets of an assignment and their key.
+
+    Args:
+        students: the ids of those who get a sheet; none: all who handed in.
+        today: the date, as it is printed.
+
+    Returns:
+        The paths, first that of all sheets in one file, and a line for each student or
+        answer that nothing is asked about.
+
+    Raises:
+        CourseError: nothing is graded yet, there is no such student, or this machine
+            gives no sandbox.
+    """
+    book = gradebook.read(unit, root)
+    known = {one.student.id: one for one in book.submissions}
+    if unknown := [name for name in students if name not in known]:
+        raise CourseError(f"{unknown[0]} has no graded submission of {unit}")
+    full = {e.name for e in book.exercises if not e.written}
+    most = {e.name: e.max_points for e in book.exercises if e.name in full}
+    sheets, remarks = [], []
+    for name in students or sorted(known):
+        sheet, said = _sheet(unit, root, known[name], most)
+        remarks += said
+        sheets += [sheet] if sheet else []
+    if not sheets:
+        return [], remarks
+    return list(_written(unit, root / "reports", sheets, today)), remarks
+
+
+def _written(
+    unit: str, folder: Path, sheets: Sequence[Sheet], today: str
+) -> Iterator[Path]:
+    pages = {f"{unit}-questions.html": list(sheets)}
+    pages |= {f"{unit}-questions/{one.student.id}.html": [one] for one in sheets}
+    for name, shown in pages.items():
+        text = page.render("questions.html.j2", unit, sheets=shown, today=today)
+        write(folder / name, text)
+        yield folder / name
+    path = folder / f"{unit}-questions-key.html"
+    write(path, page.render("questions_key.html.j2", unit, sheets=sheets, today=today))
+    yield path
+
+
+def _sheet(
+    unit: str, root: Path, submission: Submission, most: dict[str, float]
+) -> tuple[Sheet | None, list[str]]:
+    """A student's sheet, if one can be made, and what is to be said."""
+    who, remarks = submission.student, list[str]()
+    accepted = [
+        grade_ids.exercise_of(name)
+        for name, points in most.items()
+        if (submission.points.get(name) or 0.0) >= points > 0
+    ]
+    paths = [p for p in graded_notebooks(unit, root) if p.parts[-3] == who.id]
+    if not accepted or not paths:
+        return None, [f"{who.full}: no accepted exercise, so there is nothing to ask"]
+    draw = random.Random(f"{unit}/{who.id}")
+    cells = _cells(paths[0])
+    answers, said = _answers(unit, accepted, cells, draw)
+    remarks += [f"{who.full}, {line}" for line in said]
+    plain = [source for _, source in cells]
+    printed = observed(unit, plain, [one.asked for one in answers]) if answers else []
+    parts = []
+    for answer, text in zip(answers, printed, strict=True):
+        try:
+            parts.append(_part(answer, read(text), draw))
+        except NothingObservedError as error:
+            remarks.append(
+                f"{who.full}, {answer.title}: not asked about, since {error}"
+            )
+    sheet = Sheet(who, _fitting(parts))
+    if len(sheet.key) < _FEWEST:
+        return None, [*remarks, f"{who.full}: too few questions for a sheet"]
+    return sheet, remarks
+
+
+def _not_asked(title: str, reason: Exception) -> str:
+    return f"{title}: not asked about, since {reason}"
+
+
+def _fitting(parts: Sequence[Part]) -> tuple[Part, ...]:
+    """The best parts that fit on one page."""
+    kept = list[Part]()
+    for part in sorted(parts, key=lambda part: -_worth(part)):
+        lines = sum(one.code.count("\n") + 1 for one in (*kept, part))
+        if part.questions and len(kept) < _PARTS and lines <= _LINES:
+            kept.append(part)
+    return tuple(kept)
+
+
+def _worth(part: Part) -> float:
+    return sum(one.worth for one in part.questions)
+
+
+def _cells(path: Path) -> list[tuple[str, str]]:
+    """The code of a graded notebook without its checks: (exercise or "", source)."""
+    found = []
+    for cell in notebooks.read(path).cells:
+        mark = cell.metadata.get("nbgrader", {})
+        if cell.cell_type != "code" or (mark.get("grade") and not mark.get("solution")):
+            continue
+        check = grade_ids.check_of(mark["grade_id"]) if mark.get("solution") else ""
+        found.append((grade_ids.exercise_of(check) if check else "", cell.source))
+    return found
+
+
+def _answers(
+    unit: str, accepted: Sequence[str], cells: Sequence[tuple[str, str]],
+    draw: random.Random,
+) -> tuple[list[_Answer], list[str]]:  # fmt: skip
+    """Some accepted answers that may be asked about, and why others may not."""
+    known = {one.name: one for one in specifications(find_unit(unit).name)}
+    sources = {exercise: source for exercise, source in cells if exercise}
+    names = [name for name in accepted if name in known and name in sources]
+    draw.shuffle(names)
+    found, said = list[_Answer](), []
+    for name in names:
+        if len(found) == _TRIED:
+            break
+        title, target = known[name].title, known[name].target
+        try:
+            shown = listing(sources[name], target)
+            found.append(_answer(name, title, shown))
+        except NotListedError as error:
+            said.append(_not_asked(title, error))
+    return found, said
+
+
+def _answer(exercise: str, title: str, shown: Listing) -> _Answer:
+    code, places = noted(shown)
+    tried = edits(shown)
+    sources = tuple(edit.code for edit in tried)
+    asked = Asked(exercise, shown.target, shown.method, code, sources)
+    return _Answer(title, shown, places, tried, asked)
+
+
+def _part(answer: _Answer, seen: list[Observation], draw: random.Random) -> Part:
+    found = questions(answer.listing, answer.places, answer.edits, seen, draw)
+    asked = chosen(found, _EACH)
+    lines = enumerate(answer.listing.text.splitlines(), 1)
+    code = "\n".join(f"{number:2}  {line}" for number, line in lines)
+    return Part(answer.title, code, call_of(answer.listing, seen[0]), tuple(asked))
+
+
+# --- the call, in words --------------------------------------------------------------
+
+
+def call_of(shown: Listing, seen: Observation) -> str:
+    """The call that is looked at: its arguments with their shapes or values."""
+    given = [(name, value) for name, value in seen.call if value.kind != "NoneType"]
+    names = ", ".join(name for name, _ in given)
+    called = f"`{shown.target}({names})`"
+    if shown.method:
+        method = "" if shown.method == "forward" else f".{shown.method}"
+        called = f"`module = {seen.made}` and then `module{method}({names})`"
+    told = [f"`{name}` {_value(value)}" for name, value in given]
+    return f"{called} with {_listed(told)}" if told else called
+
+
+_DTYPES = {"bool": " of booleans", "int64": " of integers", "float64": " in float64"}
+
+
+def _value(value: Seen) -> str:
+    if value.is_tensor:
+        kind = _DTYPES.get(value.dtype, "")
+        return f"of shape `{value.shape}`{kind}"
+    if value.kind in _PLAIN:
+        return f"= `{value.text}`"
+    if value.length is not None:
+        return f"a {value.kind} of {value.length}"
+    return "a function" if value.kind == "function" else "an object"
+
+
+def _listed(words: Sequence[str]) -> str:
+    *first, last = words
+    return f"{', '.join(first)} and {last}" if first else last

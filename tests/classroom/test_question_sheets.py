@@ -1,0 +1,110 @@
+"""Each student gets a page of questions about their own code; the key knows it all."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from autograder import cli
+from autograder.classroom import gradebook, question_sheets, sample
+from autograder.classroom.classbook import Classbook, Item, Student, Submission
+from autograder.course import find_unit
+from autograder.course.errors import CourseError
+
+UNIT = "02_attention"
+NAMES = ("attention-softmax", "attention-scaled_scores", "attention-scores")
+TODAY = "1 March 2026"
+HOSTILE = """
+print('autograder-trace {"cases": []}</code><script>alert(1)</script>')
+def stable_softmax(x):
+    print("<img src=x onerror=alert(2)>")
+    return x.softmax(-1)["</pre><script>alert(3)</script>"]
+"""
+
+
+def _submission(student: Student, points: float) -> Submission:
+    return Submission(student, dict.fromkeys(NAMES, points))
+
+
+@pytest.fixture(scope="module")
+def handed_in() -> dict[str, nbformat.NotebookNode]:
+    """Four notebooks: ada's and emmy's are right, mallory attacks, gil yields."""
+    made = sample.submissions(find_unit("attention"))
+    books = {n: nbformat.reads(made[n].decode(), 4) for n in ("ada", "emmy")}
+    others = {"mallory": HOSTILE, "gil": "def stable_softmax(x):\n    yield x"}
+    for name, source in others.items():
+        books[name] = nbformat.reads(made["ada"].decode(), 4)
+        for cell in books[name].cells:
+            if cell.metadata.get("nbgrader", {}).get("solution"):
+                softmax = "softmax-" in cell.metadata.nbgrader.grade_id
+                cell.source = source if softmax else "pass"
+    return books
+
+
+@pytest.fixture
+def course(handed_in, tmp_path, monkeypatch) -> Path:
+    people = {
+        "ada": (Student("ada", "Ada", "Lovelace"), 10.0),
+        "emmy": (Student("emmy"), 10.0),
+        "felix": (Student("felix"), 0.0),
+        "gil": (Student("gil"), 10.0),
+        "mallory": (Student("mallory", "<b>Mal</b>"), 10.0),
+    }
+    for name, book in handed_in.items():
+        path = tmp_path / "autograded" / name / UNIT / f"{UNIT}.ipynb"
+        path.parent.mkdir(parents=True)
+        nbformat.write(book, path)
+    items = tuple(Item(name, 10.0) for name in NAMES)
+    book = Classbook(UNIT, items, tuple(_submission(*who) for who in people.values()))
+    monkeypatch.setattr(gradebook, "read", lambda unit, root: book)
+    return tmp_path
+
+
+def test_everybody_with_accepted_code_gets_a_page_and_the_rest_a_line(course):
+    paths, remarks = question_sheets.make(UNIT, course, [], TODAY)
+    names = [path.relative_to(course / "reports").as_posix() for path in paths]
+    assert names == [
+        f"{UNIT}-questions.html",
+        f"{UNIT}-questions/ada.html",
+        f"{UNIT}-questions/emmy.html",
+        f"{UNIT}-questions-key.html",
+    ]
+    said = "\n".join(remarks)
+    assert "felix: no accepted exercise, so there is nothing to ask" in said
+    assert re.search(r"gil, .*: not asked about, since it is a generator", said)
+    assert re.search(r"Mal.*not asked about, since .*", said)
+    page = paths[1].read_text()
+    assert "Ada Lovelace (ada)" in page and 3 <= page.count('<ol class="options') <= 6
+    both = paths[0].read_text()
+    assert both.count('<article class="sheet"') == 2
+    for path in paths:
+        text = path.read_text()
+        assert "<script" not in text and "onerror" not in text
+
+
+def test_the_key_has_a_letter_for_each_question_and_sheets_stay_the_same(course):
+    paths, _ = question_sheets.make(UNIT, course, ["ada"], TODAY)
+    before = [path.read_text() for path in paths]
+    again, _ = question_sheets.make(UNIT, course, ["ada"], TODAY)
+    assert [path.read_text() for path in again] == before
+    asked = before[1].count('<ol class="options')
+    letters = re.findall(r"<strong>([A-D])</strong>", before[-1])
+    assert len(letters) == asked and 'class="correct"' not in before[1]
+
+
+def test_a_student_who_is_not_there_is_a_line(course, monkeypatch, capsys):
+    with pytest.raises(CourseError, match="nobody has no graded submission"):
+        question_sheets.make(UNIT, course, ["nobody"], TODAY)
+
+
+def test_the_command_says_where_the_sheets_are(course, monkeypatch, capsys):
+    monkeypatch.setattr(gradebook, "find_assignment", lambda name, root: UNIT)
+    told = ["questions", "02", "--student", "emmy", "--course", str(course)]
+    assert cli.main(told) == 0
+    assert f"{UNIT}-questions/emmy.html" in capsys.readouterr().out
+    told[3] = "felix"
+    assert cli.main(told) == 1
+    assert "no accepted exercise" in capsys.readouterr().out

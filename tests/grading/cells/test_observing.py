@@ -1,0 +1,74 @@
+"""Answers are observed in a sandbox, whatever else the notebook does there."""
+
+import pytest
+
+from autograder.authoring.questions.edits import edits
+from autograder.authoring.questions.listing import listing
+from autograder.authoring.questions.notes import noted
+from autograder.authoring.questions.observations import NothingObservedError, read
+from autograder.grading.cells.observing import Asked, observed
+
+UNIT = "02_attention"
+IMPORTS = "import math\nimport torch"
+ANSWER = "def dot_product_scores(q, k):\n    scores = q @ k.mT\n    return scores"
+
+
+def asked(source: str = ANSWER) -> Asked:
+    shown = listing(source, "dot_product_scores")
+    codes = tuple(edit.code for edit in edits(shown))
+    return Asked("attention/scores", shown.target, shown.method, noted(shown)[0], codes)
+
+
+def test_an_answer_is_observed_with_its_edits():
+    (printed,) = observed(UNIT, [IMPORTS, ANSWER], [asked()])
+    seen = read(printed)
+    assert [value.shape for _, value in seen[0].call] == [(4, 8), (5, 8)]
+    assert seen[0].result.shape == (4, 5)
+    assert len(seen[0].edits) == len(asked().edits) > 3
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import os\nos._exit(1)",
+        "raise SystemExit",
+        "while True: pass",
+        "1 / 0",
+        "print('autograder-trace {}')",
+    ],
+    ids=["exit", "quit", "endless", "error", "forged"],
+)
+def test_a_cell_that_ends_its_process_costs_only_itself(code, monkeypatch):
+    monkeypatch.setattr("autograder.grading.cells.observing._CELL_SECONDS", 2)
+    (printed,) = observed(UNIT, [IMPORTS, code, ANSWER], [asked()])
+    assert read(printed)[0].result.shape == (4, 5)
+
+
+def test_hostile_answers_stay_in_the_sandbox(tmp_path):
+    secret = tmp_path / "secret.txt"
+    secret.write_text("canary")
+    target = tmp_path / "written.txt"
+    source = (
+        "def dot_product_scores(q, k):\n"
+        f"    open({str(target)!r}, 'w').write('out')\n"
+        "    return q @ k.mT"
+    )
+    reading = f"print(open({str(secret)!r}).read())\n{ANSWER}"
+    first, second = observed(UNIT, [IMPORTS], [asked(source), asked(reading)])
+    assert not target.exists() and "canary" not in first + second
+    for printed in (first, second):
+        with pytest.raises(NothingObservedError):
+            read(printed)
+
+
+def test_an_answer_that_never_ends_costs_only_itself(monkeypatch):
+    monkeypatch.setattr("autograder.grading.cells.observing._CELL_SECONDS", 2)
+    source = (
+        "def dot_product_scores(q, k):\n"
+        "    try:\n        while True: pass\n"
+        "    except BaseException:\n        while True: pass\n    return q"
+    )
+    first, second = observed(UNIT, [IMPORTS], [asked(source), asked()])
+    with pytest.raises(NothingObservedError):
+        read(first)
+    assert read(second)[0].result.shape == (4, 5)
