@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from autograder.authoring import assistants
 from autograder.course import ROOT, Unit, settings
 from autograder.course.errors import CourseError
 
@@ -78,7 +79,10 @@ class Repository:
         return f"[![Open in Colab]({picture})]({self.notebook(unit)})"
 
     def first_cells(self, unit: Unit) -> tuple[str, str]:
-        """How a notebook begins: the badge, and the code that finds the checks."""
+        """How a notebook begins: the badge, and the code that finds the checks.
+
+        Below the badge it is said what AI assistants may do.
+        """
         code = _CELL.format(
             latest=self.file(CHECKS),
             checks=CHECKS,
@@ -86,7 +90,7 @@ class Repository:
             distribution=DISTRIBUTION,
             wheel=DISTRIBUTION.replace("-", "_"),
         )
-        return self.badge(unit), code
+        return f"{self.badge(unit)}\n\n{assistants.policy(unit.root).notice}", code
 
 
 def published(root: Path = ROOT, owner: str = "") -> Repository:

@@ -16,6 +16,7 @@ from typing import Any
 
 import nbformat
 
+from autograder.authoring import assistants
 from autograder.authoring.colab import CHECKS, DISTRIBUTION, Repository, published
 from autograder.classroom.publishing import wheel
 from autograder.course import ROOT, Unit, manifest, notebooks, units
@@ -114,6 +115,8 @@ def build(last: Unit, folder: Path, where: Repository | None = None) -> list[Pat
     for text in ("LICENSE", "LICENSE-TEXT"):
         write(part / text, (ROOT / text).read_bytes())
     write(part / "environment.yml", _environment(name))
+    for rules in assistants.FILES:
+        write(part / rules, assistants.policy(last.root).rules.encode())
     shutil.rmtree(folder, ignore_errors=True)
     part.replace(folder)
     return sorted(path for path in folder.rglob("*") if path.is_file())

@@ -10,7 +10,7 @@ import nbformat
 import pytest
 import yaml
 
-from autograder.authoring import colab, notebook, release
+from autograder.authoring import assistants, colab, notebook, release
 from autograder.classroom.publishing import kit
 from autograder.course import ROOT, Unit, find_unit, units
 from autograder.course.errors import CourseError
@@ -44,7 +44,8 @@ def test_it_holds_all_notebooks_a_wheel_and_a_readme(built):
     notebooks = {f"{unit.label}.ipynb" for unit in kit.shown_units(kit.first_unit())}
     assert len(notebooks) >= 2
     texts = {"README.md", "student.md", "environment.yml", "LICENSE", "LICENSE-TEXT"}
-    assert names == notebooks | texts | {"checks.txt", wheel_in(built).name}
+    rules = {PurePath(name).name for name in assistants.FILES}
+    assert names == notebooks | texts | rules | {"checks.txt", wheel_in(built).name}
 
 
 def test_the_kit_to_start_a_term_with_holds_no_solution(built):
@@ -183,3 +184,8 @@ def test_a_release_without_its_first_cells_says_how_to_build_it(tmp_path):
     nbformat.write(nbformat.v4.new_notebook(cells=cells), unit.release)
     with pytest.raises(CourseError, match="run make build UNIT=01"):
         kit._notebook(unit, colab.published())
+
+
+def test_assistants_find_the_course_s_policy_wherever_they_look(built):
+    texts = {(built / name).read_text("utf-8") for name in assistants.FILES}
+    assert texts == {assistants.policy().rules}
