@@ -1,4 +1,4 @@
-"""Watch a student's code at work: what its expressions are, what edits change.
+"""CallWatch a student's code at work: what its expressions are, what edits change.
 
 This runs beside the student's code, so nothing it says can be trusted: it reports plain
 data, and whoever asked decides what to make of it.
@@ -6,11 +6,12 @@ data, and whoever asked decides what to make of it.
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import json
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,7 +22,7 @@ from autograder.checks.exercise import Case
 from autograder.checks.facts import Summary, difference, summary
 from autograder.checks.probes import Probe, find
 from autograder.checks.references import load
-from autograder.checks.watched_calls import Notes, Watch, WatchedCall, in_a_line
+from autograder.checks.watched_calls import CallWatch, Notes, WatchedCall, in_a_line
 
 NOTE = "_autograder_note"  # noted code calls it with a number and a value
 MARK = "autograder-trace "  # before the report, in what a cell prints
@@ -143,7 +144,7 @@ def _watched(
     for case in [one for one in cases if _is_plain(one)][: 2 * _MOST_CASES]:
         if found and time.process_time() - started > _IN_ALL / 2:
             break
-        watch = Watch(answer.method, _MOST_CALLS, False, _SECONDS, notes=notes)
+        watch = CallWatch(answer.method, _MOST_CALLS, False, _SECONDS, notes=notes)
         calls = watch.of(probe, made, case.inputs)
         ever = ever or bool(calls)
         usable = [
@@ -156,7 +157,7 @@ def _watched(
         none = "no visible case calls it by itself, without an error"
         raise CannotTraceError("it returns nothing to ask about" if ever else none)
     best, *others = sorted(found, key=_worth, reverse=True)[:_MOST_CASES]
-    again = Watch(answer.method, best.number + 1, True, _SECONDS, notes=notes)
+    again = CallWatch(answer.method, best.number + 1, True, _SECONDS, notes=notes)
     call = again.of(probe, made, best.case.inputs)[-1]
     return called, [replace(best, call=call), *others]
 
@@ -200,17 +201,45 @@ def _edited(
 ) -> Summary:  # fmt: skip
     """What changed code comes to in a call, beside what it was."""
     most = before.number + 1
-    watch = Watch(answer.method, most, moves, _EDIT_SECONDS, usual)
-    try:
-        calls = watch.of(probe, answer.defined(code), before.case.inputs)
-    except Exception as error:  # it cannot even be defined
-        return {"raised": in_a_line(error)}
-    if watch.endless:
-        return {"near": True, "endless": True}
-    if len(calls) < most:
-        return {"near": True}
-    call = calls[-1]
-    if call.raised:
-        return {"raised": call.raised}
+    results = []
+    for memory in (1.0, 2.0) if "empty" in code else (None,):
+        watch = CallWatch(answer.method, most, moves, _EDIT_SECONDS, usual)
+        try:
+            with _new_memory_holding(memory):
+                calls = watch.of(probe, answer.defined(code), before.case.inputs)
+        except Exception as error:  # it cannot even be defined
+            return {"raised": in_a_line(error)}
+        if watch.endless:
+            return {"near": True, "endless": True}
+        if len(calls) < most:
+            return {"near": True}
+        call = calls[-1]
+        if call.raised:
+            return {"raised": call.raised}
+        results.append(call.result)
+    if "same" not in difference(results[0], results[-1]):
+        return {"near": True}  # it shows what happens to be in the memory
     told = {"result": summary(call.result), "moved": call.moved}
     return told | difference(before.call.result, call.result)
+
+
+def _bound(filled: Callable[..., Any], own: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda *args, **options: filled(own, *args, **options)
+
+
+@contextlib.contextmanager
+def _new_memory_holding(value: float | None) -> Iterator[None]:
+    """Have tensors that are made empty hold a number, where one is given."""
+
+    def filled(own: Callable[..., torch.Tensor], *args: Any, **options: Any) -> Any:
+        return own(*args, **options).fill_(value or 0.0)
+
+    made = ((torch, "empty"), (torch, "empty_like"), (torch.Tensor, "new_empty"))
+    saved = [(holder, name, getattr(holder, name)) for holder, name in made]
+    try:
+        for holder, name, own in saved if value is not None else ():
+            setattr(holder, name, _bound(filled, own))
+        yield
+    finally:
+        for holder, name, own in saved:
+            setattr(holder, name, own)

@@ -46,7 +46,7 @@ class WatchedCall:
 
 
 @dataclass
-class Watch:
+class CallWatch:
     """Watches the first calls of an object while a probe tries it.
 
     Args:

@@ -9,16 +9,16 @@ from pathlib import Path
 
 from autograder.authoring.catalogue import specifications
 from autograder.authoring.questions.asking import questions
-from autograder.authoring.questions.edits import Edit, edits
+from autograder.authoring.questions.edits import TriedEdit, edits
 from autograder.authoring.questions.listing import Listing, NotListedError, listing
-from autograder.authoring.questions.notes import Place, noted
+from autograder.authoring.questions.notes import NotedPlace, noted
 from autograder.authoring.questions.observations import (
     NothingObservedError,
     Observation,
     Seen,
     read,
 )
-from autograder.authoring.questions.question import Question, chosen
+from autograder.authoring.questions.question import ChoiceQuestion, chosen
 from autograder.classroom import gradebook, page
 from autograder.classroom.classbook import Student, Submission
 from autograder.course import find_unit, grade_ids, graded_notebooks, notebooks
@@ -34,24 +34,24 @@ _PLAIN = ("int", "float", "bool", "str")
 
 
 @dataclass(frozen=True)
-class Part:
+class SheetPart:
     """An answer on a sheet: its listing, the call that is looked at, the questions."""
 
     title: str
     code: str
     call: str
-    questions: tuple[Question, ...]
+    questions: tuple[ChoiceQuestion, ...]
 
 
 @dataclass(frozen=True)
-class Sheet:
+class QuestionSheet:
     """The questions of one student, about one or two answers."""
 
     student: Student
-    parts: tuple[Part, ...]
+    parts: tuple[SheetPart, ...]
 
     @property
-    def key(self) -> list[tuple[str, Question]]:
+    def key(self) -> list[tuple[str, ChoiceQuestion]]:
         """All questions, in their order, with the title of their answer."""
         return [(part.title, one) for part in self.parts for one in part.questions]
 
@@ -62,8 +62,8 @@ class _Answer:
 
     title: str
     listing: Listing
-    places: Sequence[Place]
-    edits: Sequence[Edit]
+    places: Sequence[NotedPlace]
+    edits: Sequence[TriedEdit]
     asked: Asked
 
 
@@ -101,7 +101,7 @@ def make(
 
 
 def _written(
-    unit: str, folder: Path, sheets: Sequence[Sheet], today: str
+    unit: str, folder: Path, sheets: Sequence[QuestionSheet], today: str
 ) -> Iterator[Path]:
     pages = {f"{unit}-questions.html": list(sheets)}
     pages |= {f"{unit}-questions/{one.student.id}.html": [one] for one in sheets}
@@ -116,7 +116,7 @@ def _written(
 
 def _sheet(
     unit: str, root: Path, submission: Submission, most: dict[str, float]
-) -> tuple[Sheet | None, list[str]]:
+) -> tuple[QuestionSheet | None, list[str]]:
     """A student's sheet, if one can be made, and what is to be said."""
     who, remarks = submission.student, list[str]()
     accepted = [
@@ -141,7 +141,7 @@ def _sheet(
             remarks.append(
                 f"{who.full}, {answer.title}: not asked about, since {error}"
             )
-    sheet = Sheet(who, _fitting(parts))
+    sheet = QuestionSheet(who, _fitting(parts))
     if len(sheet.key) < _FEWEST:
         return None, [*remarks, f"{who.full}: too few questions for a sheet"]
     return sheet, remarks
@@ -151,9 +151,9 @@ def _not_asked(title: str, reason: Exception) -> str:
     return f"{title}: not asked about, since {reason}"
 
 
-def _fitting(parts: Sequence[Part]) -> tuple[Part, ...]:
+def _fitting(parts: Sequence[SheetPart]) -> tuple[SheetPart, ...]:
     """The best parts that fit on one page."""
-    kept = list[Part]()
+    kept = list[SheetPart]()
     for part in sorted(parts, key=lambda part: -_worth(part)):
         lines = sum(one.code.count("\n") + 1 for one in (*kept, part))
         if part.questions and len(kept) < _PARTS and lines <= _LINES:
@@ -161,7 +161,7 @@ def _fitting(parts: Sequence[Part]) -> tuple[Part, ...]:
     return tuple(kept)
 
 
-def _worth(part: Part) -> float:
+def _worth(part: SheetPart) -> float:
     return sum(one.worth for one in part.questions)
 
 
@@ -207,12 +207,12 @@ def _answer(exercise: str, title: str, shown: Listing) -> _Answer:
     return _Answer(title, shown, places, tried, asked)
 
 
-def _part(answer: _Answer, seen: list[Observation], draw: random.Random) -> Part:
+def _part(answer: _Answer, seen: list[Observation], draw: random.Random) -> SheetPart:
     found = questions(answer.listing, answer.places, answer.edits, seen, draw)
     asked = chosen(found, _EACH)
     lines = enumerate(answer.listing.text.splitlines(), 1)
     code = "\n".join(f"{number:2}  {line}" for number, line in lines)
-    return Part(answer.title, code, call_of(answer.listing, seen[0]), tuple(asked))
+    return SheetPart(answer.title, code, call_of(answer.listing, seen[0]), tuple(asked))
 
 
 # --- the call, in words --------------------------------------------------------------

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from autograder.authoring.catalogue import specifications
 from autograder.authoring.questions.asking import questions
-from autograder.authoring.questions.edits import Edit, edits
+from autograder.authoring.questions.edits import TriedEdit, edits
 from autograder.authoring.questions.listing import Listing, NotListedError, listing
 from autograder.authoring.questions.notes import noted
 from autograder.authoring.questions.observations import (
@@ -17,7 +17,7 @@ from autograder.authoring.questions.observations import (
     Observation,
     read,
 )
-from autograder.authoring.questions.question import Question, chosen
+from autograder.authoring.questions.question import ChoiceQuestion, chosen
 from autograder.authoring.specification import Specification
 from autograder.authoring.variants import namespace, stands_alone, variant_source
 from autograder.checks import tracing
@@ -30,10 +30,10 @@ class Questioned:
     specification: Specification
     name: str
     listing: Listing
-    edits: list[Edit]
+    edits: list[TriedEdit]
     seen: list[Observation]
-    asked: list[Question]
-    found: list[Question]  # all that could be asked
+    asked: list[ChoiceQuestion]
+    found: list[ChoiceQuestion]  # all that could be asked
     seconds: float
 
     @property

@@ -13,16 +13,16 @@ from autograder.authoring.questions.listing import NotListedError, listing
 from autograder.authoring.questions.notes import noted
 from autograder.authoring.questions.observations import (
     MARK,
+    EditOutcome,
     NothingObservedError,
-    Outcome,
     read,
 )
-from autograder.authoring.questions.question import Question, chosen, shuffled
+from autograder.authoring.questions.question import ChoiceQuestion, chosen, shuffled
 from autograder.authoring.questions.statements import after_edit, other_shapes
 from autograder.authoring.variants import namespace, run_source
 from autograder.checks.probes import find
 from autograder.checks.references import load
-from autograder.checks.watched_calls import Watch
+from autograder.checks.watched_calls import CallWatch
 from autograder.course import units
 from tests.authoring.questioned import Questioned, ask, of_bank
 
@@ -124,7 +124,7 @@ def test_no_distractor_is_shown_to_be_correct_by_calling_the_code_here(unit):
             return run_source(code, namespace(spec), "<tried>")[spec.target]
 
         base = made(one.listing.source)
-        watch = Watch("", 5, False, 5.0)
+        watch = CallWatch("", 5, False, 5.0)
         case = cases[one.seen[0].title]
         for call in watch.of(find(spec.name), base, case.inputs):
             shapes = [list(getattr(v, "shape", ())) for v in call.given.values()]
@@ -227,9 +227,11 @@ def test_an_edit_is_told_in_the_student_s_own_words():
 
 def test_statements_are_true_only_of_what_happened(softmax):
     before = softmax.seen[0]
-    told = after_edit(before, Outcome(raised="RuntimeError: sizes"), ["the result"])
+    told = after_edit(before, EditOutcome(raised="RuntimeError: sizes"), ["the result"])
     assert [one.text for one in told if one.true] == ["It stops with an error."]
-    told = after_edit(before, Outcome(result=before.result, same=True), ["the result"])
+    told = after_edit(
+        before, EditOutcome(result=before.result, same=True), ["the result"]
+    )
     assert [one.kind for one in told if one.true] == ["nothing"]
 
 
@@ -238,7 +240,7 @@ def test_other_shapes_are_never_the_shape_itself():
         assert shape not in other_shapes(shape, [2, 3])
 
 
-def _question(kind: str, about: str, worth: float = 1.0) -> Question:
+def _question(kind: str, about: str, worth: float = 1.0) -> ChoiceQuestion:
     draw = random.Random(0)
     return shuffled(kind, "?", "a", "bcd", about=[about], worth=worth, draw=draw)
 

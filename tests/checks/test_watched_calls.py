@@ -4,7 +4,7 @@ import torch
 from torch import nn
 
 from autograder.checks.probes import Probe
-from autograder.checks.watched_calls import Watch
+from autograder.checks.watched_calls import CallWatch
 
 X = torch.arange(12.0).view(1, 4, 3)
 
@@ -26,14 +26,14 @@ def test_a_call_is_kept_as_it_was_though_the_code_writes_into_it():
         x.zero_()
         return result
 
-    (call,) = Watch("", 1, False, 1.0).of(probe_of(twice), change, {"x": X})
+    (call,) = CallWatch("", 1, False, 1.0).of(probe_of(twice), change, {"x": X})
     assert torch.equal(call.given["x"], X) and torch.equal(call.result, X)
 
 
 def test_after_the_last_watched_call_the_probe_is_ended():
     later = []
     probe = probe_of(lambda f, x: f(x), lambda f, x: later.append(x))
-    assert len(Watch("", 1, False, 1.0).of(probe, lambda x: 2 * x, {"x": X})) == 1
+    assert len(CallWatch("", 1, False, 1.0).of(probe, lambda x: 2 * x, {"x": X})) == 1
     assert later == []
 
 
@@ -44,7 +44,7 @@ def test_earlier_calls_run_the_usual_code():
     def changed(x):
         return 3 * x
 
-    watch = Watch("", 2, False, 1.0, usual)
+    watch = CallWatch("", 2, False, 1.0, usual)
     *_, call = watch.of(probe_of(twice), changed, {"x": X})
     assert torch.equal(call.given["x"], 2 * X) and torch.equal(call.result, 6 * X)
 
@@ -57,13 +57,13 @@ def test_a_module_says_how_it_was_made():
         def forward(self, x):
             return 2 * x
 
-    watch = Watch("forward", 1, False, 1.0)
+    watch = CallWatch("forward", 1, False, 1.0)
     (call,) = watch.of(probe_of(lambda m, x: m(3, bias=False)(x)), Twice, {"x": X})
     assert call.made == "Twice(3, bias=False)" and torch.equal(call.result, 2 * X)
 
 
 def moved(function) -> dict[str, bool]:
-    (call,) = Watch("", 1, True, 1.0).of(
+    (call,) = CallWatch("", 1, True, 1.0).of(
         probe_of(lambda f, x: f(x)), function, {"x": X}
     )
     return call.moved
@@ -85,10 +85,10 @@ def test_an_error_and_an_endless_call_are_told():
         while True:
             pass
 
-    (call,) = Watch("", 1, False, 1.0).of(
+    (call,) = CallWatch("", 1, False, 1.0).of(
         probe_of(lambda f, x: f(x)), failing, {"x": X}
     )
     assert call.raised == "ValueError: no"
-    watch = Watch("", 1, False, 0.05)
+    watch = CallWatch("", 1, False, 0.05)
     watch.of(probe_of(lambda f, x: f(x)), endless, {"x": X})
     assert watch.endless

@@ -12,18 +12,18 @@ from autograder.authoring.questions.changed import (
     which_change,
     which_input,
 )
-from autograder.authoring.questions.edits import Edit
+from autograder.authoring.questions.edits import TriedEdit
 from autograder.authoring.questions.inside import lines, shapes, statements
 from autograder.authoring.questions.listing import Listing
-from autograder.authoring.questions.notes import Place
+from autograder.authoring.questions.notes import NotedPlace
 from autograder.authoring.questions.observations import Observation, Seen
-from autograder.authoring.questions.question import Question
+from autograder.authoring.questions.question import ChoiceQuestion
 
 
 def questions(
-    listing: Listing, places: Sequence[Place], edits: Sequence[Edit],
+    listing: Listing, places: Sequence[NotedPlace], edits: Sequence[TriedEdit],
     seen: Sequence[Observation], draw: random.Random,
-) -> list[Question]:  # fmt: skip
+) -> list[ChoiceQuestion]:  # fmt: skip
     """All questions that can be asked of an answer, the best first.
 
     Their kinds are "change" (what happens if a line is changed), "which change" (has an

@@ -6,12 +6,14 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from autograder.authoring.questions.edits import Edit
-from autograder.authoring.questions.observations import Observation, Outcome, Seen
-from autograder.authoring.questions.question import OPTIONS, Question, shuffled
+from autograder.authoring.questions.edits import TriedEdit
+from autograder.authoring.questions.observations import EditOutcome, Observation, Seen
+from autograder.authoring.questions.question import OPTIONS, ChoiceQuestion, shuffled
 from autograder.authoring.questions.statements import ROWS, Statement, after_edit
 
-Tried = Sequence[tuple[Edit, Sequence[Outcome]]]  # an edit, and its outcome by case
+Tried = Sequence[
+    tuple[TriedEdit, Sequence[EditOutcome]]
+]  # an edit, and its outcome by case
 
 # What each kind of statement asks for, where it is the answer.
 _TELLING = {
@@ -29,7 +31,7 @@ _USUAL = ("error", "nothing", "values")
 
 def what_if(
     tried: Tried, seen: Sequence[Observation], names: Sequence[str], draw: random.Random
-) -> Iterator[Question]:
+) -> Iterator[ChoiceQuestion]:
     """You change a line: what happens to this call?"""
     for edit, outcomes in tried:
         first = outcomes[0]
@@ -75,7 +77,7 @@ def _false(
 
 # --- which change --------------------------------------------------------------------
 
-Test = Callable[[Sequence[Outcome]], bool]
+Test = Callable[[Sequence[EditOutcome]], bool]
 
 
 @dataclass(frozen=True)
@@ -91,7 +93,7 @@ class _Effect:
 
 def which_change(
     tried: Tried, seen: Observation, names: Sequence[str], draw: random.Random
-) -> Iterator[Question]:
+) -> Iterator[ChoiceQuestion]:
     """Exactly one of these changes has an effect: which one?"""
     plain = [
         (edit, outcomes)
@@ -113,7 +115,7 @@ def which_change(
 def _effects(seen: Observation, names: Sequence[str]) -> Iterator[_Effect]:
     shapes = [value.shape for value in seen.result.results]
 
-    def shape(outcomes: Sequence[Outcome]) -> bool | None:
+    def shape(outcomes: Sequence[EditOutcome]) -> bool | None:
         """Whether the shapes stay; None where nothing is returned."""
         result = outcomes[0].result
         if outcomes[0].raised or result is None:
@@ -143,9 +145,9 @@ def _effects(seen: Observation, names: Sequence[str]) -> Iterator[_Effect]:
 
 
 def _rows(
-    name: str, index: int, shape: Callable[[Sequence[Outcome]], bool | None]
+    name: str, index: int, shape: Callable[[Sequence[EditOutcome]], bool | None]
 ) -> _Effect:
-    def sum_to_one(outcomes: Sequence[Outcome]) -> bool:
+    def sum_to_one(outcomes: Sequence[EditOutcome]) -> bool:
         result = outcomes[0].result
         return result is not None and ROWS in result.results[index].facts
 
@@ -167,10 +169,12 @@ def _sees(name: str, argument: str) -> _Effect:
     )  # fmt: skip
 
 
-def _spread(edits: Sequence[Edit], right: Edit, draw: random.Random) -> list[Edit]:
+def _spread(
+    edits: Sequence[TriedEdit], right: TriedEdit, draw: random.Random
+) -> list[TriedEdit]:
     """Edits of as many lines as there are, and of no line twice if that can be."""
     pool = sorted(edits, key=lambda e: -e.worth - 2 * draw.random())
-    kept: list[Edit] = []
+    kept: list[TriedEdit] = []
     for most in (1, 2, 4):
         for edit in pool:
             lines = [other.line for other in (right, *kept)]
@@ -181,7 +185,7 @@ def _spread(edits: Sequence[Edit], right: Edit, draw: random.Random) -> list[Edi
     return kept
 
 
-def _told(edit: Edit) -> str:
+def _told(edit: TriedEdit) -> str:
     return f"{edit.says[:1].upper()}{edit.says[1:]}."
 
 
@@ -190,7 +194,7 @@ def _told(edit: Edit) -> str:
 
 def which_input(
     tried: Tried, seen: Sequence[Observation], draw: random.Random
-) -> Iterator[Question]:
+) -> Iterator[ChoiceQuestion]:
     """You change a line: which of these inputs shows a difference?"""
     titles = [case.title for case in seen]
     if len(titles) < OPTIONS - 1:

@@ -30,7 +30,7 @@ _EACH_LINE = 12
 
 
 @dataclass(frozen=True)
-class Edit:
+class TriedEdit:
     """One change: what it says, the answer's code with it, and how much it asks for.
 
     ``line`` is the displayed line in which the changed statement begins, and
@@ -55,7 +55,7 @@ class _Draft:
     text: Callable[[], str]
 
 
-def edits(listing: Listing) -> list[Edit]:
+def edits(listing: Listing) -> list[TriedEdit]:
     """The changes to try, those that ask for most first, from many lines."""
     tree = ast.parse(listing.source)
     function = listing.function_in(tree)
@@ -86,13 +86,13 @@ def _taken(drafts: dict[int, list[_Draft]]) -> list[_Draft]:
     return [draft for _, draft in ranked][:MOST]
 
 
-def _written(listing: Listing, tree: ast.Module, draft: _Draft) -> Edit:
+def _written(listing: Listing, tree: ast.Module, draft: _Draft) -> TriedEdit:
     put(*draft.place, draft.made)
     code = ast.unparse(ast.fix_missing_locations(tree))
     put(*draft.place, draft.old)
     says = _says(listing, draft.old, draft.made, draft.text())
     line, returns = listing.shown[draft.old.lineno], isinstance(draft.old, ast.Return)
-    return Edit(line, says, code, draft.worth, returns)
+    return TriedEdit(line, says, code, draft.worth, returns)
 
 
 def _changed(

@@ -6,17 +6,19 @@ import random
 from collections.abc import Iterator, Sequence
 
 from autograder.authoring.questions.listing import Listing
-from autograder.authoring.questions.notes import Place
+from autograder.authoring.questions.notes import NotedPlace
 from autograder.authoring.questions.observations import Observation, Seen
-from autograder.authoring.questions.question import OPTIONS, Question, shuffled
+from autograder.authoring.questions.question import OPTIONS, ChoiceQuestion, shuffled
 from autograder.authoring.questions.statements import of_value, other_shapes, shape_of
 
 _LARGEST = 100  # a dimension that one can have in mind
 _SPECIAL = {"rows": 7.5, "columns": 8.0, "infinity": 8.0, "triangle": 7.0}
-Noted = Sequence[tuple[Place, Seen]]
+Noted = Sequence[tuple[NotedPlace, Seen]]
 
 
-def _tensors(noted: Noted, seen: Observation) -> Iterator[tuple[Place, Seen, bool]]:
+def _tensors(
+    noted: Noted, seen: Observation
+) -> Iterator[tuple[NotedPlace, Seen, bool]]:
     """The tensors, and whether no argument has the shape that they have."""
     given = [value.shape for _, value in seen.call]
     for place, value in noted:
@@ -24,7 +26,9 @@ def _tensors(noted: Noted, seen: Observation) -> Iterator[tuple[Place, Seen, boo
             yield place, value, value.shape not in given
 
 
-def shapes(noted: Noted, seen: Observation, draw: random.Random) -> Iterator[Question]:
+def shapes(
+    noted: Noted, seen: Observation, draw: random.Random
+) -> Iterator[ChoiceQuestion]:
     """What is the shape of a value?"""
     sizes = [size for _, value in seen.call for size in value.shape if size > 1]
     for place, value, is_new in _tensors(noted, seen):
@@ -42,7 +46,7 @@ def shapes(noted: Noted, seen: Observation, draw: random.Random) -> Iterator[Que
 
 def statements(
     noted: Noted, seen: Observation, draw: random.Random
-) -> Iterator[Question]:
+) -> Iterator[ChoiceQuestion]:
     """Which statement about a value is true?"""
     for place, value, is_new in _tensors(noted, seen):
         told = of_value(value, [(n, v) for n, v in seen.call if n != place.name])
@@ -69,7 +73,7 @@ def statements(
 
 def lines(
     listing: Listing, noted: Noted, seen: Observation, draw: random.Random
-) -> Iterator[Question]:
+) -> Iterator[ChoiceQuestion]:
     """In which line does a shape first come about?"""
     first: dict[tuple[int, ...], int] = {}
     shown = {number for _, number in listing.shown.items()}
@@ -82,7 +86,7 @@ def lines(
     for shape, line in first.items():
         others = draw.sample([other for other in ran if other != line], OPTIONS - 1)
         options = sorted([line, *others])
-        yield Question(
+        yield ChoiceQuestion(
             "line", f"In which line does a tensor of shape {shape_of(shape)} first "
             "appear?", tuple(_line(listing, one) for one in options),
             options.index(line), (f"shape {shape}",), 4.0 + len(shape), line,

@@ -12,7 +12,7 @@ _WIDEST = 60  # characters of an expression that a question repeats
 
 
 @dataclass(frozen=True)
-class Place:
+class NotedPlace:
     """A value in the code: the displayed line that makes it, and what it is called.
 
     ``name`` is the variable it is assigned to, "" for a part of a longer expression,
@@ -34,10 +34,10 @@ class Place:
         return f"`{self.text}` in line {self.line}"
 
 
-def noted(listing: Listing) -> tuple[str, list[Place]]:
+def noted(listing: Listing) -> tuple[str, list[NotedPlace]]:
     """The answer with a note around each value, and where those are, by number."""
     tree = ast.parse(listing.source)
-    found: list[Place] = []
+    found: list[NotedPlace] = []
     noting = _Noting(listing, found)
     function = listing.function_in(tree)
     for statement in function.body:
@@ -55,7 +55,7 @@ def noted(listing: Listing) -> tuple[str, list[Place]]:
 class _Noting(ast.NodeTransformer):
     """Puts expressions into calls that note their values, inner ones first."""
 
-    def __init__(self, listing: Listing, found: list[Place]) -> None:
+    def __init__(self, listing: Listing, found: list[NotedPlace]) -> None:
         self._listing, self._found, self._line = listing, found, 0
 
     def visit(self, node: ast.AST) -> ast.AST:
@@ -70,11 +70,13 @@ class _Noting(ast.NodeTransformer):
         line = self._line
         visited: ast.AST = super().visit(node)
         if name and isinstance(visited, ast.Assign | ast.AnnAssign) and visited.value:
-            visited.value = self._renamed(visited.value, Place(line, name=name))
+            visited.value = self._renamed(visited.value, NotedPlace(line, name=name))
         elif isinstance(visited, ast.Return) and visited.value and _is_result(node):
-            visited.value = self._renamed(visited.value, Place(line, is_result=True))
+            visited.value = self._renamed(
+                visited.value, NotedPlace(line, is_result=True)
+            )
         elif text and line and len(text) <= _WIDEST and _is_read(node):
-            return self._note(visited, Place(line, text))
+            return self._note(visited, NotedPlace(line, text))
         return visited
 
     def reached(self, statement: ast.stmt) -> list[ast.stmt]:
@@ -82,9 +84,9 @@ class _Noting(ast.NodeTransformer):
         line = self._listing.shown.get(getattr(statement, "lineno", 0), 0)
         if not line:
             return [statement]
-        return [ast.Expr(self._note(ast.Constant(None), Place(line))), statement]
+        return [ast.Expr(self._note(ast.Constant(None), NotedPlace(line))), statement]
 
-    def _renamed(self, value: ast.expr, place: Place) -> ast.expr:
+    def _renamed(self, value: ast.expr, place: NotedPlace) -> ast.expr:
         """A value that has a name is told by its name alone."""
         if isinstance(value, ast.Call) and getattr(value.func, "id", "") == NOTE:
             number = ast.literal_eval(value.args[0])
@@ -92,7 +94,7 @@ class _Noting(ast.NodeTransformer):
             return value
         return self._note(value, place)
 
-    def _note(self, value: ast.AST, place: Place) -> ast.Call:
+    def _note(self, value: ast.AST, place: NotedPlace) -> ast.Call:
         self._found.append(place)
         number = ast.Constant(len(self._found) - 1)
         assert isinstance(value, ast.expr), "only values are noted"

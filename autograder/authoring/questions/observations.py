@@ -60,7 +60,7 @@ class Seen:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class EditOutcome:
     """What an edit came to on one case, beside what the answer itself does.
 
     ``near`` says that nothing can be said for certain. ``moved`` is, by argument,
@@ -98,7 +98,7 @@ class Observation:
     ran: frozenset[int]
     result: Seen
     moved: Mapping[str, bool]
-    edits: tuple[Outcome, ...]
+    edits: tuple[EditOutcome, ...]
 
 
 def read(printed: str) -> list[Observation]:
@@ -137,8 +137,8 @@ def _observation(told: dict[str, Any]) -> Observation:
     )
 
 
-def _outcome(told: dict[str, Any]) -> Outcome:
-    return Outcome(
+def _outcome(told: dict[str, Any]) -> EditOutcome:
+    return EditOutcome(
         raised=_text(told.get("raised", "")),
         result=_seen(told["result"]) if "result" in told else None,
         moved=_moved(told.get("moved", {})),

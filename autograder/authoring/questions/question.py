@@ -11,7 +11,7 @@ LETTERS = "ABCD"
 
 
 @dataclass(frozen=True)
-class Question:
+class ChoiceQuestion:
     """A question with its options, of which exactly one is correct.
 
     Attributes:
@@ -43,22 +43,22 @@ class Question:
 def shuffled(
     kind: str, text: str, right: str, wrong: Sequence[str], *, about: Sequence[str],
     worth: float, draw: random.Random, line: int = 0, why: str = "",
-) -> Question:  # fmt: skip
+) -> ChoiceQuestion:  # fmt: skip
     """A question with its options in a drawn order."""
     options = [right, *wrong]
     draw.shuffle(options)
     place = options.index(right)
-    return Question(kind, text, (*options,), place, (*about,), worth, line, why)
+    return ChoiceQuestion(kind, text, (*options,), place, (*about,), worth, line, why)
 
 
-def chosen(found: Sequence[Question], most: int) -> list[Question]:
+def chosen(found: Sequence[ChoiceQuestion], most: int) -> list[ChoiceQuestion]:
     """The first questions that go together: of several kinds, none about one thing.
 
     Args:
         found: all that there are, the best first.
         most: how many are wanted.
     """
-    kept: list[Question] = []
+    kept: list[ChoiceQuestion] = []
     for many, same_line in ((1, False), (2, False), (2, True)):  # of each kind
         for one in found:
             kinds = [other.kind for other in kept]

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from autograder.authoring.questions.observations import Observation, Outcome, Seen
+from autograder.authoring.questions.observations import EditOutcome, Observation, Seen
 
 ROWS, COLUMNS, ABOVE = "rows sum to one", "columns sum to one", "nothing above"
 
@@ -48,7 +48,7 @@ def other_shapes(
 
 
 def after_edit(
-    before: Observation, after: Outcome, names: Sequence[str]
+    before: Observation, after: EditOutcome, names: Sequence[str]
 ) -> list[Statement]:
     """What may have become of a call, the most telling first; true ones are marked.
 
@@ -89,7 +89,7 @@ def _first_with_rows(before: Observation) -> int | None:
     return next((i for i, part in enumerate(parts) if ROWS in part.facts), None)
 
 
-def _keeps_shapes(before: Observation, after: Outcome) -> bool:
+def _keeps_shapes(before: Observation, after: EditOutcome) -> bool:
     """Whether each part stays what it is, but for its values; rows that sum to 1 do."""
     if after.raised or after.result is None:
         return False
@@ -105,7 +105,7 @@ def _keeps_shapes(before: Observation, after: Outcome) -> bool:
 
 
 def _of_part(
-    before: Observation, after: Outcome, index: int, name: str
+    before: Observation, after: EditOutcome, index: int, name: str
 ) -> Iterator[Statement]:
     """Of one part of the result."""
     olds, news = before.result.results, after.result.results if after.result else ()
@@ -185,7 +185,7 @@ def _of_lengths(name: str, old: Seen, new: Seen | None) -> Iterator[Statement]:
 
 
 def _of_positions(
-    before: Observation, after: Outcome, name: str
+    before: Observation, after: EditOutcome, name: str
 ) -> Iterator[Statement]:
     for argument, reached in before.moved.items():
         now = after.moved.get(argument)
