@@ -57,11 +57,15 @@ find_checks()"""
 
 @dataclass(frozen=True)
 class Repository:
-    """A branch of a public GitHub repository."""
+    """A branch of a public GitHub repository, and what its notebooks say first.
+
+    ``notice`` is the course's word on AI assistants, below each notebook's badge.
+    """
 
     owner: str
     repository: str
     branch: str
+    notice: str = ""
 
     def file(self, name: str) -> str:
         """The address of a file of the kit."""
@@ -81,7 +85,7 @@ class Repository:
     def first_cells(self, unit: Unit) -> tuple[str, str]:
         """How a notebook begins: the badge, and the code that finds the checks.
 
-        Below the badge it is said what AI assistants may do.
+        Below the badge is the notice.
         """
         code = _CELL.format(
             latest=self.file(CHECKS),
@@ -90,16 +94,17 @@ class Repository:
             distribution=DISTRIBUTION,
             wheel=DISTRIBUTION.replace("-", "_"),
         )
-        return f"{self.badge(unit)}\n\n{assistants.policy(unit.root).notice}", code
+        return f"{self.badge(unit)}\n\n{self.notice}", code
 
 
 def published(root: Path = ROOT, owner: str = "") -> Repository:
     """Where ``[tool.autograder.colab]`` says that the kit is, or another owner's.
 
     Raises:
-        CourseError: GitHub allows no such owner.
+        CourseError: GitHub allows no such owner, or there is no such policy.
     """
-    told = Repository(**settings(root)["colab"])
+    notice = assistants.policy(root).notice
+    told = Repository(**settings(root)["colab"], notice=notice)
     if not owner:
         return told
     if not re.fullmatch(r"[A-Za-z0-9](-?[A-Za-z0-9]){0,38}", owner):

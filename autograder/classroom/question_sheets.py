@@ -10,7 +10,7 @@ from pathlib import Path
 from autograder.authoring.catalogue import specifications
 from autograder.authoring.questions.asking import questions
 from autograder.authoring.questions.edits import TriedEdit, edits
-from autograder.authoring.questions.listing import Listing, NotListedError, listing
+from autograder.authoring.questions.listing import CodeListing, NotListedError, listing
 from autograder.authoring.questions.notes import NotedPlace, noted
 from autograder.authoring.questions.observations import (
     NothingObservedError,
@@ -61,7 +61,7 @@ class _Answer:
     """An answer that may be asked about, and how it is observed."""
 
     title: str
-    listing: Listing
+    listing: CodeListing
     places: Sequence[NotedPlace]
     edits: Sequence[TriedEdit]
     asked: Asked
@@ -199,7 +199,7 @@ def _answers(
     return found, said
 
 
-def _answer(exercise: str, title: str, shown: Listing) -> _Answer:
+def _answer(exercise: str, title: str, shown: CodeListing) -> _Answer:
     code, places = noted(shown)
     tried = edits(shown)
     sources = tuple(edit.code for edit in tried)
@@ -218,7 +218,7 @@ def _part(answer: _Answer, seen: list[Observation], draw: random.Random) -> Shee
 # --- the call, in words --------------------------------------------------------------
 
 
-def call_of(shown: Listing, seen: Observation) -> str:
+def call_of(shown: CodeListing, seen: Observation) -> str:
     """The call that is looked at: its arguments with their shapes or values."""
     given = [(name, value) for name, value in seen.call if value.kind != "NoneType"]
     names = ", ".join(name for name, _ in given)

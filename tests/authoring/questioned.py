@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from autograder.authoring.catalogue import specifications
 from autograder.authoring.questions.asking import questions
 from autograder.authoring.questions.edits import TriedEdit, edits
-from autograder.authoring.questions.listing import Listing, NotListedError, listing
+from autograder.authoring.questions.listing import CodeListing, NotListedError, listing
 from autograder.authoring.questions.notes import noted
 from autograder.authoring.questions.observations import (
     NothingObservedError,
@@ -29,7 +29,7 @@ class Questioned:
 
     specification: Specification
     name: str
-    listing: Listing
+    listing: CodeListing
     edits: list[TriedEdit]
     seen: list[Observation]
     asked: list[ChoiceQuestion]

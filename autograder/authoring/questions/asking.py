@@ -14,14 +14,14 @@ from autograder.authoring.questions.changed import (
 )
 from autograder.authoring.questions.edits import TriedEdit
 from autograder.authoring.questions.inside import lines, shapes, statements
-from autograder.authoring.questions.listing import Listing
+from autograder.authoring.questions.listing import CodeListing
 from autograder.authoring.questions.notes import NotedPlace
 from autograder.authoring.questions.observations import Observation, Seen
 from autograder.authoring.questions.question import ChoiceQuestion
 
 
 def questions(
-    listing: Listing, places: Sequence[NotedPlace], edits: Sequence[TriedEdit],
+    listing: CodeListing, places: Sequence[NotedPlace], edits: Sequence[TriedEdit],
     seen: Sequence[Observation], draw: random.Random,
 ) -> list[ChoiceQuestion]:  # fmt: skip
     """All questions that can be asked of an answer, the best first.
@@ -54,7 +54,7 @@ def questions(
     return sorted(found, key=lambda one: -one.worth - draw.random())
 
 
-def result_names(listing: Listing, result: Seen) -> list[str]:
+def result_names(listing: CodeListing, result: Seen) -> list[str]:
     """What the parts of a result are called: by the code, or by their places."""
     function = listing.function_in(ast.parse(listing.source))
     returns = [n.value for n in ast.walk(function) if isinstance(n, ast.Return)]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from autograder.authoring.expression_operators import OPERATORS
-from autograder.authoring.questions.listing import Listing
+from autograder.authoring.questions.listing import CodeListing
 from autograder.authoring.questions.splicing import in_a_line, spliced
 from autograder.authoring.statement_operators import SLIPS
 from autograder.authoring.trees import get, places, put
@@ -55,7 +55,7 @@ class _Draft:
     text: Callable[[], str]
 
 
-def edits(listing: Listing) -> list[TriedEdit]:
+def edits(listing: CodeListing) -> list[TriedEdit]:
     """The changes to try, those that ask for most first, from many lines."""
     tree = ast.parse(listing.source)
     function = listing.function_in(tree)
@@ -86,7 +86,7 @@ def _taken(drafts: dict[int, list[_Draft]]) -> list[_Draft]:
     return [draft for _, draft in ranked][:MOST]
 
 
-def _written(listing: Listing, tree: ast.Module, draft: _Draft) -> TriedEdit:
+def _written(listing: CodeListing, tree: ast.Module, draft: _Draft) -> TriedEdit:
     put(*draft.place, draft.made)
     code = ast.unparse(ast.fix_missing_locations(tree))
     put(*draft.place, draft.old)
@@ -96,7 +96,7 @@ def _written(listing: Listing, tree: ast.Module, draft: _Draft) -> TriedEdit:
 
 
 def _changed(
-    listing: Listing, statement: ast.stmt, function: ast.FunctionDef
+    listing: CodeListing, statement: ast.stmt, function: ast.FunctionDef
 ) -> Iterator[tuple[str, ast.AST, Callable[[], str]]]:
     """Statements that could be there instead, each a tree of its own, with its text."""
     if not isinstance(statement, ast.Return) and not _first_assigned(
@@ -262,7 +262,7 @@ def _kept_as_it_is(node: ast.Assign) -> str:
     return f"{ast.unparse(node.targets[0])} = {ast.unparse(node.targets[0])}"
 
 
-def _says(listing: Listing, old: ast.stmt, new: ast.AST, text: str) -> str:
+def _says(listing: CodeListing, old: ast.stmt, new: ast.AST, text: str) -> str:
     """The change, as one tells it to somebody who has the code before them."""
     first = listing.shown[old.lineno]
     last = listing.last_shown(old)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Sequence
 
-from autograder.authoring.questions.listing import Listing
+from autograder.authoring.questions.listing import CodeListing
 from autograder.authoring.questions.notes import NotedPlace
 from autograder.authoring.questions.observations import Observation, Seen
 from autograder.authoring.questions.question import OPTIONS, ChoiceQuestion, shuffled
@@ -72,7 +72,7 @@ def statements(
 
 
 def lines(
-    listing: Listing, noted: Noted, seen: Observation, draw: random.Random
+    listing: CodeListing, noted: Noted, seen: Observation, draw: random.Random
 ) -> Iterator[ChoiceQuestion]:
     """In which line does a shape first come about?"""
     first: dict[tuple[int, ...], int] = {}
@@ -93,6 +93,6 @@ def lines(
         )  # fmt: skip
 
 
-def _line(listing: Listing, number: int) -> str:
+def _line(listing: CodeListing, number: int) -> str:
     text = listing.text.splitlines()[number - 1].strip().replace("`", "")
     return f"Line {number}: `{text}`"

@@ -18,7 +18,7 @@ class NotListedError(Exception):
 
 
 @dataclass(frozen=True)
-class Listing:
+class CodeListing:
     """The code that is shown, and how its lines are numbered.
 
     Attributes:
@@ -45,7 +45,7 @@ class Listing:
         return max(self.shown[line] for line in lines if line in self.shown)
 
 
-def listing(source: str, target: str) -> Listing:
+def listing(source: str, target: str) -> CodeListing:
     """What is shown of an answer.
 
     Raises:
@@ -74,7 +74,7 @@ def listing(source: str, target: str) -> Listing:
         raise NotListedError(f"it has lines of more than {_WIDEST} characters")
     method = "" if whole is function else function.name
     numbers = {line: number for number, line in enumerate(shown, 1)}
-    return Listing(source, target, method, text, numbers)
+    return CodeListing(source, target, method, text, numbers)
 
 
 def _function(tree: ast.Module, target: str) -> tuple[ast.stmt, ast.FunctionDef]:

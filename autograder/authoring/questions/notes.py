@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from autograder.authoring.questions.listing import Listing
+from autograder.authoring.questions.listing import CodeListing
 from autograder.checks.tracing import NOTE
 
 _WIDEST = 60  # characters of an expression that a question repeats
@@ -34,7 +34,7 @@ class NotedPlace:
         return f"`{self.text}` in line {self.line}"
 
 
-def noted(listing: Listing) -> tuple[str, list[NotedPlace]]:
+def noted(listing: CodeListing) -> tuple[str, list[NotedPlace]]:
     """The answer with a note around each value, and where those are, by number."""
     tree = ast.parse(listing.source)
     found: list[NotedPlace] = []
@@ -55,7 +55,7 @@ def noted(listing: Listing) -> tuple[str, list[NotedPlace]]:
 class _Noting(ast.NodeTransformer):
     """Puts expressions into calls that note their values, inner ones first."""
 
-    def __init__(self, listing: Listing, found: list[NotedPlace]) -> None:
+    def __init__(self, listing: CodeListing, found: list[NotedPlace]) -> None:
         self._listing, self._found, self._line = listing, found, 0
 
     def visit(self, node: ast.AST) -> ast.AST:

@@ -14,7 +14,7 @@ from traitlets.config import Config
 
 from autograder.checks.words import LEFT_OUT
 from autograder.course.errors import CourseError
-from autograder.grading.cells.boxed import BoxedExecute
+from autograder.grading.cells.sandboxed_execute import SandboxedExecute
 from autograder.grading.cells.submission_files import earlier_solutions, shipped
 from autograder.grading.grade import environment
 from autograder.sandbox.confine import ConfinementError, Policy
@@ -47,7 +47,7 @@ class Asked:
         )
 
 
-class Observe(BoxedExecute):
+class Observe(SandboxedExecute):
     """Runs a notebook's cells in a sandbox, one after the other, within limits."""
 
     policy = Policy()
@@ -59,7 +59,7 @@ class Observe(BoxedExecute):
         km: AsyncKernelManager | None = None,
     ) -> tuple[NotebookNode, dict[str, Any]]:
         """Run all cells; their outputs are in the notebook."""
-        self.begin()
+        self.reset()
         with environment(AUTOGRADER_BOX=self.policy.to_json(), **{LEFT_OUT: "1"}):
             done: tuple[NotebookNode, dict[str, Any]]
             done = super().preprocess(nb, resources, km)
