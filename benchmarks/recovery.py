@@ -29,7 +29,7 @@ from autograder.authoring.decoding import recovered
 from autograder.library import baselines, corpora, faster
 from autograder.library.calibration import calibrate, function_word_ids
 from autograder.library.checkpoint import save
-from autograder.library.decoding import bucketed, recover
+from autograder.library.decoding import bucketed, make_batch, recover
 from autograder.library.model import Restorer, Sizes, device, parameters
 from autograder.library.text import PAD, SubwordTokenizer, lemma, pieces
 from autograder.solutions import encoder_decoder, sequence_reversal, text_recovery
@@ -133,7 +133,7 @@ def batches(examples: list, batch_size: int, seed: int) -> Iterator[tuple[Tensor
         )  # fmt: skip
         for batch in shuffled:
             cut = ([ids[:80] for ids in side] for side in zip(*batch, strict=True))
-            parts = sequence_reversal.make_batch(*cut)
+            parts = make_batch(*cut)
             yield tuple(part.to(device()) for part in parts)
 
 

@@ -60,7 +60,7 @@ from tqdm.auto import tqdm
 from autograder import check, demo, drawing, earlier
 from autograder.library import abilities, baselines, corpora, experiments
 from autograder.library.checkpoint import handed_in, load, notes, save, shipped
-from autograder.library.decoding import bucketed, padded, recover
+from autograder.library.decoding import bucketed, make_batch, padded, recover
 from autograder.library.model import (
     Restorer,
     Sizes,
@@ -765,12 +765,13 @@ def two_tokenizers():
 #
 # ## 5. What you have already
 #
-# Training a Transformer was the work of unit 5. Not one of its functions knows that it
-# was made for digits, so here they are again, on sentences:
+# Training a Transformer was the work of unit 5. Its functions do not know that they
+# were made for digits, so here they are again, on sentences. Only `make_batch` is new:
+# the targets are no longer the sources backwards, so it takes both.
 #
 # | unit 5 | here |
 # |---|---|
-# | `make_batch(sources, targets)` | pairs of sentences, with BOS, EOS and padding |
+# | `make_batch(sequences)` | `make_batch(sources, targets)`: pairs of sentences, with BOS, EOS and padding |
 # | `shift(target)` | what the decoder reads, and what it should say |
 # | `rate_factor` | warm-up and cosine, inside of `fit` |
 # | `fit(..., loss_function=...)` | the training loop, with a loss that you write now |
@@ -783,7 +784,7 @@ def two_tokenizers():
 def a_batch_of_sentences():
     pairs = [corpus.train[i] for i in (0, 1)]
     ids = [[tokenizer.encode(text) for text in pair] for pair in pairs]
-    source, target = reversal.make_batch(*zip(*ids, strict=True))
+    source, target = make_batch(*zip(*ids, strict=True))
     for rows in (source, *reversal.shift(target)):
         tokens = ([tokenizer.vocab[i] for i in row] for row in rows)
         print(*tokens, sep="\n", end="\n\n")
@@ -1479,7 +1480,7 @@ WHERE = device()
 def batches_of(examples: list, batch_size: int, seed: int) -> Iterable:
     """All examples once, as batches of similar length, on our device."""
     for batch in bucketed(examples, batch_size, seed, length=lambda pair: len(pair[1])):
-        rows = reversal.make_batch(*zip(*batch, strict=True))
+        rows = make_batch(*zip(*batch, strict=True))
         yield tuple(part.to(WHERE) for part in rows)
 
 

@@ -9,7 +9,7 @@ from typing import TypeVar
 import torch
 from torch import Tensor, nn
 
-from autograder.library.text import EOS, PAD, SubwordTokenizer
+from autograder.library.text import BOS, EOS, PAD, SubwordTokenizer
 
 T = TypeVar("T")
 Decode = Callable[[nn.Module, Tensor], Tensor]
@@ -45,6 +45,16 @@ def padded(rows: Sequence[Sequence[int]]) -> Tensor:
     """Rows of different lengths as one tensor (B, L), int64."""
     longest = max(map(len, rows))
     return torch.tensor([[*row, *[PAD] * (longest - len(row))] for row in rows])
+
+
+def make_batch(
+    sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]
+) -> tuple[Tensor, Tensor]:
+    """Sources (B, n + 1) with EOS; targets (B, m + 2) with BOS and EOS; int64, PAD."""
+    return (
+        padded([[*ids, EOS] for ids in sources]),
+        padded([[BOS, *ids, EOS] for ids in targets]),
+    )
 
 
 def bucketed(
