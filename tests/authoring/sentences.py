@@ -4,8 +4,9 @@
 each line of its contract. A row is named after an argument, an error or ``returns``, as
 the target's docstrings document them; what only the instruction says is a row in words.
 The value names what tests the line: a mutant, or one of its ways, that breaks it; an
-accepted solution that uses what it allows; a case that looks at it. The prose of
-instructions and docstrings is free.
+accepted solution that uses what it allows; a case that looks at it. Where the
+instruction has a folded contract, the rows in words are exactly its lines; all other
+prose of instructions and docstrings is free.
 
     [softmax]
     x = "property_sizes hidden_nan"
@@ -30,6 +31,8 @@ RETURNS = "returns"
 
 _NAMES = re.compile(r"^(\w+(?:, \w+)*):", re.MULTILINE)
 _DOCUMENTED = (ast.FunctionDef, ast.ClassDef)
+_FOLDED = re.compile(r"<summary>Contract</summary>\n(.*?)</details>", re.DOTALL)
+_ITEM = re.compile(r"^- ", re.MULTILINE)
 
 
 def documented(code: str, target: str) -> list[str]:
@@ -62,6 +65,12 @@ def _sections(docstring: str) -> Iterator[str]:
                 yield from names.split(", ")
 
 
+def stated(text: str) -> list[str]:
+    """The lines of the folded contracts in a markdown text, in order."""
+    items = [item for part in _FOLDED.findall(text) for item in _ITEM.split(part)[1:]]
+    return [" ".join(item.split()) for item in items]
+
+
 def table(unit: str) -> Table:
     """A unit's table; empty where there is none.
 
@@ -73,7 +82,10 @@ def table(unit: str) -> Table:
 
 
 def gaps(
-    names: Sequence[str], rows: Mapping[str, str], exercise: Specification
+    names: Sequence[str],
+    rows: Mapping[str, str],
+    exercise: Specification,
+    lines: Sequence[str] = (),
 ) -> list[str]:
     """What is wrong with an exercise's rows, in words; empty if nothing is.
 
@@ -81,11 +93,15 @@ def gaps(
         names: what `documented` found.
         rows: the exercise's part of the table.
         exercise: whose mutants, accepted solutions and cases the rows name.
+        lines: what `stated` found; none where the instruction has no folded contract.
     """
     known = _testers(exercise)
     covered = [name for line in rows for name in _named(line)]
+    in_words = [line for line in rows if not _named(line)] if lines else []
     found = [f"no row for: {name}" for name in names if name not in covered]
     found += [f"not documented: {name}" for name in covered if name not in names]
+    found += [f"no row for: {line}" for line in lines if line not in in_words]
+    found += [f"not in the contract: {line}" for line in in_words if line not in lines]
     for line, tests in rows.items():
         if not tests.split():
             found.append(f"nothing tests: {line}")

@@ -7,7 +7,7 @@ import pytest
 from autograder.authoring.catalogue import specification
 from autograder.authoring.notebook import read
 from autograder.course import units
-from tests.authoring.sentences import documented, gaps, table
+from tests.authoring.sentences import documented, gaps, stated, table
 
 CODE = '''
 def helper(seed: int) -> int:
@@ -51,13 +51,14 @@ class Count:
 
 @pytest.mark.parametrize("unit", units(), ids=lambda unit: unit.name)
 def test_each_line_of_a_contract_is_tested(unit):
-    rows, wrong = dict(table(unit.name)), {}
+    rows, wrong, text = dict(table(unit.name)), {}, ""
     for cell in read(unit):
         if cell.role == "exercise":
             exercise = specification(cell.name)
             names = documented(cell.text, exercise.target)
             own = rows.pop(cell.name.split("/")[1], {})
-            wrong[cell.name] = gaps(names, own, exercise)
+            wrong[cell.name] = gaps(names, own, exercise, stated(text))
+        text = cell.text
     assert len(wrong) >= 10
     assert not any(wrong.values()), wrong
     assert not rows, "no such exercise"
@@ -74,7 +75,33 @@ def test_prose_is_no_contract():
     assert documented(edited, "Count") == documented(CODE, "Count")
 
 
+def test_the_items_of_a_folded_contract_are_its_lines():
+    text = """Before it: - no item.
+
+<details><summary>Contract</summary>
+
+- Ids start at `FIRST`
+  and have no gaps.
+- Case matters.
+
+</details>
+<details><summary>Hint 1</summary>
+
+- Not a line.
+
+</details>"""
+    assert stated(text) == ["Ids start at `FIRST` and have no gaps.", "Case matters."]
+
+
 EXERCISE = specification("attention/causal_mask")
+
+
+def test_rows_in_words_are_the_lines_of_the_folded_contract():
+    rows = {"length": "upper", "No row is empty.": "no_self", "Old line.": "upper"}
+    lines = ["No row is empty.", "New line."]
+    says = ["no row for: New line.", "not in the contract: Old line."]
+    assert gaps(["length"], rows, EXERCISE, lines) == says
+    assert gaps(["length"], rows, EXERCISE) == []
 
 
 @pytest.mark.parametrize(
