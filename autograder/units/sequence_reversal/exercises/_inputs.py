@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 
 from autograder.authoring.draw import Draw
-from autograder.authoring.specification import Inputs
+from autograder.authoring.specification import Inputs, Maker
 
 PAD, BOS, EOS, UNK, FIRST = 0, 1, 2, 3, 4
 
@@ -57,3 +57,41 @@ def random_batches(
         sources.append(padded([[*r, EOS] for r in random_rows(draw, turned, high)]))
         targets.append(random_targets(draw, turned, high))
     return {"source": torch.stack(sources), "target": torch.stack(targets)}
+
+
+def lines_of(
+    ends: tuple[int, ...],
+    max_len: int,
+    vocabulary: int,
+    training: bool,
+    extra: int = 3,
+    pads: bool = False,
+) -> Maker:
+    """A model's lines, with EOS at the given indices (or none); after it, more tokens.
+
+    If ``pads``, it says PAD and BOS before.
+    """
+
+    def inputs(draw: Draw) -> Inputs:
+        rows, width = len(ends), max_len + extra
+        source = draw.ids(FIRST, vocabulary - 1, rows, 4)
+        source[:, 0] = FIRST + torch.arange(rows)  # all rows differ
+        lines = draw.ids(FIRST, vocabulary - 1, rows, width)
+        for row, end in zip(lines, ends, strict=True):
+            if end < width:
+                row[end] = EOS
+                row[end + 2 :: 3] = EOS
+            if pads and end >= width:
+                row[max_len - 2 : max_len] = PAD
+            elif pads and end > 1:
+                row[end - 2] = PAD
+                row[end - 3 : end - 2] = BOS
+        return {
+            "source": source,
+            "lines": lines,
+            "max_len": torch.tensor(max_len),
+            "noise": draw.tensor(width + 2, vocabulary, scale=1.0),
+            "training": torch.tensor(training),
+        }
+
+    return inputs

@@ -2,43 +2,9 @@
 
 from __future__ import annotations
 
-import torch
-
-from autograder.authoring.draw import Draw
 from autograder.authoring.notation import case, edit, right, source, wrong
-from autograder.authoring.specification import Inputs, Maker, Specification
-from autograder.units.sequence_reversal.exercises._inputs import BOS, EOS, FIRST, PAD
-
-
-def _lines(
-    ends: tuple[int, ...], max_len: int, vocabulary: int, training: bool, extra: int = 3, pads: bool = False
-) -> Maker:
-    """A model's lines, with EOS at the given places (or none); after it, more tokens."""
-
-    def inputs(draw: Draw) -> Inputs:
-        rows, width = len(ends), max_len + extra
-        source = draw.ids(FIRST, vocabulary - 1, rows, 4)
-        source[:, 0] = FIRST + torch.arange(rows)  # all rows differ
-        lines = draw.ids(FIRST, vocabulary - 1, rows, width)
-        for row, end in zip(lines, ends, strict=True):
-            if end < width:
-                row[end] = EOS
-                row[end + 2 :: 3] = EOS
-            if pads and end >= width:
-                row[max_len - 2 : max_len] = PAD
-            elif pads and end > 1:
-                row[end - 2] = PAD
-                row[end - 3 : end - 2] = BOS
-        return {
-            "source": source,
-            "lines": lines,
-            "max_len": torch.tensor(max_len),
-            "noise": draw.tensor(width + 2, vocabulary, scale=1.0),
-            "training": torch.tensor(training),
-        }
-
-    return inputs
-
+from autograder.authoring.specification import Specification
+from autograder.units.sequence_reversal.exercises._inputs import lines_of
 
 _CHOSEN = "model(source, tokens)[:, -1].argmax(dim=-1)"
 _MASKED = "chosen = chosen.masked_fill(done, PAD)"
@@ -49,17 +15,17 @@ if done.all():
 """
 
 CASES = [
-    case("different_ends", "rows that end after 4, 1, 6 and 3 tokens", _lines((3, 0, 5, 2), 9, 13, training=True),
+    case("different_ends", "rows that end after 4, 1, 6 and 3 tokens", lines_of((3, 0, 5, 2), 9, 13, training=True),
          "Follow the shortest row: what does it get after its EOS?"),
-    case("bounded", "rows that never end, in evaluation mode", _lines((99, 99, 2), 70, 11, training=False),
+    case("bounded", "rows that never end, in evaluation mode", lines_of((99, 99, 2), 70, 11, training=False),
          "A row that never says EOS gets exactly `max_len` tokens."),
     case("says_pad", "a model that says PAD and BOS before EOS, and one row that ends in PAD, without EOS",
-         _lines((3, 2, 1, 6, 99), 9, 13, training=False, pads=True),
+         lines_of((3, 2, 1, 6, 99), 9, 13, training=False, pads=True),
          "Only EOS ends a row. Before it, PAD and BOS are tokens like any other."),
-    case("one_row", "a single row", _lines((14,), 17, 12, training=True),
+    case("one_row", "a single row", lines_of((14,), 17, 12, training=True),
          "Compare with the model's lines: given a wrong input, it says its last id."),
     case("ends_in_time", "the last EOS is the last token that is allowed",
-         _lines((1, 6, 3, 6, 0), 7, 15, training=False),
+         lines_of((1, 6, 3, 6, 0), 7, 15, training=False),
          "EOS itself counts as a token.", hidden_only=True),
 ]
 
@@ -163,39 +129,21 @@ MISTAKES = [
           edit("range(max_len)", "range(min(max_len, source.size(1) + 3))")),
     wrong("training_mode",
           "You decode in whatever mode the model comes in; in training mode, dropout makes the result random.",
-          "Which call switches dropout off?",
-          edit("model.eval()", "")),
+          "What did `@evaluating` do for you?",
+          edit("@evaluating", "@torch.no_grad()")),
     wrong("left_in_eval",
           "You leave the model in evaluation mode, so a training loop around your function would go on without "
           "dropout.",
           "In which mode did you find the model?",
-          edit("model.train(was_training)", "")),
-    wrong("left_in_train",
-          "You always leave the model in training mode, even if it came in evaluation mode.",
-          "How can you know at the end which mode it was in at the start?",
-          edit("model.train(was_training)", "model.train()")),
+          edit("@evaluating", "@torch.no_grad()", "for _ in range(max_len):", """
+              model.eval()
+              for _ in range(max_len):""")),
     wrong("gradients",
           "You decode with gradients on, so every step keeps its whole graph in memory, for nothing.",
           "Will anybody ever call `backward` on a decoded token?",
-          edit("with torch.no_grad():", "with torch.enable_grad():")),
-    wrong("gradients_as_they_come",
-          "Unless the caller has switched gradients off, the model records them and keeps its graph in memory, for "
-          "nothing.",
-          "Which of your calls to the model are inside `torch.no_grad`?",
-          edit("with torch.no_grad():", "if True:")),
-    wrong("gradients_switched",
-          "Once your function has run, gradients are always recorded, even if the caller had switched them off.",
-          "How can you know at the end whether they were recorded at the start? What remembers that for you?",
-          edit("return tokens[:, 1:]", """
-              torch.set_grad_enabled(True)
-              return tokens[:, 1:]
-              """)),
-    wrong("all_unfrozen",
-          "Once your function has run, all parameters are trainable, even those that were frozen.",
-          "Does decoding under `torch.no_grad` ever have to touch `requires_grad`?",
-          edit("model.train(was_training)", """
-              model.train(was_training)
-              model.requires_grad_(True)
+          edit("@evaluating", """
+              @evaluating
+              @torch.enable_grad()
               """)),
     wrong("bos_forbidden",
           "BOS is never chosen, even if it is the most probable token.",
@@ -206,21 +154,18 @@ MISTAKES = [
           "Some rows are decoded with the memory of other rows.",
           "Which rows are still being written, and which of them does `memory` hold?",
           source("""
+              @evaluating
               def greedy_decode(model, source, max_len):
-                  was = model.training
-                  model.eval()
                   rows = source.new_full((len(source), max_len + 1), PAD)
                   rows[:, 0] = BOS
                   live, width = torch.arange(len(source)), 0
-                  with torch.no_grad():
-                      memory = model.encode(source)
-                      while len(live) and width < max_len:
-                          given = rows[live, : width + 1]
-                          logits = model.decode(given, memory[: len(live)], source[live])
-                          width += 1
-                          rows[live, width] = logits[:, -1].argmax(-1)
-                          live = live[rows[live, width] != EOS]
-                  model.train(was)
+                  memory = model.encode(source)
+                  while len(live) and width < max_len:
+                      given = rows[live, : width + 1]
+                      logits = model.decode(given, memory[: len(live)], source[live])
+                      width += 1
+                      rows[live, width] = logits[:, -1].argmax(-1)
+                      live = live[rows[live, width] != EOS]
                   return rows[:, 1 : width + 1]
               """)),
     wrong("row_by_row_mixed",
@@ -239,7 +184,10 @@ MISTAKES = [
 ]
 
 ACCEPTED = [
-    right("deep_copy", edit("model.eval()", "import copy; model = copy.deepcopy(model).eval()")),
+    right("deep_copy", edit("for _ in range(max_len):", """
+        import copy
+        model = copy.deepcopy(model)
+        for _ in range(max_len):""")),
     right("inference_mode", source("""
         @torch.inference_mode()
         def greedy_decode(model, source, max_len):
@@ -280,17 +228,7 @@ ACCEPTED = [
         """)),
     right("one_by_one", source("""
         def greedy_decode(model, source, max_len):
-            was = model.training
-            model.eval()
-            rows = []
-            for one in source:
-                tokens = [BOS]
-                while len(tokens) <= max_len and tokens[-1] != EOS:
-                    with torch.no_grad():
-                        logits = model(one[None], torch.tensor([tokens]))
-                    tokens.append(int(logits[0, -1].argmax()))
-                rows.append(torch.tensor(tokens[1:]))
-            model.train(was)
+            rows = [torch.tensor(greedy_sequence(model, one[None], max_len)) for one in source]
             return nn.utils.rnn.pad_sequence(rows, batch_first=True)
         """)),
     right("encoded_once", edit("for _ in", """
@@ -335,7 +273,7 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    name="sequence_reversal/greedy_decode", title="Greedy decoding", target="greedy_decode",
+    name="sequence_reversal/greedy_decode", title="Greedy decoding of a batch", target="greedy_decode",
     aspects={"form": 3.0, "mode": 3.0},  # what follows an EOS, and an end
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

@@ -8,13 +8,10 @@ from autograder.authoring.specification import Inputs, Maker, Specification
 from autograder.units.sequence_reversal.exercises._inputs import random_rows
 
 
-def _text(*lengths: int, high: int = 14, targets: tuple[int, ...] | None = None, unknown: bool = False) -> Maker:
+def _text(*lengths: int, high: int = 14, unknown: bool = False) -> Maker:
     def inputs(draw: Draw) -> Inputs:
-        given = {"sequences": lengths} | ({} if targets is None else {"targets": targets})
-        return {
-            name: "; ".join(" ".join(map(str, row)) for row in random_rows(draw, [*sizes], high, unknown))
-            for name, sizes in given.items()
-        }
+        rows = random_rows(draw, [*lengths], high, unknown)
+        return {"sequences": "; ".join(" ".join(map(str, row)) for row in rows)}
 
     return inputs
 
@@ -26,61 +23,28 @@ CASES = [
          "The longest row sets the width; the others are padded at the end."),
     case("one", "a batch of one sequence", _text(5),
          "A single sequence needs no padding at all."),
-    case("targets", "targets of different lengths, one of them empty", _text(3, 5, 2, targets=(4, 0, 7)),
-         "Given targets are written as they are; each tensor is as wide as its own longest row."),
-    case("short_targets", "targets shorter than the sequences, all in tuples; some words are unknown",
-         lambda draw: {**_text(6, 4, 7, 5, targets=(2, 3, 1, 2), unknown=True)(draw), "held": "tuple"},
-         "The width of the target does not depend on the sequences."),
-    case("nothing_to_write", "targets that are all empty", _text(3, 2, targets=(0, 0)),
-         "Every target row has BOS and EOS, even with nothing between them.", whole=True),
+    case("tuple", "a tuple of sequences, with unknown words",
+         lambda draw: {**_text(6, 4, 7, 5, unknown=True)(draw), "held": "tuple"},
+         "UNK is an id like any other: only BOS, EOS and PAD are added."),
     case("large_ids", "ids up to 99, equal lengths", _text(4, 4, high=100),
          "Only BOS, EOS and PAD may be added to the sequences.", hidden_only=True),
-    case("long", "a long sequence, and a longer target", _text(4, 70, 3, targets=(5, 2, 130)),
+    case("long", "a long sequence", _text(4, 70, 3),
          "A sequence may be as long as it likes.", hidden_only=True),
 ]
 
 MISTAKES = [
-    # Mistakes with targets that are given.
-    wrong("empty_targets_as_none",
-          "If all targets are empty, you reverse the sequences instead.",
-          "Is a list of empty lists the same as no list?",
-          edit("if targets is None", "if not any(targets or [])")),
-    wrong("targets_ignored",
-          "You reverse the sequences even when `targets` are given.",
-          "What does your function do with its second argument?",
-          edit("if targets is None else targets", "if True else targets")),
-    wrong("lists_only",
-          "You use the targets only if they come in a *list*; in a tuple, they are lost.",
-          "What else is a `Sequence` besides a list?",
-          edit("if targets is None", "if not isinstance(targets, list)")),
-    wrong("targets_reversed",
-          "You also reverse targets that were given.",
-          "Which lists are already in the right order?",
-          edit("if targets is None else targets", "if targets is None else [ids[::-1] for ids in targets]")),
-    wrong("one_width",
-          "Source and target are padded by one common rule, so if the targets have different lengths, rows are too "
-          "long or too short.",
-          "Which rows set the width of the target?",
-          edit("longest, widest = max(map(len, source)), max(map(len, target))",
-               "longest = max(map(len, source + target)); widest = longest")),
-    wrong("at_least_source",
-          "Your target is always wider than the source, so if the targets are short, all of its rows are too long.",
-          "Which rows set the width of the target?",
-          edit("longest, widest = max(map(len, source)), max(map(len, target))",
-               "longest = max(map(len, source)); widest = max(longest + 1, max(map(len, target)))")),
-    # Mistakes that leave out a part of what is given.
     wrong("not_reversed",
           "Your target repeats the sequence in the same order: that is copying.",
           "What should the decoder write for `7 5 9`?",
-          edit("[ids[::-1] for ids in sequences]", "[ids[:] for ids in sequences]")),
+          edit("*ids[::-1]", "*ids")),
     wrong("no_bos",
           "Your targets do not begin with BOS, so the decoder has nothing to start from.",
           "What is in the decoder's input before it has written anything?",
-          edit("[BOS, *ids, EOS]", "[*ids, EOS]")),
+          edit("[BOS, *ids[::-1], EOS]", "[*ids[::-1], EOS]")),
     wrong("no_eos_in_target",
           "Your targets do not end with EOS, so the model can never learn to stop.",
           "How will the decoder tell you that it is done?",
-          edit("[BOS, *ids, EOS]", "[BOS, *ids]")),
+          edit("[BOS, *ids[::-1], EOS]", "[BOS, *ids[::-1]]")),
     wrong("no_eos_in_source",
           "Your source rows lack EOS, which marks where the decoder starts to read backwards.",
           "Compare your source with the picture above the exercise. What is missing?",
@@ -93,42 +57,35 @@ MISTAKES = [
           "You reversed rows that were already padded, so there is padding between BOS and the first symbol.",
           "Which has to happen first: padding or reversing?",
           source("""
-              def make_batch(sequences, targets=None):
+              def make_batch(sequences):
                   longest = max(map(len, sequences))
-                  source = [[*s, EOS] + [PAD] * (longest - len(s)) for s in sequences]
-                  widest = max(map(len, targets or sequences))
-                  fill = [[PAD] * (widest - len(s)) for s in targets or sequences]
+                  fill = [[PAD] * (longest - len(s)) for s in sequences]
+                  source = [[*s, EOS] + f for s, f in zip(sequences, fill)]
                   target = [[BOS, *([*s] + f)[::-1], EOS] for s, f in zip(sequences, fill)]
-                  if targets is not None:
-                      target = [[BOS, *s, EOS] + f for s, f in zip(targets, fill)]
                   return torch.tensor(source), torch.tensor(target)
               """)),
     wrong("flip_tensor",
           "You flipped the whole padded source, EOS and padding included, and put BOS in front.",
           "Where are EOS and PAD in your rows, and where should they be?",
           source("""
-              def make_batch(sequences, targets=None):
-                  pad = lambda rows: nn.utils.rnn.pad_sequence(
-                      [torch.tensor(r) for r in rows], batch_first=True)
-                  source = pad([[*s, EOS] for s in sequences])
+              def make_batch(sequences):
+                  rows = [torch.tensor([*s, EOS]) for s in sequences]
+                  source = nn.utils.rnn.pad_sequence(rows, batch_first=True)
                   start = torch.full((len(source), 1), BOS)
-                  if targets is None:
-                      return source, torch.cat((start, source.flip(1)), dim=1)
-                  return source, pad([[BOS, *s, EOS] for s in targets])
+                  return source, torch.cat((start, source.flip(1)), dim=1)
               """)),
     wrong("eos_reversed",
           "EOS was reversed together with the symbols, so it now comes right after BOS.",
           "When should EOS be added: before or after reversing?",
-          edit("[[BOS, *ids, EOS] for ids in targets]",
-               "[[BOS, *[*ids, EOS][::-1]] for ids in sequences] if targets == [ids[::-1] for ids in sequences] else [[BOS, *ids, EOS] for ids in targets]")),
+          edit("[BOS, *ids[::-1], EOS]", "[BOS, *[*ids, EOS][::-1]]")),
     wrong("bos_at_the_end",
           "BOS and EOS are swapped in your targets.",
           "Which of the two begins a sentence?",
-          edit("[BOS, *ids, EOS]", "[EOS, *ids, BOS]")),
+          edit("[BOS, *ids[::-1], EOS]", "[EOS, *ids[::-1], BOS]")),
     wrong("pad_as_bos",
           "Your targets begin with PAD instead of BOS. The model masks PAD, so its first position would see nothing.",
           "What are the jobs of the three special tokens?",
-          edit("[BOS, *ids, EOS]", "[PAD, *ids, EOS]")),
+          edit("[BOS, *ids[::-1], EOS]", "[PAD, *ids[::-1], EOS]")),
     wrong("eos_as_padding",
           "Your rows are padded with EOS instead of PAD: the loss would count it, and every row would end many times "
           "over.",
@@ -138,11 +95,10 @@ MISTAKES = [
           "EOS comes after the padding: a short row goes on with PAD before it says that it ends.",
           "In the picture, what comes right after the 6?",
           source("""
-              def make_batch(sequences, targets=None):
-                  targets = [ids[::-1] for ids in sequences] if targets is None else targets
-                  n, m = max(map(len, sequences)), max(map(len, targets))
+              def make_batch(sequences):
+                  n = max(map(len, sequences))
                   source = [[*ids, *[PAD] * (n - len(ids)), EOS] for ids in sequences]
-                  target = [[BOS, *ids, *[PAD] * (m - len(ids)), EOS] for ids in targets]
+                  target = [[BOS, *ids[::-1], *[PAD] * (n - len(ids)), EOS] for ids in sequences]
                   return torch.tensor(source), torch.tensor(target)
               """)),
     wrong("padding_in_front",
@@ -153,62 +109,43 @@ MISTAKES = [
     wrong("source_reversed",
           "You reversed the source as well, so source and target have the same order again.",
           "Which of the two should be in the order of the sequence?",
-          edit("[[*ids, EOS] for ids in sequences]", "[[*ids[::-1], EOS] for ids in sequences]")),
+          edit("[[*ids, EOS]", "[[*ids[::-1], EOS]")),
     wrong("wrong_one_reversed",
           "You reversed the source and left the target as it was.",
           "What is read, and what is to be written?",
-          edit("[ids[::-1] for ids in sequences]", "[ids[:] for ids in sequences]",
-               "[[*ids, EOS] for ids in sequences]", "[[*ids[::-1], EOS] for ids in sequences]")),
+          edit("[BOS, *ids[::-1], EOS]", "[BOS, *ids, EOS]", "[[*ids, EOS]", "[[*ids[::-1], EOS]")),
     wrong("in_place",
           "`reverse()` reverses the caller's own lists, so the caller's data has changed.",
           "Which ways of reversing a list create a new one?",
           source("""
-              def make_batch(sequences, targets=None):
+              def make_batch(sequences):
                   pad = lambda rows: nn.utils.rnn.pad_sequence(
                       [torch.tensor(r) for r in rows], batch_first=True)
                   source = pad([[*ids, EOS] for ids in sequences])
-                  if targets is None:
-                      for ids in sequences:
-                          ids.reverse()
-                      targets = sequences
-                  return source, pad([[BOS, *ids, EOS] for ids in targets])
+                  for ids in sequences:
+                      ids.reverse()
+                  return source, pad([[BOS, *ids, EOS] for ids in sequences])
               """)),
     wrong("eos_appended",
           "Your function appends to the caller's own lists.",
           "What do the sequences look like after two calls?",
           source("""
-              def make_batch(sequences, targets=None):
+              def make_batch(sequences):
                   pad = lambda rows: nn.utils.rnn.pad_sequence(
                       [torch.tensor(r) for r in rows], batch_first=True)
-                  if targets is None:
-                      targets = [ids[::-1] for ids in sequences]
-                  target = pad([[BOS, *ids, EOS] for ids in targets])
+                  target = pad([[BOS, *ids[::-1], EOS] for ids in sequences])
                   for ids in sequences:
                       ids.append(EOS)
                   return pad(sequences), target
               """)),
-    wrong("targets_changed",
-          "Your function adds BOS and EOS to the caller's own targets.",
-          "What do the targets look like after two calls?",
-          source("""
-              def make_batch(sequences, targets=None):
-                  pad = lambda rows: nn.utils.rnn.pad_sequence(
-                      [torch.tensor(r) for r in rows], batch_first=True)
-                  if targets is None:
-                      targets = [ids[::-1] for ids in sequences]
-                  for ids in targets:
-                      ids.insert(0, BOS)
-                      ids.append(EOS)
-                  return pad([[*ids, EOS] for ids in sequences]), pad(targets)
-              """)),
     wrong("sorted_down",
           "Your targets are sorted in descending order, not reversed.",
           "What should become of `3 9 1`?",
-          edit("[ids[::-1] for ids in sequences]", "[sorted(ids, reverse=True) for ids in sequences]")),
+          edit("*ids[::-1]", "*sorted(ids, reverse=True)")),
     wrong("batch_reversed",
           "You reversed the order of the sequences in the batch, not the order within each.",
           "What does `sequences[::-1]` reverse?",
-          edit("[ids[::-1] for ids in sequences]", "sequences[::-1]")),
+          edit("[BOS, *ids[::-1], EOS] for ids in sequences]", "[BOS, *ids, EOS] for ids in sequences[::-1]]")),
     wrong("target_cut",
           "Your target rows are only as wide as your source rows, so the longest has lost its EOS.",
           "How many tokens does the longest target row have, with BOS and EOS?",
@@ -221,12 +158,10 @@ MISTAKES = [
           "Source and target are returned in the wrong order.",
           "Which of the two does the docstring name first?",
           source("""
-              def make_batch(sequences, targets=None):
+              def make_batch(sequences):
                   pad = lambda rows: nn.utils.rnn.pad_sequence(
                       [torch.tensor(r) for r in rows], batch_first=True)
-                  if targets is None:
-                      targets = [ids[::-1] for ids in sequences]
-                  return (pad([[BOS, *ids, EOS] for ids in targets]),
+                  return (pad([[BOS, *ids[::-1], EOS] for ids in sequences]),
                           pad([[*ids, EOS] for ids in sequences]))
               """)),
     wrong("floats",
@@ -243,48 +178,44 @@ MISTAKES = [
 
 ACCEPTED = [
     right("pad_sequence", source("""
-        def make_batch(sequences, targets=None):
+        def make_batch(sequences):
             pad = lambda rows: nn.utils.rnn.pad_sequence(
                 [torch.tensor(r) for r in rows], batch_first=True)
-            if targets is None:
-                targets = [s[::-1] for s in sequences]
             return (pad([s + [EOS] for s in sequences]),
-                    pad([[BOS] + t + [EOS] for t in targets]))
+                    pad([[BOS] + s[::-1] + [EOS] for s in sequences]))
         """)),
     right("filled", source("""
-        def make_batch(sequences, targets=None):
-            targets = targets or [torch.tensor(s).flip(0).tolist() for s in sequences]
-            source = torch.full((len(sequences), max(map(len, sequences)) + 1), PAD)
-            target = torch.full((len(targets), max(map(len, targets)) + 2), PAD)
+        def make_batch(sequences):
+            longest = max(map(len, sequences))
+            source = torch.full((len(sequences), longest + 1), PAD)
+            target = torch.full((len(sequences), longest + 2), PAD)
             target[:, 0] = BOS
-            for i, (s, t) in enumerate(zip(sequences, targets)):
-                source[i, :len(s)] = torch.tensor(s)
+            for i, s in enumerate(map(torch.tensor, sequences)):
+                source[i, :len(s)] = s
                 source[i, len(s)] = EOS
-                target[i, 1:len(t) + 1] = torch.tensor(t)
-                target[i, len(t) + 1] = EOS
+                target[i, 1:len(s) + 1] = s.flip(0)
+                target[i, len(s) + 1] = EOS
             return source, target
         """)),
     right("reversed_copy", source("""
-        def make_batch(sequences, targets=None):
-            if targets is None:
-                targets = []
-                for s in sequences:
-                    back = list(s)
-                    back.reverse()
-                    targets.append(back)
-            n, m = (max(len(s) for s in rows) for rows in (sequences, targets))
+        def make_batch(sequences):
+            targets = []
+            for s in sequences:
+                back = list(s)
+                back.reverse()
+                targets.append(back)
+            n = max(len(s) for s in sequences)
             sources = [list(s) + [2] + [0] * (n - len(s)) for s in sequences]
-            written = [[1] + list(t) + [2] + [0] * (m - len(t)) for t in targets]
+            written = [[1] + t + [2] + [0] * (n - len(t)) for t in targets]
             return [torch.tensor(sources), torch.tensor(written)]
         """)),
     right("zip_longest", source("""
-        def make_batch(sequences, targets=None):
+        def make_batch(sequences):
             from itertools import zip_longest
             def pad(rows):
                 return torch.tensor(list(zip_longest(*rows, fillvalue=PAD))).T
-            written = map(reversed, sequences) if targets is None else targets
             return (pad([[*s, EOS] for s in sequences]),
-                    pad([[BOS, *t, EOS] for t in written]))
+                    pad([[BOS, *reversed(s), EOS] for s in sequences]))
         """)),
 ]
 

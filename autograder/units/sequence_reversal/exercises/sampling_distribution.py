@@ -7,8 +7,9 @@ import math
 import torch
 
 from autograder.authoring.draw import Draw
-from autograder.authoring.notation import case, edit, right, source, wrong
-from autograder.authoring.specification import Inputs, Maker, Specification
+from autograder.authoring.notation import case, right, source, wrong
+from autograder.authoring.specification import Edit, Inputs, Maker, Specification, Way
+from autograder.authoring.variants import clean, edited
 
 
 def _dials(
@@ -124,11 +125,38 @@ CASES = [
          "The same again, with other numbers.", hidden_only=True),
 ]
 
+# The solution's four functions in one, which the mistakes below are made of.
+_WHOLE = clean("""
+    def sampling_distribution(logits, temperature=1.0, top_k=None, top_p=None):
+        if temperature <= 0:
+            raise ValueError(f"the temperature must be above 0, not {temperature}")
+        scores = logits / temperature  # (..., V)
+        if top_k is not None:
+            least = scores.topk(min(top_k, scores.size(-1)), dim=-1).values[..., -1:]
+            scores = scores.masked_fill(scores < least, -math.inf)
+        if top_p is not None:
+            shares, indices = scores.softmax(dim=-1).sort(dim=-1, descending=True)
+            before = shares.cumsum(dim=-1) - shares
+            dropped = torch.zeros_like(before, dtype=torch.bool)
+            dropped = dropped.scatter(-1, indices, before >= top_p)
+            scores = scores.masked_fill(dropped, -math.inf)
+        return scores.softmax(dim=-1)
+    """)
+
+
+def edit(old: str, new: str, *more: str, name: str = "") -> Way:
+    """As the notation's, of the four functions in one."""
+    texts, code = (old, new, *more), _WHOLE
+    for pair in zip(texts[::2], texts[1::2], strict=True):
+        code = edited(code, Edit(*pair))
+    return source(code, name=name)
+
+
 DIVIDED = "scores = logits / temperature  # (..., V)"
 LEAST = "least = scores.topk(min(top_k, scores.size(-1)), dim=-1).values[..., -1:]"
 LAST = "return scores.softmax(dim=-1)"
 _CUT = "scores = scores.masked_fill(scores < least, -math.inf)"
-_SORTED = "shares, places = scores.softmax(dim=-1).sort(dim=-1, descending=True)"
+_SORTED = "shares, indices = scores.softmax(dim=-1).sort(dim=-1, descending=True)"
 
 MISTAKES = [
     # Mistakes in the temperature.
@@ -251,12 +279,12 @@ MISTAKES = [
     wrong("not_brought_back",
           "You chose the tokens to drop in the sorted row, but dropped those positions in the unsorted one.",
           "Token 0 of the sorted row: which token of the vocabulary is it?",
-          edit("dropped = dropped.scatter(-1, places, before >= top_p)", "dropped = dropped | (before >= top_p)")),
+          edit("dropped = dropped.scatter(-1, indices, before >= top_p)", "dropped = dropped | (before >= top_p)")),
     wrong("gathered_by_places",
           "The tokens to drop are mapped back with the indices of the sort, but that needs their inverse.",
           "`gather` reads at indices, `scatter` writes to them: which do you need?",
-          edit("dropped = dropped.scatter(-1, places, before >= top_p)",
-               "dropped = (before >= top_p).gather(-1, places)")),
+          edit("dropped = dropped.scatter(-1, indices, before >= top_p)",
+               "dropped = (before >= top_p).gather(-1, indices)")),
     wrong("sorted_result",
           "The probabilities come back sorted, so nothing tells which token each one belongs to.",
           "Whose probability is in column 0?",
@@ -264,7 +292,7 @@ MISTAKES = [
     wrong("least_probable_first",
           "The row is sorted in ascending order, so the unlikely tokens stay.",
           "At which end does the smallest set of most probable tokens begin?",
-          edit(_SORTED, "shares, places = scores.softmax(dim=-1).sort(dim=-1)")),
+          edit(_SORTED, "shares, indices = scores.softmax(dim=-1).sort(dim=-1)")),
     wrong("p_before_temperature",
           "`top_p` uses the probabilities from before the temperature.",
           "In which order are the three parameters applied?",
@@ -355,6 +383,7 @@ MISTAKES = [
 ]
 
 ACCEPTED = [
+    right("in_one", source(_WHOLE)),
     right("probabilities", source("""
         def sampling_distribution(logits, temperature=1.0, top_k=None, top_p=None):
             if not temperature > 0:
@@ -365,9 +394,9 @@ ACCEPTED = [
                 chances = chances * (rank < top_k)
                 chances = chances / chances.sum(dim=-1, keepdim=True)
             if top_p is not None:
-                shares, places = chances.sort(dim=-1, descending=True)
+                shares, indices = chances.sort(dim=-1, descending=True)
                 stays = shares.cumsum(dim=-1) - shares < top_p
-                stays = stays.gather(-1, places.argsort(dim=-1))
+                stays = stays.gather(-1, indices.argsort(dim=-1))
                 chances = chances * stays
                 chances = chances / chances.sum(dim=-1, keepdim=True)
             return chances
@@ -401,7 +430,7 @@ ACCEPTED = [
         def sampling_distribution(logits, temperature=1.0, top_k=None, top_p=None):
             if temperature <= 0:
                 raise ValueError("the temperature must be positive")
-            ordered, places = (logits / temperature).sort(dim=-1, descending=True)
+            ordered, indices = (logits / temperature).sort(dim=-1, descending=True)
             if top_k is not None:
                 ordered = torch.cat((
                     ordered[..., :top_k],
@@ -410,12 +439,12 @@ ACCEPTED = [
                 over = ordered.softmax(-1).cumsum(-1) >= top_p
                 over = torch.cat((torch.zeros_like(over[..., :1]), over[..., :-1]), -1)
                 ordered = ordered.masked_fill(over, -math.inf)
-            return torch.zeros_like(ordered).scatter(-1, places, ordered.softmax(-1))
+            return torch.zeros_like(ordered).scatter(-1, indices, ordered.softmax(-1))
         """)),
     right("k_by_sort", edit(LEAST, "least = scores.sort(dim=-1, descending=True).values[..., :top_k][..., -1:]")),
 ]
 
 EXERCISE = Specification(
-    name="sequence_reversal/sampling_distribution", title="From logits to chances", target="sampling_distribution",
+    name="sequence_reversal/sampling_distribution", title="From logits to probabilities", target="sampling_distribution",
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

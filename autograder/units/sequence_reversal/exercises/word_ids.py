@@ -1,4 +1,4 @@
-"""Numbers for words."""
+"""Ids for words."""
 
 from __future__ import annotations
 
@@ -160,6 +160,6 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    name="sequence_reversal/word_ids", title="Numbers for words", target="word_ids", precise=False,
+    name="sequence_reversal/word_ids", title="Ids for words", target="word_ids", precise=False,
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

@@ -9,7 +9,7 @@ from torch import nn
 
 from autograder.checks.exercise import Answers, WrongAnswerError
 from autograder.checks.interactor import Ask, Interactor, given
-from autograder.checks.probes import Inputs, Log, Seen, probe, tensor
+from autograder.checks.probes import Inputs, Log, Seen, describe, probe, tensor
 from autograder.checks.probes.written import said
 from autograder.units.sequence_reversal.probes.observing import BOS, EOS, the_share
 
@@ -101,6 +101,24 @@ class _Teller(nn.Module):
 
 
 @probe(
+    "sequence_reversal/greedy_sequence",
+    other=_Lines,
+    results="ids before EOS",
+    form="form of the ids",
+    calls="* afterwards",
+    learning="gradients recorded while decoding",
+    mode="while decoding, in training mode",
+)
+def greedy_sequence(function: Any, inputs: Inputs, ask: Ask) -> Seen:
+    """The ids of one sequence, and what decoding it leaves behind."""
+    ids, left = _decoded(function, inputs, ask)
+    if not isinstance(ids, list) or not all(isinstance(one, int) for one in ids):
+        raise WrongAnswerError(f"expected a list of ids, got {describe(ids)}")
+    row = torch.tensor([ids], dtype=torch.int64)
+    return {"ids before EOS": said(row), "form of the ids": row} | left
+
+
+@probe(
     "sequence_reversal/greedy_decode",
     other=_Lines,
     results="tokens before EOS",
@@ -110,19 +128,24 @@ class _Teller(nn.Module):
     mode="while decoding, in training mode",
 )
 def greedy_decode(function: Any, inputs: Inputs, ask: Ask) -> Seen:
-    """The tokens, the mode during and after, gradients, and the source afterwards."""
+    """The tokens of all rows, and what decoding them leaves behind."""
+    tokens, left = _decoded(function, inputs, ask)
+    tokens = tensor(tokens, "the tokens")
+    return {"tokens before EOS": said(tokens), "form of the tokens": tokens} | left
+
+
+def _decoded(function: Any, inputs: Inputs, ask: Ask) -> tuple[Any, Seen]:
+    """What a function decodes; the mode during and after, gradients, and the source."""
     source, max_len = inputs["source"], int(inputs["max_len"])
     model = _Teller(ask)
     model.train(bool(inputs["training"]))
     try:
         torch.set_grad_enabled(model.training)  # who evaluates has switched them off
-        tokens = tensor(function(model, source, max_len), "the tokens")
+        result = function(model, source, max_len)
         recorded = torch.is_grad_enabled()
     finally:
         torch.set_grad_enabled(True)
-    return {
-        "tokens before EOS": said(tokens),
-        "form of the tokens": tokens,
+    return result, {
         "while decoding, in training mode": torch.tensor(any(model.modes)),
         "gradients recorded while decoding": torch.tensor(any(model.gradients)),
         "in training mode afterwards": torch.tensor(model.training),

@@ -221,21 +221,14 @@ def _likely(hits: int, trials: int, chance: float) -> str:
     parts={"target": "target"},
 )
 def make_batch(function: Any, inputs: Inputs) -> Seen:
-    """Source and target of the sequences "7 5 9; 6", and what was given afterwards."""
-    names = [name for name in ("sequences", "targets") if name in inputs]
-    lists = [
-        [[int(i) for i in row.split()] for row in inputs[name].split(";")]
-        for name in names
-    ]
-    held = [tuple(rows) for rows in lists] if "held" in inputs else lists
-    source, target = returned(function(*held), "source", "target")
-    seen = {
+    """Source and target of the sequences "7 5 9; 6", and the sequences afterwards."""
+    rows = [[int(i) for i in row.split()] for row in inputs["sequences"].split(";")]
+    held = tuple(rows) if "held" in inputs else rows
+    source, target = returned(function(held), "source", "target")
+    return {
         "source": tensor(source, "the source"),
         "target": tensor(target, "the target"),
-    }
-    return seen | {
-        f"{name} afterwards": "; ".join(" ".join(map(str, row)) for row in rows)
-        for name, rows in zip(names, lists, strict=True)
+        "sequences afterwards": "; ".join(" ".join(map(str, row)) for row in rows),
     }
 
 
