@@ -1220,15 +1220,15 @@ check("sequence_reversal/trained_model", trained_model)
 # it writes alone. Which of the two fractions rises first?
 
 # %% folded=true
-# @title A training run with a diary: step, token accuracy, exact match
+# @title A training run with a log: step, token accuracy, exact match
 DIARY: list[tuple[int, float, float]] = []
-KEPT: dict[int, dict[str, Tensor]] = {}  # the weights at each entry of the diary
+KEPT: dict[int, dict[str, Tensor]] = {}  # the weights at each logged step
 
 
 def train(
     model: nn.Module, sequences: Callable, steps: int, every: int = 0
 ) -> tuple[list[float], list[tuple]]:
-    """Losses of a training run, and its diary (step, token accuracy, exact match)."""
+    """Losses of a training run, and its log (step, token accuracy, exact match)."""
     source, target = held_out(200)
     diary, count = [], 0
 
