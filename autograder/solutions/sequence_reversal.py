@@ -7,12 +7,26 @@ from pathlib import Path
 from safetensors.torch import load_model, save_model
 from torch import Tensor, nn
 from tqdm.auto import tqdm
+import functools
 import math
 import os
 import random
 import sys
 import torch
 import torch.nn.functional as F
+
+
+def new_model(vocab_size: int = 14) -> nn.Module:
+    """An untrained Transformer for this unit: small, pre-norm, small embeddings."""
+    d_model = 32
+    model = encoder_decoder.Transformer(
+        vocab_size, vocab_size, d_model, num_heads=2, num_layers=1, d_ff=64,
+        norm_first=True,
+    )  # fmt: skip
+    for module in model.modules():
+        if isinstance(module, nn.Embedding):
+            nn.init.normal_(module.weight, std=d_model**-0.5)
+    return model
 
 
 PAD, BOS, EOS, UNK, FIRST = 0, 1, 2, 3, 4
@@ -36,31 +50,27 @@ def random_sequences(
     return [rng.choices(ids, k=rng.randint(1, longest)) for _ in range(count)]
 
 
-def make_batch(
-    sequences: Sequence[list[int]], targets: Sequence[list[int]] | None = None
-) -> tuple[Tensor, Tensor]:
+def make_batch(sequences: Sequence[list[int]]) -> tuple[Tensor, Tensor]:
     """Source and target rows of a batch, with special tokens and padding.
 
     Args:
         sequences: B lists of ids, none of them empty.
-        targets: what is to be written for each, B lists; None: the sequences backwards.
 
     Returns:
-        The source `(B, n + 1)` and the target `(B, m + 2)`, int64, in this order, where
-        n is the length of the longest sequence and m that of the longest target.
+        The source `(B, n + 1)` and the target `(B, n + 2)`, int64, in this order, where
+        n is the length of the longest sequence.
     """
-    targets = [ids[::-1] for ids in sequences] if targets is None else targets
     source = [[*ids, EOS] for ids in sequences]
-    target = [[BOS, *ids, EOS] for ids in targets]
+    target = [[BOS, *ids[::-1], EOS] for ids in sequences]
     longest, widest = max(map(len, source)), max(map(len, target))
     return (
         torch.tensor([row + [PAD] * (longest - len(row)) for row in source]),
         torch.tensor([row + [PAD] * (widest - len(row)) for row in target]),
-    )  # (B, n + 1), (B, m + 2)
+    )  # (B, n + 1), (B, n + 2)
 
 
 def shift(target: Tensor) -> tuple[Tensor, Tensor]:
-    """What the decoder is shown, and what it should say.
+    """The decoder's input, and the labels that it should predict.
 
     Args:
         target: rows BOS ... EOS PAD ..., shape `(B, L)`.
@@ -76,7 +86,7 @@ def masked_loss(logits: Tensor, labels: Tensor) -> Tensor:
 
     Args:
         logits: unnormalised scores, shape `(B, L, V)`.
-        labels: the right ids, shape `(B, L)`, int64; PAD where there is none.
+        labels: the correct ids, shape `(B, L)`, int64; PAD where there is none.
 
     Returns:
         The loss, shape `()`.
@@ -85,13 +95,13 @@ def masked_loss(logits: Tensor, labels: Tensor) -> Tensor:
 
 
 def rate_factor(step: int, warmup: int, steps: int, floor: float = 0.02) -> float:
-    """The share of the peak learning rate at one step: warm-up, then cosine decay.
+    """The fraction of the peak learning rate at one step: warm-up, then cosine.
 
     Args:
-        step: the number of the step, from 0 on; may be beyond the last one, steps - 1.
+        step: counted from 0; may be beyond the last one, steps - 1.
         warmup: steps of the linear warm-up, at least 1.
-        steps: how many steps the training has, more than warmup.
-        floor: the share that is left from step ``steps`` on.
+        steps: how many steps the training run has, more than warmup.
+        floor: the fraction that is left from step ``steps`` on.
 
     Returns:
         A number between 0 and 1.
@@ -117,8 +127,8 @@ def training_step(
         optimizer: of the model's parameters.
         source: source rows, shape `(B, Ls)`.
         target: target rows with BOS and EOS, shape `(B, L)`.
-        max_norm: the largest norm that the gradient of all parameters may have.
-        loss_function: from logits `(B, L - 1, V)` and labels `(B, L - 1)` to the loss;
+        max_norm: the largest norm that the common gradient of all parameters may have.
+        loss_function: maps logits `(B, L - 1, V)` and labels `(B, L - 1)` to the loss;
             None: masked_loss.
 
     Returns:
@@ -135,7 +145,7 @@ def training_step(
 
 
 def watched(steps: int) -> bool:
-    """Whether a person may wait: not for a few steps, in grading or in a script."""
+    """Whether somebody may be waiting: not in grading, nor for a few steps."""
     in_notebook = "ipykernel" in sys.modules
     return steps > 50 and in_notebook and "NBGRADER_EXECUTION" not in os.environ
 
@@ -153,7 +163,7 @@ def fit(
     Args:
         model: see training_step.
         optimizer: its learning rate is the peak of the schedule.
-        next_batch: gives another source and target with each call.
+        next_batch: returns a new source and target with each call.
         steps: number of training steps.
         warmup: how many of them are warm-up.
         loss_function: see training_step.
@@ -174,8 +184,44 @@ def fit(
     return losses
 
 
+def evaluating(decode: Callable) -> Callable:
+    """Decode in evaluation mode without gradients, and restore both afterwards."""
+
+    @functools.wraps(decode)
+    def wrapped(model: nn.Module, *arguments: object, **named: object):
+        was_training = model.training
+        model.eval()
+        try:
+            with torch.no_grad():
+                return decode(model, *arguments, **named)
+        finally:
+            model.train(was_training)
+
+    return wrapped
+
+
+@evaluating
+def greedy_sequence(model: nn.Module, source: Tensor, max_len: int) -> list[int]:
+    """The most probable token again and again, until it is EOS.
+
+    Args:
+        model: called as `model(source, tokens)`, gives logits `(1, T, V)`.
+        source: one source row, shape `(1, Ls)`.
+        max_len: the largest number of tokens to write, EOS included.
+
+    Returns:
+        The ids that were written, without BOS and with EOS.
+    """
+    tokens = [BOS]
+    while tokens[-1] != EOS and len(tokens) <= max_len:
+        logits = model(source, source.new_tensor([tokens]))  # (1, T, V)
+        tokens.append(int(logits[0, -1].argmax()))
+    return tokens[1:]
+
+
+@evaluating
 def greedy_decode(model: nn.Module, source: Tensor, max_len: int) -> Tensor:
-    """The most probable token again and again, until each row has said EOS.
+    """The most probable token again and again, until each row has EOS.
 
     Args:
         model: called as `model(source, tokens)`, gives logits `(B, T, V)`.
@@ -183,60 +229,48 @@ def greedy_decode(model: nn.Module, source: Tensor, max_len: int) -> Tensor:
         max_len: the largest number of tokens to write, EOS included.
 
     Returns:
-        The tokens written, shape `(B, T)` with T <= max_len, int64: without BOS, with
-        EOS, and PAD after it. T is as small as possible.
+        The tokens that were written, shape `(B, T)` with T <= max_len, int64: without
+        BOS, with EOS, and PAD after it.
     """
-    was_training = model.training
-    model.eval()
     tokens = source.new_full((source.size(0), 1), BOS)  # (B, 1)
     done = torch.zeros_like(tokens[:, 0], dtype=torch.bool)  # (B,)
-    with torch.no_grad():
-        for _ in range(max_len):
-            chosen = model(source, tokens)[:, -1].argmax(dim=-1)  # (B,)
-            chosen = chosen.masked_fill(done, PAD)
-            tokens = torch.cat((tokens, chosen.unsqueeze(1)), dim=1)  # (B, T + 1)
-            done |= chosen == EOS
-            if done.all():
-                break
-    model.train(was_training)
+    for _ in range(max_len):
+        chosen = model(source, tokens)[:, -1].argmax(dim=-1)  # (B,)
+        chosen = chosen.masked_fill(done, PAD)
+        tokens = torch.cat((tokens, chosen.unsqueeze(1)), dim=1)  # (B, T + 1)
+        done |= chosen == EOS
+        if done.all():
+            break
     return tokens[:, 1:]
 
 
+def same_width(decoded: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
+    """Both tensors, padded at the end to the larger of the two widths."""
+    width = max(decoded.size(1), labels.size(1))
+    return tuple(
+        F.pad(rows, (0, width - rows.size(1)), value=PAD) for rows in (decoded, labels)
+    )
+
+
 def exact_match(decoded: Tensor, labels: Tensor) -> float:
-    """The share of rows that are right from the first token to EOS.
+    """The fraction of rows that are correct from the first token to EOS.
 
     Args:
         decoded: what was written, shape `(B, T)`: tokens, EOS, PAD.
-        labels: what is right, shape `(B, L)`: tokens, EOS, PAD.
+        labels: the correct rows, shape `(B, L)`: tokens, EOS, PAD.
 
     Returns:
         A float between 0 and 1.
     """
-    width = max(decoded.size(1), labels.size(1))
-    decoded, labels = (
-        F.pad(rows, (0, width - rows.size(1)), value=PAD) for rows in (decoded, labels)
-    )  # (B, width) each
+    decoded, labels = same_width(decoded, labels)  # (B, width) each
     return (decoded == labels).all(dim=1).double().mean().item()
 
 
-def new_model(vocab_size: int = 14) -> nn.Module:
-    """An untrained Transformer for this unit: small, pre-norm, quiet embeddings."""
-    d_model = 32
-    model = encoder_decoder.Transformer(
-        vocab_size, vocab_size, d_model, num_heads=2, num_layers=1, d_ff=64,
-        norm_first=True,
-    )  # fmt: skip
-    for module in model.modules():
-        if isinstance(module, nn.Embedding):
-            nn.init.normal_(module.weight, std=d_model**-0.5)
-    return model
-
-
 def trained_model(seed: int = 0, weights: str = "reversal.safetensors") -> nn.Module:
-    """A model that reverses sequences of digits: loaded from a file, or else trained.
+    """A model that reverses sequences of digits, loaded from a file or trained.
 
     Args:
-        seed: of the first weights and of the training data.
+        seed: of the initial weights and of the training data.
         weights: the file with trained weights; it need not exist.
 
     Returns:
@@ -260,7 +294,7 @@ def trained_model(seed: int = 0, weights: str = "reversal.safetensors") -> nn.Mo
 
 
 def antidiagonal_share(weights: Tensor, lengths: Tensor) -> float:
-    """How often the largest weight lies on the anti-diagonal.
+    """How often the largest weight is on the anti-diagonal.
 
     Args:
         weights: cross-attention weights of one head, shape `(B, Lt, Ls)`.
@@ -268,8 +302,8 @@ def antidiagonal_share(weights: Tensor, lengths: Tensor) -> float:
             EOS and padding; less than Lt and Ls.
 
     Returns:
-        The share of the steps t < lengths[b], over the whole batch, with the largest
-        weight at lengths[b] - 1 - t.
+        The fraction of the steps t < lengths[b], over the whole batch, whose largest
+        weight is at lengths[b] - 1 - t.
     """
     steps = torch.arange(weights.size(1))  # (Lt,)
     wanted = lengths.unsqueeze(1) - 1 - steps  # (B, Lt), negative after the last symbol
@@ -284,7 +318,7 @@ def word_ids(sentences: Sequence[str]) -> dict[str, int]:
         sentences: texts whose words are separated by white space.
 
     Returns:
-        From words to FIRST, FIRST + 1, ...
+        A dictionary from words to FIRST, FIRST + 1, ...
     """
     ids: dict[str, int] = {}
     for sentence in sentences:
@@ -293,38 +327,53 @@ def word_ids(sentences: Sequence[str]) -> dict[str, int]:
     return ids
 
 
+def with_temperature(logits: Tensor, temperature: float) -> Tensor:
+    """The logits, divided by a temperature above 0."""
+    if temperature <= 0:
+        raise ValueError(f"the temperature must be above 0, not {temperature}")
+    return logits / temperature
+
+
+def keep_top_k(scores: Tensor, top_k: int) -> Tensor:
+    """The `top_k` largest scores of each row; all others are -inf."""
+    least = scores.topk(min(top_k, scores.size(-1)), dim=-1).values[..., -1:]
+    return scores.masked_fill(scores < least, -math.inf)
+
+
+def keep_top_p(scores: Tensor, top_p: float) -> Tensor:
+    """The largest scores that together have probability `top_p`; all others -inf."""
+    shares, indices = scores.softmax(dim=-1).sort(dim=-1, descending=True)
+    before = shares.cumsum(dim=-1) - shares  # (..., V), of all more probable ones
+    dropped = torch.zeros_like(before, dtype=torch.bool)
+    dropped = dropped.scatter(-1, indices, before >= top_p)
+    return scores.masked_fill(dropped, -math.inf)
+
+
 def sampling_distribution(
     logits: Tensor,
     temperature: float = 1.0,
     top_k: int | None = None,
     top_p: float | None = None,
 ) -> Tensor:
-    """The probabilities from which the next token is drawn.
+    """The probabilities from which the next token is sampled.
 
     Args:
-        logits: scores of the vocabulary, shape `(..., V)`; must not be changed.
+        logits: scores of the vocabulary, shape `(..., V)`; not modified.
         temperature: above 0; the logits are divided by it.
         top_k: how many tokens stay, at least 1; None: all.
-        top_p: what share of probability must stay, above 0 and at most 1; None: all.
+        top_p: how much probability must stay, above 0 and at most 1; None: all of it.
 
     Returns:
-        Probabilities of the same shape; each row sums to 1, what is cut off has 0.
+        Probabilities of the same shape; each row sums to 1, dropped tokens have 0.
 
     Raises:
         ValueError: the temperature is 0 or negative.
     """
-    if temperature <= 0:
-        raise ValueError(f"the temperature must be above 0, not {temperature}")
-    scores = logits / temperature  # (..., V)
+    scores = with_temperature(logits, temperature)  # (..., V)
     if top_k is not None:
-        least = scores.topk(min(top_k, scores.size(-1)), dim=-1).values[..., -1:]
-        scores = scores.masked_fill(scores < least, -math.inf)
+        scores = keep_top_k(scores, top_k)
     if top_p is not None:
-        shares, places = scores.softmax(dim=-1).sort(dim=-1, descending=True)
-        before = shares.cumsum(dim=-1) - shares  # (..., V), of all more probable ones
-        dropped = torch.zeros_like(before, dtype=torch.bool)
-        dropped = dropped.scatter(-1, places, before >= top_p)
-        scores = scores.masked_fill(dropped, -math.inf)
+        scores = keep_top_p(scores, top_p)
     return scores.softmax(dim=-1)
 
 
@@ -333,8 +382,8 @@ def perplexity(batches: Iterable[tuple[Tensor, Tensor]]) -> tuple[float, float]:
 
     Args:
         batches: pairs of logits `(B, L, V)` and labels `(B, L)`, int64, PAD where there
-            is none; B and L differ from batch to batch. A batch may hold no real
-            label at all, but not all of them.
+            is none; B and L differ from batch to batch. Some batches may have no real
+            label at all.
 
     Returns:
         The mean of -log p over all real tokens, in nats, and its exponential; floats.

@@ -1,7 +1,7 @@
 """Built from notebooks/06_text_recovery.py by `make build`; do not edit."""
 
 from autograder.library.checkpoint import handed_in, load, notes, save, shipped
-from autograder.library.decoding import bucketed, padded, recover
+from autograder.library.decoding import bucketed, make_batch, padded, recover
 from autograder.library.text import BOS, EOS, PAD, SPECIALS, UNK, SubwordTokenizer, glue, lemma, pieces, tokenize_13a
 from autograder.solutions import encoder_decoder as encoder_decoder
 from autograder.solutions import sequence_reversal as reversal
