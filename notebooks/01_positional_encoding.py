@@ -1,29 +1,31 @@
 # %% [markdown]
 # # 1 · Positional encoding
 #
-# *Dog bites man* and *man bites dog* hold the same words. Only the order tells who
-# should see a doctor. A Transformer looks at all words at once, and by itself it
-# cannot see their order. In this notebook you find out why, and you build what
-# gives order back: the positional encoding.
+# *Dog bites man* and *man bites dog* contain the same words. Only the order tells you
+# who should see a doctor. A Transformer looks at all words at once and, left to itself,
+# cannot see their order. In this notebook you find out why, and you build the part that
+# brings order back: the positional encoding.
 #
 # **You will learn to**
-# - turn token ids into vectors, and keep padding out of it;
+# - turn token ids into vectors, and make sure that the padding row stays zero;
 # - measure whether a function can see order at all;
-# - build the sinusoid table of the Transformer paper: by loops, then at once;
-# - wrap it in a module that moves to another device and dtype without surprises;
+# - build the sinusoid table of the Transformer paper, first with loops and then
+#   without;
+# - wrap it in a module that moves to a different device and dtype without surprises;
 # - explain its hidden gift: moving along the sentence is a rotation;
-# - write a test that finds the bugs of two tables that were really published.
+# - write a test that finds the bugs in two tables that were really published.
 #
 # *About 3½ hours · short path about 2: exercises 1.2, 1.3, 1.4, 1.5, 1.6, 1.8*
 #
 # *10 exercises and one question in words · 100 points.* **You need** Python and a
 # little PyTorch (indexing, broadcasting, `nn.Module`). The short path carries the
-# story: read the rest, and come back to it.
+# story: read the other sections now, and solve their exercises when you come back.
 #
 # **How it works.** Each exercise has a stub. Replace the line that raises
-# `NotImplementedError`, then run the check below it. The check tells at once what is
-# right, and often which mistake it sees. Run it as often as you like. The three hints
-# under an exercise go from a question to pseudocode. They cost nothing.
+# `NotImplementedError`, then run the check below it. The check tells you at once what
+# is correct, and often which mistake it recognises. Run it as often as you like. Each
+# exercise folds away its *contract*, the details that the check also tests, and three
+# hints that lead from a question to pseudocode. Hints cost nothing.
 #
 # **Conventions**, here and in all later units
 #
@@ -34,7 +36,7 @@
 # | `(B, L, d_model)` | the shape of a batch of embedded sentences |
 # | `pos` | a position; the first token has `pos = 0` |
 # | ids | `PAD = 0`, `BOS = 1`, `EOS = 2`, `UNK = 3`; real words start at 4 |
-# | what is given | stays as it was: no function changes its arguments |
+# | arguments | are never modified in place |
 # | gradients | flow back through what you compute, unless the text says otherwise |
 #
 # The paper is Vaswani et al., *Attention is all you need*, 2017
@@ -54,10 +56,10 @@ from autograder.units.positional_encoding.library import pictures
 # %% [markdown]
 # ## 1.1 From ids to vectors
 #
-# A network works on vectors, a text comes as ids. An **embedding table** lies between
-# them: one row for each token of the vocabulary. To embed a token is to look up its
-# row. Nothing is multiplied and nothing is added. PyTorch has a layer that owns such a
-# table.
+# A network works on vectors, but text arrives as ids. An **embedding table** translates
+# between them: it has one row for each token of the vocabulary, and to embed a token is
+# to look up its row. Nothing is multiplied, and nothing is added. In PyTorch, the layer
+# `nn.Embedding` owns such a table.
 
 # %%
 torch.manual_seed(0)
@@ -68,49 +70,55 @@ print("vectors", tuple(words(sentences).shape))
 print(words(sentences).detach().round(decimals=2))
 
 # %% [markdown]
-# Sentences in a batch have different lengths, so short ones are filled up with the
-# **padding** token. Padding means nothing. So its vector should be zero, and training
-# should never change it. `padding_idx` asks for both: the layer sets that row to zero
-# when it is made, and lets no gradient reach it.
+# Token 4 occurs twice above, at positions 0 and 2. Compare its two vectors: they are
+# identical. Remember that, because it is the problem that this whole notebook solves.
 #
-# Token 4 occurs twice above, at different places. Compare its two vectors. Remember
-# what you see: it is the problem that this whole notebook solves.
+# Sentences in a batch have different lengths, so short ones are filled up with the
+# **padding** token. Padding means nothing, so its vector should be zero, and training
+# should never change it. `padding_idx` asks for both: the layer sets that row to zero
+# when it is created, and lets no gradient reach it.
+#
+# A warning for later: the vector of padding does not *stay* zero. Section 1.6 adds a
+# position to it, as to any other. What really excludes padding is a mask, and masks
+# come in unit 2.
 #
 # ### Exercise 1.1 - Look it up
 # *time ~10 min · difficulty 1/5 · 10 points*
 #
-# **Why it matters.** Every model of language begins with this line. And a padding
-# vector that is not zero leaks into each sum and mean that comes after it.
+# **Task.** Look up the vectors of `ids` in `table`. Where `ids` equals `padding_idx`,
+# return zeros instead.
 #
-# **What to do.** Write the lookup yourself, on a table that you are given. Your version
-# is a little stricter than PyTorch's: padding gives the zero vector whatever its row
-# happens to hold, NaN too, and no gradient reaches that row. It reaches all others.
-# Everything in PyTorch is allowed, `F.embedding` too.
+# **Example.** For the table `[[9, 9], [1, 2], [3, 4]]`, `ids = [[2, 0]]` gives
+# `[[[3, 4], [0, 0]]]` with `padding_idx=0`.
 #
-# | | shape |
-# |---|---|
-# | `ids` | `(B, L)` |
-# | `table` | `(vocab_size, d_model)` |
-# | result | `(B, L, d_model)` |
+# <details><summary>Contract</summary>
 #
+# - `F.embedding` is allowed.
+# - Padding gives zeros whatever its row holds, even NaN, and no gradient reaches it.
+# - All other rows receive their gradient.
+# - With `padding_idx=None`, token 0 is a token like any other.
+# - `ids` and `table` are not modified.
+# - The result has the dtype of `table`.
+#
+# </details>
 # <details><summary>Hint 1: a question</summary>
 #
 # `table[7]` is one row. What does PyTorch return when you index a table with a whole
-# tensor of row numbers?
+# tensor of row indices?
 #
 # </details>
 # <details><summary>Hint 2: shapes</summary>
 #
-# `ids` is `(B, L)`, and the looked-up vectors are `(B, L, d_model)`. Where padding
-# stands is a boolean `(B, L)`. It needs a third dimension of size 1 before it can be
-# spread over `d_model`.
+# `ids` is `(B, L)`, and the vectors are `(B, L, d_model)`. A boolean mask `(B, L)` says
+# where the padding is. It needs a third dimension of size 1 before it can broadcast
+# over `d_model`.
 #
 # </details>
 # <details><summary>Hint 3: pseudocode</summary>
 #
 # ```text
-# vectors <- the rows of the table that ids name
-# if there is a padding token (0 is a token like any other):
+# vectors <- the rows of the table that ids select
+# if there is a padding token (remember that 0 may be one):
 #     wherever ids equals it, replace the vector by zeros, in a new tensor
 # return vectors
 # ```
@@ -122,16 +130,16 @@ print(words(sentences).detach().round(decimals=2))
 def embed(
     ids: torch.Tensor, table: torch.Tensor, padding_idx: int | None = None
 ) -> torch.Tensor:
-    """Look up the vectors of tokens.
+    """Look up the vectors of tokens in a table.
 
     Args:
-        ids: (B, L), int64, row numbers of the table.
-        table: (vocab_size, d_model). It must not be changed.
+        ids: (B, L), int64, row indices of the table.
+        table: (vocab_size, d_model); not modified.
         padding_idx: the token whose vector is zero, whatever its row holds; no gradient
-            may reach that row. None: there is no such token.
+            may reach that row. None means that there is no such token.
 
     Returns:
-        (B, L, d_model), of the table's type.
+        (B, L, d_model), with the dtype of the table.
     """
     ### BEGIN SOLUTION
     vectors = table[ids]  # (B, L, d_model)
@@ -149,32 +157,36 @@ check("positional_encoding/embed", embed)
 # %% [markdown]
 # ## 1.2 Order is lost
 #
-# After the lookup, each token is a vector that knows its word and not its place. The
-# next layers of a network **mix** the vectors of a sentence, so that each can learn
-# from the others. Call any function from `(B, L, d_model)` to `(B, L, d_model)` a
-# mixer.
+# After the lookup, each vector knows its word but not its position. The next layers of
+# the network **mix** the vectors of a sentence, so that each can learn from the others.
+# Let us call any function from `(B, L, d_model)` to `(B, L, d_model)` a mixer.
 #
-# When does a mixer ignore order? Shuffle the sentence and mix. Or mix and then shuffle
-# the result in the same way. If both always agree, then a shuffled sentence gives
-# nothing but shuffled results. Every vector comes out as before, wherever it stands.
-# The mixer cannot tell *dog bites man* from *man bites dog*.
+# When does a mixer ignore order? Shuffle the sentence, then mix. Or mix first, then
+# shuffle the result in the same way. If the two always agree, a shuffled sentence gives
+# nothing but shuffled results: every vector comes out as before, whatever its position.
+# Such a mixer cannot tell *dog bites man* from *man bites dog*.
+#
+# The largest difference between the two turns "this network cannot see order" from a
+# saying into a number. It is your first *property test*: it needs no expected values,
+# only two computations that ought to agree.
 #
 # ### Exercise 1.2 - The shuffle gap
 # *time ~10 min · difficulty 2/5 · 10 points*
 #
-# **Why it matters.** It turns "this network cannot see order" from a saying into a
-# number. This is your first *property test*: it needs no expected values, only two ways
-# that ought to agree.
+# **Task.** Shuffle the positions of `x` and mix; mix `x` and shuffle the result. Return
+# the largest absolute difference between corresponding entries.
 #
-# **What to do.** Measure how far the two ways are apart, as the largest difference
-# (without sign) between any two numbers. Zero means: order is lost.
+# **Example.** The running sum of `1, 2, 4` in the order `[2, 0, 1]` gives `4, 5, 7` and
+# `7, 1, 3`: the gap is 4.
 #
-# | | shape |
-# |---|---|
-# | `x` | `(B, L, d_model)` |
-# | `order` | `(L,)` |
-# | result | `()`, one number |
+# <details><summary>Contract</summary>
 #
+# - Position `n` of a shuffled sentence holds the vector that was at `order[n]`.
+# - All sentences of the batch are shuffled in the same way.
+# - The result is one tensor of shape `()`, or a plain number, for the whole batch.
+# - `x` is not modified.
+#
+# </details>
 # <details><summary>Hint 1: a question</summary>
 #
 # Which of the three dimensions of `x` has one entry for each position?
@@ -182,8 +194,8 @@ check("positional_encoding/embed", embed)
 # </details>
 # <details><summary>Hint 2: shapes</summary>
 #
-# Both ways end in a tensor `(B, L, d_model)`. Their difference has that shape too. The
-# result has the shape `()`: every number takes part.
+# Both computations end in a tensor `(B, L, d_model)`, and so does their difference. The
+# result has the shape `()`, because the maximum is taken over all entries.
 #
 # </details>
 # <details><summary>Hint 3: pseudocode</summary>
@@ -191,7 +203,7 @@ check("positional_encoding/embed", embed)
 # ```text
 # one way     <- take the positions of x in the new order, then mix
 # other way   <- mix x, then take the positions of that result in the new order
-# return the largest size (without sign) of a difference between the two
+# return the largest absolute value of their difference
 # ```
 #
 # </details>
@@ -199,16 +211,16 @@ check("positional_encoding/embed", embed)
 
 # %% exercise="positional_encoding/shuffle_gap"
 def shuffle_gap(mix, x: torch.Tensor, order: torch.Tensor) -> torch.Tensor:
-    """How far "shuffle, then mix" is from "mix, then shuffle".
+    """The gap between "shuffle, then mix" and "mix, then shuffle".
 
     Args:
         mix: a function from (B, L, d_model) to (B, L, d_model).
-        x: (B, L, d_model), a batch of sentences. It must not be changed.
-        order: (L,), int64, a permutation: place n of the shuffled sentence gets the
-            vector that stood at place order[n], in every sentence of the batch.
+        x: (B, L, d_model), a batch of sentences; not modified.
+        order: (L,), int64, a permutation: position n of the shuffled sentence gets the
+            vector from position order[n], in every sentence of the batch.
 
     Returns:
-        The largest absolute difference between the two, over all numbers, as a tensor
+        The largest absolute difference between the two, over all entries, as a tensor
         of shape () or a plain number.
     """
     ### BEGIN SOLUTION
@@ -219,7 +231,7 @@ def shuffle_gap(mix, x: torch.Tensor, order: torch.Tensor) -> torch.Tensor:
 
 
 # %% check="positional_encoding/shuffle_gap" points=10
-# Mixers that see order and mixers that do not.
+# Mixers that can see order and mixers that cannot.
 check("positional_encoding/shuffle_gap", shuffle_gap)
 
 # %% [markdown]
@@ -227,13 +239,13 @@ check("positional_encoding/shuffle_gap", shuffle_gap)
 #
 # - *average*: every position gets the average of the sentence.
 # - *similarity*: every position gets a weighted average, with more weight on vectors
-#   like its own. (This is the attention of unit 2, almost.)
-# - *running sum*: every position gets the sum of what came before, as in a recurrent
-#   network.
-# - *neighbour*: every position gets itself minus its left neighbour, as in a
-#   convolution.
+#   like its own. (This is almost the attention of unit 2.)
+# - *running sum*: every position gets the sum of all vectors up to and including its
+#   own, as in a recurrent network.
+# - *neighbour*: every position gets its own vector minus its left neighbour's, as in a
+#   convolution. (`roll` wraps around: the first position's neighbour is the last.)
 #
-# Write your guess down. Then run the cell.
+# Write your guess down, then run the cell.
 
 # %%
 MIXERS = {
@@ -253,48 +265,62 @@ def gaps_of_four_mixers():
 
 
 # %% [markdown]
-# Averages do not see order, and the attention of unit 2 is an average with clever
-# weights. (What is left of its gap is rounding.) Recurrent and convolutional networks
-# see order by the way they are built. The Transformer gave that up, to look at all
-# positions at once. So it has to be *told* where each vector stands (paper, section
-# 3.5).
+# Running sum and neighbour see order; average and similarity do not. (What is left of
+# their gap is rounding.) The attention of unit 2 is an average with clever weights, so
+# it is blind in the same way.
+#
+# Recurrent and convolutional networks see order by construction, but a signal needs
+# many steps or layers to travel from the first word to the last. In a Transformer, any
+# two positions are one step apart (paper, section 4, table 1). The price is that each
+# vector has to be *told* its position (section 3.5).
 
 # %% [markdown]
 # ## 1.3 A clock for positions
 #
-# We want a vector for each position, to be added to the token's vector. What should be
-# in it?
+# We want one vector for each position, to be added to the token's vector. What should
+# be in it?
 #
 # - The number `pos` itself? It grows without bound and soon drowns the words.
-# - `pos` divided by the length? Then the same number means another distance in
-#   every sentence.
-# - The binary digits of `pos`? Close! Every position is different, and all numbers
-#   stay small. The last digit flips at every step, the one before at every second step,
+# - `pos` divided by the length? Then the same value means a different distance in every
+#   sentence.
+# - The binary digits of `pos`? Close! Every position is different, and all entries stay
+#   small. The last digit flips at every step, the one before it at every second step,
 #   and so on: a row of clocks, from fast to slow. But digits jump.
 #
-# The paper takes clocks with hands that turn smoothly. Each **pair** of columns is one
-# hand, and a hand is given by its sine and cosine:
+# The paper uses clocks whose hands move smoothly. Each **pair** of columns is one hand,
+# given by the sine and the cosine of its angle:
 #
 # $$PE_{(pos,\,2i)} = \sin\left(\frac{pos}{10000^{2i/d_\text{model}}}\right)
 # \qquad
 # PE_{(pos,\,2i+1)} = \cos\left(\frac{pos}{10000^{2i/d_\text{model}}}\right)$$
 #
 # Here $i = 0, 1, \dots, d_\text{model}/2 - 1$ counts the pairs. Read the two formulas
-# aloud, and notice what they share: both members of a pair turn at the *same* speed.
-# The first hand turns by 1 radian at each step. The last needs almost
-# $2\pi \cdot 10000$ steps for one round.
+# aloud and notice what they share: both columns of a pair have the *same*
+# **frequency**, $10000^{-2i/d_\text{model}}$. The first pair rotates by 1 radian per
+# position, so its wavelength is $2\pi$. With `d_model = 512`, the last pair needs more
+# than 60,000 positions to come round once.
 #
-# **Predict first.** What is row 0 of the table? No calculator needed.
+# Clear beats fast, the first time. So you begin with a version that you can trust, and
+# use it in the next section to test a fast one.
+#
+# **Predict first.** What is row 0 of the table? You need no calculator.
 #
 # ### Exercise 1.3 - The table, by loops
 # *time ~15 min · difficulty 2/5 · 10 points*
 #
-# **Why it matters.** Clear beats fast, the first time. This version is the one that you
-# will trust later, when you make it fast.
+# **Task.** Fill the table as you would by hand: for every position and every pair, one
+# sine and one cosine. Slow is fine.
 #
-# **What to do.** Write the table as you would fill it in by hand: for every position,
-# for every pair, two numbers. Slow is fine.
+# **Example.** Row 1 of `table_by_loops(4, 6)` is
+# `0.8415, 0.5403, 0.0464, 0.9989, 0.0022, 1.0000`.
 #
+# <details><summary>Contract</summary>
+#
+# - Row `n` encodes position `n`; positions start at 0.
+# - Even columns hold sines, odd columns cosines.
+# - The dtype is float32.
+#
+# </details>
 # <details><summary>Hint 1: a question</summary>
 #
 # For `d_model = 6`, which value does $i$ have in column 4? And in column 5?
@@ -323,15 +349,14 @@ def gaps_of_four_mixers():
 
 # %% exercise="positional_encoding/table_by_loops"
 def table_by_loops(max_len: int, d_model: int) -> torch.Tensor:
-    """The sinusoid table of the paper (section 3.5), number by number.
+    """The sinusoid table of the paper (section 3.5), entry by entry.
 
     Args:
-        max_len: how many positions; they are 0, 1, ..., max_len - 1.
-        d_model: how many columns, an even number.
+        max_len: the number of positions, which are 0, 1, ..., max_len - 1.
+        d_model: the number of columns, which is even.
 
     Returns:
-        (max_len, d_model), float32, new in each call: sines in even columns, cosines
-        in odd ones.
+        (max_len, d_model), float32: sines in even columns, cosines in odd ones.
     """
     ### BEGIN SOLUTION
     table = torch.zeros(max_len, d_model)
@@ -349,7 +374,8 @@ def table_by_loops(max_len: int, d_model: int) -> torch.Tensor:
 check("positional_encoding/table_by_loops", table_by_loops)
 
 # %% [markdown]
-# Row 0 is `0, 1, 0, 1, ...`: all hands point up. Was that your prediction?
+# Row 0 is `0, 1, 0, 1, ...`, because every angle is zero there: all hands point up. Was
+# that your prediction?
 
 
 # %%
@@ -361,39 +387,46 @@ def the_first_rows():
 # %% [markdown]
 # ## 1.4 The table, at once
 #
-# Two loops in Python cost a few microseconds for *every number*. A table for 5000
-# positions of 512 numbers has 2.5 million. Tensor operations do the same in a moment.
+# Two loops in Python cost a few microseconds for *every entry*. A table of 5,000
+# positions with 512 components has 2.5 million of them. Tensor operations do the same
+# work in a moment, and broadcasting in place of loops is a skill that every later unit
+# relies on.
+#
+# We can also be more general at no extra cost: the formula does not mind fractions or
+# negative positions, nor what shape the positions come in. You will use that in section
+# 1.9.
 #
 # ### Exercise 1.4 - All positions at once
 # *time ~15 min · difficulty 3/5 · 12 points*
 #
-# **Why it matters.** Broadcasting in place of loops is the skill that all later units
-# live on.
+# **Task.** Encode a tensor of positions of any shape, without a loop over positions.
+# Append one new last dimension of size `d_model`.
 #
-# **What to do.** No loops this time. And be more general: take *any tensor of
-# positions*, of any shape, and put `d_model` new numbers behind each. Positions may be
-# fractions, or negative. That costs nothing, and you will use it soon. An odd `d_model`
-# is a `ValueError`.
+# **Example.** `sinusoid(torch.tensor([[0, 7, 2]]), 6)` has the shape `(1, 3, 6)`, and
+# its first row is `0, 1, 0, 1, 0, 1`.
 #
-# | | shape |
-# |---|---|
-# | `positions` | `(...)` |
-# | speed of the hands | `(d_model/2,)` |
-# | angles | `(..., d_model/2)` |
-# | result | `(..., d_model)` |
+# <details><summary>Contract</summary>
 #
+# - `positions` may have any shape, including `()`.
+# - Positions may be fractional or negative.
+# - The number of operations does not grow with the number of positions.
+# - The result is float32, whatever the dtype of `positions`.
+# - `positions` is not modified.
+# - An odd `d_model` raises a `ValueError`.
+#
+# </details>
 # <details><summary>Hint 1: a question</summary>
 #
-# Each position meets each speed. Which sizes must the two tensors have, so that
-# broadcasting multiplies every one with every other?
+# Each position meets each frequency. Which shapes must the two tensors have, so that
+# broadcasting multiplies every position by every frequency?
 #
 # </details>
 # <details><summary>Hint 2: shapes</summary>
 #
 # `(..., 1)` with `(d_model/2,)` gives angles `(..., d_model/2)`. Sine and cosine have
-# that shape too. They must be *interleaved*: side by side they form pairs
-# `(..., d_model/2, 2)`, and that is a reshape away from `(..., d_model)`. Or make an
-# empty result and fill every second column.
+# that shape too. They must be *interleaved*: stacked in a new last dimension, they form
+# pairs `(..., d_model/2, 2)`, and that is a reshape away from `(..., d_model)`. Or
+# create an empty result and fill every second column.
 #
 # </details>
 # <details><summary>Hint 3: pseudocode</summary>
@@ -414,9 +447,9 @@ def sinusoid(positions: torch.Tensor, d_model: int) -> torch.Tensor:
     """The sinusoid encoding of any positions (paper, section 3.5), without loops.
 
     Args:
-        positions: (...), any shape, int64 or float32, also fractions and negative
-            numbers. It must not be changed.
-        d_model: how many numbers encode one position.
+        positions: (...), any shape, int64 or float32; possibly fractional or negative;
+            not modified.
+        d_model: the number of components that encode one position.
 
     Returns:
         (..., d_model), float32: sines in even columns, cosines in odd ones.
@@ -435,14 +468,15 @@ def sinusoid(positions: torch.Tensor, d_model: int) -> torch.Tensor:
 
 
 # %% check="positional_encoding/sinusoid" points=12
-# Rows, batches, fractions and negative positions; odd sizes are refused.
+# Rows, batches, fractions and negative positions; odd sizes are rejected.
 check("positional_encoding/sinusoid", sinusoid)
 
 # %% [markdown]
-# Two independent versions of one formula are worth a lot: each is a test of the other.
+# Two independent versions of one formula are worth a lot, because each is a test of the
+# other.
 #
 # **Predict first.** How many times faster is the version without loops, for 500
-# positions of 128 numbers? Ten times? A thousand?
+# positions with 128 components? Ten times? A thousand?
 
 
 # %%
@@ -459,10 +493,18 @@ def race():
 
 
 # %% [markdown]
+# Hundreds to thousands of times, depending on the machine: Python went through its
+# inner loop 32,000 times, while PyTorch needed only a handful of operations.
+#
+# The difference is more interesting. Rounding a sine to float32 costs about 0.00000006,
+# but the two tables differ by 0.00003. What was rounded is the *angle*: near 499
+# radians, neighbouring float32 numbers are 0.00003 apart. At 5,000 positions, the error
+# grows to 0.0004, so for very long tables, compute the angles in float64.
+#
 # ### Look at it
 #
-# First single columns. **Predict first:** dimensions 1 and 2 are a pair, so they turn
-# equally fast. How will dimension 7 differ, and dimension 16?
+# First, single columns. **Predict first:** dimensions 1 and 2 are a pair, so they have
+# the same frequency. How will dimension 7 differ, and dimension 16?
 
 
 # %%
@@ -472,6 +514,10 @@ def four_hidden_dimensions():
 
 
 # %% [markdown]
+# They are the same waves, only longer. Dimensions 1 and 2 repeat after 6.3 positions,
+# dimension 7 after 14.9, and dimension 16 after 47.1. And an even number means a
+# cosine, so dimension 16 starts at 1.
+#
 # Now the whole table. Every row is the encoding of one position. Read it from left to
 # right: from the second hand to the hand that hardly moves in a whole book.
 
@@ -484,7 +530,7 @@ def heat_map_of_the_table():
 
 # %% [markdown]
 # Attention compares vectors by dot products. So what does the dot product of two
-# positions say? **Predict first:** is position 20 more like 25, or more like 50?
+# positions tell us? **Predict first:** is position 20 more like 25, or more like 50?
 
 
 # %%
@@ -495,16 +541,23 @@ def similarity_of_positions():
 
 
 # %% [markdown]
-# Near positions are alike, far ones less so. And the two peaks have the same form: the
-# dot product depends on the *distance* only. That is no accident. The product of two
-# hands is $\sin a \sin b + \cos a \cos b = \cos(a - b)$. Section 1.7 makes more of it.
+# More like 25: the dot product is 23.5, against 17.1 for position 50. (With itself, it
+# is 32.) Both peaks have the same shape, because the dot product depends only on the
+# *distance*: one pair contributes $\sin a \sin b + \cos a \cos b = \cos(a - b)$.
+# Section 1.7 makes more of that.
+#
+# Near positions are alike, far ones less so, but only on the whole. A sum of cosines
+# ripples: position 20 is more like 45 (20.1) than like 42 (17.6). Nor does the pure
+# distance survive in a trained network, where words are added to the positions and
+# learned matrices multiply both. That is one reason why later models build the distance
+# into the attention itself (see *Go further*).
 
 # %% [markdown]
 # ## 1.5 The module
 #
-# A table is not yet a layer. In a network it should be added to `(B, L, d_model)`
-# for any `L` up to the length of the table. It should go to the GPU with the model,
-# and turn into half precision with the model. And it must *not* be trained.
+# A table is not yet a layer. In a network, it should be added to `(B, L, d_model)` for
+# any `L` up to the length of the table. It should move to the GPU and change dtype
+# together with the model. And it must *not* be trained.
 #
 # A tensor in a module can be three things:
 #
@@ -514,29 +567,36 @@ def similarity_of_positions():
 # | a **buffer** (`register_buffer`) | no | yes | constants, statistics |
 # | a plain attribute | no | **no** | a bug that waits for the first GPU |
 #
-# Published courses keep the table as a plain attribute. On their own machine it works.
+# Some published courses keep the table as a plain attribute. On their own machine it
+# works, until somebody calls `.to("cuda")`.
 #
-# One more choice: a buffer is *saved* with the weights. A table that can be computed
-# again need not be: `register_buffer(name, tensor, persistent=False)` makes a buffer
-# that moves with the model and does not stand in its `state_dict()`. Both kinds are
-# right here.
+# There is one more choice. A buffer is *saved* with the weights, but a table that can
+# be computed again need not be: `register_buffer(name, tensor, persistent=False)` gives
+# a buffer that moves with the model but is not part of its `state_dict()`. Here, both
+# kinds are fine.
+#
+# Our module is *given* its table. It knows nothing of sines, so you can test the two
+# separately.
 #
 # ### Exercise 1.5 - PositionalEncoding
 # *time ~15 min · difficulty 3/5 · 12 points*
 #
-# **Why it matters.** Code that works until somebody calls `.to("cuda")` is the most
-# common bug of this kind of module.
+# **Task.** Keep `table` as a buffer called `pe`. In `forward`, add row `n` of it to
+# position `n` of every sentence, and do nothing else.
 #
-# **What to do.** The module is *given* its table. Then it knows nothing of sines, and
-# you can test the two apart. Keep the table as a buffer called `pe`. Add positions, and
-# nothing else: no scaling, no dropout. They come next.
+# **Example.** With a table `(50, 8)`, the module maps `x` of shape `(3, 5, 8)` to
+# `x + table[:5]`.
 #
-# | | shape |
-# |---|---|
-# | `table` | `(max_len, d_model)` |
-# | `x` | `(B, L, d_model)`, with `L <= max_len` |
-# | result | `(B, L, d_model)` |
+# <details><summary>Contract</summary>
 #
+# - `pe` is a buffer, not a parameter, and holds the given table; `persistent` may be
+#   either.
+# - There is no scaling and no dropout.
+# - Sentences may be shorter than the table, and differ in length from call to call.
+# - After `.to(...)`, the result has the module's dtype and device.
+# - `x` is not modified.
+#
+# </details>
 # <details><summary>Hint 1: a question</summary>
 #
 # Which rows of the table belong to a sentence of `L` vectors? And which dimension of
@@ -552,8 +612,8 @@ def similarity_of_positions():
 # <details><summary>Hint 3: pseudocode</summary>
 #
 # ```text
-# when made:   register the table as a buffer called "pe"
-# when called: take as many rows of the buffer as x has positions
+# in __init__: register the table as a buffer called "pe"
+# in forward:  take as many rows of the buffer as x has positions
 #              return a new tensor: x plus these rows
 # ```
 #
@@ -567,7 +627,7 @@ class PositionalEncoding(nn.Module):
     def __init__(self, table: torch.Tensor):
         """Keep ``table``, (max_len, d_model), as a buffer called ``pe``.
 
-        The buffer may have the shape (1, max_len, d_model), too.
+        Its shape may also be (1, max_len, d_model).
         """
         super().__init__()
         ### BEGIN SOLUTION
@@ -578,11 +638,10 @@ class PositionalEncoding(nn.Module):
         """Add row n of the table to position n of each sentence.
 
         Args:
-            x: (B, L, d_model) with L <= max_len. It must not be changed.
+            x: (B, L, d_model), L <= max_len, with the module's dtype; not modified.
 
         Returns:
-            (B, L, d_model), on the device of the module. ``x`` comes in the dtype of
-            the module, and the result has it, too.
+            (B, L, d_model), with the dtype and on the device of the module.
         """
         ### BEGIN SOLUTION
         return x + self.pe[: x.size(1)]  # (B, L, d_model)
@@ -594,7 +653,7 @@ class PositionalEncoding(nn.Module):
 check("positional_encoding/module", PositionalEncoding)
 
 # %% [markdown]
-# Saved or not saved: what stands in the file of a model, and what moves with it?
+# Persistent or not: what is saved in a model's file, and what moves with the model?
 
 
 # %%
@@ -612,8 +671,10 @@ def saved_or_not():
 
 
 # %% [markdown]
-# Does it give order back? Take the mixer of unit 2, *similarity*, which cannot see
-# order. Add positions first, and measure again.
+# Both buffers follow the module to half precision; only the persistent one is saved.
+#
+# Does the module bring order back? Take the mixer *similarity*, which cannot see order,
+# add positions first, and measure again.
 
 
 # %%
@@ -629,17 +690,25 @@ def order_is_back():
 
 
 # %% [markdown]
+# It does. Without positions, the gap is zero but for rounding; with them, the same
+# mixer sees order.
+
+# %% [markdown]
 # ## 1.6 The input layer
 #
 # The first layer of a Transformer has three steps: look up, scale, add positions. The
 # paper multiplies the embeddings by $\sqrt{d_\text{model}}$ (section 3.4). It does not
-# say why, but a look at sizes helps. An encoding always has the length
-# $\sqrt{d_\text{model}/2}$, as each of its $d_\text{model}/2$ pairs has
-# $\sin^2 + \cos^2 = 1$. Where the same table also serves as the last layer of the
-# network, embeddings start small, with a length of about 1.
+# say why, but the lengths of the vectors give a hint. An encoding always has length
+# $\sqrt{d_\text{model}/2}$, since each of its $d_\text{model}/2$ pairs contributes
+# $\sin^2 + \cos^2 = 1$. For `d_model = 512`, that is 16.
 #
-# **Predict first.** For `d_model = 512`, which part of the sum would such an embedding
-# be without the scale? And with it?
+# The length of an embedding depends on how its table starts. If the same table also
+# serves as the last layer of the network, as in the paper, its entries start with a
+# standard deviation of about $1/\sqrt{d_\text{model}}$. `nn.Embedding` by itself starts
+# with a standard deviation of 1.
+#
+# **Predict first.** Which of the two is louder in the sum for `d_model = 512`, the word
+# or its position? Answer for both starts, each without and with the scale.
 
 
 # %%
@@ -648,32 +717,53 @@ def who_is_louder():
     torch.manual_seed(0)
     d_model = 512
     small = torch.randn(1000, d_model) / math.sqrt(d_model)  # (1000, 512)
+    default = nn.Embedding(1000, d_model).weight.detach()  # (1000, 512)
     vectors = {
-        "embedding": small,
         "position": sinusoid(torch.arange(1000), d_model),
-        "embedding · √d_model": small * d_model**0.5,
+        "small start": small,
+        "small start · √d_model": small * d_model**0.5,
+        "default start": default,
+        "default start · √d_model": default * d_model**0.5,
     }
     lengths = {name: float(v.norm(dim=-1).mean()) for name, v in vectors.items()}
     pictures.lengths(lengths)
 
 
 # %% [markdown]
-# Without the scale, the word is a whisper beside its position. With it, both are heard.
+# With the small start and no scale, the word is a whisper beside its position: 1
+# against 16. With the scale, both are heard: 22.6 against 16. That is the combination
+# of the paper.
+#
+# With PyTorch's default start, a word has length 22.6 even before the scale. Scaled,
+# it reaches 512, and now the *position* is the whisper: 16 against 512, or 3%. Nothing
+# crashes, and the model merely learns order more slowly, which you will measure in
+# section 1.8. So if you scale, start small: `embedding.weight` times
+# $1/\sqrt{d_\text{model}}$. The layer below leaves the start to its user.
 #
 # ### Exercise 1.6 - The input layer
 # *time ~15 min · difficulty 2/5 · 12 points*
 #
-# **Why it matters.** All models of units 4, 5 and 6 begin with this layer.
+# **Task.** Look up the ids, multiply by `sqrt(d_model)`, let the module `positions` add
+# positions, and apply dropout to the sum (paper, section 5.4).
 #
-# **What to do.** Build the layer. The paper ends it with dropout, applied to the *sum*
-# of embedding and position (section 5.4). The module that adds positions is given to
-# you as an argument, so this exercise does not depend on your last one. And later you
-# can pass another.
+# **Example.** `InputLayer(9, 8, PositionalEncoding(table))` maps ids `(3, 5)` to
+# vectors `(3, 5, 8)`.
 #
+# <details><summary>Contract</summary>
+#
+# - The factor `sqrt(d_model)` scales the embeddings, but not the positions.
+# - Dropout acts on the sum of embedding and position, in training mode only.
+# - `embedding` is an `nn.Embedding`; the row of `padding_idx` starts as zero and stays
+#   so.
+# - Its other rows may start with any values.
+# - At padding, the position is still added.
+# - `positions` is the module that was passed, not a copy.
+#
+# </details>
 # <details><summary>Hint 1: a question</summary>
 #
-# Three steps and dropout: which of them should feel the factor $\sqrt{d_\text{model}}$,
-# and which should not?
+# There are three steps and a dropout. Which of them should be affected by the factor
+# $\sqrt{d_\text{model}}$, and which should not?
 #
 # </details>
 # <details><summary>Hint 2: shapes</summary>
@@ -685,12 +775,12 @@ def who_is_louder():
 # <details><summary>Hint 3: pseudocode</summary>
 #
 # ```text
-# when made:   an embedding layer that knows its padding token, called embedding
+# in __init__: an embedding layer that knows its padding token, called embedding
 #              keep the module that adds positions, as positions
 #              a dropout layer with the given probability
-# when called: look up, multiply by the square root of d_model,
-#              hand the result to the module that adds positions,
-#              and hand that result to dropout
+# in forward:  look up, multiply by the square root of d_model,
+#              pass the result to the module that adds positions,
+#              and pass that result to dropout
 # ```
 #
 # </details>
@@ -700,9 +790,9 @@ def who_is_louder():
 class InputLayer(nn.Module):
     """The input of a Transformer: scaled embeddings plus positions, then dropout.
 
-    Its parameters, by name: ``embedding.weight`` (vocab_size, d_model). The module that
-    adds positions is kept as ``positions``; if it has parameters (learned positions
-    do), they are trained, too, and their names start with ``positions.``.
+    Its own parameter is ``embedding.weight``, (vocab_size, d_model). The module that
+    adds positions is kept as ``positions``; if it has parameters, as learned positions
+    do, they are trained as well, and their names start with ``positions.``.
     """
 
     def __init__(
@@ -713,16 +803,14 @@ class InputLayer(nn.Module):
         dropout: float = 0.1,
         padding_idx: int = 0,
     ):
-        """Make an ``nn.Embedding`` called ``embedding``; keep ``positions`` by its
-        name.
+        """Create an ``nn.Embedding`` called ``embedding``; keep ``positions``.
 
         Args:
-            vocab_size: how many tokens there are.
-            d_model: how many numbers stand for one token.
+            vocab_size: the number of tokens.
+            d_model: the number of components of a vector.
             positions: maps (B, L, d_model) to x plus positions, (B, L, d_model).
-            dropout: the share of numbers that is set to zero in training mode.
-            padding_idx: the token that means nothing; its vector starts as zero and is
-                not trained.
+            dropout: the probability of zeroing an entry in training mode.
+            padding_idx: the token whose vector starts as zero and is not trained.
         """
         super().__init__()
         ### BEGIN SOLUTION
@@ -748,11 +836,11 @@ check("positional_encoding/input_layer", InputLayer)
 # ### Another view: two one-hot vectors
 #
 # Papers often write an embedding as a *product*: a vector that is 1 at the token's
-# number and 0 elsewhere (*one-hot*), times the table. Positions can be written in the
+# index and 0 elsewhere (*one-hot*), times the table. Positions can be written in the
 # same way. So the input of a Transformer is one matrix product of each kind,
-# $E^\top e_\text{token} + P^\top e_\text{pos}$ (the scale left out).
+# $E^\top e_\text{token} + P^\top e_\text{pos}$ (leaving out the scale).
 #
-# **Predict first.** With `vocab_size` 30,000 and `d_model` 512: how many
+# **Predict first.** With `vocab_size` 30,000 and `d_model` 512, how many
 # multiplications does the product take for one token? And how many does the lookup
 # take?
 
@@ -765,88 +853,102 @@ def one_hot_view():
     E, P = torch.randn(vocab_size, d_model), sinusoid(torch.arange(length), d_model)
     ids = torch.tensor([4, 7, 4, 5, 8])  # (L,)
     tokens = nn.functional.one_hot(ids, vocab_size).float().T  # (vocab_size, L)
-    places = nn.functional.one_hot(torch.arange(length), length).float().T  # (L, L)
-    product = E.T @ tokens + P.T @ places  # (d_model, L): a column for each position
-    lookup = E[ids] + P  # (L, d_model): a row for each position
+    positions = nn.functional.one_hot(torch.arange(length), length).float().T  # (L, L)
+    product = E.T @ tokens + P.T @ positions  # (d_model, L): one column per position
+    lookup = E[ids] + P  # (L, d_model): one row per position
     print(f"largest difference: {float((product.T - lookup).abs().max()):.1e}")
 
 
 # %% [markdown]
 # The product takes 15 million multiplications, all but 512 of them by zero. The lookup
 # takes none. The view is still worth having: it shows that an embedding is a linear
-# layer without bias, which is why it can be trained like one, and why unit 4 can use
-# the same table again as the last layer.
+# layer without bias. That is why it can be trained like one, and why unit 4 can use the
+# same table again as the last layer.
 #
-# *Question in words (4 points).* A friend wants to save parameters: "I add the position
-# to the embedding, so the model gets a sum of two vectors. From a sum nobody can tell
-# the parts. I had better put them side by side, `(B, L, 2 * d_model)`." Say in three to
-# five sentences: when can a model tell the parts of a sum, what would side by side
-# cost, and what does the next linear layer make of the two ways?
+# *Question in words (4 points).* A friend says: "I add the position to the embedding,
+# so the model only gets a sum of two vectors, and nobody can recover the parts from a
+# sum. I had better concatenate them, `(B, L, 2 * d_model)`." Answer in three to five
+# sentences. When can a model tell the parts of a sum apart? What would concatenating
+# cost? And what does the next linear layer make of the sum, and of the concatenation?
 #
-# *What a full answer has: parts can be told if they use different directions, which
-# training can arrange (2), the cost (1), the linear layer's view: a sum of two products
-# either way (1).*
+# *A full answer says that the parts can be told apart if they use different directions,
+# which training can arrange (2), what concatenating costs (1), and that a linear layer
+# computes a sum of two products either way (1).*
 
 # %% [markdown] written="positional_encoding/sum_or_pair" points=4
 # *Your answer here*
 #
 # ### BEGIN SOLUTION
-# In many dimensions two vectors can be told from their sum if they lie in different
-# directions: sines fill mostly the first columns with quick changes, and training can
-# move the words to where the positions say little. Side by side doubles the width of
-# everything that comes after, about four times the weights of each layer. A linear
-# layer makes W1 e + W2 p of the pair, and W (e + p) = W e + W p of the sum: the same
-# form, only that the sum must share one W. So side by side can do all that the sum can,
-# and more, at a price; the paper's sum turned out to be enough.
+# In many dimensions, the parts of a sum can be told apart if they use different
+# directions. The sinusoids vary mostly in the first columns, and training can move the
+# words into directions in which the positions say little. Concatenating doubles the
+# width of everything that comes after, and so takes about four times the parameters in
+# each layer. (With half the width for each part nothing grows, but both have less
+# room.) A linear layer makes W1 e + W2 p of the concatenation and W (e + p) = W e + W p
+# of the sum. The form is the same, except that the sum must share one W. So
+# concatenating can do all that the sum can, and more, at a price. Attention then
+# compares sums in four terms: word with word, word with position, position with word,
+# and position with position.
 # ### END SOLUTION
 
 # %% [markdown]
 # ## 1.7 A step is a rotation
 #
-# Why sine *and* cosine? One of them would do to tell positions apart. The paper gives
-# the reason in one sentence of section 3.5: for any fixed $k$, the encoding of
-# $pos + k$ is a *linear function* of the encoding of $pos$.
+# Why both sine *and* cosine? Sines alone would be enough to tell positions apart. The
+# paper gives the reason in one sentence of section 3.5: for any fixed $k$, the encoding
+# of $pos + k$ is a *linear function* of the encoding of $pos$.
 #
-# With the clock it is plain. $k$ steps turn a hand by a fixed angle $k\,\omega_i$, with
-# $\omega_i = 10000^{-2i/d_\text{model}}$, wherever it started. To turn is to rotate,
-# and a rotation is a matrix:
+# The clock shows why. In $k$ steps, pair $i$ rotates by the angle $k\,\omega_i$, where
+# $\omega_i = 10000^{-2i/d_\text{model}}$ is its frequency. The angle is the same
+# wherever the pair started, and a rotation is a matrix:
 #
 # $$PE_{pos+k} = M_k\, PE_{pos} \quad\text{for every } pos, \qquad
 # M_k = \begin{pmatrix} R_0 & & \\ & R_1 & \\ & & \ddots \end{pmatrix}$$
 #
 # $M_k$ has one small $2 \times 2$ rotation for each pair of columns, and zeros
 # elsewhere. It does not contain $pos$. So one matrix, learned once, can say "three
-# words to the left", anywhere in a sentence.
+# words to the left" anywhere in a sentence. The same matrix is the seed of the
+# positions (RoPE) that most large language models use today.
+#
+# Take paper and pencil first: write $\sin(a + b)$ and $\cos(a + b)$ in terms of $\sin
+# a$, $\cos a$, $\sin b$ and $\cos b$, and read off the four entries of $R_i$. Careful:
+# our pairs are (sine, cosine), in this order, while the rotation in your textbook is
+# for (cosine, sine).
 #
 # ### Exercise 1.7 - The shift matrix
 # *time ~25 min · difficulty 4/5 · 10 points*
 #
-# **Why it matters.** It is the reason for sines *and* cosines, and the seed of the
-# positions (RoPE) that today's large models use.
+# **Task.** Return $M_k$, the matrix that maps the encoding of any position to the
+# encoding `k` steps further.
 #
-# **What to do.** Build $M_k$. Take paper and pencil first: write $\sin(a + b)$ and
-# $\cos(a + b)$ in terms of $\sin a$, $\cos a$, $\sin b$ and $\cos b$, and read the four
-# numbers of $R_i$ off. Careful: our pairs are (sine, cosine), in this order. The
-# rotation in your textbook is for (cosine, sine).
+# **Example.** `shift_matrix(1, 2)` is `[[0.54, 0.84], [-0.84, 0.54]]`, rounded.
 #
+# <details><summary>Contract</summary>
+#
+# - Pairs are (sine, cosine), in this order.
+# - `k` may be zero or negative.
+# - Each call returns a new matrix.
+# - The dtype is float32.
+#
+# </details>
 # <details><summary>Hint 1: a question</summary>
 #
-# A pair holds $\sin a$ above $\cos a$. Which two numbers must multiply them, and be
-# added, to give $\sin(a + b)$? Which is the angle $b$ for pair $i$?
+# A pair holds $\sin a$ above $\cos a$. Which two factors must multiply them, so that
+# the sum of the products is $\sin(a + b)$? What is the angle $b$ for pair $i$?
 #
 # </details>
 # <details><summary>Hint 2: shapes</summary>
 #
-# `d_model = 6` has three angles and three blocks of shape `(2, 2)`. They stand on the
-# diagonal of a matrix `(6, 6)`: rows and columns `0, 1`, then `2, 3`, then `4, 5`.
-# `torch.block_diag` puts them there. A loop does too.
+# `d_model = 6` has three angles and three blocks of shape `(2, 2)`. The blocks are on
+# the diagonal of a matrix `(6, 6)`: rows and columns `0, 1`, then `2, 3`, then `4, 5`.
+# `torch.block_diag` puts them there, and a loop would do as well.
 #
 # </details>
 # <details><summary>Hint 3: pseudocode</summary>
 #
 # ```text
 # for each pair i:
-#     b <- k times the speed of hand i
+#     b <- k times the frequency of pair i
 #     first row of the block:  what multiplies (sin a, cos a) to give sin(a + b)
 #     second row of the block: what multiplies (sin a, cos a) to give cos(a + b)
 # put the blocks on the diagonal of a matrix of zeros
@@ -859,16 +961,16 @@ def one_hot_view():
 
 # %% exercise="positional_encoding/shift_matrix"
 def shift_matrix(k: int, d_model: int) -> torch.Tensor:
-    """The matrix that moves the encoding of any position by k steps.
+    """The matrix that shifts the encoding of any position by k steps.
 
     Args:
-        k: steps to move, also zero or negative.
-        d_model: how many numbers encode a position, an even number.
+        k: the number of steps; it may be zero or negative.
+        d_model: the number of components of an encoding, which is even.
 
     Returns:
         (d_model, d_model), float32, new in each call: M with M @ PE(pos) = PE(pos + k)
-        for every pos, where PE(pos) is a column of sines and cosines in turn (see
-        ``sinusoid``).
+        for every pos, where PE(pos) is a column vector that alternates sines and
+        cosines (see ``sinusoid``).
     """
     ### BEGIN SOLUTION
     angles = k / 10000 ** (torch.arange(0, d_model, 2) / d_model)  # (d_model/2,)
@@ -883,8 +985,8 @@ def shift_matrix(k: int, d_model: int) -> torch.Tensor:
 check("positional_encoding/shift_matrix", shift_matrix)
 
 # %% [markdown]
-# Here are four hands at position 3, and after *your* matrix has moved them by 5. The
-# dot is where `sinusoid` says that position 8 should be.
+# Below are four pairs at position 3, and after *your* matrix has moved them by 5. The
+# dot shows where `sinusoid` says that position 8 should be.
 
 
 # %%
@@ -898,40 +1000,58 @@ def hands_of_the_clock():
 
 
 # %% [markdown]
-# Rotations also add up: two steps and then three are five steps. Is
-# $M_3 M_2 = M_5$ for yours? And which matrix undoes $M_k$? Try it here.
+# Rotations also add up: two steps and then three are five steps. **Predict first:**
+# which matrix undoes $M_k$? You need no new one.
 
 
 # %%
 @demo
 def rotations_add_up():
     gap = shift_matrix(3, 8) @ shift_matrix(2, 8) - shift_matrix(5, 8)
-    print(f"largest number of M3 M2 - M5: {float(gap.abs().max()):.1e}")
+    print(f"M3 M2 and M5 differ by at most          {float(gap.abs().max()):.1e}")
+    gap = shift_matrix(3, 8).T - shift_matrix(-3, 8)
+    print(f"M3 transposed and M-3 differ by at most {float(gap.abs().max()):.1e}")
 
+
+# %% [markdown]
+# $M_3 M_2 = M_5$, up to rounding. And $M_{-k}$ undoes $M_k$. For a rotation, that is
+# the transpose, so undoing a step costs no computation at all.
 
 # %% [markdown]
 # ## 1.8 Learned positions
 #
-# There is a simple other way: give every position a vector of *parameters*, and let
+# There is a simple alternative: give every position a vector of *parameters*, and let
 # training fill them. BERT and GPT-2 do that. The paper tried it as well, and found
 # nearly the same quality (section 3.5; table 3, row E).
 #
 # | | sinusoids | learned |
 # |---|---|---|
-# | numbers to train | 0 | `max_len * d_model` |
+# | trainable parameters | 0 | `max_len * d_model` |
 # | longer than `max_len` | make a longer table | impossible |
 # | near positions are alike | from the start | if training finds it |
+#
+# A learned table has no vector for a position beyond its end. An error that says so
+# saves an hour; a table that silently wraps around costs a week.
 #
 # ### Exercise 1.8 - LearnedPositions
 # *time ~10 min · difficulty 2/5 · 8 points*
 #
-# **Why it matters.** An error that says what happened saves an hour; a table that
-# silently wraps around costs a week.
+# **Task.** Build the module. Initialise its parameter `table` with small random values
+# (standard deviation about 0.02), and raise a `ValueError` for sentences longer than
+# `max_len`.
 #
-# **What to do.** Build it. The table starts as small random numbers, some hundredths in
-# size, other ones in each module. It has nothing to say about a position that it never
-# had, so refuse longer sentences with a `ValueError`.
+# **Example.** `LearnedPositions(8, max_len=16)` accepts `x` of shape `(3, 16, 8)`; 17
+# positions raise a `ValueError`.
 #
+# <details><summary>Contract</summary>
+#
+# - `table` is the only parameter, and is stored under no other name.
+# - It starts with small random values, different for every instance.
+# - A sequence longer than the table raises a `ValueError`; one of `max_len` positions
+#   does not.
+# - `x` is not modified.
+#
+# </details>
 # <details><summary>Hint 1: a question</summary>
 #
 # What did you write in Exercise 1.5 to keep the table *out* of training? What is its
@@ -947,8 +1067,8 @@ def rotations_add_up():
 # <details><summary>Hint 3: pseudocode</summary>
 #
 # ```text
-# when made:   a parameter called table, of small random numbers
-# when called: if x has more positions than the table has rows: raise a ValueError
+# in __init__: a parameter called table, with small random values
+# in forward:  if x has more positions than the table has rows: raise a ValueError
 #              return x plus the first L rows
 # ```
 #
@@ -959,11 +1079,11 @@ def rotations_add_up():
 class LearnedPositions(nn.Module):
     """Adds a trained vector for each position.
 
-    Its parameter is called ``table``, and stands in the state dict under no other name.
+    Its only parameter is called ``table``.
     """
 
     def __init__(self, d_model: int, max_len: int):
-        """Make the ``nn.Parameter`` ``table``, (max_len, d_model), small at random."""
+        """Create the parameter ``table``, (max_len, d_model), small and random."""
         super().__init__()
         ### BEGIN SOLUTION
         self.table = nn.Parameter(0.02 * torch.randn(max_len, d_model))
@@ -973,13 +1093,13 @@ class LearnedPositions(nn.Module):
         """Add row n of the table to position n of each sentence.
 
         Args:
-            x: (B, L, d_model). It must not be changed.
+            x: (B, L, d_model); not modified.
 
         Returns:
             (B, L, d_model)
 
         Raises:
-            ValueError: L is larger than max_len.
+            ValueError: L is greater than max_len.
         """
         ### BEGIN SOLUTION
         length, max_len = x.size(1), self.table.size(0)
@@ -996,14 +1116,16 @@ check("positional_encoding/learned", LearnedPositions)
 # %% [markdown]
 # ### Does it matter? Train and see
 #
-# A toy task: each sentence has 8 random tokens. Among them are one `A` and one `B`.
+# Here is a toy task. Each sentence has 8 random tokens, among them one `A` and one `B`.
 # Which of the two comes first? A small network looks at each vector by itself,
-# averages, and decides. We train it three times: without positions, with sinusoids,
-# with learned positions. Then we test it on new sentences, also on sentences twice as
-# long.
+# averages, and decides. We train it without positions, with sinusoids, and with learned
+# positions. A fourth model is the second one again, except that its embeddings keep the
+# default start of `nn.Embedding` (section 1.6). All are tested on new sentences, of
+# length 8 and of twice that length.
 #
-# **Predict first.** Six numbers, please: the accuracy of each of the three, at
-# length 8 and at length 16. A coin gets 50%.
+# **Predict first.** Six numbers, please: the accuracy of the first three models, at
+# length 8 and at length 16. (Flipping a coin gives 50%.) And is the fourth model better
+# or worse than the second?
 
 
 # %% folded=true
@@ -1011,18 +1133,21 @@ check("positional_encoding/learned", LearnedPositions)
 def a_before_b(count: int, length: int) -> tuple[torch.Tensor, torch.Tensor]:
     """Sentences (count, length) with one A (4) and one B (5); whether A comes first."""
     ids = torch.randint(6, 20, (count, length))
-    places = torch.rand(count, length).argsort(-1)[:, :2]  # (count, 2)
-    ids.scatter_(1, places, torch.tensor([4, 5]).expand(count, 2))
-    return ids, (places[:, 0] < places[:, 1]).float()
+    where = torch.rand(count, length).argsort(-1)[:, :2]  # (count, 2)
+    ids.scatter_(1, where, torch.tensor([4, 5]).expand(count, 2))
+    return ids, (where[:, 0] < where[:, 1]).float()
 
 
-def accuracies(positions: nn.Module, d_model: int) -> list[float]:
-    """Train on sentences of 8 tokens; the accuracy on new ones of 8 and of 16."""
+def accuracies(positions: nn.Module, d_model: int, std: float) -> list[float]:
+    """Train on sentences of 8 tokens; the accuracy on new ones of 8 and of 16.
+
+    ``std``: the standard deviation with which the embeddings start.
+    """
     torch.manual_seed(0)
     layers = (nn.Linear(d_model, 64), nn.ReLU(), nn.Linear(64, 1))
     model = nn.Sequential(InputLayer(20, d_model, positions, dropout=0.0), *layers)
-    with torch.no_grad():  # shorter vectors; that of padding stays zero
-        model[0].embedding.weight.mul_(d_model**-0.5)
+    with torch.no_grad():  # nn.Embedding starts with 1; the padding row stays zero
+        model[0].embedding.weight.mul_(std)
     optimizer = torch.optim.Adam(model.parameters(), lr=5e-3)
     for _ in range(300):
         ids, first = a_before_b(128, 8)
@@ -1042,28 +1167,39 @@ def accuracies(positions: nn.Module, d_model: int) -> list[float]:
 @demo
 def does_it_matter():
     d_model = 32
-    ways = {
-        "no positions": nn.Identity(),
-        "sinusoids": PositionalEncoding(sinusoid(torch.arange(16), d_model)),
-        "learned": LearnedPositions(d_model, 16),
+    small = d_model**-0.5
+    sinusoids = PositionalEncoding(sinusoid(torch.arange(16), d_model))
+    models = {
+        "no positions": (nn.Identity(), small),
+        "sinusoids": (sinusoids, small),
+        "learned": (LearnedPositions(d_model, 16), small),
+        "sinusoids, default start": (sinusoids, 1.0),
     }
-    results = {name: accuracies(way, d_model) for name, way in ways.items()}
+    results = {
+        name: accuracies(positions, d_model, std)
+        for name, (positions, std) in models.items()
+    }
     pictures.accuracies(results, sizes=(8, 16))
 
 
 # %% [markdown]
-# Without positions, the network is a coin. No training can change that: both answers
-# have the same bag of vectors. With either kind of positions it learns the task. And at
-# twice the length both fall far. The learned table never trained its rows 8 to 15. The
-# sinusoids *have* values there, but the network never saw them. Values for longer
-# sentences are not yet skill with longer sentences. We come back to that cliff in
-# unit 5.
+# Without positions, the network does no better than a coin flip. No training can change
+# that, because the bag of vectors is the same for both answers. With either kind of
+# positions it learns the task almost perfectly.
+#
+# The fourth model has the same sinusoids and the same 300 steps, but gets only about
+# four in five sentences right, because its positions are a whisper beside its words.
+#
+# At twice the length, even the best of them fall to 70% or less. Rows 8 to 15 of the
+# learned table were never updated. The sinusoids *have* values there, but the network
+# never saw them, and values for longer sentences are not yet skill with longer
+# sentences. We come back to that cliff in unit 5.
 
 # %% [markdown]
 # ## 1.9 Bug clinic
 #
-# The formula is two lines long. Still, wrong tables have been published, by teachers,
-# in solutions and lectures. Two of them:
+# The formula is two lines long. Still, teachers have published wrong tables, in
+# solutions and in lectures. Here are two of them:
 #
 # - **Table A**, from the solution of a university assignment. Its loop variable $j$
 #   runs over the even columns, $j = 0, 2, 4, \dots$ It computes
@@ -1073,18 +1209,13 @@ def does_it_matter():
 #   computes $\sin(pos / 10000^{\,2j/d_\text{model}})$ and
 #   $\cos(pos / 10000^{\,2j/d_\text{model}})$.
 #
-# What is wrong with each? Compare with the formula in section 1.3 before you read on.
-#
-# Why did nobody notice? Because nothing crashes. A network still trains with such a
-# table, just a little worse. In the assignment even a printed number gave the bug away.
-# It showed 1.0078 where the formula gives 0.9929, but no program compared the two.
-#
-# Here are both beside the right table. Would *you* have noticed, by eye?
+# **Predict first.** What is wrong with each? Compare with the formula in section 1.3.
+# Then look at both beside the correct table: would *you* have noticed, by eye?
 
 
 # %%
 def table_a(max_len: int, d_model: int) -> torch.Tensor:
-    """Table A: the cosines turn too slowly, as if positions lay closer together."""
+    """Table A: the cosines have too low a frequency."""
     positions = torch.arange(max_len)
     table = sinusoid(positions, d_model)
     closer = sinusoid(positions * 10000 ** (-1 / d_model), d_model)
@@ -1093,7 +1224,7 @@ def table_a(max_len: int, d_model: int) -> torch.Tensor:
 
 
 def table_b(max_len: int, d_model: int) -> torch.Tensor:
-    """Table B: half the columns use up all wavelengths; the rest hardly moves."""
+    """Table B: the wavelengths grow twice as fast as they should."""
     positions = torch.arange(max_len)
     halves = (sinusoid(positions / stretch, d_model // 2) for stretch in (1, 10000))
     return torch.cat(tuple(halves), dim=-1)
@@ -1103,7 +1234,7 @@ def table_b(max_len: int, d_model: int) -> torch.Tensor:
 @demo
 def three_tables():
     tables = {
-        "right": sinusoid(torch.arange(60), 64),
+        "correct": sinusoid(torch.arange(60), 64),
         "table A": table_a(60, 64),
         "table B": table_b(60, 64),
     }
@@ -1111,28 +1242,47 @@ def three_tables():
 
 
 # %% [markdown]
+# In table A, the cosine has an exponent of its own, so the two columns of a pair no
+# longer have the same frequency. In table B, $j$ is already $2i$ and is doubled once
+# more: half the columns use up all wavelengths, and the rest hardly move.
+#
+# Why did nobody notice? Because nothing crashes, and a network still trains. On the toy
+# task of section 1.8, it does about as well with either of them as with the correct
+# table. In the assignment, even a printed number gave the bug away: it showed 1.0078
+# where the formula gives 0.9929, but no program compared the two. Eyes miss bugs; tests
+# do not.
+#
+# So write the test that these authors did not have. You may compare with a table of
+# your own, but a test that copies the code copies its bugs. It is more fun to test
+# *properties*: at which angle does each pair start? How long is it? How far does it
+# rotate in one step? Small errors add up, though: a pair that rotates 0.05% too far in
+# each step is off by 0.03 at position 60 and by 0.1 at position 200. So check how far
+# each pair has rotated since row 0, not only since the previous row.
+#
 # ### Exercise 1.9 - Write the test
 # *time ~35 min · difficulty 4/5 · 8 points*
 #
-# **Why it matters.** Eyes miss bugs. Tests do not.
+# **Task.** Raise `AssertionError` unless `table` is the sinusoid table of its size. We
+# grade your test by running it on correct tables, on A and B, and on other wrong ones.
 #
-# **What to do.** Write the test that these authors did not have. It gets a table and
-# raises `AssertionError` if the table is not the sinusoid table. We grade it as one
-# grades a test: we run it on right tables and on wrong ones, A and B and others. It
-# must accept the right ones and reject all others.
+# **Example.**
 #
-# - Accept what is right to about four decimals: a right table may have been computed in
-#   another way, or rounded. Its numbers are off by less than 0.0001.
-# - Reject every table with a number that is off by more than 0.01, or is no number at
-#   all.
+# | largest error | your test |
+# |---|---|
+# | below 0.0001 | accepts |
+# | above 0.01, or NaN | rejects |
 #
-# You may compare with a table of your own. But a test that copies the code copies its
-# bugs. It is more fun to test *properties*: where do the hands start? How long are
-# they? How far do they turn in the first step? How far in each next one? Small errors
-# add up, though: a hand that turns 0.05 % too far in each step is off by 0.03 at
-# position 60 and by 0.1 at position 200. So check how far each hand has turned since
-# row 0, not only since the row before.
+# <details><summary>Contract</summary>
 #
+# - The test raises `AssertionError` if the table is wrong; otherwise it returns
+#   quietly.
+# - It accepts errors below 0.0001: the table may be rounded or computed differently.
+# - It rejects any single entry that is off by more than 0.01 or is NaN.
+# - It works for tables of every size, and looks at every entry.
+# - Comparing with a table of your own is allowed.
+# - `table` is not modified.
+#
+# </details>
 # <details><summary>Hint 1: a question</summary>
 #
 # Of two properties, "every pair has $\sin^2 + \cos^2 = 1$" and "row 0 is
@@ -1141,17 +1291,17 @@ def three_tables():
 # </details>
 # <details><summary>Hint 2: shapes</summary>
 #
-# The table `(max_len, d_model)` tells you both sizes. The sines are
-# `(max_len, d_model/2)`, and the cosines as well. The speeds are `(d_model/2,)`, and
-# the angle of every hand at every position is `(max_len, d_model/2)`.
+# The table `(max_len, d_model)` tells you both sizes. The sines are `(max_len,
+# d_model/2)`, and so are the cosines. The frequencies are `(d_model/2,)`, and the
+# angles of all pairs at all positions are `(max_len, d_model/2)`.
 #
 # </details>
 # <details><summary>Hint 3: pseudocode</summary>
 #
 # ```text
 # read the sizes off the table
-# work out what each number should be (from the angles), or what follows from it
-# assert that ALL numbers are closer than a tolerance between 0.0001 and 0.01
+# work out what each entry should be (from the angles), or what follows from it
+# assert that ALL entries are closer than a tolerance between 0.0001 and 0.01
 #     ask for "all are close", not "none is far": a NaN is neither close nor far
 # return nothing
 # ```
@@ -1161,15 +1311,15 @@ def three_tables():
 
 # %% exercise="positional_encoding/bug_clinic"
 def assert_sinusoidal(table: torch.Tensor) -> None:
-    """Pass quietly if a table is the sinusoid table of its size.
+    """Return quietly if a table is the sinusoid table of its size.
 
     Args:
         table: (max_len, d_model), float32; max_len at least 2, d_model even. The rows
             are the positions 0, 1, ..., max_len - 1.
 
     Raises:
-        AssertionError: some number is off by more than 0.01, or is NaN. Where all are
-            right to 0.0001 there must be none; in between either will do.
+        AssertionError: some entry is off by more than 0.01, or is NaN. There must be no
+            error if all entries are correct to 0.0001; in between, either is fine.
     """
     ### BEGIN SOLUTION
     max_len, d_model = table.shape
@@ -1183,11 +1333,11 @@ def assert_sinusoidal(table: torch.Tensor) -> None:
 
 
 # %% check="positional_encoding/bug_clinic" points=8
-# Your test, run on right tables and on wrong ones.
+# Your test, run on correct tables and on wrong ones.
 check("positional_encoding/bug_clinic", assert_sinusoidal)
 
 # %% [markdown]
-# Run your test on everything that we have met, your own two tables included.
+# Run your test on everything that we have met, including your own two tables.
 
 
 # %%
@@ -1210,38 +1360,50 @@ def your_test_at_work():
 
 
 # %% [markdown]
+# A property that catches one bug may be blind to the other. "Every pair has length 1"
+# finds A, whose sine and cosine belong to different angles. Row 0 finds neither, and
+# both properties together miss B: its pairs have length 1 and start at the correct
+# angle. Only the frequencies give it away.
+
+# %% [markdown]
 # ## 1.10 A picture of your own
 #
-# So far, the pictures were ours. A good one is quickly made, and says more than a
-# table: where the hands start, how fast each of them turns, which two belong together.
-# And somebody else must be able to read it: what runs along each axis, and which curve
-# is which?
+# So far, the figures were ours. Yours may show other columns, and it says more than a
+# table of numbers: where each curve starts, what its wavelength is, and which two
+# belong together. Somebody else must be able to read it, so say what each axis shows
+# and which curve is which.
 #
 # ### Exercise 1.10 - Draw some dimensions
 # *time ~15 min · difficulty 2/5 · 4 points*
 #
-# **Why it matters.** You will draw curves in every unit and in every project. An axis
-# without a name is the most common mistake of all.
+# **Task.** Plot the given columns against position in one figure, one curve per column,
+# with both axes labelled and a legend. Use matplotlib or
+# [seaborn](https://seaborn.pydata.org/generated/seaborn.lineplot.html). Return the
+# `Axes`.
 #
-# **What to do.** Draw some columns of a table over its first positions into **one**
-# picture, one curve for each column, with matplotlib or with
-# [seaborn](https://seaborn.pydata.org/generated/seaborn.lineplot.html). People count
-# dimensions from 1: dimension 1 is column 0. Name both axes, and give a legend in which
-# each curve is named by its dimension's number, as in `dimension 7`. (Of a longer name,
-# the number after `dimension` is read, or else the last number.) Return the `Axes`. It
-# is checked what stands on them; colours and markers are yours. The x axis shows all
-# positions that were asked for, and each call makes a picture of its own.
+# **Example.** `draw_dimensions(table, (1, 16), 9)` plots columns 0 and 15 over
+# positions 0 to 8.
 #
+# <details><summary>Contract</summary>
+#
+# - Dimensions are counted from 1: dimension 1 is column 0.
+# - The legend names each curve by its dimension: `dimension 7`.
+# - If a label has several numbers, the one after `dimension` counts.
+# - Both axes have names.
+# - The x-axis covers all requested positions; each call creates a new figure.
+# - Colours and markers are up to you.
+#
+# </details>
 # <details><summary>Hint 1: a question</summary>
 #
-# Which column is dimension 16? And what are the positions of the first `length` rows:
+# Which column is dimension 16? And which are the positions of the first `length` rows:
 # do they begin at 0 or at 1?
 #
 # </details>
 # <details><summary>Hint 2: the parts</summary>
 #
 # ```text
-# _, ax = plt.subplots()                 an empty picture
+# _, ax = plt.subplots()                 an empty figure
 # ax.plot(x, y, label=...)        one curve; or sns.lineplot(x=x, y=y, label=..., ax=ax)
 # ax.set(xlabel=..., ylabel=...)  ax.legend()
 # ```
@@ -1250,10 +1412,10 @@ def your_test_at_work():
 # <details><summary>Hint 3: pseudocode</summary>
 #
 # ```text
-# an empty picture
+# an empty figure
 # for each dimension:
-#     draw the first numbers of its column over the positions 0, 1, ..., with its name
-# name both axes, show the legend
+#     plot the first entries of its column over the positions 0, 1, ..., with its name
+# label both axes, show the legend
 # return the axes
 # ```
 #
@@ -1262,16 +1424,16 @@ def your_test_at_work():
 
 # %% exercise="positional_encoding/draw_dimensions"
 def draw_dimensions(table: torch.Tensor, dimensions: Sequence[int], length: int):
-    """Curves of some dimensions over the first positions, in one picture.
+    """Plot some dimensions over the first positions in one figure.
 
     Args:
-        table: (max_len, d_model), the encoding of position n in row n.
-        dimensions: which ones, counted from 1; each different.
-        length: how many positions to draw, from position 0 on.
+        table: (max_len, d_model); row n is the encoding of position n.
+        dimensions: the dimensions to plot, counted from 1 and all different.
+        length: the number of positions to plot, starting from 0.
 
     Returns:
-        The matplotlib ``Axes``: a curve for each dimension, both axes named, and a
-        legend that names each curve by its dimension's number.
+        The matplotlib ``Axes``, with one curve per dimension, both axes labelled, and a
+        legend that names each curve by the number of its dimension.
     """
     ### BEGIN SOLUTION
     import seaborn as sns
@@ -1288,12 +1450,12 @@ def draw_dimensions(table: torch.Tensor, dimensions: Sequence[int], length: int)
 
 
 # %% check="positional_encoding/draw_dimensions" points=4
-# Looks at curves, positions, names of the axes, and the legend.
+# Looks at the curves, the positions, the axis labels and the legend.
 check("positional_encoding/draw_dimensions", draw_dimensions)
 
 # %% [markdown]
 # **Predict first**, for dimensions 1, 2, 7 and 16 of 64: which two curves are the same
-# but for a shift? Which one has hardly gone down after 16 positions?
+# apart from a shift? And which one has not completed a single wave after 16 positions?
 
 
 # %%
@@ -1303,44 +1465,50 @@ def four_curves_of_yours():
     show(
         ax.figure,
         number="1.9",
-        caption="Four dimensions, in your own drawing.",
+        caption="Four dimensions in a figure of your own.",
         alt="Your curves over positions 0 to 15. Dimensions 1 and 2 are a sine and a "
-        "cosine of the same wave, about 6 positions long; dimension 7 is a sine of "
-        "about 15; dimension 16 a cosine that falls slowly.",
+        "cosine with a wavelength of about 6 positions; dimension 7 is a sine with "
+        "one of about 15; dimension 16 is a cosine that falls slowly to -0.42.",
     )
 
 
 # %% [markdown]
+# Dimensions 1 and 2 are a sine and a cosine of the same frequency, a quarter of a wave
+# apart. Dimension 16 is still in its first wave after 16 positions: it has fallen from
+# 1 to -0.42, a third of the way round.
+
+# %% [markdown]
 # ## What you built
 #
-# - `embed`: ids to vectors, and padding to zero.
+# - `embed`: from ids to vectors, and from padding to zeros.
 # - `shuffle_gap`: a property test that tells whether a function can see order.
 # - `table_by_loops` and `sinusoid`: one formula, twice, each a test of the other.
 # - `PositionalEncoding`: the table as a buffer that goes where the model goes.
 # - `InputLayer`: scaled embeddings plus positions, then dropout. Unit 4 starts from it.
 # - `shift_matrix`: a step along the sentence is a rotation.
-# - `LearnedPositions`: the other way, trained and bounded.
+# - `LearnedPositions`: the alternative, trained and bounded.
 # - `assert_sinusoidal`: the test that would have caught two published bugs.
-# - `draw_dimensions`: a picture that somebody else can read.
+# - `draw_dimensions`: a figure that somebody else can read.
 #
 # ## Go further
 #
 # - **Rotate instead of adding.** If a step is a rotation, why not rotate the vectors
 #   themselves? That is RoPE, and most large language models use it today: Su et al.,
 #   2021 ([arXiv:2104.09864](https://arxiv.org/abs/2104.09864)). Your `shift_matrix` is
-#   its heart.
-# - **Bias the attention.** ALiBi adds no positions at all. It makes far tokens count
-#   less: Press et al., 2021 ([arXiv:2108.12409](https://arxiv.org/abs/2108.12409)).
+#   at its heart.
+# - **Bias the attention.** ALiBi adds no positions at all. Instead, it makes distant
+#   tokens count less: Press et al., 2021
+#   ([arXiv:2108.12409](https://arxiv.org/abs/2108.12409)).
 # - **No positions.** A decoder with a causal mask can work out order by itself:
 #   Haviv et al., 2022 ([arXiv:2203.16634](https://arxiv.org/abs/2203.16634)). After
 #   unit 2, use `shuffle_gap` to see why.
 # - **Play.** Replace 10000 by 10 or by 1000000 in your `sinusoid`, and draw the
-#   pictures again. Which positions become hard to tell apart?
+#   figures again. Which positions become hard to tell apart?
 
 # %% [markdown]
 # ## Where you stand
 #
-# Your points so far, and what to do next. Run it again whenever you have solved
+# Your points so far, and what to do next. Run this cell again whenever you have solved
 # something.
 
 # %%

@@ -1,4 +1,4 @@
-"""The reference tables are those that others have published."""
+"""The reference tables are the published ones; what the notebook says is measured."""
 
 from __future__ import annotations
 
@@ -6,8 +6,12 @@ import math
 
 import pytest
 import torch
+from torch import nn
 
 from autograder.solutions import positional_encoding as unit
+from tests.solutions.given import code
+
+UNIT = "positional_encoding"
 
 CLOSE = {"atol": 1.5e-4, "rtol": 0}
 
@@ -98,3 +102,96 @@ def test_clinic_rejects_table_a_and_accepts_the_printed_one():
     unit.assert_sinusoidal(DS542)
     with pytest.raises(AssertionError):
         unit.assert_sinusoidal(_table_a(4, 512))
+
+
+# What the notebook says in words.
+
+
+def test_a_scaled_default_embedding_drowns_its_position():
+    d_model = 512
+    torch.manual_seed(0)
+    default = nn.Embedding(1000, d_model).weight.detach()
+    position = float(unit.sinusoid(torch.tensor(7), d_model).norm())
+    length = float(default.norm(dim=1).mean())
+    assert position == pytest.approx(16)
+    assert length == pytest.approx(22.6, abs=0.1)
+    assert length * d_model**0.5 == pytest.approx(512, abs=2)
+    assert length * d_model**-0.5 == pytest.approx(1, abs=0.01)
+
+
+def test_positions_are_added_to_padding_as_well():
+    table = unit.sinusoid(torch.arange(5), 6)
+    layer = unit.InputLayer(7, 6, unit.PositionalEncoding(table)).eval()
+    torch.testing.assert_close(layer(torch.zeros(1, 5, dtype=torch.int64))[0], table)
+
+
+def test_the_last_pair_needs_more_than_60_000_positions_for_a_round():
+    assert 2 * math.pi * 10000 ** (510 / 512) > 60_000
+
+
+def test_wavelengths_of_dimensions_1_7_and_16_of_64():
+    lengths = [2 * math.pi * 10000 ** (2 * i / 64) for i in (0, 3, 7)]
+    assert [round(length, 1) for length in lengths] == [6.3, 14.9, 47.1]
+    assert float(unit.sinusoid(torch.tensor(15), 64)[15]) == pytest.approx(
+        -0.42, abs=4e-3
+    )
+
+
+def test_dot_products_fall_with_the_distance_but_ripple():
+    table = unit.sinusoid(torch.arange(64), 64)
+    products = (table @ table.T)[20]
+    told = [round(float(products[n]), 1) for n in (20, 25, 50, 42, 45)]
+    assert told == [32.0, 23.5, 17.1, 17.6, 20.1]
+
+
+@pytest.mark.parametrize(("position", "error"), [(500, 3e-5), (5000, 4e-4)])
+def test_an_angle_in_float32_costs_more_than_the_rounding_of_a_sine(position, error):
+    positions = torch.arange(position)
+    powers = 10000 ** (torch.arange(0, 128, 2, dtype=torch.float64) / 128)
+    sines = (positions.double().unsqueeze(1) / powers).sin()  # (position, 64)
+    largest = float((unit.sinusoid(positions, 128)[:, 0::2] - sines).abs().max())
+    assert largest == pytest.approx(error, rel=0.1)
+
+
+@pytest.mark.parametrize("k", [1, 3, 8])
+def test_a_step_is_undone_by_the_transpose(k):
+    back = unit.shift_matrix(-k, 8)
+    torch.testing.assert_close(unit.shift_matrix(k, 8).T, back)
+    torch.testing.assert_close(back @ unit.shift_matrix(k, 8), torch.eye(8))
+
+
+def test_one_property_finds_table_a_and_neither_finds_table_b():
+    tables = [code(UNIT)[name](20, 16) for name in ("table_a", "table_b")]
+    starts = torch.tensor([0.0, 1.0]).repeat(8)
+    assert all(torch.allclose(table[0], starts) for table in tables)
+    lengths = [table.view(20, 8, 2).norm(dim=-1) for table in tables]
+    assert [torch.allclose(each, torch.ones(20, 8)) for each in lengths] == [
+        False,
+        True,
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("positions", "std", "least", "most"),
+    [
+        ("none", 32**-0.5, 0.47, 0.53),
+        ("sinusoids", 32**-0.5, 0.97, 1.0),
+        ("sinusoids", 1.0, 0.75, 0.95),
+        ("learned", 32**-0.5, 0.97, 1.0),
+        ("table_a", 32**-0.5, 0.97, 1.0),
+        ("table_b", 32**-0.5, 0.95, 1.0),
+    ],
+)
+def test_what_the_toy_task_says_of_positions_and_of_the_start(
+    positions, std, least, most
+):
+    tables = {"sinusoids": lambda *size: unit.sinusoid(torch.arange(size[0]), size[1])}
+    tables |= {name: code(UNIT)[name] for name in ("table_a", "table_b")}
+    if positions in tables:
+        module = unit.PositionalEncoding(tables[positions](16, 32))
+    else:
+        module = nn.Identity() if positions == "none" else unit.LearnedPositions(32, 16)
+    short, long = code(UNIT)["accuracies"](module, 32, std)
+    assert least <= short <= most
+    assert long < 0.75

@@ -14,7 +14,7 @@ from autograder.figures.style import BLUE, ORANGE, PALETTE
 
 
 def _bars(named: Mapping[str, float], form: str, colours: Any = BLUE) -> Any:
-    """Lying bars with their values."""
+    """Horizontal bars with their values."""
     figure, axes = style.subplots(height=0.45 + 0.34 * len(named), width=6.0)
     values = list(named.values())
     drawn = axes.barh(list(named), values, height=0.62, color=colours)
@@ -32,7 +32,7 @@ def gaps(named: Mapping[str, float]) -> None:
         _bars(named, ".1g"),
         f"Bars of the shuffle gap: {told.bars(named)}",
         "1.1",
-        "The shuffle gap of four mixers. Zero, but for rounding, means: order is lost.",
+        "The shuffle gap of four mixers. Zero (up to rounding) means lost order.",
     )
 
 
@@ -54,8 +54,8 @@ def dimensions(table: Tensor, numbers: Sequence[int]) -> None:
         figure,
         f"Four curves over positions 0 to {len(table) - 1}. {alt}.",
         "1.2",
-        f"Four of the {table.shape[1]} dimensions. The two of a pair have one "
-        "frequency; later pairs are slower.",
+        f"Four of the {table.shape[1]} dimensions. The two of a pair have the same "
+        "frequency; later pairs have longer waves.",
     )
 
 
@@ -90,14 +90,14 @@ def similarity(products: Tensor, rows: Sequence[int]) -> None:
         curves[f"position {row}"] = values
     right.set(xlabel="other position", title="two of its rows")
     right.margins(y=0.12)
-    peaks = ", ".join(f"{told.number(max(v))} at its own place for {n}"
+    peaks = ", ".join(f"{told.number(max(v))} at its own position for {n}"
                       for n, v in curves.items())  # fmt: skip
     show(
         figure,
         "Left: dot products of positions, brightest on the diagonal and alike along "
         f"it. Right: two rows of it; the highest is {peaks}. {told.curves(curves)}",
         "1.4",
-        "The dot product of two positions depends on their distance only.",
+        "The dot product of two positions depends only on their distance.",
     )
 
 
@@ -108,7 +108,7 @@ def lengths(named: Mapping[str, float]) -> None:
         _bars(named, ".1f", colours),
         f"Bars of the average length of a vector: {told.bars(named)}",
         "1.5",
-        "Average length of the vectors that are added.",
+        "Average length of a position and of embeddings, before and after the scale.",
     )
 
 
@@ -158,12 +158,12 @@ def accuracies(results: Mapping[str, Sequence[float]], sizes: Sequence[int]) -> 
         figure,
         f"Bars of accuracy at length {sizes[0]} and {sizes[1]}: {alt}.",
         "1.7",
-        "Trained on sentences of 8 tokens, tested on 8 and on 16. Dotted: a coin.",
+        "Trained on sentences of 8 tokens, tested on 8 and on 16. Dotted: a coin flip.",
     )
 
 
 def tables(named: Mapping[str, Tensor]) -> None:
-    """Sinusoid tables side by side."""
+    """Sinusoid tables beside each other."""
     figure, row = style.subplots(1, len(named), height=2.6, sharey=True)
     right = next(iter(named.values()))
     said = []
@@ -179,5 +179,5 @@ def tables(named: Mapping[str, Tensor]) -> None:
         figure,
         f"Three heat maps. {'; '.join(said)}.",
         "1.8",
-        "The table of the paper, and two that were published.",
+        "The table of the paper, and two wrong ones that were published.",
     )
