@@ -9,16 +9,16 @@ import torch
 def embed(
     ids: torch.Tensor, table: torch.Tensor, padding_idx: int | None = None
 ) -> torch.Tensor:
-    """Look up the vectors of tokens.
+    """Look up the vectors of tokens in a table.
 
     Args:
-        ids: (B, L), int64, row numbers of the table.
-        table: (vocab_size, d_model). It must not be changed.
+        ids: (B, L), int64, row indices of the table.
+        table: (vocab_size, d_model); not modified.
         padding_idx: the token whose vector is zero, whatever its row holds; no gradient
-            may reach that row. None: there is no such token.
+            may reach that row. None means that there is no such token.
 
     Returns:
-        (B, L, d_model), of the table's type.
+        (B, L, d_model), with the dtype of the table.
     """
     vectors = table[ids]  # (B, L, d_model)
     if padding_idx is None:
@@ -28,16 +28,16 @@ def embed(
 
 
 def shuffle_gap(mix, x: torch.Tensor, order: torch.Tensor) -> torch.Tensor:
-    """How far "shuffle, then mix" is from "mix, then shuffle".
+    """The gap between "shuffle, then mix" and "mix, then shuffle".
 
     Args:
         mix: a function from (B, L, d_model) to (B, L, d_model).
-        x: (B, L, d_model), a batch of sentences. It must not be changed.
-        order: (L,), int64, a permutation: place n of the shuffled sentence gets the
-            vector that stood at place order[n], in every sentence of the batch.
+        x: (B, L, d_model), a batch of sentences; not modified.
+        order: (L,), int64, a permutation: position n of the shuffled sentence gets the
+            vector from position order[n], in every sentence of the batch.
 
     Returns:
-        The largest absolute difference between the two, over all numbers, as a tensor
+        The largest absolute difference between the two, over all entries, as a tensor
         of shape () or a plain number.
     """
     shuffled_before = mix(x[:, order])  # (B, L, d_model)
@@ -46,15 +46,14 @@ def shuffle_gap(mix, x: torch.Tensor, order: torch.Tensor) -> torch.Tensor:
 
 
 def table_by_loops(max_len: int, d_model: int) -> torch.Tensor:
-    """The sinusoid table of the paper (section 3.5), number by number.
+    """The sinusoid table of the paper (section 3.5), entry by entry.
 
     Args:
-        max_len: how many positions; they are 0, 1, ..., max_len - 1.
-        d_model: how many columns, an even number.
+        max_len: the number of positions, which are 0, 1, ..., max_len - 1.
+        d_model: the number of columns, which is even.
 
     Returns:
-        (max_len, d_model), float32, new in each call: sines in even columns, cosines
-        in odd ones.
+        (max_len, d_model), float32: sines in even columns, cosines in odd ones.
     """
     table = torch.zeros(max_len, d_model)
     for pos in range(max_len):
@@ -69,9 +68,9 @@ def sinusoid(positions: torch.Tensor, d_model: int) -> torch.Tensor:
     """The sinusoid encoding of any positions (paper, section 3.5), without loops.
 
     Args:
-        positions: (...), any shape, int64 or float32, also fractions and negative
-            numbers. It must not be changed.
-        d_model: how many numbers encode one position.
+        positions: (...), any shape, int64 or float32; possibly fractional or negative;
+            not modified.
+        d_model: the number of components that encode one position.
 
     Returns:
         (..., d_model), float32: sines in even columns, cosines in odd ones.
@@ -93,7 +92,7 @@ class PositionalEncoding(nn.Module):
     def __init__(self, table: torch.Tensor):
         """Keep ``table``, (max_len, d_model), as a buffer called ``pe``.
 
-        The buffer may have the shape (1, max_len, d_model), too.
+        Its shape may also be (1, max_len, d_model).
         """
         super().__init__()
         self.register_buffer("pe", table)  # (max_len, d_model)
@@ -102,11 +101,10 @@ class PositionalEncoding(nn.Module):
         """Add row n of the table to position n of each sentence.
 
         Args:
-            x: (B, L, d_model) with L <= max_len. It must not be changed.
+            x: (B, L, d_model), L <= max_len, with the module's dtype; not modified.
 
         Returns:
-            (B, L, d_model), on the device of the module. ``x`` comes in the dtype of
-            the module, and the result has it, too.
+            (B, L, d_model), with the dtype and on the device of the module.
         """
         return x + self.pe[: x.size(1)]  # (B, L, d_model)
 
@@ -114,9 +112,9 @@ class PositionalEncoding(nn.Module):
 class InputLayer(nn.Module):
     """The input of a Transformer: scaled embeddings plus positions, then dropout.
 
-    Its parameters, by name: ``embedding.weight`` (vocab_size, d_model). The module that
-    adds positions is kept as ``positions``; if it has parameters (learned positions
-    do), they are trained, too, and their names start with ``positions.``.
+    Its own parameter is ``embedding.weight``, (vocab_size, d_model). The module that
+    adds positions is kept as ``positions``; if it has parameters, as learned positions
+    do, they are trained as well, and their names start with ``positions.``.
     """
 
     def __init__(
@@ -127,16 +125,14 @@ class InputLayer(nn.Module):
         dropout: float = 0.1,
         padding_idx: int = 0,
     ):
-        """Make an ``nn.Embedding`` called ``embedding``; keep ``positions`` by its
-        name.
+        """Create an ``nn.Embedding`` called ``embedding``; keep ``positions``.
 
         Args:
-            vocab_size: how many tokens there are.
-            d_model: how many numbers stand for one token.
+            vocab_size: the number of tokens.
+            d_model: the number of components of a vector.
             positions: maps (B, L, d_model) to x plus positions, (B, L, d_model).
-            dropout: the share of numbers that is set to zero in training mode.
-            padding_idx: the token that means nothing; its vector starts as zero and is
-                not trained.
+            dropout: the probability of zeroing an entry in training mode.
+            padding_idx: the token whose vector starts as zero and is not trained.
         """
         super().__init__()
         self.embedding = nn.Embedding(vocab_size, d_model, padding_idx=padding_idx)
@@ -151,16 +147,16 @@ class InputLayer(nn.Module):
 
 
 def shift_matrix(k: int, d_model: int) -> torch.Tensor:
-    """The matrix that moves the encoding of any position by k steps.
+    """The matrix that shifts the encoding of any position by k steps.
 
     Args:
-        k: steps to move, also zero or negative.
-        d_model: how many numbers encode a position, an even number.
+        k: the number of steps; it may be zero or negative.
+        d_model: the number of components of an encoding, which is even.
 
     Returns:
         (d_model, d_model), float32, new in each call: M with M @ PE(pos) = PE(pos + k)
-        for every pos, where PE(pos) is a column of sines and cosines in turn (see
-        ``sinusoid``).
+        for every pos, where PE(pos) is a column vector that alternates sines and
+        cosines (see ``sinusoid``).
     """
     angles = k / 10000 ** (torch.arange(0, d_model, 2) / d_model)  # (d_model/2,)
     sin, cos = angles.sin(), angles.cos()
@@ -171,11 +167,11 @@ def shift_matrix(k: int, d_model: int) -> torch.Tensor:
 class LearnedPositions(nn.Module):
     """Adds a trained vector for each position.
 
-    Its parameter is called ``table``, and stands in the state dict under no other name.
+    Its only parameter is called ``table``.
     """
 
     def __init__(self, d_model: int, max_len: int):
-        """Make the ``nn.Parameter`` ``table``, (max_len, d_model), small at random."""
+        """Create the parameter ``table``, (max_len, d_model), small and random."""
         super().__init__()
         self.table = nn.Parameter(0.02 * torch.randn(max_len, d_model))
 
@@ -183,13 +179,13 @@ class LearnedPositions(nn.Module):
         """Add row n of the table to position n of each sentence.
 
         Args:
-            x: (B, L, d_model). It must not be changed.
+            x: (B, L, d_model); not modified.
 
         Returns:
             (B, L, d_model)
 
         Raises:
-            ValueError: L is larger than max_len.
+            ValueError: L is greater than max_len.
         """
         length, max_len = x.size(1), self.table.size(0)
         if length > max_len:
@@ -198,15 +194,15 @@ class LearnedPositions(nn.Module):
 
 
 def assert_sinusoidal(table: torch.Tensor) -> None:
-    """Pass quietly if a table is the sinusoid table of its size.
+    """Return quietly if a table is the sinusoid table of its size.
 
     Args:
         table: (max_len, d_model), float32; max_len at least 2, d_model even. The rows
             are the positions 0, 1, ..., max_len - 1.
 
     Raises:
-        AssertionError: some number is off by more than 0.01, or is NaN. Where all are
-            right to 0.0001 there must be none; in between either will do.
+        AssertionError: some entry is off by more than 0.01, or is NaN. There must be no
+            error if all entries are correct to 0.0001; in between, either is fine.
     """
     max_len, d_model = table.shape
     sines, cosines = table.double().view(max_len, -1, 2).unbind(-1)
@@ -218,16 +214,16 @@ def assert_sinusoidal(table: torch.Tensor) -> None:
 
 
 def draw_dimensions(table: torch.Tensor, dimensions: Sequence[int], length: int):
-    """Curves of some dimensions over the first positions, in one picture.
+    """Plot some dimensions over the first positions in one figure.
 
     Args:
-        table: (max_len, d_model), the encoding of position n in row n.
-        dimensions: which ones, counted from 1; each different.
-        length: how many positions to draw, from position 0 on.
+        table: (max_len, d_model); row n is the encoding of position n.
+        dimensions: the dimensions to plot, counted from 1 and all different.
+        length: the number of positions to plot, starting from 0.
 
     Returns:
-        The matplotlib ``Axes``: a curve for each dimension, both axes named, and a
-        legend that names each curve by its dimension's number.
+        The matplotlib ``Axes``, with one curve per dimension, both axes labelled, and a
+        legend that names each curve by the number of its dimension.
     """
     import seaborn as sns
     from matplotlib import pyplot as plt
