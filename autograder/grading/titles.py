@@ -18,3 +18,10 @@ def title(assignment: str, grade_id: str) -> str:
     named = {grade_ids.of_check(name): text for name, text in known.items()}
     words = grade_id.removeprefix(f"{unit}-").replace("_", " ")
     return named.get(grade_id, f"{words.capitalize()} (in words)")
+
+
+def number(assignment: str, grade_id: str) -> str:
+    """The exercise's number in its notebook, "2.4"; "" for what has none."""
+    known = reference_metadata.numbers(assignment.partition("_")[2])
+    named = {grade_ids.of_check(name): one for name, one in known.items()}
+    return named.get(grade_id, "")

@@ -313,6 +313,23 @@ def test_the_page_opens_with_a_table_and_folds_what_lost_nothing(course):
     assert html.rindex("<details", 0, text) == html.index('<details class="course">')
 
 
+def test_the_table_has_numbers_fixed_widths_and_a_link_to_what_is_next(
+    course, monkeypatch
+):
+    numbers = {"numbers/double": "1.1", "numbers/triple": "1.2"}
+    known = "autograder.grading.checks.reference_metadata.numbers"
+    monkeypatch.setattr(known, lambda unit: numbers if unit == "numbers" else {})
+    html = page(course, solved(course, triple="def triple(x):\n    return x"))
+    top = html[html.index("<body>") : html.index("</table>")]
+    link = '<a href="#numbers-triple">1.2 numbers-triple</a>'
+    assert f"<p><strong>Next: {link}.</strong></p>" in top
+    assert "<td>1.1</td>" in top and "<td>1.2</td>" in top
+    columns = top.count("<col ") + top.count("<col>")
+    row = top[top.rindex("<tr>") :]
+    assert columns == row.count("<td") == 5 and "table-layout: fixed" in html
+    assert "Next: " not in page(course, solved(course))
+
+
 def test_the_table_says_in_which_aspect_points_were_lost(course):
     Stranger.aspects = {"values": [1.0, 3.0], "calls": [0.0, 1.0]}
     html = page(course, solved(course, triple="def triple(x):\n    return x"))

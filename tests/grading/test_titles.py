@@ -1,7 +1,7 @@
-"""Graded cells are called by their titles."""
+"""Graded cells are called by their titles, and exercises by their numbers."""
 
 from autograder.checks.references import load
-from autograder.grading.titles import title
+from autograder.grading.titles import number, title
 
 
 def test_exercises_of_the_course_are_called_by_their_titles():
@@ -9,3 +9,9 @@ def test_exercises_of_the_course_are_called_by_their_titles():
     assert title("02_attention", "attention-softmax") == known
     assert title("02_attention", "attention-empty_row") == "Empty row (in words)"
     assert title("01_numbers", "numbers-double") == "numbers-double"
+
+
+def test_exercises_have_the_numbers_of_their_notebook():
+    assert number("02_attention", "attention-softmax") == "2.3"
+    assert number("02_attention", "attention-empty_row") == ""
+    assert number("01_numbers", "numbers-double") == ""

@@ -14,6 +14,7 @@ from autograder.course import ROOT
 from autograder.course.errors import CourseError
 
 _PUBLIC = ROOT / "autograder" / "references" / "public"
+_CONTENTS = _PUBLIC.with_name("contents")
 
 
 def entries(unit: str) -> dict[str, dict[str, Any]]:
@@ -60,6 +61,16 @@ def refuse_damaged(unit: str) -> None:
 def titles(unit: str) -> dict[str, str]:
     """The titles of a unit's exercises by name, none for a unit that is not here."""
     return {name: str(entry["title"]) for name, entry in entries(unit).items()}
+
+
+@functools.lru_cache
+def numbers(unit: str) -> dict[str, str]:
+    """The numbers of a unit's exercises, "2.4", by name; none for other units."""
+    path = _CONTENTS / f"{unit}.json"
+    if not path.is_file():
+        return {}
+    places = json.loads(path.read_text(encoding="utf-8"))["places"]
+    return {name: str(place["number"]) for name, place in places.items()}
 
 
 def most(exercise: str) -> float:

@@ -15,7 +15,7 @@ from autograder.grading.dates import in_words
 from autograder.grading.gradebook import changes
 from autograder.grading.judge.verdict import Verdict
 from autograder.grading.metadata import KEY, GradingMetadata
-from autograder.grading.titles import title
+from autograder.grading.titles import number, title
 
 _WHY = {
     changes.NEW: "you handed in again",
@@ -62,6 +62,7 @@ def _summary(
     known = GradingMetadata.of(nb)
     graded = [cell for cell in nb.cells if "score" in nbgrader_of(cell)]
     points = [nbgrader_of(c)["points"] for c in graded if nbgrader_of(c).get("waiting")]
+    rows = [_row(cell, known.checks, assignment) for cell in graded]
     student = notebook.assignment.student
     name = f"{student.first_name or ''} {student.last_name or ''}".strip()
     return {
@@ -71,7 +72,8 @@ def _summary(
         "late": in_words(notebook.assignment.total_seconds_late),
         "penalty": notebook.late_submission_penalty or 0.0,
         "waiting": sum(points),
-        "rows": [_row(cell, known.checks, assignment) for cell in graded],
+        "rows": rows,
+        "next": next((row for row in rows if row["sign"] == "✗"), None),
         "titles": {
             nbgrader_of(c)["grade_id"]: title(assignment, nbgrader_of(c)["grade_id"])
             for c in graded
@@ -101,6 +103,7 @@ def _row(
     right = sum(not case.problem for case in verdict.cases)
     return {
         "cell": cell,
+        "number": number(assignment, mark["grade_id"]),
         "title": title(assignment, mark["grade_id"]),
         "sign": "" if mark.get("waiting") else "✓" if _is_full(cell) else "✗",
         "cases": f"{right} of {len(verdict.cases)}" if verdict.cases else "",
