@@ -23,7 +23,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: moved help setup demo test test-slow build lab kit site screenshots validity mistakes new-term benchmark clean
+.PHONY: moved help setup demo test test-slow build docs lab kit site screenshots validity mistakes new-term benchmark clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | sort | \
@@ -74,6 +74,9 @@ test-slow: $(EXTRAS)  ## the tests that take minutes
 
 build: $(READY)  ## source/, release/ and references from notebooks/
 	autograder build $(UNIT) $(WHICH)
+
+docs: $(READY)  ## what is derived from the exercises in README and docs/
+	python -m tests.derived
 
 validity: $(READY)  ## run every mutant and accepted solution through the checks
 	autograder validity $(UNIT)

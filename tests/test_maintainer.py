@@ -12,9 +12,10 @@ TEXT = (ROOT / "docs" / "maintainer.md").read_text(encoding="utf-8")
 
 
 def blocks() -> list[str]:
-    """The Python code of "Add an exercise in ten minutes", step by step."""
+    """The code of "Add an exercise in ten minutes", step by step."""
     part = TEXT.split("## Add an exercise")[1].split("\n## ")[0]
-    found = re.findall(r"^   ```python\n(.*?)^   ```$", part, re.DOTALL | re.MULTILINE)
+    fenced = r"^   ```(?:python|toml)\n(.*?)^   ```$"
+    found = re.findall(fenced, part, re.DOTALL | re.MULTILINE)
     return [textwrap.dedent(code) for code in found]
 
 
@@ -28,26 +29,40 @@ def change(path, old: str, new: str) -> None:
 @pytest.mark.slow
 def test_an_exercise_is_added_as_it_says(tmp_path):
     clone = checkout(tmp_path / "clone")
-    cells, probe, exercise = blocks()
+    cells, probe, exercise, contract = blocks()
+    run(clone, "autograder", "new-exercise", "02", "favourite_key")
     notebook = clone / "notebooks" / "02_attention.py"
     mark = '\n# %% check="attention/scaled_dot_product" points='
     change(notebook, f"{mark}18", f"{mark}14")
     change(notebook, "difficulty 3/5 · 18 points*", "difficulty 3/5 · 14 points*")
-    change(notebook, "11 exercises and one", "12 exercises and one")
-    mark = "# %% [markdown]\n# ## 2. Why divide"
-    change(notebook, mark, f"{cells}\n{mark}")
-    with (clone / "autograder/units/attention/probes/__init__.py").open("a") as file:
-        file.write(f"\n\n{probe}")
-    file = (
-        clone / "autograder" / "units" / "attention" / "exercises" / "favourite_key.py"
-    )
-    file.write_text(exercise, encoding="utf-8")
+    text = notebook.read_text(encoding="utf-8")
+    start = text.index("# %% [markdown]\n# ### Exercise 2.12")
+    end = text.index("# %% [markdown]\n# Now for your own self-attention")
+    notebook.write_text(f"{text[:start]}{cells}\n{text[end:]}", encoding="utf-8")
+    unit = clone / "autograder" / "units" / "attention"
+    (unit / "probes" / "favourite_key.py").write_text(probe, encoding="utf-8")
+    (unit / "exercises" / "favourite_key.py").write_text(exercise, encoding="utf-8")
+    rows = (unit / "sentences.toml").read_text(encoding="utf-8")
+    kept = rows[: rows.index("[favourite_key]")]
+    (unit / "sentences.toml").write_text(kept + contract, encoding="utf-8")
 
     assert "release/02_attention" in run(clone, "autograder", "build", "02")
     mine = ("--exercise", "attention/favourite_key")
     row, _ = run(clone, "autograder", "validity", *mine).splitlines()
     assert "caught   4/4" in row and "named   4/4" in row and "accepted   2/2" in row
-    run(clone, "ruff", "check", "--no-cache", "autograder", "notebooks")
+    assert run(clone, "tests.derived") == "README.md, outside.md\n"
+    assert "| 2 · Attention | 12 |" in (clone / "README.md").read_text("utf-8")
+    run(clone, "ruff", "check", "--no-cache", "autograder", "notebooks", "tests")
+    asked = (
+        "tests/test_readme.py",
+        "tests/authoring/test_sentences.py",
+        "tests/units/test_bank.py",
+        "tests/test_notebooks.py::test_every_exercise_has_three_hints_and_a_budget",
+        "tests/authoring/test_outside.py::"
+        "test_what_a_change_touches_can_be_answered_by_solving_it_only"
+        "[attention/favourite_key]",
+    )
+    run(clone, "pytest", "-p", "no:xdist", "-p", "no:cacheprovider", *asked)
 
 
 def test_the_glossary_is_short():

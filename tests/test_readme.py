@@ -3,35 +3,25 @@
 import re
 
 from autograder.authoring.catalogue import specifications
-from autograder.authoring.colab import published
-from autograder.authoring.notebook import read
 from autograder.classroom.publishing import kit
 from autograder.course import ROOT, units
+from tests import derived
 from tests.attacks.bank import BANK
 from tests.attacks.batches import EFFECTS
 
 TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
-def unit_rows() -> list[str]:
-    """A Markdown table row a unit: title, exercises, and the badge for Colab."""
-    rows = ["| unit | exercises | open |", "|---|---|---|"]
-    for unit in units():
-        cells = read(unit)
-        title = cells[0].text.splitlines()[0].lstrip("# ")
-        count = sum(cell.role == "check" for cell in cells)
-        rows.append(f"| {title} | {count} | {published().badge(unit)} |")
-    return rows
+def test_it_lists_and_counts_every_unit_and_its_exercises():
+    assert derived.readme(TEXT) == TEXT, "run make docs"
+    assert "\n".join(derived.unit_rows()) in TEXT
+    assert " units with " in TEXT.partition("\n## ")[0]
 
 
-def test_it_lists_every_unit_with_its_badge():
-    assert "\n".join(unit_rows()) in TEXT
-
-
-def test_its_first_lines_count_the_exercises():
-    cells = [cell for unit in units() for cell in read(unit)]
-    count = sum(cell.role == "check" for cell in cells)
-    assert f" {count} exercises" in TEXT.partition("\n## ")[0]
+def test_what_it_derives_follows_the_course():
+    old = re.sub(r"with \d+ exercises", "with 9 exercises", TEXT)
+    old = old.replace("| 2 · Attention | ", "| 2 · Attention | 7")
+    assert old != TEXT and derived.readme(old) == TEXT
 
 
 def test_there_are_as_many_mutants_and_accepted_solutions_as_it_says():

@@ -16,6 +16,7 @@ from autograder.authoring import (
     budget,
     contents,
     edition,
+    new_exercise,
     notebook,
     numbers,
     references,
@@ -56,6 +57,7 @@ def products(unit: Unit, given: Sequence[str] | None = None) -> Products:
     Raises:
         CourseError: see the checks in this package; file and line are in the text.
     """
+    new_exercise.refuse_unfinished(unit)
     cells = notebook.read(unit)
     numbers.refuse_stale(cells)
     budget.refuse_wrong(cells, manifest.path_of(unit))

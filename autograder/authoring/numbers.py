@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from autograder.authoring.notebook import Cell
 from autograder.course.errors import CourseError
 
-_WORDS = (
+WORDS = (
     *("no", "one", "two", "three", "four", "five", "six"),
     *("seven", "eight", "nine", "ten", "eleven", "twelve"),
 )
@@ -81,7 +81,7 @@ def with_count(text: str, old: int, new: int) -> str:
 def _number(word: str) -> int | None:
     if word.isdigit():
         return int(word)
-    return _WORDS.index(word.lower()) if word.lower() in _WORDS else None
+    return WORDS.index(word.lower()) if word.lower() in WORDS else None
 
 
 def _line(cell: Cell, found: re.Match[str]) -> str:

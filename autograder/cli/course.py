@@ -18,6 +18,11 @@ def add(commands: Commands) -> None:
     text = "build source, release, solutions and references"
     _add_edition(_add(commands, "build", _build, text))
     _add(commands, "adopt", _adopt, "bring edits of source/ back into notebooks/")
+    text = "write the skeleton of an exercise: cells, probe, mistakes, contract"
+    new = commands.add_parser("new-exercise", help=text, description=text)
+    new.add_argument("unit", metavar="UNIT", help='like "attention" or "02"')
+    new.add_argument("name", metavar="NAME", help='like "favourite_key"')
+    new.set_defaults(run=_new_exercise)
     text = "run all mutants and accepted solutions"
     tried = _add(commands, "validity", _validity, text)
     tried.add_argument(
@@ -115,6 +120,19 @@ def _adopt(options: argparse.Namespace) -> int:
     for unit in _chosen(options):
         text = str(unit.text.relative_to(unit.root))
         print(f"{unit.label}: {text if adopt(unit) else 'no edit to adopt'}")
+    return 0
+
+
+def _new_exercise(options: argparse.Namespace) -> int:
+    from autograder.authoring.new_exercise import MARK, create
+
+    unit = find_unit(options.unit)
+    for path in create(unit, options.name):
+        print(path.relative_to(unit.root))
+    print(
+        f"Fill in what says {MARK} and take points from another exercise; then: "
+        f"autograder build {unit.number}"
+    )
     return 0
 
 

@@ -1,6 +1,6 @@
 """What each exercise's probe reveals: answers that need no solution.
 
-``python -m tests.authoring.outside`` writes docs/outside.md.
+``make docs`` writes docs/outside.md (tests/derived.py).
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import torch
 
@@ -22,7 +21,6 @@ from autograder.checks.exercise import AFTERWARDS, Answers, Case, Value
 from autograder.checks.interactor import Interactor
 from autograder.checks.probes.weights import WEIGHTS
 from autograder.course import ROOT, units
-from autograder.course.files import write
 
 _STATES = ("True", "False")
 DOCUMENT = ROOT / "docs" / "outside.md"
@@ -230,7 +228,7 @@ def _listed(names: set[str]) -> str:
 _HEAD = """\
 # What is decided outside the student's process
 
-Written by `python -m tests.authoring.outside`; do not edit it.
+Written by `make docs`; do not edit it.
 
 The judge compares every answer in a process of its own, with values that never enter
 the sandbox. This table lists what does enter it.
@@ -272,12 +270,3 @@ case somebody has no formula.
 
 | exercise | in the sandbox | with the judge | to be found out | decided |
 |---|---|---|---|---|"""
-
-
-def main(path: Path = DOCUMENT) -> None:
-    """Write the document."""
-    write(path, document(rows()))
-
-
-if __name__ == "__main__":
-    main()

@@ -1,0 +1,97 @@
+"""A new exercise is a skeleton that works, and is not built before it is filled."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from autograder import cli
+from autograder.authoring import new_exercise, notebook
+from autograder.course import Unit, find_unit
+from autograder.course.errors import CourseError
+from tests.authoring.doubling import FILES
+
+UNIT = Unit("99", "doubling")
+
+
+@pytest.fixture
+def unit(tmp_path) -> Unit:
+    """A unit of one exercise, in a course of its own."""
+    for name, text in FILES.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    return Unit(UNIT.number, UNIT.name, tmp_path)
+
+
+def everything(unit: Unit) -> dict[str, str]:
+    files = (path for path in unit.root.rglob("*") if path.is_file())
+    return {str(p.relative_to(unit.root)): p.read_text("utf-8") for p in files}
+
+
+def test_it_comes_after_the_last_one_with_the_next_number(unit):
+    made = [
+        str(p.relative_to(unit.folder)) for p in new_exercise.create(unit, "half")[:4]
+    ]
+    assert made == [
+        "exercises/half.py", "probes/half.py", "probes/__init__.py", "sentences.toml",
+    ]  # fmt: skip
+    cells = notebook.read(unit)
+    assert [c.name for c in cells if c.role == "check"][-1] == "doubling/half"
+    [heading] = [c.text for c in cells if "### Exercise 99.2" in c.text]
+    assert heading.count("<summary>Hint ") == 3
+    assert "2 exercises" in cells[0].text
+
+
+def test_a_second_one_comes_after_it(unit):
+    new_exercise.create(unit, "half")
+    new_exercise.create(unit, "a_third")
+    text = unit.text.read_text("utf-8")
+    assert text.index("99.1") < text.index("99.2") < text.index("99.3")
+    init = (unit.folder / "probes" / "__init__.py").read_text("utf-8")
+    assert init.count("from autograder.units.doubling.probes import") == 1
+    assert init.index("    a_third,\n    half,\n") < init.index("@probe")
+    ast.parse(init)
+
+
+def test_it_is_not_built_before_it_is_filled(unit):
+    new_exercise.refuse_unfinished(unit)
+    new_exercise.create(unit, "half")
+    with pytest.raises(CourseError) as refused:
+        new_exercise.refuse_unfinished(unit)
+    lines = str(refused.value).splitlines()
+    files = {line.partition(":")[0] for line in lines}
+    folder = "autograder/units/doubling"
+    assert files == {
+        "notebooks/99_doubling.py", f"{folder}/exercises/half.py",
+        f"{folder}/probes/half.py", f"{folder}/sentences.toml",
+    }  # fmt: skip
+    first = unit.text.read_text("utf-8").splitlines()[int(lines[0].split(":")[1]) - 1]
+    assert "TODO: the title" in first and "TODO: the title" in lines[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("Half", "cannot be the name"),
+        ("../half", "cannot be the name"),
+        ("", "cannot be the name"),
+        ("class", "cannot be the name"),
+        ("double", "exercises/double.py is there already"),
+    ],
+)
+def test_a_name_that_cannot_be_or_is_taken_changes_nothing(unit, name, says):
+    before = everything(unit)
+    with pytest.raises(CourseError, match=says):
+        new_exercise.create(unit, name)
+    assert everything(unit) == before
+
+
+def test_an_unknown_unit_is_one_line(capsys):
+    assert cli.main(["new-exercise", "no_such_unit", "half"]) == 1
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1 and 'there is no unit "no_such_unit"' in error
+
+
+def test_no_unit_of_the_course_is_unfinished():
+    new_exercise.refuse_unfinished(find_unit("attention"))

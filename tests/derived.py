@@ -1,0 +1,53 @@
+"""What README and docs/ derive from the exercises; ``make docs`` writes it."""
+
+from __future__ import annotations
+
+import re
+
+from autograder.authoring.colab import published
+from autograder.authoring.notebook import read
+from autograder.authoring.numbers import WORDS
+from autograder.course import ROOT, units
+from autograder.course.files import write
+from tests.authoring import outside
+
+README = ROOT / "README.md"
+_COUNTS = re.compile(r"\w+ units? with \d+ exercises")
+_TABLE = re.compile(r"^\| unit \| exercises \| open \|\n(?:\|.*\n)+", re.MULTILINE)
+
+
+def unit_rows() -> list[str]:
+    """A Markdown table row a unit: title, exercises, and the badge for Colab."""
+    rows = ["| unit | exercises | open |", "|---|---|---|"]
+    for unit in units():
+        cells = read(unit)
+        title = cells[0].text.splitlines()[0].lstrip("# ")
+        count = sum(cell.role == "check" for cell in cells)
+        rows.append(f"| {title} | {count} | {published().badge(unit)} |")
+    return rows
+
+
+def readme(text: str) -> str:
+    """README with the units and the exercises that there are."""
+    cells = [cell for unit in units() for cell in read(unit)]
+    count = sum(cell.role == "check" for cell in cells)
+    number = len(units())
+    word = WORDS[number] if number < len(WORDS) else str(number)
+    told = f"{word} unit{'s' if number != 1 else ''} with {count} exercises"
+    text = _COUNTS.sub(told, text, count=1)
+    table = "\n".join(unit_rows()) + "\n"
+    return _TABLE.sub(lambda _: table, text, count=1)
+
+
+def main() -> None:
+    """Write README's counts and table, and docs/outside.md; say what has changed."""
+    files = {
+        README: readme(README.read_text(encoding="utf-8")),
+        outside.DOCUMENT: outside.document(outside.rows()),
+    }
+    changed = [path.name for path, text in files.items() if write(path, text)]
+    print(", ".join(changed) or "up to date")
+
+
+if __name__ == "__main__":
+    main()
