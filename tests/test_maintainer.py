@@ -1,11 +1,15 @@
 """docs/maintainer.md, followed to the letter in a clean clone."""
 
 import re
+import shlex
+import subprocess
 import textwrap
+import zipfile
 
 import pytest
 
-from autograder.course import ROOT
+from autograder.authoring.solutions import builds_on
+from autograder.course import ROOT, units
 from tests.clone import checkout, run
 
 TEXT = (ROOT / "docs" / "maintainer.md").read_text(encoding="utf-8")
@@ -63,6 +67,48 @@ def test_an_exercise_is_added_as_it_says(tmp_path):
         "[attention/favourite_key]",
     )
     run(clone, "pytest", "-p", "no:xdist", "-p", "no:cacheprovider", *asked)
+
+
+def test_the_units_that_one_builds_on_are_those_that_it_names():
+    part = TEXT.split("| unit | builds on |")[1].split("\n\n")[0]
+    told = dict(re.findall(r"^\| (\d) \| (.+) \|$", part, re.MULTILINE))
+    found = {
+        str(int(unit.number)): ", ".join(
+            str(int(label[:2])) for label in builds_on(unit)
+        )
+        for unit in units()
+        if builds_on(unit)
+    }
+    assert told == found
+
+
+@pytest.mark.long
+@pytest.mark.slow
+def test_a_unit_is_left_out_as_it_says(tmp_path):
+    """With nothing of it in what is built, published or listed."""
+    clone = checkout(tmp_path / "clone")
+    part = TEXT.split("**Leave a unit out**")[1].split("```")[1]
+    *removed, docs, listed = part.strip().splitlines()
+    assert docs == "make docs" and listed == "git grep -l since_2017"
+    commit = "git -c user.name=us -c user.email=us@here commit -qm all"
+    script = "\n".join(["git init -q .", "git add -A", commit, *removed])
+    subprocess.run(["bash", "-ec", script], cwd=clone, check=True)
+    assert run(clone, "tests.derived") == "README.md, outside.md\n"
+    readme = (clone / "README.md").read_text(encoding="utf-8")
+    assert "six units with" in readme and "07_since_2017.ipynb" not in readme
+    assert "since_2017/" not in (clone / "docs" / "outside.md").read_text("utf-8")
+    assert run(clone, "autograder", "build", "06") == "06_text_recovery: up to date\n"
+    run(clone, "autograder", "kit", "06")
+    [wheel] = (clone / "dist" / "student").rglob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+    assert any("/text_recovery/" in name for name in names)
+    assert not [name for name in names if "since_2017" in name]
+    left = subprocess.run(
+        shlex.split(listed), cwd=clone, capture_output=True, text=True, check=True
+    )
+    homes = {name.split("/")[0] for name in left.stdout.splitlines()}
+    assert "notebooks" not in homes and "tests" in homes
 
 
 def test_the_glossary_is_short():

@@ -3,11 +3,36 @@
 from __future__ import annotations
 
 import ast
+import re
 
 from autograder.authoring.notebook import Cell, without_markers
+from autograder.course import Unit, units
+from autograder.course.errors import CourseError
 
 # Imports for pictures, which solutions do not need.
 _SKIPPED = ("matplotlib", "seaborn", "IPython")
+_EARLIER = re.compile(r'\bearlier\(\s*"(\w+)"')
+
+
+def builds_on(unit: Unit) -> list[str]:
+    """The labels of the units whose solutions a unit's notebook uses."""
+    return _EARLIER.findall(unit.text.read_text(encoding="utf-8"))
+
+
+def refuse_gaps(unit: Unit) -> None:
+    """See that all units are here on which one builds, directly or by others.
+
+    Raises:
+        CourseError: one is not.
+    """
+    known = {one.label: one for one in units(unit.root)}
+    for label in builds_on(unit):
+        if label not in known:
+            raise CourseError(
+                f"{unit.label} builds on {label}, which is not in this course: bring "
+                f"that back, or leave out {unit.label}, too"
+            )
+        refuse_gaps(known[label])
 
 
 def module_text(label: str, cells: list[Cell]) -> str:

@@ -105,7 +105,17 @@ def _build_unit(unit: Unit, options: argparse.Namespace) -> None:
 
 
 def _chosen(options: argparse.Namespace) -> list[Unit]:
-    return [find_unit(name) for name in options.units] or units()
+    """The units that are named, all if none is.
+
+    Raises:
+        CourseError: there is no such unit, or one lacks a unit on which it builds.
+    """
+    from autograder.authoring.solutions import refuse_gaps
+
+    chosen = [find_unit(name) for name in options.units] or units()
+    for unit in chosen:
+        refuse_gaps(unit)
+    return chosen
 
 
 def _build(options: argparse.Namespace) -> int:

@@ -1,7 +1,11 @@
 """Solutions become a module of their own."""
 
+import pytest
+
 from autograder.authoring import notebook, solutions
 from autograder.authoring.variants import run_source
+from autograder.course import Unit
+from autograder.course.errors import CourseError
 from tests.tiny_course import as_text
 
 
@@ -26,3 +30,17 @@ def test_the_module_has_what_solutions_use_of_plain_cells():
     code = solutions.module_text("99_tiny", [plain, exercise])
     assert run_source(code, {}, "<tiny>")["eighth"](16) == 2
     assert "def picture" not in code
+
+
+def test_a_unit_whose_earlier_ones_are_not_all_here_is_refused(tmp_path):
+    (tmp_path / "notebooks").mkdir()
+    texts = {"02_two": "", "03_three": 'two = earlier("02_two")', "04_four": ""}
+    texts["04_four"] = 'three = earlier(\n    "03_three", mine=False)'
+    for label, text in texts.items():
+        (tmp_path / "notebooks" / f"{label}.py").write_text(text, encoding="utf-8")
+    four = Unit("04", "four", tmp_path)
+    assert solutions.builds_on(four) == ["03_three"]
+    solutions.refuse_gaps(four)
+    (tmp_path / "notebooks" / "02_two.py").unlink()
+    with pytest.raises(CourseError, match=r"03_three builds on 02_two, which is not"):
+        solutions.refuse_gaps(four)

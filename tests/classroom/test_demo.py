@@ -3,7 +3,7 @@
 import pytest
 
 from autograder.classroom import demo
-from autograder.course import find_unit
+from autograder.course import find_unit, manifest, units
 from autograder.course.errors import CourseError
 
 
@@ -27,3 +27,9 @@ def test_a_release_of_an_older_version_is_made_again(tmp_path, monkeypatch):
 def test_a_failing_step_says_which_and_where_to_look(tmp_path):
     with pytest.raises(CourseError, match=r"autograde no_such_unit` failed; see .*log"):
         demo.nbgrader(tmp_path, "autograde", "no_such_unit")
+
+
+def test_a_course_whose_manifests_name_none_shows_its_first_unit(monkeypatch):
+    assert [unit.name for unit in demo.usual()] == ["attention"]
+    monkeypatch.setattr(demo.manifest, "read", lambda unit: manifest.Manifest())
+    assert demo.usual() == units()[:1]

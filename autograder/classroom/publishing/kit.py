@@ -75,7 +75,8 @@ def why_first(root: Path = ROOT) -> str:
     first = first_unit(root)
     later = [unit for unit in units(root) if unit.label > first.label]
     if not later:
-        return "the whole course; for fewer units, name the last: make kit UNIT=01"
+        number = units(root)[0].number
+        return f"the whole course; for fewer, name the last: make kit UNIT={number}"
     return (
         f"up to {first.label}, since {later[0].label} and later units bring solutions "
         f"of earlier ones along; once those are due: make kit UNIT={later[0].number}"
