@@ -871,7 +871,7 @@ def one_hot_view():
 # sentences. When can a model tell the parts of a sum apart? What would concatenating
 # cost? And what does the next linear layer make of the sum, and of the concatenation?
 #
-# *A full answer says that the parts can be told apart if they use different directions,
+# *What a full answer has: the parts can be told apart if they use different directions,
 # which training can arrange (2), what concatenating costs (1), and that a linear layer
 # computes a sum of two products either way (1).*
 

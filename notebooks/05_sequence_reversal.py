@@ -1389,8 +1389,8 @@ def memorised_or_learnt():
 # model learnt, why can neither the loss nor more epochs reveal or cure it, and which
 # single change would you make?
 #
-# *A full answer says what was learnt (1), why the loss is blind to it (1), and how to
-# change the data (1).*
+# *What a full answer has: what was learnt (1), why the loss is blind to it (1), and how
+# to change the data (1).*
 
 # %% [markdown] written="sequence_reversal/memorised" points=3
 # *Your answer here*
@@ -1851,7 +1851,7 @@ def read_it_backwards():
 # larger vector." In three to four sentences: what must the vector do as sequences get
 # longer, how does attention get around that, and what does attention pay for it?
 #
-# *A full answer says that the vector has one fixed size for any length (1), that with
+# *What a full answer has: the vector has one fixed size for any length (1), with
 # attention what is kept grows with the source (1), and what this costs in comparisons
 # or memory (1).*
 

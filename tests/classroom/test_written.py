@@ -135,7 +135,7 @@ def test_a_comment_comes_back_as_it_was_written(graded, listed):
     assert told[WHOLE].comment == "- see the page"
 
 
-@pytest.mark.parametrize("unit", units()[1:5], ids=lambda unit: unit.label)
+@pytest.mark.parametrize("unit", units()[:5], ids=lambda unit: unit.label)
 def test_the_rubrics_of_the_course_are_read_and_add_up(unit):
     for question in written.questions(unit.label, unit.root):
         total = sum(points for _, points in question.items)

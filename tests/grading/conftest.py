@@ -48,19 +48,27 @@ def ends():
 
 @pytest.fixture
 def sandbox(ends, monkeypatch):
-    """Starts a sandbox that serves the given object; returns the judge's end."""
-    ours, theirs = ends
-    monkeypatch.setenv(agent.CHANNEL, str(theirs.fileno()))
+    """Starts a sandbox that serves the given object; returns the judge's end.
+
+    The first one has the channel `ends`, each later one a channel of its own: two that
+    read from one would take each other's messages.
+    """
+    channels = [ends]
 
     def start(get, ticket=TICKET):
         def serve():
             with contextlib.suppress(WireError):  # the judge asks no more
                 agent.serve(NAME, ticket, get)
 
+        ours, theirs = channels[-1]
+        monkeypatch.setenv(agent.CHANNEL, str(theirs.fileno()))
+        channels.append(socket.socketpair())
         threading.Thread(target=serve, daemon=True).start()
         return ours
 
-    return start
+    yield start
+    for one in (end for channel in channels[1:] for end in channel):
+        one.close()
 
 
 @pytest.fixture
