@@ -886,7 +886,7 @@ def one_hot_view():
 # each layer. (With half the width for each part nothing grows, but both have less
 # room.) A linear layer makes W1 e + W2 p of the concatenation and W (e + p) = W e + W p
 # of the sum. The form is the same, except that the sum must share one W. So
-# concatenating can do all that the sum can, and more, at a price. Attention then
+# concatenation can do everything that the sum can, and more, at a price. Attention then
 # compares sums in four terms: word with word, word with position, position with word,
 # and position with position.
 # ### END SOLUTION
@@ -940,7 +940,7 @@ def one_hot_view():
 # <details><summary>Hint 2: shapes</summary>
 #
 # `d_model = 6` has three angles and three blocks of shape `(2, 2)`. The blocks are on
-# the diagonal of a matrix `(6, 6)`: rows and columns `0, 1`, then `2, 3`, then `4, 5`.
+# the diagonal of a `(6, 6)` matrix: rows and columns `0, 1`, then `2, 3`, then `4, 5`.
 # `torch.block_diag` puts them there, and a loop would do as well.
 #
 # </details>

@@ -1404,12 +1404,12 @@ def maps_of_a_real_model():
 
 # %% [markdown]
 # "it" looks at "cat" with 0.62, and at "tree" with 0.17. With "tall" you read the
-# sentence in another way, and this head does not: 0.62 and 0.17 again. In a famous
-# picture of another model (Uszkoreit 2017), "it" in "The animal didn't cross the street
-# because it was too tired" moves from "animal" to "street" when "tired" becomes "wide".
-# Here it goes from 0.67 to 0.56 on "animal", and from 0.02 to 0.04 on "street": it
-# leans, and does not flip. A beautiful picture shows what *one* head of *one* model did
-# with *one* sentence.
+# sentence differently, but this head does not: 0.62 and 0.17 again. In a famous picture
+# of another model (Uszkoreit 2017), "it" in "The animal didn't cross the street because
+# it was too tired" moves from "animal" to "street" when "tired" becomes "wide". Here it
+# goes from 0.67 to 0.56 on "animal", and from 0.02 to 0.04 on "street": it leans, and
+# does not flip. A beautiful picture shows what *one* head of *one* model did with *one*
+# sentence.
 #
 # Look further: `maps_of(sentence)` gives the tokens and the weights, `(layers, heads,
 # L, L)`, of ten sentences; asked for any other, it lists them. Be careful with

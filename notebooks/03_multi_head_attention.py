@@ -1309,10 +1309,10 @@ def yours_is_pytorchs():
 #
 # ## 9. Seventy-two heads of a real model
 #
-# What do heads learn, if nobody tells them? MiniLM (Wang et al. 2020), an encoder like
-# BERT, has 6 layers of 12 heads. The course has their maps for ten sentences. Two kinds
-# of heads are easy to search for: those that look at the **previous** token, whatever
-# it is, and those that look at the **next** one.
+# What do heads learn if nobody tells them what to learn? MiniLM (Wang et al. 2020), an
+# encoder like BERT, has 6 layers of 12 heads. The course has their maps for ten
+# sentences. Two kinds of heads are easy to search for: those that look at the
+# **previous** token, whatever it is, and those that look at the **next** one.
 #
 # **Predict first.** How much weight does the best previous-token head put there, on
 # average over all positions of a sentence: a third, a half, or nearly all?

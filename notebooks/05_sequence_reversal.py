@@ -536,8 +536,8 @@ check("sequence_reversal/learning_rate", rate_factor)
 # %%
 @demo
 def the_schedule():
-    shares = [rate_factor(s, 50, 600) for s in range(700)]
-    pictures.schedule(shares, warmup=50, steps=600)
+    factors = [rate_factor(s, 50, 600) for s in range(700)]
+    pictures.schedule(factors, warmup=50, steps=600)
 
 
 # %% [markdown]
@@ -749,9 +749,9 @@ check("sequence_reversal/fit", fit)
 # %% [markdown]
 # ## 6. Writing without a teacher: greedy decoding
 #
-# In use there is no correct answer to feed. The decoder starts with BOS, writes a
-# token, gets it back as input, writes the next one, and so on. Taking the most probable
-# token each time is called **greedy** decoding.
+# At inference time there is no correct answer to feed in. The decoder starts with BOS,
+# writes a token, gets it back as input, writes the next one, and so on. Taking the most
+# probable token each time is called **greedy** decoding.
 #
 # A loss tells you how well the model continues *correct* answers. Decoding shows what
 # it can do alone, and the two can be far apart: a loss of 0.001 can go with 0 % of the
@@ -941,8 +941,8 @@ def greedy_decode(model: nn.Module, source: Tensor, max_len: int) -> Tensor:
 check("sequence_reversal/greedy_decode", greedy_decode)
 
 # %% [markdown]
-# "90 % of the tokens are right" sounds fine. For sequences of ten tokens it means that
-# about one in three is right as a whole ($0.9^{10} \approx 0.35$).
+# "90 % of the tokens are right" sounds fine. For sequences of ten tokens, this means
+# that about one in three is entirely right ($0.9^{10} \approx 0.35$).
 #
 # ### Exercise 5.10 - exact match
 #
@@ -1023,11 +1023,12 @@ check("sequence_reversal/exact_match", exact_match)
 #
 # - **Pre-norm** (`norm_first=True`): from unit 4 you know that it trains more easily.
 # - **Small embeddings.** The model multiplies embeddings by $\sqrt{d_{model}}$. PyTorch
-#   initialises them with standard deviation 1, so after scaling they would be 5.7 and
-#   drown the positions, which are between -1 and 1. We use $1/\sqrt{d_{model}}$
-#   instead. Then token and position vectors have about the same magnitude. In a task
-#   that is all about *positions*, this is decisive: with the default, the training run
-#   below ends at 20 to 36 % (six seeds); with the small embeddings, near 100 %.
+#   initialises them with standard deviation 1, so after scaling their standard
+#   deviation would be 5.7 and they would drown out the positions, which are between -1
+#   and 1. We use $1/\sqrt{d_{model}}$ instead. Then token and position vectors have
+#   about the same magnitude. In a task that is all about *positions*, this is decisive:
+#   with the default, the training run below ends at 20 to 36 % (six seeds); with the
+#   small embeddings, near 100 %.
 
 
 # %%
@@ -1173,11 +1174,11 @@ def trained_model(seed: int = 0, weights: str = "reversal.safetensors") -> nn.Mo
 
 
 # %% [markdown]
-# Train it now. The weights are saved beside the notebook, so that you need not wait
-# twice. Hand in the file `reversal.safetensors` with your notebook, and it is graded as
-# it is; without the file, your function trains again in grading. **After you have
-# changed something,** set `TRAIN_ANEW = True` or delete the file; otherwise you will go
-# on looking at the old model.
+# Train it now. The weights are saved next to the notebook, so you don't have to wait a
+# second time. Hand in the file `reversal.safetensors` with your notebook, and it is
+# graded as it is; without the file, your function trains again in grading. **After you
+# have changed something,** set `TRAIN_ANEW = True` or delete the file; otherwise you
+# will go on looking at the old model.
 
 # %%
 TRAIN_ANEW = False
@@ -1221,7 +1222,7 @@ check("sequence_reversal/trained_model", trained_model)
 
 # %% folded=true
 # @title A training run with a log: step, token accuracy, exact match
-DIARY: list[tuple[int, float, float]] = []
+LOG: list[tuple[int, float, float]] = []
 KEPT: dict[int, dict[str, Tensor]] = {}  # the weights at each logged step
 
 
@@ -1230,19 +1231,19 @@ def train(
 ) -> tuple[list[float], list[tuple]]:
     """Losses of a training run, and its log (step, token accuracy, exact match)."""
     source, target = held_out(200)
-    diary, count = [], 0
+    log, count = [], 0
 
     def next_batch() -> tuple[Tensor, Tensor]:
         nonlocal count
         if every and count % every == 0:
-            diary.append((count, token_accuracy(model, source, target),
+            log.append((count, token_accuracy(model, source, target),
                           reversal_score(model, source, target)))  # fmt: skip
             KEPT[count] = {n: v.clone() for n, v in model.state_dict().items()}
         count += 1
         return make_batch(sequences())
 
     adamw = torch.optim.AdamW(model.parameters(), 1e-2, (0.9, 0.98), fused=True)
-    return fit(model, adamw, next_batch, steps, warmup=steps // 10), diary
+    return fit(model, adamw, next_batch, steps, warmup=steps // 10), log
 
 
 def token_accuracy(model: nn.Module, source: Tensor, target: Tensor) -> float:
@@ -1262,13 +1263,13 @@ def reversal_score(model: nn.Module, source: Tensor, target: Tensor) -> float:
 
 # %%
 @demo
-def the_diary():
+def the_log():
     rng = random.Random(1)
     torch.manual_seed(1)
     model = new_model()
-    losses, diary = train(model, lambda: random_sequences(64, rng), 400, every=20)
-    DIARY[:] = diary
-    pictures.diary(losses, diary)
+    losses, log = train(model, lambda: random_sequences(64, rng), 400, every=20)
+    LOG[:] = log
+    pictures.log(losses, log)
 
 
 # %% [markdown]
@@ -1318,10 +1319,10 @@ def learning_rates():
 # That is $\log 10$, the loss of a model that knows the ten digits and nothing else.
 # Such a run looks calm, and it is dead.
 #
-# SGD's steps are as long as the gradient says, so one steep spot is enough: the loss is
-# `nan` after a dozen steps, and so is every parameter from then on. Clipping keeps the
-# run alive at the same rate, but only the tight bound, which makes all steps short,
-# also lets it learn.
+# SGD's step size is proportional to the gradient, so a single steep spot is enough: the
+# loss is `nan` after a dozen steps, and so is every parameter from then on. Clipping
+# keeps the run alive at the same rate, but only the tight bound, which makes all steps
+# short, also lets it learn.
 #
 # ## 8. The demo that fools everybody
 #
@@ -1681,7 +1682,7 @@ def the_share():
 
 
 # %% [markdown]
-# Each head hits the line in about three quarters of all steps, and yet *all* sequences
+# At about three quarters of the steps each head hits the line, and yet *all* sequences
 # are right. How is that possible? Heads may divide the work, and a different seed
 # divides it differently. But there is a simpler reason.
 #
@@ -1727,13 +1728,13 @@ def birth_of_the_antidiagonal():
         maps[step] = cross_attention_map(model, source, given)[0]  # (h, Lt, Ls)
         shares[step] = [antidiagonal_share(m[None], lengths) for m in maps[step]]
     reads, writes = spelled(source[0]).split(), spelled(labels[0]).split()
-    pictures.birth(maps, shares, DIARY, reads, writes)
+    pictures.birth(maps, shares, LOG, reads, writes)
 
 
 # %% [markdown]
 # ## 12. Why attention at all?
 #
-# Before 2015, sequences were turned into sequences by two *recurrent* networks
+# Before 2015, one sequence was turned into another by a pair of *recurrent* networks
 # (Sutskever et al. 2014; Cho et al. 2014). One reads symbol by symbol and updates a
 # state. The other starts from the **last** state and writes. All that passes between
 # them is one vector of fixed length.
@@ -1788,8 +1789,8 @@ def one_vector_for_everything():
 
 
 # %% [markdown]
-# They part at length 4 or 5. For three seeds we measured at least 0.99 up to length 3,
-# about 0.9 at length 5, 0.65 at 6, 0.2 at 8, and 0.03 at 10, where the Transformer
+# They part at length 4 or 5. Over three seeds we measured at least 0.99 up to length 3,
+# about 0.9 at length 5, 0.65 at 6, 0.2 at 8, and 0.03 at 10, whereas the Transformer
 # stays at 0.99 or 1.00. It is not that the vector *could* not hold ten digits: with
 # three times the steps, the GRUs reach 0.5 at length 10. But everything has to be
 # packed into it and taken out again, and the longer the input, the harder that is to
@@ -2068,8 +2069,8 @@ def keep_top_k(scores: Tensor, top_k: int) -> Tensor:
 def keep_top_p(scores: Tensor, top_p: float) -> Tensor:
     """The largest scores that together have probability `top_p`; all others -inf."""
     ### BEGIN SOLUTION
-    shares, indices = scores.softmax(dim=-1).sort(dim=-1, descending=True)
-    before = shares.cumsum(dim=-1) - shares  # (..., V), of all more probable ones
+    probabilities, indices = scores.softmax(dim=-1).sort(dim=-1, descending=True)
+    before = probabilities.cumsum(dim=-1) - probabilities  # (..., V), ranked higher
     dropped = torch.zeros_like(before, dtype=torch.bool)
     dropped = dropped.scatter(-1, indices, before >= top_p)
     return scores.masked_fill(dropped, -math.inf)
@@ -2121,9 +2122,9 @@ def three_filters():
         {}, {"top_k": 3}, {"top_p": 0.79}, {"top_p": 0.81},
         {"temperature": 0.5}, {"temperature": 0.1}, {"temperature": 10.0},
     ):  # fmt: skip
-        shares = sampling_distribution(logits, **filters)
+        probabilities = sampling_distribution(logits, **filters)
         name = ", ".join(f"{k} = {v}" for k, v in filters.items()) or "as it is"
-        print(f"{name:<18}", " ".join(f"{share:.3f}" for share in shares.tolist()))
+        print(f"{name:<18}", " ".join(f"{p:.3f}" for p in probabilities.tolist()))
 
 
 # %% [markdown]
@@ -2131,7 +2132,7 @@ def three_filters():
 # short of 0.81; for $p = 0.79$ the first two are enough. As $T$ goes to 0, all
 # probability moves to the most probable token: that is greedy decoding.
 #
-# ### How good is a text without a correct answer?
+# ### How do you judge a text when there is no correct answer?
 #
 # Show the model a text that it has never seen, and look at $-\log p$ of each token,
 # which is what your loss measures. Averaged over all real tokens of the text, this is
@@ -2266,11 +2267,12 @@ def write(
     done = torch.zeros(count, dtype=torch.bool)
     with torch.no_grad():
         while tokens.size(1) <= longest and not done.all():
-            shares = sampling_distribution(model(None, tokens)[:, -1], **filters)
-            newest = torch.multinomial(shares, 1, generator=generator)[:, 0]  # (B,)
-            newest = newest.masked_fill(done, PAD)
-            tokens = torch.cat((tokens, newest[:, None]), dim=1)
-            done |= newest == EOS
+            logits = model(None, tokens)[:, -1]  # (B, V)
+            probabilities = sampling_distribution(logits, **filters)
+            newest = torch.multinomial(probabilities, 1, generator=generator)  # (B, 1)
+            newest = newest.masked_fill(done[:, None], PAD)
+            tokens = torch.cat((tokens, newest), dim=1)
+            done |= newest[:, 0] == EOS
     return tokens[:, 1:]
 
 
@@ -2416,8 +2418,8 @@ check("sequence_reversal/attend_with_cache", attend_with_cache)
 
 # %% [markdown]
 # The rest of the decoder treats each position on its own, or attends to the source,
-# which does not change. So a whole decoder with a cache takes one more loop. All ways
-# must write the same tokens.
+# which does not change. So a whole decoder with a cache needs just one more loop. All
+# ways must write the same tokens.
 #
 # A fair comparison needs a third decoder. `greedy_decode` calls
 # `model(source, tokens)`, so it also *encodes the source* again for every token.

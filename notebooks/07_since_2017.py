@@ -2602,7 +2602,7 @@ def a_chat_model_in_your_classes():
 
 # %% [markdown]
 # Ask it something. `min_p=1` leaves only the most probable token, so that everybody
-# gets the same answers; with 0.1 and a temperature it is a different one each time you
+# gets the same answers; with 0.1 and a temperature, the answers change whenever you
 # change the seed.
 
 # %%
@@ -2631,7 +2631,7 @@ def chatting():
 #
 # **Predict first.** What if the queries and keys were used as they are stored, without
 # `pairs_to_halves`? Every weight is the same, only some rows are elsewhere. Will the
-# answer be a little worse, wrong, or no English at all?
+# answer be slightly worse, plain wrong, or not English at all?
 
 # %%
 TEXT = (
@@ -2678,11 +2678,11 @@ def without_the_conversion():
 
 # %% [markdown]
 # With the conversion the perplexity is **23.5**; without it, 71. And the question about
-# France is answered by something like *"You are a man with the love to help me, I can
-# be a man"*. It is still English, and this is the instructive part: the feed-forward
-# networks, the embeddings and the values are intact, so words still follow words. What
-# is lost is *which word stands where*: each pair of components turns at the speed of
-# another one. No shape is wrong, no error is raised, no test of shapes would notice.
+# France gets an answer like *"You are a man with the love to help me, I can be a man"*.
+# It is still English, and this is the instructive part: the feed-forward networks, the
+# embeddings and the values are intact, so words still follow words. What is lost is
+# *which word stands where*: each pair of components turns at the speed of another one.
+# No shape is wrong, no error is raised, no test of shapes would notice.
 #
 # **Predict first.** How many bytes does the cache take per token? (As in section 6:
 # keys and values, of 3 heads with 64 components, in 30 blocks, 4 bytes each.) And how

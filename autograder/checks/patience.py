@@ -43,8 +43,8 @@ def told(
 ) -> Iterator[None]:
     """Print where a check is after some seconds, and from time to time.
 
-    By a thread, which a loop in Python lets run: Windows has no alarm. To nobody, where
-    nobody could stop it: a program that runs notebooks wants the verdict alone.
+    A thread does it, which a loop in Python lets run: Windows has no alarm. Only where
+    a person can interrupt: a program that runs notebooks wants the verdict alone.
     """
     if not is_attended():
         yield

@@ -213,7 +213,7 @@ def _kit(options: argparse.Namespace) -> int:
     last = _chosen(options)[-1] if options.units else kit.first_unit()
     if options.edition or options.given:
         if not options.units:
-            raise CourseError("say whose edition, like make kit UNIT=05 EDITION=short")
+            raise CourseError("an edition needs a unit: make kit UNIT=05 EDITION=short")
         _build_unit(last, options)
     folder = ROOT / "dist" / "student"
     where = published(last.root, options.owner)

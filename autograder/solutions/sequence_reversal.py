@@ -342,8 +342,8 @@ def keep_top_k(scores: Tensor, top_k: int) -> Tensor:
 
 def keep_top_p(scores: Tensor, top_p: float) -> Tensor:
     """The largest scores that together have probability `top_p`; all others -inf."""
-    shares, indices = scores.softmax(dim=-1).sort(dim=-1, descending=True)
-    before = shares.cumsum(dim=-1) - shares  # (..., V), of all more probable ones
+    probabilities, indices = scores.softmax(dim=-1).sort(dim=-1, descending=True)
+    before = probabilities.cumsum(dim=-1) - probabilities  # (..., V), ranked higher
     dropped = torch.zeros_like(before, dtype=torch.bool)
     dropped = dropped.scatter(-1, indices, before >= top_p)
     return scores.masked_fill(dropped, -math.inf)

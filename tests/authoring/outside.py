@@ -203,10 +203,10 @@ REASONS = {
     (
         "too_long", "too_long_for_one", "refused", "refused_again", "two_sizes",
         "larger_source",
-    ): "an impossible input is refused in every drawing.",
+    ): "impossible input is refused in every drawing.",
     ("nothing", "silent", "turned", "zeros"): "what must be 0 is 0 in every drawing.",
     ("one",): "a single head is packed unchanged.",
-    ("one_number",): "a mask that allows nothing leaves nothing of any other mask.",
+    ("one_number",): "any mask combined with one that allows nothing allows nothing.",
     ("both_open",): "two masks that allow everything combine to one that does.",
     ("no_padding",): "without padding, masks depend on the sizes alone.",
     ("nothing_chosen",): "no position is chosen, so every label is ignored.",

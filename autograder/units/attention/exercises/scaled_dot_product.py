@@ -172,7 +172,7 @@ MISTAKES = [
           edit(SOFTMAX, "F.log_softmax(scores, dim=-1)")),
     wrong("sigmoids",
           "You used a sigmoid: each weight is computed on its own, and a row does not sum to one.",
-          "If all keys fit well, how much weight can each one get?",
+          "If all keys match equally well, how much weight can each one get?",
           edit(SOFTMAX, "torch.sigmoid(scores)")),
     wrong("plain_normalised",
           "You divided the scores by their sum, without the exponential, so weights can be negative or huge.",

@@ -110,7 +110,7 @@ MISTAKES = [
           "Which condition does your `if` test?",
           edit("if self.causal:", "if not self.causal:")),
     wrong("causal_without_padding",
-          "In a causal model the padding mask is lost.",
+          "When the model is causal, your code loses the padding mask.",
           "What is `combine_masks` for?",
           edit("mask = attention.combine_masks(mask, causal)", "mask = causal")),
     wrong("no_mask",

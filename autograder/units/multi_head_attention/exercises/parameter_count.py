@@ -97,7 +97,7 @@ MISTAKES = [
           edit(_ONE_LAYER, "one_layer = d_model * (d_model // num_heads) + (d_model // num_heads if bias else 0)",
                _FOUR_LAYERS, "return 3 * one_layer + d_model * d_model + (d_model if bias else 0)")),
     wrong("biases_of_one_head",
-          "You count biases the size of a single head.",
+          "You count the biases as if each had the size of a single head.",
           "How many outputs does each of the four layers have?",
           edit(_ONE_LAYER, "one_layer = d_model * d_model + (d_model // num_heads if bias else 0)",
                _FOUR_LAYERS, "return 4 * one_layer")),

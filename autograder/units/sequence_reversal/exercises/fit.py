@@ -192,7 +192,7 @@ MISTAKES = [
               """,
                "source, target = next_batch()", "source, target = batches[step]")),
     wrong("early_stop",
-          "Your loop ends as soon as a loss is small; `steps` steps are asked for, and as many losses.",
+          "Your loop stops as soon as the loss is small; it should run for `steps` steps and return that many losses.",
           "What does the schedule do in the steps that you skip?",
           edit(_TAKE, """
               losses.append(loss)

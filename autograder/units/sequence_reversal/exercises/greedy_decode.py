@@ -107,7 +107,7 @@ MISTAKES = [
           "How many tokens may a row have, counting EOS but not BOS?",
           edit("range(max_len)", "range(max_len - 1)")),
     wrong("one_step_more",
-          "You write one token more than `max_len`.",
+          "You write one more token than `max_len` allows.",
           "Does BOS count among the `max_len` tokens?",
           edit("range(max_len)", "range(max_len + 1)")),
     wrong("padding_ends",

@@ -58,11 +58,11 @@ CASES = [
 MISTAKES = [
     wrong("mean_of_batches",
           "You averaged the batch means, so a token in a small batch counts more than one in a large batch.",
-          "How many tokens does each of these means stand for?",
+          "How many tokens is each of these averages taken over?",
           edit(_ADDED, "total += float(masked_loss(logits, labels))", "count += real", "count += 1")),
     wrong("mean_of_all_batches",
           "You averaged the batch means, but a batch without a real label has none: it is NaN.",
-          "How many tokens does each of these means stand for?",
+          "How many tokens is each of these averages taken over?",
           edit("if real:", "if True:",
                _ADDED, "total += float(masked_loss(logits, labels))",
                "count += real", "count += 1")),

@@ -150,7 +150,7 @@ MISTAKES = [
                   return rows
               """)),
     wrong("sorted",
-          "Your sequences are sorted, so reversing them could just as well mean sorting the other way.",
+          "Your sequences are sorted, so reversing them looks the same as sorting them in descending order.",
           "Which other rule than reversal would explain your data?",
           edit("[rng.choices(ids, k=rng.randint(1, longest))", "[sorted(rng.choices(ids, k=rng.randint(1, longest)))")),
     wrong("one_symbol_each",

@@ -135,8 +135,8 @@ _WHOLE = clean("""
             least = scores.topk(min(top_k, scores.size(-1)), dim=-1).values[..., -1:]
             scores = scores.masked_fill(scores < least, -math.inf)
         if top_p is not None:
-            shares, indices = scores.softmax(dim=-1).sort(dim=-1, descending=True)
-            before = shares.cumsum(dim=-1) - shares
+            probabilities, indices = scores.softmax(dim=-1).sort(dim=-1, descending=True)
+            before = probabilities.cumsum(dim=-1) - probabilities
             dropped = torch.zeros_like(before, dtype=torch.bool)
             dropped = dropped.scatter(-1, indices, before >= top_p)
             scores = scores.masked_fill(dropped, -math.inf)
@@ -156,7 +156,7 @@ DIVIDED = "scores = logits / temperature  # (..., V)"
 LEAST = "least = scores.topk(min(top_k, scores.size(-1)), dim=-1).values[..., -1:]"
 LAST = "return scores.softmax(dim=-1)"
 _CUT = "scores = scores.masked_fill(scores < least, -math.inf)"
-_SORTED = "shares, indices = scores.softmax(dim=-1).sort(dim=-1, descending=True)"
+_SORTED = "probabilities, indices = scores.softmax(dim=-1).sort(dim=-1, descending=True)"
 
 MISTAKES = [
     # Mistakes in the temperature.
@@ -258,12 +258,12 @@ MISTAKES = [
     wrong("crossing_dropped",
           "The token that brings the sum up to `top_p` is dropped, so what stays has less than `top_p`.",
           "0.5, 0.3, 0.15, 0.05 and `top_p` 0.6: is 0.5 alone enough?",
-          edit("before >= top_p", "(before + shares) >= top_p")),
+          edit("before >= top_p", "(before + probabilities) >= top_p")),
     wrong("crossing_dropped_but_never_all",
           "Unless it is the first one, the token that brings the sum up to `top_p` is dropped, so what stays has less "
           "than `top_p`.",
           "0.5, 0.3, 0.15, 0.05 and `top_p` 0.6: is 0.5 alone enough?",
-          edit("before >= top_p", "((before + shares) >= top_p) & (before > 0)")),
+          edit("before >= top_p", "((before + probabilities) >= top_p) & (before > 0)")),
     wrong("one_more_than_needed",
           "One token too many stays: the sum had reached `top_p` without it.",
           "Is your set of tokens the smallest possible one?",
@@ -271,11 +271,11 @@ MISTAKES = [
     wrong("p_as_threshold",
           "`top_p` is used as a threshold for each token's own probability, not for their sum.",
           "Whose probabilities should sum to `top_p`?",
-          edit("before >= top_p", "(shares < top_p) & (before > 0)")),
+          edit("before >= top_p", "(probabilities < top_p) & (before > 0)")),
     wrong("one_minus_p",
           "Each token less probable than 1 - `top_p` is dropped, whatever the others are.",
           "Whose probabilities should sum to `top_p`?",
-          edit("before >= top_p", "(shares < 1 - top_p) & (before > 0)")),
+          edit("before >= top_p", "(probabilities < 1 - top_p) & (before > 0)")),
     wrong("not_brought_back",
           "You chose the tokens to drop in the sorted row, but dropped those positions in the unsorted one.",
           "Token 0 of the sorted row: which token of the vocabulary is it?",
@@ -292,7 +292,7 @@ MISTAKES = [
     wrong("least_probable_first",
           "The row is sorted in ascending order, so the unlikely tokens stay.",
           "At which end does the smallest set of most probable tokens begin?",
-          edit(_SORTED, "shares, indices = scores.softmax(dim=-1).sort(dim=-1)")),
+          edit(_SORTED, "probabilities, indices = scores.softmax(dim=-1).sort(dim=-1)")),
     wrong("p_before_temperature",
           "`top_p` uses the probabilities from before the temperature.",
           "In which order are the three parameters applied?",
@@ -394,8 +394,8 @@ ACCEPTED = [
                 chances = chances * (rank < top_k)
                 chances = chances / chances.sum(dim=-1, keepdim=True)
             if top_p is not None:
-                shares, indices = chances.sort(dim=-1, descending=True)
-                stays = shares.cumsum(dim=-1) - shares < top_p
+                probabilities, indices = chances.sort(dim=-1, descending=True)
+                stays = probabilities.cumsum(dim=-1) - probabilities < top_p
                 stays = stays.gather(-1, indices.argsort(dim=-1))
                 chances = chances * stays
                 chances = chances / chances.sum(dim=-1, keepdim=True)
@@ -414,12 +414,12 @@ ACCEPTED = [
                 kept = torch.full_like(row, -math.inf)
                 kept[order] = row[order]
                 if top_p is not None:
-                    shares, total, chosen = kept.softmax(0), 0.0, []
+                    probabilities, total, chosen = kept.softmax(0), 0.0, []
                     for place in order:
                         if total >= top_p:
                             break
                         chosen.append(place)
-                        total += float(shares[place])
+                        total += float(probabilities[place])
                     again = torch.full_like(row, -math.inf)
                     again[chosen] = row[chosen]
                     kept = again

@@ -12,13 +12,13 @@ from autograder.checks.display import show, show_steps
 from autograder.figures import maps, style, told
 from autograder.figures.style import BLUE, ORANGE
 
-Diary = Sequence[tuple[int, float, float]]  # step, token accuracy, exact match
+Log = Sequence[tuple[int, float, float]]  # step, token accuracy, exact match
 
 
-def schedule(shares: Sequence[float], warmup: int, steps: int) -> None:
+def schedule(factors: Sequence[float], warmup: int, steps: int) -> None:
     """The share of the peak learning rate in each step."""
     figure, axes = style.subplots(height=2.3, width=5.6)
-    axes.plot(shares)
+    axes.plot(factors)
     for at, text, side in ((warmup, " warm-up ends", "left"),
                            (steps, "training ends ", "right")):  # fmt: skip
         axes.axvline(at, color=style.QUIET, linestyle=":", linewidth=1)
@@ -26,14 +26,14 @@ def schedule(shares: Sequence[float], warmup: int, steps: int) -> None:
     axes.set(xlabel="step", title="share of the peak learning rate")
     show(
         figure,
-        f"The learning rate over {len(shares)} steps, {told.curve(shares)}; its peak "
-        f"is at step {shares.index(max(shares))}.",
+        f"The learning rate over {len(factors)} steps, {told.curve(factors)}; its peak "
+        f"is at step {factors.index(max(factors))}.",
         "5.2",
         "Linear warm-up, then half a cosine wave.",
     )
 
 
-def diary(losses: Sequence[float], entries: Diary) -> None:
+def log(losses: Sequence[float], entries: Log) -> None:
     """A training run: its loss, and two accuracies on the way."""
     steps, tokens, whole = zip(*entries, strict=True)
     figure, (left, right) = style.subplots(1, 2, height=2.7)
@@ -182,7 +182,7 @@ def _rgb(colour: str) -> tuple[float, float, float]:
 def birth(
     maps_at: Mapping[int, Tensor],
     shares: Mapping[int, Sequence[float]],
-    entries: Diary,
+    entries: Log,
     reads: Sequence[str],
     writes: Sequence[str],
 ) -> None:
@@ -191,7 +191,7 @@ def birth(
     Args:
         maps_at: by step, the weights `(h, Lt, Ls)`.
         shares: by step, the share of each head on the anti-diagonal.
-        entries: the diary of the same run.
+        entries: the log of the same run.
     """
     frames, said, alts = [], [], []
     steps, _, whole = zip(*entries, strict=True)
