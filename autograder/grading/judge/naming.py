@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import signal
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import replace
-from types import FrameType
 from weakref import WeakKeyDictionary
 
 from autograder.authoring import answers
@@ -15,6 +13,7 @@ from autograder.checks.compare import compare
 from autograder.checks.exercise import Answers, Case, CaseResult, CheckResult, Exercise
 from autograder.checks.interactor import Interactor
 from autograder.checks.naming import PATTERN, diagnose, fits, pattern, possible
+from autograder.checks.time_limit import TooLongError, limit
 
 NAMING_SECONDS = 60.0  # of CPU time
 
@@ -24,31 +23,9 @@ def named(exercise: Exercise, task: Specification, result: CheckResult) -> Check
 
     What is not found in some CPU time is just not named.
     """
-    with _at_most(NAMING_SECONDS):
+    with contextlib.suppress(TooLongError), limit(NAMING_SECONDS):
         return _diagnosed(exercise, task, result)
     return result
-
-
-class _Spent(BaseException):
-    """The budget is used up; nothing that runs an answer takes this for its own."""
-
-
-@contextlib.contextmanager
-def _at_most(seconds: float) -> Iterator[None]:
-    """Leave the block when it has used so many seconds of CPU time."""
-
-    def end(number: int, frame: FrameType | None) -> None:
-        raise _Spent
-
-    before = signal.signal(signal.SIGPROF, end)
-    signal.setitimer(signal.ITIMER_PROF, seconds)
-    try:
-        yield
-    except _Spent:
-        return
-    finally:
-        signal.setitimer(signal.ITIMER_PROF, 0.0)
-        signal.signal(signal.SIGPROF, before)
 
 
 def _diagnosed(
