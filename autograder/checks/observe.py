@@ -43,15 +43,8 @@ def observe(probe: Report, answer: object, inputs: Answers) -> Answers:
     Never raises for what the student's code does: an exception becomes the answer
     ``{"raised": message}``; an unsolved stub says so under ``"stub"``, too, and that of
     another exercise is named.
-    The inputs are copied first, and the student's random state is left as it was.
-    Dropout drops the same numbers in all versions of PyTorch.
     """
-    copies = {
-        name: value.clone() if isinstance(value, torch.Tensor) else value
-        for name, value in inputs.items()
-    }
-    with quiet(), on_cpu(), torch.random.fork_rng(devices=[]), dropout_by_rand():
-        seed(0)
+    with isolated(inputs) as copies:
         try:
             found = _asked(probe, copies)(answer, copies)
             return {name: plain(value) for name, value in found.items()}
@@ -66,6 +59,22 @@ def observe(probe: Report, answer: object, inputs: Answers) -> Answers:
             return {RAISED: UNSOLVED, STUB: ""}
         except (Exception, SystemExit) as error:
             return {RAISED: describe_error(error)}
+
+
+@contextlib.contextmanager
+def isolated(inputs: Answers) -> Iterator[Answers]:
+    """Copies of a case's inputs, in surroundings that are the same for every answer.
+
+    The student's random state is left as it was, and dropout drops the same entries in
+    all versions of PyTorch.
+    """
+    copies = {
+        name: value.clone() if isinstance(value, torch.Tensor) else value
+        for name, value in inputs.items()
+    }
+    with quiet(), on_cpu(), torch.random.fork_rng(devices=[]), dropout_by_rand():
+        seed(0)
+        yield copies
 
 
 def _asked(probe: Report, inputs: Answers) -> Report:

@@ -1,4 +1,4 @@
-"""CallWatch a student's code at work: what its expressions are, what edits change.
+"""Watch a student's code at work: what its expressions are, what edits change.
 
 This runs beside the student's code, so nothing it says can be trusted: it reports plain
 data, and whoever asked decides what to make of it.
@@ -22,7 +22,7 @@ from autograder.checks.exercise import Case
 from autograder.checks.facts import Summary, difference, summary
 from autograder.checks.probes import Probe, find
 from autograder.checks.references import load
-from autograder.checks.watched_calls import CallWatch, Notes, WatchedCall, in_a_line
+from autograder.checks.watched_calls import CallWatch, Notes, WatchedCall, error_line
 
 NOTE = "_autograder_note"  # noted code calls it with a number and a value
 MARK = "autograder-trace "  # before the report, in what a cell prints
@@ -134,7 +134,7 @@ def _watched(
     try:
         made = answer.defined(noted, notes)
     except Exception as error:
-        raise CannotTraceError(f"on its own it raises {in_a_line(error)}") from None
+        raise CannotTraceError(f"on its own it raises {error_line(error)}") from None
     called = getattr(made, answer.method, None) if answer.method else made
     if not inspect.isfunction(called):
         raise CannotTraceError("it is not a plain function or class")
@@ -209,7 +209,7 @@ def _edited(
             with _new_memory_holding(memory):
                 calls = watch.of(probe, answer.defined(code), before.case.inputs)
         except Exception as error:  # it cannot even be defined
-            return {"raised": in_a_line(error)}
+            return {"raised": error_line(error)}
         if watch.endless:
             return {"near": True, "endless": True}
         if len(calls) < most:

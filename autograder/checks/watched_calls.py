@@ -13,10 +13,8 @@ import torch
 
 from autograder.checks.exercise import Answers
 from autograder.checks.facts import Summary
-from autograder.checks.global_state import on_cpu
-from autograder.checks.observe import describe_error, quiet
-from autograder.checks.probes import Probe, seed
-from autograder.checks.properties.fake_dropout import dropout_by_rand
+from autograder.checks.observe import describe_error, isolated
+from autograder.checks.probes import Probe
 from autograder.checks.time_limit import TooLongError, limit
 
 _LONGEST = 200  # characters of an error
@@ -65,27 +63,19 @@ class CallWatch:
     usual: Callable[..., Any] | None = None
     notes: Notes = field(default_factory=dict)
     calls: list[WatchedCall] = field(default_factory=list)
-    raised: str = ""  # outside of any call
     endless: bool = False
     _made: str = ""
 
     def of(self, probe: Probe, made: Any, inputs: Answers) -> list[WatchedCall]:
         """The calls that the probe makes of an object, at most so many."""
-        copies = {
-            name: value.clone() if isinstance(value, torch.Tensor) else value
-            for name, value in inputs.items()
-        }
-        with quiet(), on_cpu(), torch.random.fork_rng(devices=[]), dropout_by_rand():
-            seed(0)
+        with isolated(inputs) as copies:
             try:
                 with contextlib.redirect_stdout(None), limit(self.seconds):
                     probe(self._watched(made), copies)
-            except _SeenEnoughError:
-                pass
             except TooLongError:
                 self.endless = True
-            except (Exception, SystemExit) as error:
-                self.raised = in_a_line(error)
+            except (_SeenEnoughError, Exception, SystemExit):
+                pass  # each call has noted its own error
         return self.calls
 
     def _watched(self, made: Any) -> Any:
@@ -120,8 +110,8 @@ class CallWatch:
             self.notes.clear()
             try:
                 result = runs(*given, **options)
-            except Exception as error:
-                call.raised = in_a_line(error)
+            except (Exception, SystemExit) as error:
+                call.raised = error_line(error)
                 self._end()
                 raise
             call.result, call.notes = _kept(result), dict(self.notes)
@@ -139,7 +129,7 @@ class CallWatch:
             raise _SeenEnoughError
 
 
-def in_a_line(error: BaseException) -> str:
+def error_line(error: BaseException) -> str:
     """An error as it is told: its kind and its first line."""
     return describe_error(error).splitlines()[0][:_LONGEST]
 
