@@ -51,6 +51,12 @@ def current(name: str) -> object:
     return found.user_ns.get(name) if found else None
 
 
+def name_of(answer: object) -> str:
+    """The notebook's name for an answer; "" if its own name is no such."""
+    name = getattr(answer, "__name__", "")
+    return name if isinstance(name, str) and name and current(name) is answer else ""
+
+
 class Cells:
     """Follows the cells as they run, from the import of the checks on."""
 

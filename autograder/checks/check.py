@@ -8,10 +8,10 @@ from types import CodeType
 
 from autograder.checks import references
 from autograder.checks.calls import code_of, running
-from autograder.checks.cells import Undefined, cells, current
+from autograder.checks.cells import Undefined, cells, current, name_of
 from autograder.checks.compare import judge
 from autograder.checks.console import forgive
-from autograder.checks.contents import contents_of, path_of
+from autograder.checks.contents import contents_of
 from autograder.checks.exercise import Answers, Case, CheckResult, Exercise, is_stub
 from autograder.checks.frontend import is_validating, left_out, shell
 from autograder.checks.global_state import pristine, reset, restored
@@ -24,10 +24,10 @@ from autograder.checks.observe import (
     stubs_of,
 )
 from autograder.checks.overview import CourseOverview, overview
-from autograder.checks.panel import Shown
+from autograder.checks.panel import Link, Shown
 from autograder.checks.patience import Running, told
 from autograder.checks.probes import find
-from autograder.checks.scorecard import Scorecard
+from autograder.checks.scorecard import Scorecard, next_step
 from autograder.checks.summary import Summary, summary
 
 
@@ -50,7 +50,7 @@ class Check:
         """
         verdict = self._verdict(name, answer, ("public",))
         self._scorecard.note(verdict, answer)
-        after = self._scorecard.next_step(after=name) if verdict.passed else None
+        after = self._after(name) if verdict.passed else None
         return _show(Shown(**vars(verdict), notice=_notice(answer), next_step=after))
 
     def hidden(self, name: str, answer: object) -> Shown:
@@ -75,6 +75,10 @@ class Check:
     def reset(self) -> None:
         """Forget what was solved, in this session and in the file; asks first."""
         self._scorecard.reset()
+
+    def _after(self, name: str) -> Link | None:
+        """Where to go on from an exercise that is solved."""
+        return next_step(self._scorecard.rows(name.partition("/")[0]), name)
 
     def _verdict(
         self, name: str, answer: object, visibility: tuple[str, ...]
@@ -108,9 +112,11 @@ class Check:
         self, verdict: CheckResult, exercise: Exercise, answer: object
     ) -> CheckResult:
         """The verdict, blamed on an earlier failure whose code runs in a wrong case."""
-        suspects = {name: self._suspicious(name) for name in exercise.builds_on}
         wrong = [result.case for result in verdict.results if not result.passed]
-        if not any(suspects.values()) or not wrong:
+        if not wrong:
+            return verdict
+        suspects = {name: self._suspicious(name) for name in exercise.builds_on}
+        if not any(suspects.values()):
             return verdict
         with pristine(), running() as code:
             observe(find(exercise.name), answer, wrong[0].inputs)
@@ -156,9 +162,8 @@ def _stopped(now: Running, stop: KeyboardInterrupt) -> str:
 
 def _notice(answer: object) -> str:
     """That the newest version of an answer did not run, and an older one is checked."""
-    name = getattr(answer, "__name__", "")
-    why = cells.why_stopped(name) if name and current(name) is answer else ""
-    if not why:
+    name = name_of(answer)
+    if not (why := cells.why_stopped(name)):
         return ""
     return (
         f"The cell of `{name}` did not run: it ended with {why}. This is what your "
@@ -168,12 +173,13 @@ def _notice(answer: object) -> str:
 
 def _suspect(name: str, code: set[CodeType]) -> Suspect:
     unit = name.partition("/")[0]
-    place, path = contents_of(unit).places.get(name), path_of(unit)
+    here = contents_of(unit)
+    place = here.places.get(name)
     title = f"*{references.titles(unit)[name]}*"
     return Suspect(
         f"{place.label} ({title})" if place else title,
         unsolved=any(map(is_stub_code, code)),
-        skipped=bool(path) and name not in path,
+        skipped=bool(here.path) and name not in here.path,
     )
 
 

@@ -82,11 +82,6 @@ def this_unit() -> str:
     return next(here, "") if number else ""
 
 
-def path_of(unit: str) -> tuple[str, ...]:
-    """The exercises of a unit's short path, "unit/name"; none if it has no path."""
-    return contents_of(unit).path
-
-
 @functools.cache  # a kit does not change while it is in use
 def contents_of(unit: str) -> Contents:
     """A unit's contents; empty for a unit that was built without."""

@@ -50,9 +50,10 @@ def demo(function: Callable[[], Any]) -> Callable[[], Any]:
 def _say_waiting(title: str, reason: str, exercise: str) -> None:
     """What waits and why; for which exercise, with a link where one can be followed."""
     unit = exercise.partition("/")[0]
-    place = contents.contents_of(unit).places.get(exercise)
-    link, on_path = place.link if place else None, ""
-    if path := contents.path_of(unit):
+    here = contents.contents_of(unit)
+    place, on_path = here.places.get(exercise), ""
+    link = place.link if place else None
+    if path := here.path:
         on_path = " (short path)" if exercise in path else " (not on the short path)"
     if not is_attended():
         needs = f"; needs {link.text}{on_path}" if link else ""

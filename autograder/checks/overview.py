@@ -78,8 +78,8 @@ def overview(scorecard: Scorecard) -> CourseOverview:
     return CourseOverview(
         tuple(
             UnitScore(contents.contents_of(unit).title or unit, tuple(rows.values()))
-            for unit in contents.units()
-            if (rows := scorecard.rows(unit))
+            for unit, rows in scorecard.tables().items()
+            if rows
         )
     )
 

@@ -99,16 +99,25 @@ def _earlier(told: Mapping[str, object]) -> Earlier:
 def read_all(where: Path) -> dict[str, Earlier]:
     """The same, with what notebooks in the folders beside this one's have kept.
 
-    nbgrader gives each unit a folder of its own. What cannot be read there is left out.
+    nbgrader gives each unit a folder of its own. What cannot be read there, or belongs
+    to somebody else, is left out.
     """
     known: dict[str, Earlier] = {}
     for path in sorted(where.parent.glob(f"*/{PROGRESS}")):
-        if path.parent != where:
-            known |= _or_nothing(path.parent)
-    return known | _or_nothing(where)
+        if path.parent != where and _are_of_one_owner(path, where):
+            known |= or_nothing(path.parent)
+    return known | or_nothing(where)
 
 
-def _or_nothing(where: Path) -> dict[str, Earlier]:
+def _are_of_one_owner(one: Path, other: Path) -> bool:
+    try:
+        return one.stat().st_uid == other.stat().st_uid
+    except OSError:  # it is gone, or not ours to look at
+        return False
+
+
+def or_nothing(where: Path) -> dict[str, Earlier]:
+    """What `read` finds; nothing in a file that it refuses."""
     try:
         return read(where)
     except ProgressFileError:

@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 
 from autograder.checks import contents, progress, references
 from autograder.checks.aspects import by_aspect
-from autograder.checks.cells import current, digest
+from autograder.checks.cells import current, digest, name_of
 from autograder.checks.console import showable
 from autograder.checks.exercise import CheckResult
 from autograder.checks.panel import Link
 from autograder.checks.progress import Earlier, ProgressFileError
+from autograder.checks.rows import results
 from autograder.checks.words import PROGRESS
 
 
@@ -38,20 +39,32 @@ class ExerciseScore:
 
 def row_of(verdict: CheckResult) -> ExerciseScore:
     """What is kept of a verdict: none of its tensors."""
-    done: dict[str, bool] = {}
-    for result in verdict.results:
-        done[result.case.name] = done.get(result.case.name, True) and result.passed
-    if not done:
+    cases = results(verdict)
+    if not cases:
         return ExerciseScore(
             verdict.title, 0.0, verdict.max_points, remark="not solved yet"
         )
     remark = verdict.mistake.says if verdict.mistake else ""
-    cases = f"{sum(done.values())} of {len(done)}"
+    passed = f"{sum(case.passed for case in cases)} of {len(cases)}"
     aspects = "" if verdict.passed else by_aspect(verdict.aspects)
     return ExerciseScore(
-        verdict.title, verdict.points, verdict.max_points, verdict.passed, cases,
+        verdict.title, verdict.points, verdict.max_points, verdict.passed, passed,
         remark, aspects,
     )  # fmt: skip
+
+
+def next_step(rows: Mapping[str, ExerciseScore], after: str = "") -> Link | None:
+    """The next exercise that is open, on the short path if one is open there.
+
+    Args:
+        rows: a unit's exercises, by name.
+        after: the exercise from which to go on; "" for the first.
+    """
+    names = list(rows)
+    start = names.index(after) + 1 if after in rows else 0
+    found = [rows[n] for n in names[start:] + names[:start] if not rows[n].passed]
+    chosen = next((row for row in found if row.on_path), next(iter(found), None))
+    return chosen.place if chosen else None
 
 
 class Scorecard:
@@ -77,32 +90,41 @@ class Scorecard:
         row = self._rows[verdict.exercise] = row_of(verdict)
         if verdict.unsolved:
             return
-        name = str(getattr(answer, "__name__", ""))
-        target = name if name and current(name) is answer else ""
         share = verdict.points / verdict.max_points
-        found = Earlier(share, verdict.passed, row.cases, target, digest(answer))
+        found = Earlier(
+            share, verdict.passed, row.cases, name_of(answer), digest(answer)
+        )
         self._kept[verdict.exercise] = found
         if (where := progress.folder()) is not None:
             self._tell(lambda: progress.keep(where, verdict.exercise, found))
 
-    def known(self) -> Mapping[str, Earlier]:
-        """The last verdict on each exercise, of whatever session and unit."""
-        where = progress.folder()
-        return (progress.read_all(where) if where else {}) | self._kept
-
     def rows(self, unit: str) -> dict[str, ExerciseScore]:
         """A unit's exercises in their order, by name; without those that are given."""
-        known, here = self.known(), contents.contents_of(unit)
-        return {
-            name: replace(
-                self._row(name, references.titles(unit)[name], points, known.get(name)),
-                number=here.places[name].number if name in here.places else "",
-                place=_link(unit, name),
+        where = progress.folder()
+        return self._table(unit, progress.or_nothing(where) if where else {})
+
+    def tables(self) -> dict[str, dict[str, ExerciseScore]]:
+        """The same of all units that are here, in the order of the course."""
+        where = progress.folder()
+        kept = progress.read_all(where) if where else {}
+        return {unit: self._table(unit, kept) for unit in contents.units()}
+
+    def _table(
+        self, unit: str, kept: Mapping[str, Earlier]
+    ) -> dict[str, ExerciseScore]:
+        known, here = {**kept, **self._kept}, contents.contents_of(unit)
+        titles, table = references.titles(unit), {}
+        for name, points in references.points(unit).items():
+            if not points:  # it is given
+                continue
+            place = here.places.get(name)
+            table[name] = replace(
+                self._row(name, titles[name], points, known.get(name)),
+                number=place.number if place else "",
+                place=place.link if place else Link(titles[name]),
                 on_path=name in here.path,
             )
-            for name, points in references.points(unit).items()
-            if points
-        }
+        return table
 
     def _row(
         self, name: str, title: str, points: float, known: Earlier | None
@@ -120,20 +142,6 @@ class Scorecard:
             return row
         remark = "passed earlier" if known.passed else "checked earlier"
         return ExerciseScore(title, earned, points, known.passed, known.cases, remark)
-
-    def next_step(self, unit: str = "", after: str = "") -> Link | None:
-        """The next exercise that is open, on the short path if one is open there.
-
-        Args:
-            after: the exercise from which to go on; its unit is meant.
-        """
-        unit = unit or after.partition("/")[0]
-        rows, path = self.rows(unit), contents.path_of(unit)
-        names = list(rows)
-        start = names.index(after) + 1 if after in names else 0
-        found = [n for n in names[start:] + names[:start] if not rows[n].passed]
-        chosen = next((name for name in found if name in path), next(iter(found), ""))
-        return _link(unit, chosen) if chosen else None
 
     def reset(self) -> None:
         """Forget all verdicts, once the student has said so."""
@@ -164,10 +172,3 @@ def _has_changed(known: Earlier) -> bool:
     """Whether the cell that defines an answer is not the one that was checked."""
     now = digest(current(known.target)) if known.source and known.target else ""
     return bool(now) and now != known.source
-
-
-def _link(unit: str, name: str) -> Link:
-    place = contents.contents_of(unit).places.get(name)
-    if place is None:
-        return Link(references.titles(unit)[name])
-    return place.link

@@ -9,7 +9,7 @@ from autograder.checks.console import showable
 from autograder.checks.contents import contents_of
 from autograder.checks.panel import BLUE, Link, boxed, mark
 from autograder.checks.rows import inline
-from autograder.checks.scorecard import ExerciseScore, Scorecard
+from autograder.checks.scorecard import ExerciseScore, Scorecard, next_step
 from autograder.checks.words import PROGRESS
 
 _HIDDEN = (
@@ -112,9 +112,10 @@ def summary(scorecard: Scorecard) -> Summary:
     unit = scorecard.unit
     if not unit:
         return Summary(())
+    rows = scorecard.rows(unit)
     return Summary(
-        tuple(scorecard.rows(unit).values()), contents_of(unit).written,
-        scorecard.next_step(unit), scorecard.problem or _kept(),
+        tuple(rows.values()), contents_of(unit).written, next_step(rows),
+        scorecard.problem or _kept(),
     )  # fmt: skip
 
 

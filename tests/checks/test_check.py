@@ -189,7 +189,8 @@ def test_an_answer_whose_cell_did_not_run_is_one_line(monkeypatch):
     assert "its cell ended with a syntax error in line 1" in shown.note
 
 
-def test_an_earlier_version_is_said_to_be_one(monkeypatch):
+def test_an_earlier_version_is_said_to_be_one(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
     notebook, check = Notebook(monkeypatch), Check()
     notebook.shell.user_ns["check"] = check
     name = "attention/causal_mask"
@@ -204,7 +205,10 @@ def test_an_earlier_version_is_said_to_be_one(monkeypatch):
     assert shown.notice in str(shown) and "earlier version" in shown._repr_html_()
 
 
-def test_a_stub_that_an_answer_calls_is_named_though_its_check_did_not_run(monkeypatch):
+def test_a_stub_that_an_answer_calls_is_named_though_its_check_did_not_run(
+    monkeypatch, tmp_path
+):
+    monkeypatch.chdir(tmp_path)
     notebook, check = Notebook(monkeypatch), Check()
     notebook.run("def scaled_dot_product_attention(*_):\n    raise NotImplementedError")
     stub = notebook.get("scaled_dot_product_attention")
