@@ -24,9 +24,10 @@ from autograder.grading.converter import CourseAutograde
 from autograder.grading.gradebook.book import (
     Gradebook,
     PatientBook,
+    cell_name,
     first_line,
-    grades_of,
-    of_assignment,
+    penalties_of,
+    points_of,
 )
 from autograder.grading.intake import SizeLimits
 from autograder.grading.metadata import GradingMetadata
@@ -84,7 +85,7 @@ def read(unit: str, root: Path) -> Classbook:
         entries = {entry.student_id: entry for entry in assignment.submissions}
         # After those: a run may be entering students meanwhile.
         students = {student.id: _student(student) for student in book.students}
-        points, penalties = _points(book, unit)
+        points, penalties = _points(book, unit), penalties_of(book, unit)
         told = collection_log.read(root, unit)
         submissions = tuple(
             Submission(
@@ -197,11 +198,6 @@ def _configured(root: Path) -> NbGrader:
     return app
 
 
-def key(unit: str, notebook: str, grade_id: str) -> str:
-    """What an exercise is called: its grade id, unless there are more notebooks."""
-    return grade_id if notebook == unit else f"{notebook}/{grade_id}"
-
-
 def _exercises(unit: str, root: Path) -> tuple[Item, ...]:
     """All that has points, in the order of the source notebooks."""
     found = []
@@ -209,7 +205,7 @@ def _exercises(unit: str, root: Path) -> tuple[Item, ...]:
         for cell in notebooks.read(path).cells:
             if is_grade(cell) or is_task(cell):
                 mark = cell.metadata.nbgrader
-                name = key(unit, path.stem, mark.grade_id)
+                name = cell_name(unit, path.stem, mark.grade_id)
                 written = is_solution(cell) or is_task(cell)
                 found.append(Item(name, float(mark.points), bool(written)))
     return tuple(found)
@@ -222,28 +218,12 @@ def _student(student: api.Student) -> Student:
     )  # fmt: skip
 
 
-def _points(book: api.Gradebook, unit: str) -> tuple[dict[str, Any], dict[str, float]]:
-    """Points by student and exercise, and late penalties by student.
-
-    One query each: a thousand students with a dozen exercises are read in a second.
-    """
-    grades = grades_of(
-        book, unit, api.Grade.auto_score, api.Grade.manual_score, api.Grade.extra_credit
-    )
-    penalties = book.db.query(
-        api.SubmittedAssignment.student_id,
-        api.SubmittedNotebook.late_submission_penalty,
-    ).select_from(api.SubmittedNotebook)
+def _points(book: api.Gradebook, unit: str) -> dict[str, Any]:
+    """Points by student and exercise."""
     points: dict[str, dict[str, float | None]] = {}
-    for student, notebook, cell, auto, manual, extra in grades:
-        score = auto if manual is None else manual
-        if score is not None:
-            score += extra or 0.0
-        points.setdefault(student, {})[key(unit, notebook, cell)] = score
-    taken: dict[str, float] = {}
-    for student, penalty in of_assignment(penalties, unit):
-        taken[student] = taken.get(student, 0.0) + (penalty or 0.0)
-    return points, taken
+    for one in points_of(book, unit):
+        points.setdefault(one.student, {})[one.cell] = one.total
+    return points
 
 
 def _known(unit: str, student: str, root: Path) -> dict[str, Any]:
@@ -254,7 +234,7 @@ def _known(unit: str, student: str, root: Path) -> dict[str, Any]:
     seconds = [one.seconds for one in known if one.seconds is not None]
     return {
         "records": {
-            key(unit, notebook, name): record
+            cell_name(unit, notebook, name): record
             for notebook, one in by_notebook.items()
             for name, record in one.checks.items()
         },

@@ -5,6 +5,7 @@ Reports and grades tell, or who is missing in them looks like who handed in noth
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 
 from nbformat import NotebookNode
@@ -19,8 +20,11 @@ from autograder.grading.metadata import GradingMetadata
 from autograder.grading.run.assignment import identity
 
 
-def ungraded(book: Classbook, root: Path) -> tuple[str, ...]:
+def ungraded(book: Classbook, root: Path, only: str = "") -> tuple[str, ...]:
     """The ids of those whose hand-in is none that was graded, of a course at ``root``.
+
+    Args:
+        only: the student who is meant; "" for all.
 
     Raises:
         CourseError: the release cannot be read.
@@ -29,10 +33,10 @@ def ungraded(book: Classbook, root: Path) -> tuple[str, ...]:
     graded = {entry.student.id: entry.graded for entry in book.submissions}
     found = []
     for student, folder in folders(book.unit, root).items():
-        # Notes of earlier versions do not say of what they are.
-        if student not in graded or (
-            graded[student]
-            and not _identities(folder, released, limits) <= graded[student]
+        if only not in ("", student):
+            continue
+        if student not in graded or not _is_of(
+            graded[student], folder, released, limits
         ):
             # What cannot be a student's name is a folder that somebody has to look at.
             found.append(student if student.isprintable() else ascii(student))
@@ -55,7 +59,20 @@ def is_graded(student: str, unit: str, root: Path, failed: bool = False) -> bool
     graded = {one.id for one in known if one.id is not None}
     folder = root / "submitted" / student / unit
     released, limits = _released(unit, root), gradebook.limits(root)
-    return not graded or _identities(folder, released, limits) <= graded
+    return _is_of(graded, folder, released, limits)
+
+
+def _is_of(
+    graded: Collection[str],
+    folder: Path,
+    released: dict[str, NotebookNode],
+    limits: SizeLimits,
+) -> bool:
+    """Whether a result is that of what a folder holds now.
+
+    Notes of earlier versions do not say of what they are: that is taken for granted.
+    """
+    return not graded or _identities(folder, released, limits) <= set(graded)
 
 
 def folders(unit: str, root: Path) -> dict[str, Path]:

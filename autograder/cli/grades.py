@@ -138,8 +138,9 @@ def _show(options: argparse.Namespace) -> int:
     book = gradebook.read(unit, options.course)
     one = one_student.find(book, options.student)
     print(one_student.as_text(book, one))
-    if not ungraded.is_graded(one.student.id, unit, options.course):
-        print(*ungraded.remark((one.student.id,), unit), sep="\n")
+    found = ungraded.ungraded(book, options.course, only=one.student.id)
+    for line in ungraded.remark(found, unit):
+        print(line)
     return 0
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+
 import pytest
 
 from autograder import cli
@@ -48,3 +50,9 @@ def test_a_refused_and_a_newer_hand_in_are_said(graded, capsys):
 def test_whoever_is_not_there_is_said_in_a_line(graded, capsys, asked, says):
     status, said = show(graded, capsys, *asked)
     assert status == 1 and said.strip().splitlines() == [f"autograder: {says}"]
+
+
+def test_whose_hand_in_was_put_away_has_nothing_that_waits(graded, capsys):
+    shutil.rmtree(graded / "submitted" / "bob")
+    status, said = show(graded, capsys, "01", "bob")
+    assert status == 0 and "not graded" not in said

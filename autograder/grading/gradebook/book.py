@@ -9,6 +9,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -242,6 +243,46 @@ def grades_of(book: api.Gradebook, assignment: str, *columns: Any) -> Query[Any]
         .join(api.BaseCell, api.Grade.cell_id == api.BaseCell.id)
     )
     return of_assignment(rows, assignment)
+
+
+def cell_name(unit: str, notebook: str, grade_id: str) -> str:
+    """What an exercise is called: its grade id, unless there are more notebooks."""
+    return grade_id if notebook == unit else f"{notebook}/{grade_id}"
+
+
+@dataclass(frozen=True)
+class CellPoints:
+    """What a student has in a cell: ``total``, and what of it a person gave.
+
+    None stands for points that nobody has given yet.
+    """
+
+    student: str
+    cell: str
+    total: float | None
+    by_hand: float | None
+
+
+def points_of(book: api.Gradebook, unit: str) -> Iterator[CellPoints]:
+    """The points of an assignment, in one query."""
+    columns = (api.Grade.auto_score, api.Grade.manual_score, api.Grade.extra_credit)
+    for student, notebook, cell, auto, manual, extra in grades_of(book, unit, *columns):
+        score = auto if manual is None else manual
+        given = None if manual is None and not extra else (manual or 0) + (extra or 0)
+        total = None if score is None else score + (extra or 0)
+        yield CellPoints(student, cell_name(unit, notebook, cell), total, given)
+
+
+def penalties_of(book: api.Gradebook, unit: str) -> dict[str, float]:
+    """What is taken off for lateness, by student: 0 for who was in time."""
+    penalties = book.db.query(
+        api.SubmittedAssignment.student_id,
+        api.SubmittedNotebook.late_submission_penalty,
+    ).select_from(api.SubmittedNotebook)
+    taken: dict[str, float] = {}
+    for student, penalty in of_assignment(penalties, unit):
+        taken[student] = taken.get(student, 0.0) + (penalty or 0.0)
+    return taken
 
 
 def of_assignment(rows: Query[Any], assignment: str) -> Query[Any]:

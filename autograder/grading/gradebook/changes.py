@@ -14,10 +14,8 @@ from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from nbgrader import api
-
 from autograder.course import files, sheet
-from autograder.grading.gradebook.book import Gradebook, grades_of, of_assignment
+from autograder.grading.gradebook.book import Gradebook, penalties_of, points_of
 
 PENALTY = "late penalty"  # in place of a cell's grade id
 NEW, MENDED, BY_HAND, LATENESS = (
@@ -74,7 +72,7 @@ def end(root: Path, unit: str, book: Gradebook, ids: Mapping[str, str]) -> list[
         scores, known = _scores(book, unit), noted.get("ids", {})
         now = f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d %H:%M:%S}"
         found = [
-            Change(now, student, cell, _points(before), _points(after), why)
+            Change(now, student, cell, sheet.number(before), sheet.number(after), why)
             for student, cells in sorted(scores.items())
             for cell, before, after, why in _changed(
                 noted.get("scores", {}).get(student, {}), cells,
@@ -138,21 +136,11 @@ def _add(path: Path, found: Sequence[Change]) -> None:
 
 
 def _scores(book: Gradebook, unit: str) -> Scores:
-    columns = (api.Grade.auto_score, api.Grade.manual_score, api.Grade.extra_credit)
     found: Scores = {}
-    for student, notebook, cell, auto, manual, extra in grades_of(book, unit, *columns):
-        name = cell if notebook == unit else f"{notebook}/{cell}"
-        score = auto if manual is None else manual
-        given = None if manual is None and not extra else (manual or 0) + (extra or 0)
-        total = None if score is None else score + (extra or 0)
-        found.setdefault(student, {})[name] = [total, given]
-    penalties = book.db.query(
-        api.SubmittedAssignment.student_id,
-        api.SubmittedNotebook.late_submission_penalty,
-    ).select_from(api.SubmittedNotebook)
-    for student, penalty in of_assignment(penalties, unit):
-        taken = found.setdefault(student, {}).setdefault(PENALTY, [0.0, None])
-        taken[0] = (taken[0] or 0.0) + (penalty or 0.0)
+    for one in points_of(book, unit):
+        found.setdefault(one.student, {})[one.cell] = [one.total, one.by_hand]
+    for student, penalty in penalties_of(book, unit).items():
+        found.setdefault(student, {})[PENALTY] = [penalty, None]
     book.db.rollback()
     return found
 
@@ -175,7 +163,3 @@ def _changed(
 
 def _differs(one: str | None, other: str | None) -> bool:
     return bool(one and other and one != other)
-
-
-def _points(score: float | None) -> str:
-    return sheet.number(score)
