@@ -17,7 +17,7 @@ WORDS_A_MINUTE = 130
 LINES_A_MINUTE = 20  # of code that is given
 MINUTES_A_POINT = 3  # of a question in words whose text states no time
 _SECTION = re.compile(r"^## ", re.MULTILINE)
-_HEADING = re.compile(r"^### Exercise (\d+\.\d+)", re.MULTILINE)
+HEADING = re.compile(r"^### Exercise (\d+\.\d+)", re.MULTILINE)
 _MINUTES = re.compile(r"time ~(\d+) min")
 _HINT = re.compile(r"<details>.*?</details>", re.DOTALL)
 STATED = re.compile(
@@ -34,7 +34,7 @@ def exercises(cells: Iterable[Cell]) -> dict[str, int]:
     """
     found = {}
     for cell in cells:
-        parts = _HEADING.split(cell.text) if cell.kind == "markdown" else []
+        parts = HEADING.split(cell.text) if cell.kind == "markdown" else []
         for number, text in zip(parts[1::2], parts[2::2], strict=True):
             stated = _MINUTES.search(text)
             if stated is None:
@@ -47,7 +47,7 @@ def numbers(cells: Iterable[Cell]) -> dict[str, str]:
     """The exercises by name, with the numbers of the headings that they are below."""
     found, number = {}, ""
     for cell in cells:
-        if cell.kind == "markdown" and (headings := _HEADING.findall(cell.text)):
+        if cell.kind == "markdown" and (headings := HEADING.findall(cell.text)):
             number = headings[-1]
         elif cell.role == "exercise":
             found[cell.name] = number

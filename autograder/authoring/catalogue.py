@@ -6,11 +6,11 @@ shared.
 
 from __future__ import annotations
 
-import ast
 import importlib
 import inspect
 
 from autograder.authoring.specification import Specification
+from autograder.authoring.trees import defined
 from autograder.course import ROOT
 
 _UNITS = ROOT / "autograder" / "units"
@@ -35,10 +35,4 @@ def specification(name: str) -> Specification:
 def _defined(unit: str) -> list[str]:
     """The names that a unit's solutions define, which are built from the notebook."""
     module = importlib.import_module(f"autograder.solutions.{unit}")
-    found = []
-    for node in ast.parse(inspect.getsource(module)).body:
-        if isinstance(node, ast.FunctionDef | ast.ClassDef):
-            found.append(node.name)
-        elif isinstance(node, ast.Assign):
-            found += [name.id for name in node.targets if isinstance(name, ast.Name)]
-    return found
+    return defined(inspect.getsource(module))

@@ -2,36 +2,29 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 import nbformat
 
+from autograder.authoring.budget import HEADING
 from autograder.authoring.notebook import Cell, without_markers
-from autograder.checks import references
+from autograder.authoring.trees import defined
 from autograder.checks.contents import Contents, ExercisePlace
 from autograder.course import Unit, grade_ids, manifest
 
 _TITLE = re.compile(r"^# (.+)$", re.MULTILINE)
-_NUMBER = re.compile(r"^### Exercise (\d+\.\d+)", re.MULTILINE)
-
-
-def path(unit: Unit) -> Path:
-    """The file of a unit's contents."""
-    return references.FOLDER / "contents" / f"{unit.name}.json"
 
 
 def read(unit: Unit, cells: Sequence[Cell], source: str) -> Contents:
     """The contents of a unit, from its cells and the notebook that they make."""
     places = {grade_ids.exercise_of(name): place for name, place in _places(source)}
-    path = manifest.path_of(unit)
+    chosen = manifest.path_of(unit)
     return Contents(
         int(unit.number),
         _TITLE.findall(cells[0].text)[0],
         places,
-        tuple(name for name in places if name in path),
+        tuple(name for name in places if name in chosen),
         tuple(cell.points for cell in cells if cell.role == "written"),
     )
 
@@ -41,17 +34,13 @@ def _places(source: str) -> Iterator[tuple[str, ExercisePlace]]:
     number = text = ""
     for cell in nbformat.reads(source, as_version=4).cells:
         mark = cell.metadata.get("nbgrader", {})
-        if cell.cell_type == "markdown" and (found := _NUMBER.findall(cell.source)):
+        if cell.cell_type == "markdown" and (found := HEADING.findall(cell.source)):
             number, text = found[-1], cell.id
         elif cell.cell_type == "code" and mark.get("solution"):
             name = grade_ids.check_of(mark["grade_id"])
-            yield name, ExercisePlace(number, text, tuple(_defined(cell.source)))
-
-
-def _defined(answer: str) -> Iterator[str]:
-    """The functions, classes and constants that an answer cell defines."""
-    for node in ast.parse(without_markers(answer)).body:
-        if isinstance(node, ast.FunctionDef | ast.ClassDef):
-            yield node.name
-        elif isinstance(node, ast.Assign):
-            yield from (t.id for t in node.targets if isinstance(t, ast.Name))
+            yield (
+                name,
+                ExercisePlace(
+                    number, text, tuple(defined(without_markers(cell.source)))
+                ),
+            )

@@ -27,7 +27,7 @@ from autograder.authoring.catalogue import specifications
 from autograder.authoring.specification import Specification
 from autograder.authoring.variants import build_object, namespace, run_source
 from autograder.authoring.verify import verdict
-from autograder.checks.contents import pack
+from autograder.checks.contents import pack, path_of
 from autograder.checks.exercise import Exercise
 from autograder.checks.panel import as_text
 from autograder.course import Unit, grade_ids, manifest, notebooks
@@ -93,7 +93,7 @@ def _checked(
         refuse_wrong_scores(exercise, drawings, stubs[exercise.name])
     kept, why = references.save(unit, built)
     files |= {adopt.record(unit): adopt.fingerprint(source), unit.release: released}
-    files[contents.path(unit)] = pack(contents.read(unit, cells, source))
+    files[path_of(unit.name)] = pack(contents.read(unit, cells, source))
     return Products({**files, **kept}, why)
 
 

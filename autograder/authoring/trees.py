@@ -16,6 +16,17 @@ def inside(tree: ast.AST, holds: Callable[[ast.AST], bool]) -> set[ast.AST]:
     return found
 
 
+def defined(code: str) -> list[str]:
+    """The functions, classes and constants that some code defines at its top level."""
+    found = []
+    for node in ast.parse(code).body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            found.append(node.name)
+        elif isinstance(node, ast.Assign):
+            found += [t.id for t in node.targets if isinstance(t, ast.Name)]
+    return found
+
+
 def is_raise(node: ast.AST) -> bool:
     return isinstance(node, ast.Raise)
 

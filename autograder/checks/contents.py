@@ -11,6 +11,7 @@ import functools
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -65,6 +66,11 @@ class Contents:
         return next(found, "")
 
 
+def path_of(unit: str) -> Path:
+    """The file of a unit's contents."""
+    return _FOLDER / f"{unit}.json"
+
+
 def pack(contents: Contents) -> str:
     """The file's text."""
     return json.dumps(asdict(contents), indent=1, ensure_ascii=False) + "\n"
@@ -85,7 +91,7 @@ def this_unit() -> str:
 @functools.cache  # a kit does not change while it is in use
 def contents_of(unit: str) -> Contents:
     """A unit's contents; empty for a unit that was built without."""
-    path = _FOLDER / f"{unit}.json"
+    path = path_of(unit)
     if not path.is_file():
         return Contents()
     told: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))

@@ -9,6 +9,8 @@ from typing import Any
 
 import torch
 
+from autograder.checks.values import same_values
+
 _MOST_PARTS = 4  # of a tuple that are described
 _LONGEST = 40  # characters of a number or a text
 _NEAR = 1e-3
@@ -123,13 +125,10 @@ def _is_plain(value: object, depth: int = 3) -> bool:
     return value is None or isinstance(value, bool | int | float | str | bytes)
 
 
-def _close(old: torch.Tensor, new: torch.Tensor, **limits: float) -> bool:
-    if old.shape != new.shape:
-        return False
-    if not old.is_floating_point():
-        return torch.equal(old, new)
-    limits = limits or {"rtol": 1e-5, "atol": 1e-6}
-    return bool(torch.allclose(old, new, equal_nan=True, **limits))
+def _close(
+    old: torch.Tensor, new: torch.Tensor, rtol: float = 1e-5, atol: float = 1e-6
+) -> bool:
+    return old.shape == new.shape and same_values(new, old, atol, rtol)
 
 
 def _factor(old: torch.Tensor, new: torch.Tensor) -> float | None:

@@ -49,6 +49,7 @@ def base() -> str:
     return earlier.strip() or "HEAD"
 
 
+@functools.cache
 def _git(*arguments: str) -> str:
     """What git prints; nothing where this is no clone."""
     done = subprocess.run(

@@ -18,6 +18,7 @@ import nbformat
 
 from autograder.authoring import assistants
 from autograder.authoring.colab import CHECKS, DISTRIBUTION, Repository, published
+from autograder.authoring.solutions import builds_on
 from autograder.classroom.publishing import wheel
 from autograder.course import ROOT, Unit, manifest, notebooks, units
 from autograder.course.errors import CourseError
@@ -58,7 +59,7 @@ it, a notebook's first cell says so.
 
 def needs_solutions(unit: Unit) -> bool:
     """Whether a unit's notebook builds on the reference solutions of earlier units."""
-    return "earlier(" in unit.text.read_text(encoding="utf-8")
+    return bool(builds_on(unit))
 
 
 def first_unit(root: Path = ROOT) -> Unit:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from autograder.authoring.notation import case, edit, right, source, wrong
 from autograder.authoring.specification import Specification
+from autograder.units.sequence_reversal.exercises._decoding import unevaluated
 from autograder.units.sequence_reversal.exercises._inputs import lines_of
 
 _CHOSEN = "model(source, tokens)[:, -1].argmax(dim=-1)"
@@ -127,24 +128,7 @@ MISTAKES = [
           "You never write more than a few tokens beyond the length of the source.",
           "May a text be much longer than its source?",
           edit("range(max_len)", "range(min(max_len, source.size(1) + 3))")),
-    wrong("training_mode",
-          "You decode in whatever mode the model comes in; in training mode, dropout makes the result random.",
-          "What did `@evaluating` do for you?",
-          edit("@evaluating", "@torch.no_grad()")),
-    wrong("left_in_eval",
-          "You leave the model in evaluation mode, so a training loop around your function would go on without "
-          "dropout.",
-          "In which mode did you find the model?",
-          edit("@evaluating", "@torch.no_grad()", "for _ in range(max_len):", """
-              model.eval()
-              for _ in range(max_len):""")),
-    wrong("gradients",
-          "You decode with gradients on, so every step keeps its whole graph in memory, for nothing.",
-          "Will anybody ever call `backward` on a decoded token?",
-          edit("@evaluating", """
-              @evaluating
-              @torch.enable_grad()
-              """)),
+    *unevaluated("for _ in range(max_len):"),
     wrong("bos_forbidden",
           "BOS is never chosen, even if it is the most probable token.",
           "Which tokens may a model say?",

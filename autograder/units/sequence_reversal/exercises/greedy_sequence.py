@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from autograder.authoring.notation import case, edit, right, source, wrong
 from autograder.authoring.specification import Specification
+from autograder.units.sequence_reversal.exercises._decoding import unevaluated
 from autograder.units.sequence_reversal.exercises._inputs import lines_of
 
 CASES = [
@@ -108,24 +109,7 @@ MISTAKES = [
           "You return a tensor; the result should be a list of Python integers.",
           "What does `.tolist()` do?",
           edit("return tokens[1:]", "return torch.tensor(tokens[1:])")),
-    wrong("training_mode",
-          "You decode in whatever mode the model comes in; in training mode, dropout makes the result random.",
-          "What did `@evaluating` do for you?",
-          edit("@evaluating", "@torch.no_grad()")),
-    wrong("left_in_eval",
-          "You leave the model in evaluation mode, so a training loop around your function would go on without "
-          "dropout.",
-          "In which mode did you find the model?",
-          edit("@evaluating", "@torch.no_grad()", "tokens = [BOS]", """
-              model.eval()
-              tokens = [BOS]""")),
-    wrong("gradients",
-          "You decode with gradients on, so every step keeps its whole graph in memory, for nothing.",
-          "Will anybody ever call `backward` on a decoded token?",
-          edit("@evaluating", """
-              @evaluating
-              @torch.enable_grad()
-              """)),
+    *unevaluated("tokens = [BOS]"),
 ]
 
 ACCEPTED = [
