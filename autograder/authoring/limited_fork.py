@@ -24,7 +24,7 @@ def apart(work: Callable[[], object], seconds: int, megabytes: int) -> object:
         megabytes: of address space beyond what this process has already.
 
     Raises:
-        WrongAnswer: the work raised it, took too long, or brought its process down.
+        WrongAnswerError: the work raised it, took too long, or ended its process.
         RuntimeError: it failed for another reason: a fault of ours, or the machine's.
     """
     parent = os.getpid()

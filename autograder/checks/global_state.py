@@ -127,7 +127,7 @@ def restored() -> Iterator[None]:
 
 @contextlib.contextmanager
 def reset() -> Iterator[None]:
-    """Have all switches as in a new process, within `kept`, which puts them back."""
+    """Have all switches as in a new process; `restored` around it puts them back."""
     for _, write, new in _SWITCHES:
         write(new)
     _set_device(torch.device("cpu"))  # not as a context: in one, none can be set

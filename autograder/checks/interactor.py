@@ -50,7 +50,7 @@ class Interactor:
         """The answer to one call from the student's side.
 
         Raises:
-            WrongAnswer: there is no answer; the text says why.
+            WrongAnswerError: there is no answer; the text says why.
         """
         raise WrongAnswerError("there is nobody to ask")
 
@@ -58,7 +58,7 @@ class Interactor:
         """What is compared with the reference, from what the student's side reports.
 
         Raises:
-            WrongAnswer: it reports something else than it should.
+            WrongAnswerError: it reports something else than it should.
         """
         return answers
 
@@ -105,8 +105,8 @@ def given(
     """The tensor of this name, if it is one that can be worked with.
 
     Raises:
-        WrongAnswer: it is not there, of another kind, or larger than ``most`` numbers;
-            an empty one as large as what its other sides span.
+        WrongAnswerError: it is missing, of another kind, or has more than ``most``
+            entries; an empty one has as many as its other sides span.
     """
     value = answers.get(name)
     if not isinstance(value, torch.Tensor) or value.dtype not in dtypes:
@@ -199,7 +199,7 @@ class BlindTrial(Interactor):
 
 
 def one_by_one(count: int, ask: Ask, judged: Callable[[int], str]) -> dict[str, Any]:
-    """Have a word said on each thing of a `Mixture`; nothing else is to be reported."""
+    """Have a word said on each thing of a `BlindTrial`; report nothing else."""
     for number in range(count):
         ask({"thing": torch.tensor(number), "word": judged(number)})
     return {}

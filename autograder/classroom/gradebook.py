@@ -162,7 +162,7 @@ def open_gradebook(root: Path) -> Iterator[api.Gradebook]:
     """nbgrader's gradebook of a course, wherever its configuration says it lies.
 
     Raises:
-        NoGradebook: there is none.
+        NoGradebookError: there is none.
         CourseError: it cannot be read.
     """
     url, course = place(root)

@@ -49,7 +49,7 @@ class Steps(Protocol):
         """Make a student's page, and release it.
 
         Raises:
-            NotGraded: there is nothing to make it of.
+            NotGradedError: there is nothing to make it of.
         """
 
 

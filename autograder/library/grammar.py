@@ -122,7 +122,7 @@ class Writer:
         """Draw until the triple belongs to the split.
 
         Raises:
-            Unsaid: it hardly ever does.
+            UnsaidError: it hardly ever does.
         """
         for _ in range(300):
             found = draw()

@@ -32,7 +32,7 @@ def accepts(result: object) -> str:
     """The word of a test that has not raised anything.
 
     Raises:
-        WrongAnswer: it has returned something, so its caller may take it for a verdict.
+        WrongAnswerError: it has returned something, which may be taken for a verdict.
     """
     if result is not None:
         raise WrongAnswerError(

@@ -83,7 +83,7 @@ def with_weights(model: nn.Module, weights: Inputs, refusal: str) -> nn.Module:
     A bias that the stranger's does without is zero.
 
     Raises:
-        WrongAnswer: with the refusal; they are those of another model.
+        WrongAnswerError: with the refusal; they are those of another model.
     """
     named = dict(model.named_parameters())
     own = {f"{WEIGHTS}{name}": p for name, p in named.items()}
@@ -117,7 +117,7 @@ def load_weights(module: nn.Module, inputs: Inputs) -> nn.Module:
     that it is missing), and one that nobody asked for holds zeros.
 
     Raises:
-        WrongAnswer: another parameter is missing, or one has another shape.
+        WrongAnswerError: another parameter is missing, or one has another shape.
     """
     if not isinstance(module, nn.Module):
         raise WrongAnswerError(f"expected an nn.Module, got {describe(module)}")

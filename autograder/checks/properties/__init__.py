@@ -141,7 +141,7 @@ def caught(probe: Report, answer: Any, inputs: Inputs, form: Named) -> Call:
     """The first call that a probe makes of an object, or of the module it makes.
 
     Raises:
-        WrongAnswer: the probe never gets that far.
+        WrongAnswerError: the probe never gets that far.
     """
     made: list[tuple[tuple[Any, ...], Named]] = []
 

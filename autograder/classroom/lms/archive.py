@@ -59,7 +59,7 @@ class Archive:
         file: its bytes, where it is no file of its own.
 
     Raises:
-        NotPlaced: it is no zip, too large, or made to deceive.
+        NotPlacedError: it is no zip, too large, or made to deceive.
     """
 
     def __init__(self, path: Path, file: IO[bytes] | None = None):
@@ -95,7 +95,7 @@ class Archive:
         """What a member holds.
 
         Raises:
-            NotPlaced: it is larger than ``most`` bytes, or damaged.
+            NotPlacedError: it is larger than ``most`` bytes, or damaged.
         """
         if member.size > most:
             raise NotPlacedError(f"larger than {most >> 20} MB")
@@ -110,7 +110,7 @@ class Archive:
         """A member, to be read in pieces.
 
         Raises:
-            NotPlaced: it is damaged, also when that is met on the way.
+            NotPlacedError: it is damaged, also when that is met on the way.
         """
         try:
             with self._zip.open(member.place) as file:

@@ -21,7 +21,7 @@ def contents(
     """What an attempt holds by the path it gets, earlier uploads first; and remarks.
 
     Raises:
-        NotPlaced: it is too large, or damaged.
+        NotPlacedError: it is too large, or damaged.
     """
     limits, notes = intake.DEFAULTS, []
     if len(attempt.files) > limits.files:
@@ -65,7 +65,7 @@ def _read(
     """What a member holds; its size if it is a notebook without its outputs.
 
     Raises:
-        NotPlaced: it is too large, or damaged.
+        NotPlacedError: it is too large, or damaged.
     """
     if member.size <= limits.notebook or not _notebooks([member.name]):
         return source.read(member, most), 0
@@ -95,7 +95,7 @@ def _unpacked(
         most_bytes: unpacked.
 
     Raises:
-        NotPlaced: it is none, too large, or made to deceive.
+        NotPlacedError: it is none, too large, or made to deceive.
     """
     files: dict[str, bytes] = {}
     with inside(archive, member, limits.total) as packed:

@@ -137,7 +137,7 @@ def detect(archive: Source, lms: str = "") -> Layout:
     """The layout of an archive: the one given, or that of most of its files.
 
     Raises:
-        NotPlaced: it has none that is known, or two equally well.
+        NotPlacedError: it has none that is known, or two equally well.
     """
     if lms:
         return next(layout for layout in _LAYOUTS if layout.lms.lower() == lms)
@@ -165,7 +165,7 @@ def attempts(
         known: user names of the roster, to read Blackboard's names with.
 
     Raises:
-        NotPlaced: the archive's names, or its metadata, are ambiguous.
+        NotPlacedError: the archive's names, or its metadata, are ambiguous.
     """
     matches = [(m, layout.pattern.fullmatch(m.name)) for m in archive.members]
     strays = [

@@ -94,7 +94,7 @@ class _Collection:
         """Place what each student of the roster has in an archive.
 
         Raises:
-            NotPlaced: the archive's names, or its metadata, are ambiguous.
+            NotPlacedError: the archive's names, or its metadata, are ambiguous.
         """
         name = archive.path.name
         found, strays = attempts(archive, layout, self.utc, self.roster.usernames)
@@ -129,7 +129,7 @@ class _Collection:
         """Place the latest attempt of a student; a status, and what to say of it.
 
         Raises:
-            NotPlaced: whose it is, or which is the latest, cannot be told; or it
+            NotPlacedError: whose it is, or which is the latest, cannot be told; or it
                 cannot be unpacked.
             CourseError: what was noted of others cannot be read or written.
             OSError: it cannot be written.
@@ -149,7 +149,7 @@ def _latest(found: Sequence[Claim]) -> Claim:
     """The latest of what is said to be one student's, alone or in a group.
 
     Raises:
-        NotPlaced: it may be somebody else's, or another one may be the latest.
+        NotPlacedError: it may be somebody else's, or another one may be the latest.
     """
     claimants = {_claimant(person): person.shown for person, _ in found}
     if len(claimants) > 1:

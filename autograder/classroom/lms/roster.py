@@ -55,7 +55,7 @@ class Roster:
         """The id of the one student that a person of an archive can be.
 
         Raises:
-            NotPlaced: nobody of the roster, more than one, or hidden by the LMS.
+            NotPlacedError: nobody of the roster, more than one, or hidden by the LMS.
         """
         if not self.entries:
             return self._itself(person, layout, blind)
@@ -125,7 +125,7 @@ def valid(student: str) -> str:
     """An id that can name a folder.
 
     Raises:
-        NotPlaced: this one cannot.
+        NotPlacedError: this one cannot.
     """
     if not _ID.fullmatch(student):
         raise NotPlacedError(

@@ -45,7 +45,7 @@ class Folder:
     """An unpacked archive; links and whatever is no plain file are left out.
 
     Raises:
-        NotPlaced: it has too many files.
+        NotPlacedError: it has too many files.
     """
 
     def __init__(self, path: Path):
@@ -74,7 +74,7 @@ class Folder:
         """What a file holds.
 
         Raises:
-            NotPlaced: it is larger than ``most`` bytes, or cannot be read.
+            NotPlacedError: it is larger than ``most`` bytes, or cannot be read.
         """
         with self.opened(member) as file:
             data = file.read(most + 1)
@@ -87,7 +87,7 @@ class Folder:
         """A file, to be read in pieces.
 
         Raises:
-            NotPlaced: it cannot be read.
+            NotPlacedError: it cannot be read.
         """
         try:
             with os.fdopen(os.open(member.place, _READ), "rb") as file:
@@ -109,7 +109,7 @@ def opened(path: Path) -> Iterator[Source]:
     """An archive or a folder.
 
     Raises:
-        NotPlaced: it is neither, or made to deceive.
+        NotPlacedError: it is neither, or made to deceive.
     """
     if path.is_dir():
         yield Folder(path)
@@ -123,7 +123,7 @@ def inside(source: Source, member: Member, most: int) -> Iterator[Archive]:
     """A zip that is a member of something, in memory.
 
     Raises:
-        NotPlaced: it is none, or larger than ``most`` bytes.
+        NotPlacedError: it is none, or larger than ``most`` bytes.
     """
     data = io.BytesIO(source.read(member, most))
     with Archive(source.path.with_name(Path(member.name).name), data) as archive:
@@ -139,7 +139,7 @@ def pieces(
         is_known: whether a name is one that an LMS gives.
 
     Raises:
-        NotPlaced: some of the zips in it cannot be read, after all the others.
+        NotPlacedError: some of the zips in it cannot be read, after all the others.
     """
     for _ in range(DEEPEST):
         known = any(is_known(member.name) for member in source.members)

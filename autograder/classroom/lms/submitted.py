@@ -71,7 +71,7 @@ class Place:
             What became of it, as `Placing.status` says it, and why.
 
         Raises:
-            NotPlaced: somebody has put a link there.
+            NotPlacedError: somebody has put a link there.
             CourseError: what was noted of others cannot be read or written.
             OSError: it cannot be written.
         """

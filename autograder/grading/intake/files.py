@@ -64,7 +64,7 @@ def take(
 
     Raises:
         RefusedError: the folder itself is a link, no folder, or unreadable.
-        Unreadable: something in it is closed to us.
+        UnreadableError: something in it is closed to us.
     """
     left_out: dict[str, list[str]] = {}
     names = _plainly(_walk(folder, limits, ignore, left_out), left_out)
@@ -184,7 +184,7 @@ def read_file(path: Path, most: int, says: str = "is too large") -> File:
 
     Raises:
         RefusedError: what it is instead, or that it is larger: ``says``.
-        Unreadable: it is closed to us.
+        UnreadableError: it is closed to us.
     """
     with _opened(path) as (file, status):
         data = b"" if status.st_size > most else file.read(most + 1)

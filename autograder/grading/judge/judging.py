@@ -1,6 +1,6 @@
 """The judge process: it knows the answers, and takes the student's by value.
 
-Started by `kernel/launch.py`, it serves the grading process (`handle.py`) at the other
+Started by `sandbox/launch.py`, it serves the grading process (`handle.py`) at the other
 end of the socket that its argument names. It is handed the trusted end of a kernel's
 channel, questions the sandbox, on cases that it draws and whose right answers it
 computes, and sends back a verdict. What the sandbox sends is decoded here, away from

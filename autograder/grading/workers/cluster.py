@@ -227,7 +227,7 @@ def grade_there(data: bytes, version: str) -> bytes:
 
     Raises:
         CourseError: another version of the course was asked for, or see `Pool.submit`.
-        NoBoxesError: this machine can grade nothing.
+        NoSandboxError: this machine can grade nothing.
     """
     if version != course_version():
         raise CourseError("a worker of the cluster has another version of the course")

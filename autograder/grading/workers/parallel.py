@@ -200,7 +200,7 @@ class _ForkServer:
         """Have a worker grade; what comes of it.
 
         Raises:
-            Died: it says how.
+            WorkerDiedError: it says how.
             GradingInfrastructureError: it hangs, and so it might in another try.
         """
         worker = self._worker()

@@ -16,7 +16,7 @@ def number(result: object, name: str) -> float:
     """A number that was returned.
 
     Raises:
-        WrongAnswer: it is none.
+        WrongAnswerError: it is none.
     """
     if isinstance(result, torch.Tensor) and result.numel() == 1:
         return float(result)

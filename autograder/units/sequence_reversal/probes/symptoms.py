@@ -20,7 +20,7 @@ def logits_of(
     """Logits (B, Lt, V) without gradients.
 
     Raises:
-        WrongAnswer: they have another shape.
+        WrongAnswerError: they have another shape.
     """
     with torch.no_grad():
         logits = tensor(model(source, tokens), "the logits")

@@ -121,7 +121,7 @@ def decoded(data: bytes, sources: list[str]) -> Decoded:
     """What the course's model with a checkpoint's weights makes of sources.
 
     Raises:
-        WrongAnswer: it is no checkpoint, a larger one than can be tried, or the one
+        WrongAnswerError: it is no checkpoint, a larger one than can be tried, or the one
             that everybody has.
     """
     with tempfile.TemporaryDirectory() as folder:

@@ -15,7 +15,7 @@ def as_json(value: object, name: str) -> str:
     """A student's answer of lists, numbers and texts, as JSON.
 
     Raises:
-        WrongAnswer: there is something else in it.
+        WrongAnswerError: there is something else in it.
     """
     try:
         return json.dumps(value, ensure_ascii=False, allow_nan=False)
@@ -30,7 +30,7 @@ def text(value: object, name: str) -> str:
     """The text itself.
 
     Raises:
-        WrongAnswer: it is none.
+        WrongAnswerError: it is none.
     """
     if not isinstance(value, str):
         raise WrongAnswerError(f"expected {name} to be a text, got {describe(value)}")
@@ -53,7 +53,7 @@ def number(value: object, name: str) -> torch.Tensor:
     """A number as a tensor without dimensions.
 
     Raises:
-        WrongAnswer: it is none.
+        WrongAnswerError: it is none.
     """
     if isinstance(value, torch.Tensor) and value.numel() == 1:
         return value.detach().reshape(()).to(torch.get_default_dtype())
