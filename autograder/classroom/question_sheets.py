@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from autograder.authoring.questions.observations import (
     read,
 )
 from autograder.authoring.questions.question import ChoiceQuestion, chosen
+from autograder.authoring.specification import Specification
 from autograder.classroom import gradebook, page
 from autograder.classroom.classbook import Student, Submission
 from autograder.course import find_unit, grade_ids, graded_notebooks, notebooks
@@ -88,11 +89,12 @@ def make(
     known = {one.student.id: one for one in book.submissions}
     if unknown := [name for name in students if name not in known]:
         raise CourseError(f"{unknown[0]} has no graded submission of {unit}")
-    full = {e.name for e in book.exercises if not e.written}
-    most = {e.name: e.max_points for e in book.exercises if e.name in full}
+    most = {e.name: e.max_points for e in book.exercises if not e.written}
+    asked = {one.name: one for one in specifications(find_unit(unit).name)}
+    paths = {path.parts[-3]: path for path in graded_notebooks(unit, root)}
     sheets, remarks = [], []
     for name in students or sorted(known):
-        sheet, said = _sheet(unit, root, known[name], most)
+        sheet, said = _sheet(unit, known[name], paths.get(name), most, asked)
         remarks += said
         sheets += [sheet] if sheet else []
     if not sheets:
@@ -115,8 +117,9 @@ def _written(
 
 
 def _sheet(
-    unit: str, root: Path, submission: Submission, most: dict[str, float]
-) -> tuple[QuestionSheet | None, list[str]]:
+    unit: str, submission: Submission, path: Path | None,
+    most: Mapping[str, float], known: Mapping[str, Specification],
+) -> tuple[QuestionSheet | None, list[str]]:  # fmt: skip
     """A student's sheet, if one can be made, and what is to be said."""
     who, remarks = submission.student, list[str]()
     accepted = [
@@ -124,12 +127,11 @@ def _sheet(
         for name, points in most.items()
         if (submission.points.get(name) or 0.0) >= points > 0
     ]
-    paths = [p for p in graded_notebooks(unit, root) if p.parts[-3] == who.id]
-    if not accepted or not paths:
+    if not accepted or not path:
         return None, [f"{who.full}: no accepted exercise, so there is nothing to ask"]
     draw = random.Random(f"{unit}/{who.id}")
-    cells = _cells(paths[0])
-    answers, said = _answers(unit, accepted, cells, draw)
+    cells = _cells(path)
+    answers, said = _answers(accepted, cells, known, draw)
     remarks += [f"{who.full}, {line}" for line in said]
     plain = [source for _, source in cells]
     printed = observed(unit, plain, [one.asked for one in answers]) if answers else []
@@ -138,9 +140,7 @@ def _sheet(
         try:
             parts.append(_part(answer, read(text), draw))
         except NothingObservedError as error:
-            remarks.append(
-                f"{who.full}, {answer.title}: not asked about, since {error}"
-            )
+            remarks.append(f"{who.full}, {_not_asked(answer.title, error)}")
     sheet = QuestionSheet(who, _fitting(parts))
     if len(sheet.key) < _FEWEST:
         return None, [*remarks, f"{who.full}: too few questions for a sheet"]
@@ -178,11 +178,10 @@ def _cells(path: Path) -> list[tuple[str, str]]:
 
 
 def _answers(
-    unit: str, accepted: Sequence[str], cells: Sequence[tuple[str, str]],
-    draw: random.Random,
+    accepted: Sequence[str], cells: Sequence[tuple[str, str]],
+    known: Mapping[str, Specification], draw: random.Random,
 ) -> tuple[list[_Answer], list[str]]:  # fmt: skip
     """Some accepted answers that may be asked about, and why others may not."""
-    known = {one.name: one for one in specifications(find_unit(unit).name)}
     sources = {exercise: source for exercise, source in cells if exercise}
     names = [name for name in accepted if name in known and name in sources]
     draw.shuffle(names)

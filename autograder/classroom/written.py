@@ -153,16 +153,15 @@ def write_list(unit: str, root: Path, folder: Path) -> list[Path]:
         for q, told in asked
     ]
     write(made[0], page.render("written.html.j2", unit, asked=shown))
-    for question, told in asked:
-        first = {group[0].plain: group[0].student for group in grouped(told)}
-        same = [first.get(a.plain, a.student) for a in told]
+    for question, told, groups, _ in shown:
+        same = {a.student: group[0].student for group in groups for a in group[1:]}
         rows = [
             ("student", "name", SAME, "answer", *question.columns, "points", "comment"),
             *(
-                (a.student, a.name, "" if one == a.student else one, _cut(a.text),
+                (a.student, a.name, same.get(a.student, ""), _cut(a.text),
                  *("" for _ in question.items),
                  sheet.number(a.points), a.comment)
-                for a, one in zip(told, same, strict=True)
+                for a in told
             ),
         ]  # fmt: skip
         text = sheet.as_text([[sheet.harmless(v) for v in row] for row in rows])

@@ -42,6 +42,11 @@ class EndReason(StrEnum):
         return self in (EndReason.LOST, EndReason.SERVER_GONE, EndReason.HOST_DISK)
 
     @property
+    def is_time(self) -> bool:
+        """Whether something took longer than it may."""
+        return self in (EndReason.CPU_TIME, EndReason.TIME, EndReason.NOTEBOOK_TIME)
+
+    @property
     def stops_notebook(self) -> bool:
         """Whether no cell after it has run."""
         return self in (

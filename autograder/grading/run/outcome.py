@@ -13,7 +13,6 @@ from tqdm.contrib.logging import logging_redirect_tqdm
 from autograder.grading.cells.one_cell import TIMEOUT
 from autograder.grading.intake import Repair
 from autograder.grading.metadata import GradingMetadata
-from autograder.sandbox.ending import EndReason
 
 STATES = ("graded", "up to date", "refused", "undecided")
 
@@ -50,11 +49,12 @@ def outcome(student: str, status: str, known: GradingMetadata) -> Outcome:
     return Outcome(student, status, known.refused, known.repairs, known.id or "")
 
 
-def out_of_time(notebook: NotebookNode) -> list[str]:
+def out_of_time(notebook: NotebookNode, known: GradingMetadata) -> list[str]:
     """What of a graded notebook did not end in time: checks, and cells by number."""
-    ends = (EndReason.CPU_TIME, EndReason.TIME, EndReason.NOTEBOOK_TIME)
-    checks = GradingMetadata.of(notebook).checks
-    found = [name for name, record in checks.items() if record.ended in ends]
+    checks = known.checks
+    found = [
+        name for name, record in checks.items() if record.ended and record.ended.is_time
+    ]
     for number, cell in enumerate(notebook.cells, start=1):
         name = cell.metadata.get("nbgrader", {}).get("grade_id", f"cell {number}")
         if name not in checks and any(

@@ -112,7 +112,7 @@ class ResultWriter:
         self.log.debug("%s/%s: recorded and published", task.student, task.notebook)
         self.permit(task.student)
         found = outcome(task.student, "graded", known)
-        if endless := out_of_time(graded.notebook):
+        if endless := out_of_time(graded.notebook, known):
             self.log.warning(f"{task.student}: did not end in time: {listed(endless)}")
         if found.repairs and not graded.refused:
             self.log.warning(str(found))

@@ -81,4 +81,7 @@ def test_what_did_not_end_in_time_is_named_once():
     late = Verdict("numbers/double", 0.0, 2.0, ended=EndReason.CPU_TIME)
     stub = Verdict("numbers/triple", 0.0, 2.0, ended=EndReason.STUB)
     GradingMetadata({"numbers-double": late, "numbers-triple": stub}).put(notebook)
-    assert out_of_time(notebook) == ["numbers-double", "cell 2"]
+    assert out_of_time(notebook, GradingMetadata.of(notebook)) == [
+        "numbers-double",
+        "cell 2",
+    ]
