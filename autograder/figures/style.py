@@ -16,6 +16,7 @@ SKY, AMBER = "#56B4E9", "#E69F00"
 PALETTE = (BLUE, ORANGE, GREEN, PINK, AMBER, SKY)
 INK = "#010203"  # the page's colour, put in when it is written as SVG
 QUIET = "#010203A6"  # ink for what stands around the data
+DOTTED = {"color": QUIET, "linestyle": ":", "linewidth": 1}  # a line to compare with
 HAIR = "#01020333"  # ink for grids
 WIDTH = 7.2  # inches: a column of a notebook, so that type has one size everywhere
 STRONGEST = 0.68  # of a colour in a cell: ink on it is read on either page

@@ -10,6 +10,7 @@ from torch import Tensor
 from autograder.checks.display import show, show_steps
 from autograder.figures import maps, style, told
 from autograder.figures.arcs import arcs
+from autograder.figures.bars import bars
 from autograder.figures.style import BLUE, ORANGE
 from autograder.library.attention_maps import SentenceMaps
 
@@ -17,14 +18,9 @@ from autograder.library.attention_maps import SentenceMaps
 def attention_weights(names: Sequence[str], weights: Tensor) -> None:
     """A bar for each dish."""
     figure, axes = style.subplots(height=1.7, width=5.0)
-    values = weights.tolist()
-    bars = axes.barh(list(names), values, height=0.62)
-    axes.bar_label(bars, [f"{value:.4f}" for value in values], padding=5, size=9)
+    named = dict(zip(names, weights.tolist(), strict=True))
+    bars(axes, named, ".4f", most=1.12)
     axes.invert_yaxis()
-    axes.set(xlim=(0, 1.12), xticks=[])
-    axes.grid(False)
-    axes.spines[:].set_visible(False)
-    named = dict(zip(names, values, strict=True))
     show(
         figure,
         f"Bars of attention weights: {told.bars(named)}",
@@ -50,7 +46,7 @@ def scores_grow(
     right.semilogx(sizes, scaled, "s-", color=BLUE)
     right.text(sizes[-1], sharp[-1] - 0.2, "without scaling", color=ORANGE, ha="right")
     right.text(sizes[-1], scaled[-1] + 0.06, "with scaling", color=BLUE, ha="right")
-    right.axhline(0.1, color=style.QUIET, linestyle=":", linewidth=1)
+    right.axhline(0.1, **style.DOTTED)
     right.text(sizes[-1], 0.02, "uniform", color=style.QUIET, size=8.5, ha="right")
     right.set(xlabel="d_k", title="Largest of 10 weights, on average", ylim=(0, 1.05))
     for axes in (left, right):
@@ -77,8 +73,8 @@ def rising_scores(factors: Sequence[float], weights: Sequence[Tensor]) -> None:
     for factor, row in zip(factors, weights, strict=True):
         values = row.tolist()
         figure, axes = style.subplots(height=2.1, width=5.2)
-        bars = axes.bar(range(len(values)), values, width=0.7)
-        axes.bar_label(bars, [f"{value:.2f}" for value in values], padding=3, size=9)
+        drawn = axes.bar(range(len(values)), values, width=0.7)
+        axes.bar_label(drawn, [f"{value:.2f}" for value in values], padding=3, size=9)
         axes.set(
             ylim=(0, 1.12), yticks=[0, 0.5, 1], title=f"softmax({factor:g} · scores)"
         )

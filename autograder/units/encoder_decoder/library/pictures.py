@@ -18,7 +18,7 @@ GUESS = math.log(12)  # the loss of who guesses one of twelve letters
 
 def _guessing(axes: Any, value: float, at: float) -> None:
     """A dotted line for guessing."""
-    axes.axhline(value, color=style.QUIET, linestyle=":", linewidth=1)
+    axes.axhline(value, **style.DOTTED)
     axes.text(
         at, value, "guessing", color=style.QUIET, size=8.5, ha="right", va="bottom"
     )

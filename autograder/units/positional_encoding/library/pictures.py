@@ -10,19 +10,15 @@ from torch import Tensor
 
 from autograder.checks.display import show
 from autograder.figures import maps, style, told
+from autograder.figures.bars import bars
 from autograder.figures.style import BLUE, ORANGE, PALETTE
 
 
 def _bars(named: Mapping[str, float], form: str, colours: Any = BLUE) -> Any:
     """Horizontal bars with their values."""
     figure, axes = style.subplots(height=0.45 + 0.34 * len(named), width=6.0)
-    values = list(named.values())
-    drawn = axes.barh(list(named), values, height=0.62, color=colours)
-    axes.bar_label(drawn, [format(v, form) for v in values], padding=5, size=9)
+    bars(axes, named, form, colours)
     axes.invert_yaxis()
-    axes.grid(False)
-    axes.spines[:].set_visible(False)
-    axes.set(xticks=[], xlim=(0, 1.15 * max(values)))
     return figure
 
 
@@ -147,9 +143,9 @@ def accuracies(results: Mapping[str, Sequence[float]], sizes: Sequence[int]) -> 
     for column, (size, colour) in enumerate(zip(sizes, (BLUE, ORANGE), strict=True)):
         places = [row + 0.38 * column - 0.19 for row in range(len(results))]
         heights = [100 * result[column] for result in results.values()]
-        bars = axes.bar(places, heights, 0.35, color=colour, label=f"length {size}")
-        axes.bar_label(bars, fmt="%.0f%%", padding=2, size=9)
-    axes.axhline(50, color=style.QUIET, linestyle=":", linewidth=1)
+        drawn = axes.bar(places, heights, 0.35, color=colour, label=f"length {size}")
+        axes.bar_label(drawn, fmt="%.0f%%", padding=2, size=9)
+    axes.axhline(50, **style.DOTTED)
     axes.set_xticks(range(len(results)), list(results))
     axes.set(ylim=(0, 128), yticks=range(0, 101, 25), title="correct answers (%)")
     axes.legend(loc="upper left", ncols=2)

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from autograder.checks.display import show, show_steps
 from autograder.figures import maps, style, told
+from autograder.figures.bars import bars
 from autograder.figures.style import BLUE, ORANGE
 
 Log = Sequence[tuple[int, float, float]]  # step, token accuracy, exact match
@@ -21,7 +22,7 @@ def schedule(factors: Sequence[float], warmup: int, steps: int) -> None:
     axes.plot(factors)
     for at, text, side in ((warmup, " warm-up ends", "left"),
                            (steps, "training ends ", "right")):  # fmt: skip
-        axes.axvline(at, color=style.QUIET, linestyle=":", linewidth=1)
+        axes.axvline(at, **style.DOTTED)
         axes.text(at, 0.55 if side == "right" else 0.08, text, ha=side, size=9)
     axes.set(xlabel="step", title="share of the peak learning rate")
     show(
@@ -38,7 +39,7 @@ def log(losses: Sequence[float], entries: Log) -> None:
     steps, tokens, whole = zip(*entries, strict=True)
     figure, (left, right) = style.subplots(1, 2, height=2.7)
     left.semilogy(losses, linewidth=1.4)
-    left.axhline(math.log(14), color=style.QUIET, linestyle=":", linewidth=1)
+    left.axhline(math.log(14), **style.DOTTED)
     left.text(len(losses), math.log(14) * 0.62, "knows nothing: log 14", ha="right",
               size=8.5, color=style.QUIET)  # fmt: skip
     left.set(xlabel="step", title="loss on fresh batches")
@@ -70,11 +71,8 @@ def ablations(final: Mapping[str, float], scores: Mapping[str, float]) -> None:
         (left, final, "loss at the end", ORANGE),
         (right, scores, "exact match, held out", BLUE),
     ):
-        bars = axes.barh(list(values), list(values.values()), height=0.6, color=colour)
-        axes.bar_label(bars, [f"{v:.3f}" for v in values.values()], padding=4, size=9)
-        axes.grid(False)
-        axes.spines[:].set_visible(False)
-        axes.set(title=title, xticks=[], xlim=(0, 1.25 * max(values.values())))
+        bars(axes, values, ".3f", colour, most=1.25 * max(values.values()))
+        axes.set_title(title)
     left.invert_yaxis()
     said = [f"{name}: loss {final[name]:.3f}, exact match {scores[name]:.3f}"
             for name in final]  # fmt: skip
@@ -86,8 +84,8 @@ def cliff(lengths: Sequence[int], scores: Sequence[float], longest: int) -> None
     """Exact match by length."""
     figure, axes = style.subplots(height=2.4)
     colours = [BLUE if length <= longest else ORANGE for length in lengths]
-    bars = axes.bar(lengths, scores, 0.72, color=colours)
-    axes.bar_label(bars, [f"{100 * s:.0f}" for s in scores], padding=2, size=9)
+    drawn = axes.bar(lengths, scores, 0.72, color=colours)
+    axes.bar_label(drawn, [f"{100 * s:.0f}" for s in scores], padding=2, size=9)
     axes.text(longest + 0.6, 0.6, "never trained", color=ORANGE)
     axes.set(xlabel="length", title="exact match (%)", ylim=(0, 1.15), yticks=[])
     axes.set_xticks(lengths, lengths)

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from autograder.checks.display import show
 from autograder.figures import maps, style, told
+from autograder.figures.bars import bars
 from autograder.figures.style import BLUE, ORANGE
 from autograder.library import experiments
 
@@ -23,7 +24,7 @@ def your_curve(curve: Curve, inserter: float) -> None:
     """BLEU over the examples seen, beside the best model without a network."""
     figure = experiments.plot_curves([{"model": "yours", "curve": curve}], "model")
     axes = figure.axes[0]
-    axes.axhline(inserter, color=style.QUIET, linestyle=":", linewidth=1)
+    axes.axhline(inserter, **style.DOTTED)
     axes.text(curve[-1][0], inserter - 1, "insert the commonest", ha="right", va="top",
               size=8.5, color=style.QUIET)  # fmt: skip
     alt = f"BLEU on dev, {_told(curve)} examples; the inserter has {inserter:.0f}."
@@ -60,12 +61,10 @@ def mistakes(kinds: Sequence[str], counts: Mapping[str, Sequence[int]]) -> None:
     for axes, (name, found), colour in zip(
         row, counts.items(), (ORANGE, BLUE), strict=True
     ):
-        bars = axes.barh(kinds, found, height=0.62, color=colour)
-        axes.bar_label(bars, padding=4, size=9)
-        axes.grid(False)
-        axes.spines[:].set_visible(False)
-        axes.set(title=name, xticks=[], xlim=(0, 1.2 * most))
-        listed = (f"{kind} {n}" for kind, n in zip(kinds, found, strict=True))
+        named = dict(zip(kinds, found, strict=True))
+        bars(axes, named, "d", colour, most=1.2 * most)
+        axes.set_title(name)
+        listed = (f"{kind} {n}" for kind, n in named.items())
         said.append(f"{name}: {', '.join(listed)}")
     row[0].invert_yaxis()
     alt = f"Mistakes in 200 sentences. {'. '.join(said)}."

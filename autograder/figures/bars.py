@@ -1,0 +1,30 @@
+"""Horizontal bars with their values, without a frame."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from autograder.figures import style
+
+
+def bars(
+    axes: Any,
+    named: Mapping[str, float],
+    form: str = ".3f",
+    colours: Any = style.BLUE,
+    most: float | None = None,
+) -> None:
+    """Draw a bar for each value, the first at the bottom.
+
+    Args:
+        form: how to write a value.
+        colours: of all bars, or of each.
+        most: where the axis ends; None: with room for the values' text.
+    """
+    values = list(named.values())
+    drawn = axes.barh(list(named), values, height=0.62, color=colours)
+    axes.bar_label(drawn, [format(value, form) for value in values], padding=5, size=9)
+    axes.grid(False)
+    axes.spines[:].set_visible(False)
+    axes.set(xticks=[], xlim=(0, 1.15 * max(values) if most is None else most))
