@@ -1,4 +1,4 @@
-"""The command line: ``autograder COMMAND`` or ``python -m autograder COMMAND``."""
+"""Build, publish and grade the course: ``autograder COMMAND``."""
 
 from __future__ import annotations
 
@@ -87,6 +87,6 @@ def _parser() -> argparse.ArgumentParser:
     for one in (parser, *commands.choices.values()):  # before or after the command
         one.add_argument(
             "--verbose", action="store_true", default=argparse.SUPPRESS,
-            help="show what each process does, on stderr",
+            help="log what each process does to stderr",
         )  # fmt: skip
     return parser

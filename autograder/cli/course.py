@@ -23,41 +23,41 @@ def add(commands: Commands) -> None:
     new.add_argument("unit", metavar="UNIT", help='like "attention" or "02"')
     new.add_argument("name", metavar="NAME", help='like "favourite_key"')
     new.set_defaults(run=_new_exercise)
-    text = "run all mutants and accepted solutions"
+    text = "run all mutants and accepted solutions against the checks"
     tried = _add(commands, "validity", _validity, text)
     tried.add_argument(
         "--exercise", metavar="NAME", action="append", dest="exercises", default=[],
-        help='of one exercise only, like "attention/softmax"; may be given again',
+        help='only this exercise, like "attention/softmax"; can be repeated',
     )  # fmt: skip
-    text = "make mutants of the solutions by rule, and list those that nothing catches"
+    text = "generate mutants by rule, and list those that no case catches"
     _add(commands, "generated", _generated, text)
     text = "grade a sample class from end to end, in demo/"
     shown = 'like "attention" or "02", or "all"; default: the one that shows the way'
     _add(commands, "demo", _demo, text, shown)
     _add(commands, "lab", _lab, "open JupyterLab in a student's working copy")
-    text = "make the repository to publish, in dist/student/"
+    text = "write the student repository to publish, in dist/student/"
     published = _add(commands, "kit", _kit, text)
     published.add_argument(
         "--owner", metavar="NAME", default="",
-        help="the GitHub account that publishes it; default: pyproject.toml's",
+        help="the GitHub account that publishes it; default: see pyproject.toml",
     )  # fmt: skip
     _add_edition(published)
     _add(commands, "site", _site, "make the website, in dist/site/; needs '.[site]'")
-    text = "write what can go wrong in each exercise, and what to ask; to print"
+    text = "print what can go wrong in each exercise, and what to ask"
     page = _add(commands, "mistakes", _mistakes, text)
     page.add_argument(
         "--output", metavar="FOLDER", type=Path, default=ROOT / "dist" / "mistakes",
-        help="where the pages go; default: dist/mistakes",
+        help="where to write the pages; default: dist/mistakes",
     )  # fmt: skip
-    text = "make the zip for Gradescope's autograder, in dist/gradescope/"
+    text = "write the zip for Gradescope's autograder, in dist/gradescope/"
     scope = commands.add_parser("gradescope", help=text, description=text)
     scope.add_argument("unit", metavar="UNIT", help='like "attention" or "02"')
     scope.add_argument(
         "--tell", choices=("points", "cases", "panels"), default="points",
-        help="what a student learns at once; the rest after the deadline",
+        help="what students see at once; they see the rest after the deadline",
     )  # fmt: skip
     scope.set_defaults(run=_gradescope)
-    text = "new hidden references, and room for new results; the old ones are kept"
+    text = "draw new hidden references, and move old results to terms/"
     term = commands.add_parser("new-term", help=text, description=text)
     term.set_defaults(run=_new_term)
 
@@ -78,7 +78,7 @@ def _add(
 def _add_edition(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--edition", metavar="NAME", default="",
-        help='"short": what is not on the short path is given, solved and without '
+        help='"short": exercises off the short path are given: solved, without '
         'points; "full": nothing is; default: as it was built the last time',
     )  # fmt: skip
     command.add_argument(

@@ -15,9 +15,11 @@ from autograder.course.files import write
 def add(commands: Commands) -> None:
     """Add the commands to an argument parser's."""
     _add_report(commands)
-    show = add_graded(commands, "show", _show, "show one student's exercises")
-    show.add_argument("student", metavar="STUDENT", help="an id, or a name")
-    add_graded(commands, "similarity", _similarity, "list solutions that are alike")
+    show = add_graded(
+        commands, "show", _show, "show one student's points, mistakes and repairs"
+    )
+    show.add_argument("student", metavar="STUDENT", help="an id or a name")
+    add_graded(commands, "similarity", _similarity, "list pairs of similar solutions")
     _add_questions(commands)
     _add_grades(commands)
     _add_written(commands)
@@ -29,24 +31,28 @@ def add(commands: Commands) -> None:
 def _add_report(commands: Commands) -> None:
     text = "write the class report of a unit, or of the course so far"
     report = commands.add_parser("report", help=text, description=text)
-    report.add_argument("unit", metavar="UNIT", nargs="?", help='like "02"; or --all')
+    report.add_argument(
+        "unit", metavar="UNIT", nargs="?", help='like "02"; not with --all'
+    )
     add_course(report)
     report.set_defaults(run=_report)
-    report.add_argument("--all", action="store_true", help="everybody over all units")
+    report.add_argument(
+        "--all", action="store_true", help="all students over all units"
+    )
     report.add_argument(
         "--weight", action="append", default=[], metavar="UNIT=N",
-        help="with --all: how much a unit counts, like 06=3; else 1",
+        help="with --all: the weight of a unit, like 06=3; default: 1",
     )  # fmt: skip
     report.add_argument(
         "--drop", type=int, default=0, metavar="N",
-        help="with --all: a student's worst units, which do not count",
+        help="with --all: ignore each student's N lowest units",
     )  # fmt: skip
     report.add_argument(
         "--before", type=Path, metavar="CSV",
-        help="of a unit: an earlier term's table of --shareable, to compare with",
+        help="compare with an earlier term's shareable table of the unit",
     )  # fmt: skip
     report.add_argument(
-        "--shareable", action="store_true", help="of a unit: name no student"
+        "--shareable", action="store_true", help="write an anonymous report of the unit"
     )
     report.add_argument("--output", type=Path, metavar="FILE", help="default: reports/")
 
@@ -56,7 +62,7 @@ def _add_questions(commands: Commands) -> None:
     command = add_graded(commands, "questions", _questions, text)
     command.add_argument(
         "--student", action="append", dest="students", default=[], metavar="STUDENT",
-        help="of this student only; may be given again",
+        help="only this student; can be repeated",
     )  # fmt: skip
 
 
@@ -70,32 +76,45 @@ def _add_grades(commands: Commands) -> None:
     )  # fmt: skip
     grades.add_argument(
         "--zero-refused", action="store_true",
-        help="write zeros where work could not be graded; else no grade, and status 1",
+        help="export refused work as zero instead of leaving it out (status 1)",
     )  # fmt: skip
-    grades.add_argument("--column", default="", metavar="TITLE", help="of Canvas's CSV")
+    grades.add_argument(
+        "--column", default="", metavar="TITLE", help="the column in Canvas's CSV"
+    )
     grades.add_argument("--output", type=Path, metavar="PATH", help="default: reports/")
 
 
 def _add_written(commands: Commands) -> None:
-    written = add_graded(commands, "written", _written, "list answers in words")
+    written = add_graded(
+        commands, "written", _written, "list written answers, or record their marks"
+    )
     written.add_argument(
         "--from", dest="tables", action="append", default=[], type=Path, metavar="CSV",
-        help="a table that was filled in: its points and comments are recorded",
+        help="record the points and comments of this table",
     )  # fmt: skip
 
 
 def _add_regrade(commands: Commands) -> None:
-    regrade = add_graded(commands, "regrade", _regrade, "look at a grade again")
+    regrade = add_graded(
+        commands,
+        "regrade",
+        _regrade,
+        "grade a submission again for an appeal, or preview a change",
+    )
     regrade.add_argument("student", metavar="STUDENT", nargs="?", default="")
     regrade.add_argument(
         "exercise", metavar="EXERCISE", nargs="?", default="", help='like "softmax"'
     )
     regrade.add_argument(
         "--preview", action="store_true",
-        help="list whose scores a mended check would change, and write nothing",
+        help="list the scores that a corrected check would change; write nothing",
     )  # fmt: skip
-    regrade.add_argument("--says", default="", help="what the student says")
-    regrade.add_argument("--answer", default="", help="adds your answer to the request")
+    regrade.add_argument(
+        "--says", default="", help="the student's statement, to record"
+    )
+    regrade.add_argument(
+        "--answer", default="", help="your answer, to add to the record"
+    )
 
 
 def _report(options: argparse.Namespace) -> int:

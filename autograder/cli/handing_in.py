@@ -25,65 +25,78 @@ def add(commands: Commands) -> None:
 
 
 def _add_exchange(commands: Commands) -> None:
-    text = "share this machine between graders and students (as root; see docs/ta.md)"
+    text = "set up a machine that graders and students share (root; see docs/ta.md)"
     command = commands.add_parser("exchange", help=text, description=text)
     command.add_argument("--graders", nargs="+", default=[], metavar="ACCOUNT")
     command.add_argument("--folder", type=Path, default=Path("/srv/nbgrader"))
     command.add_argument("--config", type=Path, default=Path("/etc/jupyter"))
     command.add_argument("--group", default="nbgraders")
     command.add_argument(
-        "--course", dest="name", default="transformer", help="its name"
+        "--course", dest="name", default="transformer", help="the course's name"
     )  # elsewhere ``course`` is a folder
     command.set_defaults(run=_exchange)
 
 
 def _add_collect(commands: Commands) -> None:
-    collect = add_graded(commands, "collect", _collect, "place an LMS's archives")
-    collect.add_argument(
-        "archives", nargs="+", type=Path, metavar="ZIP", help="or a folder: it unpacked"
+    collect = add_graded(
+        commands, "collect", _collect, "store the submissions of an LMS's archive"
     )
     collect.add_argument(
-        "--roster", type=Path, metavar="CSV", help="who is who; the gradebook keeps it"
+        "archives",
+        nargs="+",
+        type=Path,
+        metavar="ZIP",
+        help="an archive, or its unpacked folder",
     )
     collect.add_argument(
-        "--worksheet", type=Path, metavar="CSV", help="Moodle's, for hidden identities"
+        "--roster", type=Path, metavar="CSV", help="the students, for the gradebook"
     )
     collect.add_argument(
-        "--lms", default="", metavar="NAME", help="if the archives do not tell"
+        "--worksheet",
+        type=Path,
+        metavar="CSV",
+        help="Moodle's grading worksheet, for blind marking",
+    )
+    collect.add_argument(
+        "--lms", default="", metavar="NAME", help="if it cannot be recognised"
     )
     collect.add_argument(
         "--timezone", default="", metavar="ZONE",
-        help='of the LMS, like "Europe/Berlin"; default: this computer\'s',
+        help='the LMS\'s, like "Europe/Berlin"; default: this computer\'s',
     )  # fmt: skip
     collect.add_argument(
-        "--replace", action="store_true", help="where it is unclear which is newer"
+        "--replace",
+        action="store_true",
+        help="prefer the archive where it is unclear which is newer",
     )
 
 
 def _add_watch(commands: Commands) -> None:
-    watch = add_graded(commands, "watch", _watch, "grade what arrives, on hand-in")
+    watch = add_graded(commands, "watch", _watch, "grade each hand-in as it arrives")
     watch.add_argument(
         "--exchange", action="store_true",
-        help="collect from nbgrader's exchange, and release feedback to it",
+        help="collect from nbgrader's exchange and release feedback to it",
     )  # fmt: skip
     watch.add_argument(
         "--tell", choices=("points", "cases", "panels"), default="points",
-        help="what feedback tells before the deadline; afterwards, all",
+        help="what feedback shows before the deadline; afterwards, everything",
     )  # fmt: skip
     watch.add_argument(
         "--per-hour", type=int, default=6, metavar="N",
-        help="gradings of a student in an hour, at most; default: 6",
+        help="grade each student at most N times an hour; default: 6",
     )  # fmt: skip
     watch.add_argument(
         "--every", type=float, default=10.0, metavar="N",
-        help="seconds between two looks; default: 10",
+        help="look for hand-ins every N seconds; default: 10",
     )  # fmt: skip
-    watch.add_argument("--once", action="store_true", help="one round, as for cron")
+    watch.add_argument(
+        "--once", action="store_true", help="run one round only, as for cron"
+    )
 
 
 def _add_hosted(commands: Commands) -> None:
     hosted = add_graded(
-        commands, "hosted", _hosted, "grade one submission for a service"
+        commands, "hosted", _hosted, "grade one submission for a hosted service"
     )
     hosted.add_argument("--submission", type=Path, required=True, metavar="FOLDER")
     hosted.add_argument("--results", type=Path, required=True, metavar="FILE")
@@ -93,22 +106,26 @@ def _add_hosted(commands: Commands) -> None:
     )  # fmt: skip
     hosted.add_argument(
         "--tell", default="points", metavar="WHAT",
-        help="what a student learns: points, cases or panels",
+        help="what the student sees: points, cases or panels",
     )  # fmt: skip
     hosted.add_argument(
         "--unconfined", action="store_true",
-        help="also where no isolation works: in a container that is thrown away",
+        help="run even if no isolation works, in a temporary container",
     )  # fmt: skip
 
 
 def _add_extend(commands: Commands) -> None:
-    extend = add_graded(commands, "extend", _extend, "give students more time")
-    extend.add_argument("students", nargs="*", metavar="STUDENT", help="none: list all")
+    extend = add_graded(commands, "extend", _extend, "extend the deadline of students")
+    extend.add_argument(
+        "students", nargs="*", metavar="STUDENT", help="default: list all extensions"
+    )
     extend.add_argument(
         "--days", type=float, metavar="N",
-        help="after the deadline, in place of any extension before; 0: none",
+        help="days after the deadline, replacing any extension; 0: none",
     )  # fmt: skip
-    extend.add_argument("--hours", type=float, metavar="N", help="beside the days")
+    extend.add_argument(
+        "--hours", type=float, metavar="N", help="hours, in addition to the days"
+    )
     extend.add_argument(
         "--until", default="", metavar="TIME",
         help='like "2026-12-03 23:59 Europe/Berlin", in place of days and hours',
@@ -117,10 +134,12 @@ def _add_extend(commands: Commands) -> None:
 
 def _add_solutions(commands: Commands) -> None:
     solutions = add_graded(
-        commands, "solutions", _solutions, "hand out a unit with its solutions"
+        commands, "solutions", _solutions, "write a unit's notebook with its solutions"
     )
     solutions.add_argument(
-        "--anyway", action="store_true", help="also while somebody may hand in"
+        "--anyway",
+        action="store_true",
+        help="even while some students can still hand in",
     )
 
 
