@@ -45,7 +45,7 @@ def test_there_are_as_many_mutants_and_accepted_solutions_as_it_says():
 def test_its_table_of_attacks_is_the_benchmark_s():
     """Measured by hand; that no attack achieves anything, tests of the bank say."""
     head = f"| | tried | {' | '.join(EFFECTS)} |"
-    assert head in TEXT and f"holds {len(BANK)} hostile submissions" in TEXT
+    assert head in TEXT and f"contains {len(BANK)} hostile submissions" in TEXT
     found = {
         who: [int(number) for number in re.findall(r"\d+", cells)]
         for who, cells in re.findall(r"^\| ([a-z ]+) \|((?: \d+ \|){5})$", TEXT, re.M)
@@ -73,6 +73,6 @@ def test_its_make_targets_exist():
 def test_it_names_the_pythons_that_the_kit_and_the_makefile_name():
     first, last = kit.pythons().split(" to ")
     makefile = (ROOT / "Makefile").read_text()
-    assert f"With Python {first} to {last}," in TEXT
+    assert f"Python {first} to {last}:" in TEXT
     assert f"Python {first} or later" in makefile
     assert f"newer than {last}," in makefile

@@ -133,8 +133,8 @@ def _merged(unit: Unit, text: str, built: NotebookNode, edited: str) -> str:
     written = jupytext.reads(text, fmt="py:percent")
     if _write(written) != text:
         raise CourseError(
-            f"{_shown(unit.text, unit)} is not laid out as Jupytext does it; open and "
-            f"save it as a notebook once, then adopt"
+            f"{_shown(unit.text, unit)} is not formatted as Jupytext writes it; open "
+            f"and save it as a notebook once, then adopt"
         )
     old = _content(built)
     book = nbformat.reads(edited, as_version=4)
@@ -142,7 +142,7 @@ def _merged(unit: Unit, text: str, built: NotebookNode, edited: str) -> str:
     if new[:_GENERATED] != old[:_GENERATED]:
         raise CourseError(
             f"{_shown(unit.source, unit)}: the first {_GENERATED} cells (badge, kit) "
-            f"are made by the build; put them back as they were"
+            f"are written by the build; restore them"
         )
     pairs = _paired(old[_GENERATED:], new[_GENERATED:])
     cells = []

@@ -115,8 +115,8 @@ def refuse_wrong(cells: Sequence[Cell], path: Sequence[str]) -> None:
     spent = sum(minutes[numbered[name]] for name in path)
     if 2 * spent > sum(minutes.values()):
         raise CourseError(
-            f"unit.toml, path: its exercises take {spent} minutes; at most half of "
-            f"{sum(minutes.values())} carry the story"
+            f"unit.toml, path: its exercises take {spent} minutes; a short path "
+            f"takes at most half of {sum(minutes.values())}"
         )
     true = f"About {hours(total(cells, numbered) + sum(written(cells)))} hours"
     if path:

@@ -77,8 +77,8 @@ def _telling(specification: Specification, kind: CaseKind) -> CaseKind:
             else:
                 return _Told(made, case.expected)
         raise CourseError(
-            f"{specification.name}, case {kind.name}: none of {_DRAWINGS} drawings "
-            f"tells all of these from the right: {', '.join(kind.tells)}"
+            f"{specification.name}, case {kind.name}: none of {_DRAWINGS} draws "
+            f"tells all of these from the solution: {', '.join(kind.tells)}"
         )
 
     return replace(kind, inputs=inputs)

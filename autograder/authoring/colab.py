@@ -109,6 +109,6 @@ def published(root: Path = ROOT, owner: str = "") -> Repository:
         return told
     if not re.fullmatch(r"[A-Za-z0-9](-?[A-Za-z0-9]){0,38}", owner):
         raise CourseError(
-            f'"{owner}" is no GitHub account; write its name alone, like OWNER=ada-l'
+            f'"{owner}" is not a GitHub account; write only its name, like OWNER=ada-l'
         )
     return replace(told, owner=owner)

@@ -118,8 +118,8 @@ def _refuse_handed_in(unit: Unit) -> None:
     """An edition says what is graded, so it stays once somebody has handed in."""
     if there := sorted((unit.root / "submitted").glob(f"*/{unit.label}")):
         raise CourseError(
-            f"{unit.label} was handed in as it is, by {len(there)}; for a new term run "
-            f"autograder new-term, else remove submitted/*/{unit.label} first"
+            f"{len(there)} student(s) have handed in {unit.label}; for a new term run "
+            f"autograder new-term, otherwise remove submitted/*/{unit.label} first"
         )
 
 

@@ -160,9 +160,9 @@ def create(unit: Unit, name: str) -> list[Path]:
     probe = unit.folder / "probes" / f"{name}.py"
     for path in (exercise, probe):
         if path.exists():
-            raise CourseError(f"{path.relative_to(unit.root)} is there already")
+            raise CourseError(f"{path.relative_to(unit.root)} already exists")
     if any(cell.name == f"{unit.name}/{name}" for cell in cells):
-        raise CourseError(f"{unit.text.name} has an exercise {name} already")
+        raise CourseError(f"{unit.text.name} already has an exercise {name}")
     count = sum(cell.role == "check" for cell in cells)
     words = {
         "unit": unit.name,

@@ -112,7 +112,7 @@ def _cell(raw: nbformat.NotebookNode, where: str, unit: Unit) -> Cell:
 def _points(metadata: dict[str, Any], role: str, where: str) -> float:
     graded = role in ("check", "written")
     if graded != ("points" in metadata):
-        raise CourseError(f"{where}: points belong to check and written cells, only")
+        raise CourseError(f"{where}: only check and written cells have points")
     points = metadata.get("points", 0)
     if not isinstance(points, int | float) or isinstance(points, bool) or points < 0:
         raise CourseError(f"{where}: points must be a number, not {points!r}")
@@ -130,15 +130,13 @@ def _check_cell(cell: Cell, unit: Unit) -> None:
     if cell.role == "exercise" and cell.text.count(BEGIN) != cell.text.count(END):
         raise CourseError(f"{cell.where}: {BEGIN} and {END} do not pair up")
     if (cell.role == "exercise" and not marked) or (marked and not cell.role):
-        raise CourseError(
-            f"{cell.where}: {BEGIN} belongs in exercises, in each of them"
-        )
+        raise CourseError(f"{cell.where}: exercise cells, and no others, need {BEGIN}")
     if cell.role == "check":
         target(cell)
     if cell.folded and (cell.role or cell.text.partition(TITLE)[0]):
         raise CourseError(
             f'{cell.where}: a folded cell begins with "{TITLE}...", which says what '
-            "its code does, and is nobody's exercise"
+            "its code does, and is not an exercise"
         )
 
 
@@ -174,7 +172,9 @@ def _check_whole(cells: list[Cell], unit: Unit) -> None:
     for cell in cells:
         lonely = cell.role == "exercise" and cell.name not in checks
         if lonely or (cell.role == "check" and cell.name not in exercises):
-            raise CourseError(f'{cell.where}: "{cell.name}" lacks its other half')
+            raise CourseError(
+                f'{cell.where}: "{cell.name}" needs both an exercise and a check'
+            )
     total = sum(cell.points for cell in cells)
     if abs(total - 100) > 1e-9:
         raise CourseError(f"{unit.text.name}:1: points sum to {total:g}, not to 100")

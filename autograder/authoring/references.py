@@ -81,7 +81,7 @@ def _agree(
             )
         if target(cell) != by_name[name].target:
             raise CourseError(
-                f"{cell.where}: the check is given {target(cell)}, the bank's target "
+                f"{cell.where}: the check gets {target(cell)}, its exercise's target "
                 f"is {by_name[name].target}"
             )
     extra = set(by_name) - set(checks)

@@ -66,7 +66,9 @@ def refuse_leaks(cells: list[Cell], release: str) -> None:
     texts = [cell.source for cell in notebook.cells if cell.source not in given]
     text = "\n".join(texts)
     if "check.hidden" in text or "BEGIN " in text:
-        raise CourseError(f"{cells[0].where}: a hidden test or a marker is released")
+        raise CourseError(
+            f"{cells[0].where}: the release contains a hidden test or a marker"
+        )
     for cell in cells:
         for line in solution_lines(cell):
             if line in text:

@@ -66,8 +66,8 @@ def _convincing(unit: Unit) -> tuple[str, list[Exercise]]:
         if not failures:
             return seed, hidden
     raise CourseError(
-        f"{failures[0]}, with each of {TRIES} drawings; nothing was changed. "
-        f"See to the cases in autograder/units/{unit.name}/exercises/"
+        f"{failures[0]}, in each of {TRIES} draws; nothing was changed. "
+        f"Check the cases in autograder/units/{unit.name}/exercises/"
     )
 
 

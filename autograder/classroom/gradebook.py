@@ -61,7 +61,7 @@ def find_assignment(name: str, root: Path) -> str:
         return found[0]
     if not known:
         raise CourseError(
-            f"{root} is no course folder: it has no source/; say where it is with "
+            f"{root} is not a course folder (it has no source/); give one with "
             "--course FOLDER"
         )
     raise CourseError(f'no assignment "{name}"; there are {", ".join(known)}')

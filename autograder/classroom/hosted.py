@@ -43,7 +43,10 @@ def grade(
         CourseError: grading failed for a reason that is not the student's.
     """
     if not (course / "nbgrader_config.py").is_file():
-        raise CourseError(f"{course} has no nbgrader_config.py; say --course FOLDER")
+        raise CourseError(
+            f"{course} has no nbgrader_config.py; give the course folder with "
+            "--course FOLDER"
+        )
     with tempfile.TemporaryDirectory(prefix="hand-in-") as name:
         folder = Path(name)
         for step in ("source", "release"):

@@ -39,7 +39,7 @@ def preview(unit: str, root: Path) -> tuple[list[Change], bool]:
     gradebook.read(unit, root)  # which says what is missing
     url, _ = gradebook.place(root)
     if not url.startswith(_SQLITE):
-        raise CourseError("a preview needs a gradebook in a file, of SQLite")
+        raise CourseError("a preview needs a gradebook in an SQLite file")
     book = Path(url.removeprefix(_SQLITE))
     with _copied(unit, root.resolve(), book) as copy:
         command = [
@@ -82,7 +82,7 @@ def _copied(unit: str, root: Path, book: Path) -> Iterator[Path]:
                 old.backup(new)
             yield copy
     except (OSError, shutil.Error, sqlite3.Error) as error:
-        raise CourseError(f"no copy for a preview can be made: {error}") from None
+        raise CourseError(f"cannot copy the course for a preview: {error}") from None
 
 
 def _copy(old: Path, new: Path) -> None:

@@ -105,12 +105,12 @@ def progress(
     """
     units = tuple(book.unit for book in books)
     if unknown := sorted(set(weights) - set(units)):
-        raise CourseError(f"nothing is graded of {', '.join(unknown)}")
+        raise CourseError(f"nothing is graded in {', '.join(unknown)}")
     if not 0 <= drop < len(units):
         raise CourseError(f"of {len(units)} units, {drop} cannot be dropped")
     heavy = tuple(weights.get(unit, 1.0) for unit in units)
     if min(heavy) < 0 or not sum(heavy):
-        raise CourseError("weights are numbers from 0 on, and not all of them 0")
+        raise CourseError("weights must not be negative, and not all of them may be 0")
     people = {
         person.id: person
         for book in books
@@ -207,5 +207,7 @@ def parse_weights(texts: Iterable[str], units: Sequence[str]) -> dict[str, float
         try:
             weights[found[0]] = float(number)
         except (IndexError, ValueError):
-            raise CourseError(f'"{text}" is no weight; write one like 06=3') from None
+            raise CourseError(
+                f'"{text}" is not a weight; write one like 06=3'
+            ) from None
     return weights

@@ -35,7 +35,7 @@ def regrade(unit: str, root: Path, student: str) -> None:
     # What is refused needs a person, too, and is a result.
     if done.returncode and f"{unit}: 1 refused\n" not in done.stderr:
         raise CourseError(
-            f"{student} was not graded again, so nothing is noted; see above"
+            f"{student} was not graded again, so nothing is recorded; see above"
         )
 
 

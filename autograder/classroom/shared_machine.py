@@ -123,21 +123,25 @@ def set_up(room: Classroom) -> None:
 
 def _require(room: Classroom) -> None:
     if not sys.platform.startswith("linux") or os.geteuid():
-        raise CourseError("this makes groups and folders for others: run it with sudo")
+        raise CourseError(
+            "this creates groups and folders for other accounts: run it with sudo"
+        )
     if not room.graders:
-        raise CourseError("who grades? name the accounts: --graders prof ta1 ta2")
+        raise CourseError(
+            "no graders are given; name their accounts: --graders prof ta1 ta2"
+        )
     for grader in room.graders:
         try:
             pwd.getpwnam(grader)
         except KeyError:
             raise CourseError(
-                f'there is no account "{grader}"; make it first: sudo adduser {grader}'
+                f'there is no account "{grader}"; create it: sudo adduser {grader}'
             ) from None
     config = room.config / "nbgrader_config.py"
     if config.exists() and not config.read_text().startswith(_FIRST_LINE):
         raise CourseError(
-            f"{config} is not from here; move it away, run this again, and put your "
-            f"own settings into {room.course / 'nbgrader_config.py'}"
+            f"{config} was not written by this command; move it away, run this "
+            f"again, and put your settings into {room.course / 'nbgrader_config.py'}"
         )
 
 

@@ -183,7 +183,7 @@ class Commands:
         failed = unsure and not self._autograde(f"--student={student}")
         if not is_graded(student, self.unit, self.root, failed):
             raise NotGradedError(
-                f"{student} was not graded, and waits for another try; see above"
+                f"{student} was not graded and will be tried again; see above"
             )
         self._ask("generate_feedback", self.unit, student, force=True)
         if self.exchange:
@@ -213,9 +213,7 @@ def alone(root: Path, unit: str) -> Iterator[None]:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            raise CourseError(
-                f"{unit} is watched already, by another command"
-            ) from None
+            raise CourseError(f"{unit} is already watched by another command") from None
         yield
 
 

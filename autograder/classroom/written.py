@@ -86,7 +86,7 @@ def questions(unit: str, root: Path) -> list[EssayPrompt]:
             found.append(EssayPrompt(mark.grade_id, named, float(mark.points), items))
         text = cell.source if cell.cell_type == "markdown" else ""
     if not found:
-        raise CourseError(f"{unit} asks for no answer in words")
+        raise CourseError(f"{unit} has no written questions")
     return found
 
 
@@ -192,7 +192,7 @@ def take_list(unit: str, root: Path, path: Path) -> int:
     stem = path.stem.removeprefix(f"{unit}-")
     found = [q for q in questions(unit, root) if q.name == stem]
     if not found:
-        raise CourseError(f"{path}: its name is that of no question of {unit}")
+        raise CourseError(f"{path}: its name matches no question of {unit}")
     given: dict[str, tuple[float | None, str]] = {}
     kept = comment_bank.place(root, unit, found[0].name)
     bank = before = comment_bank.read(kept)
@@ -206,7 +206,7 @@ def take_list(unit: str, root: Path, path: Path) -> int:
             raise CourseError(f"{path}: {student}: {error}") from None
         said = _points(found[0], table, row, path), comment
         if given.setdefault(student, said) != said:
-            raise CourseError(f"{path}: two rows of {student} say different things")
+            raise CourseError(f"{path}: two rows of {student} contradict each other")
     for row in table.rows:
         student, other = (sheet.as_meant(table.cell(row, t)) for t in ("student", SAME))
         if given[student] == _NOTHING and other in given:

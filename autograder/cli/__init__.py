@@ -51,7 +51,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"autograder: {where}{error.strerror or error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print("autograder: stopped; the same command begins again", file=sys.stderr)
+        print(
+            "autograder: stopped; run the same command to start again", file=sys.stderr
+        )
         return 128 + signal.SIGINT
 
 
@@ -70,7 +72,7 @@ def _refuse_another_course(folder: Path) -> None:
     here = folder / "autograder" / "course"
     if here.is_dir() and not here.samefile(ROOT / "autograder" / "course"):
         raise CourseError(
-            f"this environment is that of the course in {ROOT}; make one for this "
+            f"this environment belongs to the course in {ROOT}; create one for this "
             "folder: rm -r .venv; make setup"
         )
 

@@ -101,7 +101,10 @@ def _build_unit(unit: Unit, options: argparse.Namespace) -> None:
     print(f"{_with_edition(unit)}: {listed or 'up to date'}")
     print("".join(f"    {line}\n" for line in why.splitlines()), end="")
     for key, asked in edition.gives_away(unit, edition.recorded(unit)):
-        print(f"{unit.label}: {key} is given, and answers {asked}", file=sys.stderr)
+        print(
+            f"{unit.label}: {key} is given, and its solution also solves {asked}",
+            file=sys.stderr,
+        )
 
 
 def _chosen(options: argparse.Namespace) -> list[Unit]:
@@ -140,7 +143,7 @@ def _new_exercise(options: argparse.Namespace) -> int:
     for path in create(unit, options.name):
         print(path.relative_to(unit.root))
     print(
-        f"Fill in what says {MARK} and take points from another exercise; then: "
+        f"Fill in every {MARK} and take points from another exercise; then run: "
         f"autograder build {unit.number}"
     )
     return 0

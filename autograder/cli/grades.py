@@ -121,11 +121,13 @@ def _report(options: argparse.Namespace) -> int:
     from autograder.classroom import gradebook, progress, report
 
     if bool(options.unit) == options.all:
-        raise CourseError("say a unit, or --all")
+        raise CourseError("give a unit, or --all")
     if options.all and (options.shareable or options.before):
-        raise CourseError("--shareable and --before are for the report of a unit")
+        raise CourseError(
+            "--shareable and --before are only for the report of one unit"
+        )
     if options.unit and (options.weight or options.drop):
-        raise CourseError("--weight and --drop are for --all")
+        raise CourseError("--weight and --drop need --all")
     if options.all:
         known = sorted({p.parent.name for p in options.course.glob("source/*/*.ipynb")})
         weights = progress.parse_weights(options.weight, known)
@@ -239,7 +241,7 @@ def _regrade(options: argparse.Namespace) -> int:
     if options.preview == bool(options.student) or (
         bool(options.student) != bool(options.exercise)
     ):
-        raise CourseError("say STUDENT and EXERCISE, or --preview alone")
+        raise CourseError("give STUDENT and EXERCISE, or only --preview")
     if options.preview:
         return _preview(unit, options.course)
     about = (unit, options.course, options.student, options.exercise)
@@ -258,7 +260,7 @@ def _preview(unit: str, root: Path) -> int:
     found, well = preview.preview(unit, root)
     if found:
         print(*changes.lines(found), sep="\n")
-        print(f"nothing is written yet; to do so: nbgrader autograde {unit}")
+        print(f"nothing has been written; to apply this: nbgrader autograde {unit}")
     elif well:
         print("no score would change")
     return 0 if well else 1

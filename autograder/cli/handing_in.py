@@ -153,7 +153,7 @@ def _exchange(options: argparse.Namespace) -> int:
     set_up(room)
     listed = ", ".join(options.graders)
     print(f"exchange: {room.exchange}\ncourse:   {room.course}, for {listed}")
-    print(f"{listed}: log out and in once, so that the group {options.group} counts")
+    print(f"{listed}: log out and in to join the group {options.group}")
     return 0
 
 
@@ -164,7 +164,7 @@ def _collect(options: argparse.Namespace) -> int:
     unit = gradebook.find_assignment(options.unit, options.course)
     refuse_full(options.course)
     if options.lms and options.lms.lower() not in layouts.NAMES:
-        raise CourseError(f"--lms is one of {', '.join(layouts.NAMES)}")
+        raise CourseError(f"--lms must be one of {', '.join(layouts.NAMES)}")
     known = roster.of_course(options.course, options.roster)
     if options.roster:
         roster.keep(known, options.course)
@@ -190,7 +190,7 @@ def _watch(options: argparse.Namespace) -> int:
     from autograder.classroom import gradebook, watch
 
     if options.per_hour < 1 or not 0 < options.every < _LONGEST_WAIT:
-        raise CourseError("--per-hour is 1 or more, --every some seconds of a day")
+        raise CourseError("--per-hour must be at least 1, --every some seconds")
     unit = gradebook.find_assignment(options.unit, options.course)
     root = options.course.resolve()
     steps = watch.Commands(unit, root, options.exchange, options.tell)
@@ -206,9 +206,9 @@ def _hosted(options: argparse.Namespace) -> int:
 
     unit = gradebook.find_assignment(options.unit, options.course)
     if options.format not in results.FORMATS:
-        raise CourseError(f"--format is one of {', '.join(results.FORMATS)}")
+        raise CourseError(f"--format must be one of {', '.join(results.FORMATS)}")
     if options.tell not in results.TELL:
-        raise CourseError(f"--tell is one of {', '.join(results.TELL)}")
+        raise CourseError(f"--tell must be one of {', '.join(results.TELL)}")
     book = hosted.grade(unit, options.submission, options.course, options.unconfined)
     (submission,) = book.submissions
     text = results.FORMATS[options.format](book, submission, options.tell)
@@ -234,9 +234,9 @@ def _extend(options: argparse.Namespace) -> int:
     for student, time in sorted(extensions.granted(options.course, unit).items()):
         print(f"{student}: {time} after the deadline" if time else f"{student}: none")
     for student in sorted({*options.students} - gradebook.known_ids(options.course)):
-        print(f"{student} is in neither gradebook nor submitted/: a slip of the pen?")
+        print(f"{student} is in neither the gradebook nor submitted/; is that a typo?")
     if options.students:
-        print(f"it counts from the next run on: nbgrader autograde {unit}")
+        print(f"it takes effect with the next run: nbgrader autograde {unit}")
     return 0
 
 
@@ -262,7 +262,9 @@ def _extra(options: argparse.Namespace, unit: str) -> timedelta | None:
     else:
         days, hours = options.days or 0.0, options.hours or 0.0
         if not abs(days) + abs(hours) / 24 < _LONGEST_EXTENSION:  # nor is it a number
-            raise CourseError(f"an extension has less than {_LONGEST_EXTENSION} days")
+            raise CourseError(
+                f"an extension must be shorter than {_LONGEST_EXTENSION} days"
+            )
         extra = timedelta(days=days, hours=hours)
     if extra < timedelta():
         raise CourseError("an extension cannot end before the deadline")

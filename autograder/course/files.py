@@ -52,13 +52,13 @@ def refuse_path(root: Path) -> None:
     """
     if odd := [letter for letter in "*?[%" if letter in str(root.absolute())]:
         raise CourseError(
-            f"nbgrader reads {' and '.join(odd)} in the path of a course as something "
-            f"else; rename the folder: {root.absolute()}"
+            f"nbgrader misreads {' and '.join(odd)} in the path of a course; "
+            f"rename the folder: {root.absolute()}"
         )
     if (more := len(os.fsencode(root.absolute())) - _LONGEST) > 0:
         raise CourseError(
-            f"the path of this course is too long for a gradebook, by {more} letters; "
-            f"move the folder: {root.absolute()}"
+            f"the path of this course is too long for a gradebook, by {more} "
+            f"characters; move the folder: {root.absolute()}"
         )
 
 
@@ -78,7 +78,7 @@ def read_json_state(path: Path) -> dict[str, Any]:
     except OSError as error:
         raise CourseError(f"{path} cannot be read: {error.strerror}") from None
     except (ValueError, TypeError):
-        raise CourseError(f"{path} is damaged; mend or remove it") from None
+        raise CourseError(f"{path} is damaged; repair or remove it") from None
 
 
 _ROOM = 16 << 20  # bytes: the graded notebooks of some submissions

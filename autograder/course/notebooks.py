@@ -42,7 +42,7 @@ def text_of(path: Path) -> str:
         way = "" if isinstance(error, PermissionError) else f"; {remedy(path)}"
         raise CourseError(f"{path}: {error.strerror}{way}") from None
     except UnicodeDecodeError:
-        raise CourseError(f"{path} is no text; {remedy(path)}") from None
+        raise CourseError(f"{path} is not a text file; {remedy(path)}") from None
 
 
 def parse(text: str, path: Path) -> NotebookNode:

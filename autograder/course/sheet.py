@@ -47,7 +47,7 @@ def read(path: Path) -> Sheet:
     except OSError as error:
         raise CourseError(f"{path}: {error.strerror}") from None
     except UnicodeDecodeError:
-        raise CourseError(f"{path} is not in UTF-8; save it as such") from None
+        raise CourseError(f"{path} is not in UTF-8; save it as UTF-8") from None
     first = text.partition("\n")[0]
     comma = max(",;\t", key=first.count)
     try:

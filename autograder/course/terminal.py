@@ -91,5 +91,8 @@ def _end(
     if not issubclass(kind, KeyboardInterrupt):
         sys.__excepthook__(kind, error, trace)
         return
-    print("Stopped. Nothing is lost; the same command begins again.", file=sys.stderr)
+    print(
+        "Stopped. Nothing is lost; run the same command to start again.",
+        file=sys.stderr,
+    )
     raise SystemExit(128 + signal.SIGINT)

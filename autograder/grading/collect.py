@@ -91,8 +91,8 @@ class CourseCollect(ExchangeCollect):  # type: ignore[misc]
                 self.src_records.append(found)
                 if found.whole and not max(all_, key=lambda one: one.time).whole:
                     self.log.warning(
-                        "%s: the last hand-in was cut off, by a full disk say; the one "
-                        "before it counts",
+                        "%s: the last hand-in is incomplete (was the disk full?); the "
+                        "one before it counts",
                         student,
                     )
 
@@ -154,7 +154,7 @@ class CourseCollect(ExchangeCollect):  # type: ignore[misc]
         if claimed and claimed <= changed <= claimed + _COPYING:
             return HandedIn(student, path, claimed)
         self.log.warning(
-            "%s: the submission says %s, but was last changed at %s UTC: that counts",
+            "%s: the submission says %s, but was last changed at %s UTC, which counts",
             student, ascii(said), changed,
         )  # fmt: skip
         return HandedIn(student, path, changed)
@@ -205,7 +205,7 @@ class CourseCollect(ExchangeCollect):  # type: ignore[misc]
         newer = known is None or handed_in.time > known
         if not (self.before_duedate or (self.update and newer)):
             self.log.info(
-                "%s has another submission here%s", handed_in.student,
+                "%s has a different submission here%s", handed_in.student,
                 ", a newer one: left as it is" if not newer
                 else "; --update takes the new one",
             )  # fmt: skip
@@ -235,7 +235,7 @@ class CourseCollect(ExchangeCollect):  # type: ignore[misc]
         if changed > time + _COPYING:
             time = changed
             self.log.warning(
-                "%s: changed while it was collected, at %s UTC: that counts",
+                "%s: changed while it was collected, at %s UTC, which counts",
                 handed_in.student, changed,
             )  # fmt: skip
         for name, reason in left_out:

@@ -97,7 +97,9 @@ class CourseAutograde(Autograde, LimitedIntake):  # type: ignore[misc]
             self.coursedir.assignment_id, self.coursedir.student_id
         )
         for folder in put_back(pattern):
-            self.log.warning("%s: put back; its collection was interrupted", folder)
+            self.log.warning(
+                "%s: restored, because its collection was interrupted", folder
+            )
         excluded = {*self.coursedir.student_id_exclude.split(","), *self.waiting}
         found = sorted(glob.glob(pattern))
         folders = {self._student(path): path for path in found}
@@ -109,7 +111,7 @@ class CourseAutograde(Autograde, LimitedIntake):  # type: ignore[misc]
             if student not in excluded and student not in self._odd
         }
         if not folders:
-            raise self._stop(f"there are no submissions like {pattern}")
+            raise self._stop(f"no submission matches {pattern}")
 
     def _student(self, folder: str) -> str:
         pattern = self._format_source("(?P<a>.*)", "(?P<student>.*)", escape=True)
@@ -164,7 +166,7 @@ class CourseAutograde(Autograde, LimitedIntake):  # type: ignore[misc]
             )
         except KeyboardInterrupt:
             self.log.error(
-                "Stopped. What was graded is kept; the same command goes on from here."
+                "Stopped. Everything graded is kept; run the same command to continue."
             )
             raise SystemExit(130) from None
         except CourseError as error:
@@ -301,8 +303,8 @@ def install() -> bool:
     numbers = tuple(int(n) for n in re.findall(r"\d+", version)[:3])
     if not (0, 9, 5) <= numbers < (0, 10):
         print(
-            f"autograder: nbgrader {version} is not known (0.9.5 to 0.9.x is); grading "
-            "goes on without repairs, and stops at the first broken submission",
+            f"autograder: nbgrader {version} is not supported (0.9.5 to 0.9.x is); "
+            "grading goes on without repairs and stops at the first broken submission",
             file=sys.stderr,
         )
         return False

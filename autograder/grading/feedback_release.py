@@ -41,9 +41,9 @@ class CourseFeedback(ExchangeReleaseFeedback):  # type: ignore[misc]
             self.fail(str(error))
         if without:
             self.log.error(
-                "%d without feedback in the exchange, for want of a %s that can be "
-                "read; send the pages in feedback/ in another way (autograder feedback "
-                "%s packs them): %s",
+                "%d students get no feedback through the exchange, because their %s "
+                "cannot be read; send them the pages in feedback/ (autograder "
+                "feedback %s packs them): %s",
                 len(without), SECRET, self.coursedir.assignment_id, ", ".join(without),
             )  # fmt: skip
 

@@ -33,7 +33,7 @@ class CourseList(ExchangeList):  # type: ignore[misc]
     def _can_be_listed(self, path: str) -> bool:
         if reason := self._objection(Path(path)):
             self.log.error(
-                "Not listed: %s: %s; nbgrader collect takes of it what can be taken",
+                "Not listed: %s: %s; nbgrader collect stores what it can",
                 ascii(Path(path).name), reason,
             )  # fmt: skip
         return not reason

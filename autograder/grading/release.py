@@ -36,7 +36,7 @@ PATIENCE = 60.0  # seconds that a locked gradebook is waited for
 class CourseGenerate(GenerateAssignment):  # type: ignore[misc]
     """nbgrader's converter, working beside ``release/`` until all is made.
 
-    A release that is there already is entered in the gradebook, if it is not yet.
+    A release that already exists is entered in the gradebook, if it is not yet.
     """
 
     _beside = False
@@ -131,7 +131,7 @@ class CourseGenerate(GenerateAssignment):  # type: ignore[misc]
         try:
             pairs = self._pairs(release)
             if book.use(lambda book: register(book, assignment, pairs, self.config)):
-                self.log.info(f"{release} is as it should be: the gradebook has it now")
+                self.log.info(f"{release} is up to date; it is now in the gradebook")
         except CourseError as error:
             self._refuse(error)
         finally:

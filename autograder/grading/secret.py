@@ -27,7 +27,9 @@ def course_secret(root: Path) -> bytes:
     except PermissionError:  # never another one: it draws other inputs
         raise CourseError(permission_message(path)) from None
     except OSError as error:
-        raise CourseError(f"{path} cannot be had: {error.strerror}") from None
+        raise CourseError(
+            f"{path} cannot be read or written: {error.strerror}"
+        ) from None
 
 
 def _make(path: Path) -> None:

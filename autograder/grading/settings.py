@@ -31,11 +31,15 @@ def loaded(kind: object) -> type:
     if isinstance(kind, type):
         return kind
     if not isinstance(kind, str):
-        raise CourseError(f"a setting names {kind!r}, which is no preprocessor's class")
+        raise CourseError(
+            f"a setting names {kind!r}, which is not a preprocessor's class"
+        )
     try:
         found: type = import_item(kind)
     except ImportError as error:
-        raise CourseError(f"a setting names {kind}, not known here: {error}") from None
+        raise CourseError(
+            f"a setting names {kind}, which is unknown: {error}"
+        ) from None
     return found
 
 
@@ -123,7 +127,7 @@ def class_name(kind: Preprocessor) -> str:
         return kind
     if kind.__module__ == "__main__" or "." in kind.__qualname__:
         raise CourseError(
-            f"the class {kind.__qualname__} cannot be found by another process: put it "
-            "into a module, or grade with c.Autograde.jobs = 1"
+            f"the class {kind.__qualname__} cannot be imported by other processes: put "
+            "it into a module, or grade with c.Autograde.jobs = 1"
         )
     return f"{kind.__module__}.{kind.__name__}"

@@ -65,7 +65,7 @@ def test_another_time_or_path_is_refused_with_what_is_true(head, says):
 @pytest.mark.parametrize(
     ("path", "says"),
     [
-        (["n/second"], "take 80 minutes; at most half of 140 carry the story"),
+        (["n/second"], "take 80 minutes; a short path takes at most half of 140"),
         (["n/fourth"], "there is no exercise n/fourth"),
     ],
 )

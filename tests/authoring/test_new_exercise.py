@@ -77,7 +77,7 @@ def test_it_is_not_built_before_it_is_filled(unit):
         ("../half", "cannot be the name"),
         ("", "cannot be the name"),
         ("class", "cannot be the name"),
-        ("double", "exercises/double.py is there already"),
+        ("double", "exercises/double.py already exists"),
     ],
 )
 def test_a_name_that_cannot_be_or_is_taken_changes_nothing(unit, name, says):

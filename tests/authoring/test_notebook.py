@@ -67,7 +67,7 @@ def test_a_folded_cell_says_what_it_does_and_is_no_exercise(tmp_path, old, new):
         ('exercise="tiny/double"', 'exercize="tiny/double"', ":9: cannot read"),
         ('exercise="tiny/double"', 'exercise="other/double"', ':9: "other/double"'),
         ("points=95", "points='many'", ":17: points must be a number"),
-        ("points=95", "", ":17: points belong"),
+        ("points=95", "", ":17: only check and"),
         ("points=95", "points=90", ":1: points sum to 95"),
         ("    ### END SOLUTION\n", "", ":9: ### BEGIN SOLUTION"),
         ("    ### BEGIN SOLUTION\n", "", ":9: ### BEGIN SOLUTION"),
@@ -94,7 +94,7 @@ def test_faults_are_refused_with_file_and_line(tmp_path, old, new, says):
 
 
 def test_an_exercise_without_check_is_refused(tmp_path):
-    with pytest.raises(CourseError, match="lacks its other half"):
+    with pytest.raises(CourseError, match="needs both an exercise and a check"):
         text = TEXT.replace("double", "lone")
         body = text[text.index("# %% exercise") : text.index("# %% check")]
         notebook.read(as_text(tmp_path, TEXT + body))

@@ -54,7 +54,7 @@ def test_an_assignment_is_found_by_its_number_and_by_its_name(graded):
 
 
 def test_what_is_missing_is_said(graded, tmp_path):
-    with pytest.raises(CourseError, match="is no course folder"):
+    with pytest.raises(CourseError, match="is not a course folder"):
         gradebook.find_assignment("01", tmp_path / "nowhere")
     (graded / "gradebook.db").rename(graded / "elsewhere.db")
     with pytest.raises(CourseError, match="there is no gradebook at"):

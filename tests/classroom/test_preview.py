@@ -35,7 +35,7 @@ def test_a_preview_lists_what_would_change_and_writes_nothing(graded, capfd):
     said = capfd.readouterr()
     assert status == 1 and "Needs a person: cut: refused" in said.err
     assert "bob      numbers-double     0.5      0  mended check" in said.out
-    assert f"nothing is written yet; to do so: nbgrader autograde {UNIT}" in said.out
+    assert "nothing has been written; to apply this: nbgrader autograde" in said.out
     assert stamps(graded) == before
 
 
@@ -51,4 +51,4 @@ def test_a_unit_that_was_never_graded_has_no_preview(tmp_path, graded_once, caps
 @pytest.mark.parametrize("asked", [[], ["bob"], ["bob", "double", "--preview"]])
 def test_a_regrade_is_of_one_answer_or_a_preview_of_all(graded, capsys, asked):
     assert cli.main(["regrade", "01", *asked, "--course", str(graded)]) == 1
-    assert "say STUDENT and EXERCISE, or --preview alone" in capsys.readouterr().err
+    assert "give STUDENT and EXERCISE, or only --preview" in capsys.readouterr().err

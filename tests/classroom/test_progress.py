@@ -63,7 +63,7 @@ def test_late_days_and_extensions_stand_beside():
 
 @pytest.mark.parametrize("text", ["06", "07=1", "01=much"])
 def test_a_weight_that_cannot_be_read_is_said(text):
-    with pytest.raises(CourseError, match="no weight; write one like 06=3"):
+    with pytest.raises(CourseError, match="not a weight; write one like 06=3"):
         progress.parse_weights([text], ["01_a", "06_b"])
 
 
@@ -74,4 +74,4 @@ def test_a_page_and_a_table_are_made_of_a_graded_course(graded, capsys):
     assert f"Ada Lovelace ({WHOLE})" in page and "×" in page
     assert (graded / "reports" / "course.csv").read_text().count("\n") > 3
     assert cli.main(["report", *where]) == 1
-    assert "say a unit, or --all" in capsys.readouterr().err
+    assert "give a unit, or --all" in capsys.readouterr().err

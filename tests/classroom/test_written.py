@@ -82,7 +82,7 @@ def test_a_student_who_stands_there_twice_leaves_everything_as_it_was(graded, li
     listed.write_text("".join([titles, *rows, own]))
     assert written.take_list(UNIT, graded, listed) == 1, "the same, twice"
     listed.write_text("".join([titles, *rows, own.replace("3", "1")]))
-    with pytest.raises(CourseError, match=f"two rows of {WHOLE} say different things"):
+    with pytest.raises(CourseError, match=f"two rows of {WHOLE} contradict each other"):
         written.take_list(UNIT, graded, listed)
     assert score(graded, WHOLE) == 3
 

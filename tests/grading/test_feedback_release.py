@@ -58,7 +58,7 @@ def test_feedback_of_one_student_stops_nobody_else_s(tmp_path, config, caplog):
         lay_out(tmp_path, student, secret)
     assert release(tmp_path, config) == ["ada", "zoe"]
     (said,) = [one for one in caplog.records if one.levelno >= logging.ERROR]
-    assert said.getMessage().startswith("3 without feedback in the exchange")
+    assert said.getMessage().startswith("3 students get no feedback through the exch")
     assert said.getMessage().endswith(f"feedback {UNIT} packs them): eve, mal, tom")
 
 

@@ -118,7 +118,9 @@ class Archive:
         except RefusedError:  # whoever reads has had enough
             raise
         except Exception:  # each way to pack has errors of its own
-            raise NotPlacedError("damaged, or packed in an unknown way") from None
+            raise NotPlacedError(
+                "damaged, or compressed by an unknown method"
+            ) from None
 
     def _check_whole(self) -> None:
         infos = self._zip.infolist()
@@ -127,7 +129,9 @@ class Archive:
         end = 0  # members that share bytes are how small archives become huge ones
         for info in sorted(infos, key=lambda info: info.header_offset):
             if info.header_offset < end:
-                raise NotPlacedError("its members overlap: it was made to deceive")
+                raise NotPlacedError(
+                    "its members overlap, as only in a manipulated archive"
+                )
             end = info.header_offset + 30 + info.compress_size
 
     def _members(self) -> Iterator[Member]:

@@ -53,7 +53,7 @@ def contents(
                 except NotPlacedError as reason:
                     notes.append(f"{path} cannot be unpacked: {reason}")
     if set(files) == {ONLINE_TEXT}:
-        raise NotPlacedError("it is a text typed into the LMS, without any file")
+        raise NotPlacedError("it is text typed into the LMS, without a file")
     if not _notebooks(files):
         notes.append("there is no notebook in it")
     return _named(files, unit), notes

@@ -118,7 +118,7 @@ def to_utc(zone: str = "") -> ToUtc:
         there = zoneinfo.ZoneInfo(zone) if zone else None
     except (zoneinfo.ZoneInfoNotFoundError, ValueError):
         raise CourseError(
-            f'there is no time zone "{zone}"; one is like "Europe/Berlin"'
+            f'there is no time zone "{zone}"; write one like "Europe/Berlin"'
         ) from None
 
     def convert(local: datetime.datetime) -> datetime.datetime:
@@ -148,10 +148,10 @@ def detect(archive: Source, lms: str = "") -> Layout:
     most = max(counts.values())
     best = [layout for layout in _LAYOUTS if counts[layout.lms] == most]
     if not most:
-        raise NotPlacedError(f"its names are those of none of {', '.join(counts)}")
+        raise NotPlacedError(f"its file names match none of {', '.join(counts)}")
     if len(best) > 1:
         listed = " or ".join(layout.lms for layout in best)
-        raise NotPlacedError(f"it may come from {listed}; say which with --lms")
+        raise NotPlacedError(f"it may come from {listed}; choose one with --lms")
     return best[0]
 
 
@@ -175,7 +175,7 @@ def attempts(
     ]
     matched = [(member, match) for member, match in matches if match]
     if not matched:
-        raise NotPlacedError(f"none of its names is one that {layout.lms} gives")
+        raise NotPlacedError(f"none of its file names looks like {layout.lms}'s")
     if layout.lms == "Blackboard":
         prefix = _prefix({match["head"] for _, match in matched}, known)
     if layout.lms == "Gradescope":
@@ -256,8 +256,8 @@ def _prefix(heads: Collection[str], known: Collection[str]) -> str:
         possible = [p for p in possible if hits[p] == most] if most else []
     if len(possible) != 1:
         raise NotPlacedError(
-            "it cannot be told where the assignment's name ends and the user names "
-            "begin; give a roster with all user names"
+            "its file names do not show where the assignment's name ends and the user "
+            "name begins; give a roster with all user names"
         )
     return possible[0]
 
@@ -282,7 +282,7 @@ def _submitters(archive: Source, handed_in: Collection[str]) -> dict[str, Submit
     files = [m for m in files if m.name.count("/") <= 1 and m.name not in handed_in]
     if len(files) != 1:
         raise NotPlacedError(
-            f"it has no {_METADATA}, which says who the submissions are from"
+            f"it has no {_METADATA}, which says whose the submissions are"
         )
     text = archive.read(files[0], _LARGEST_METADATA)
     try:

@@ -37,7 +37,7 @@ Claim = tuple[Submitter, Attempt]  # somebody taken for a student, and their wor
 class Placing:
     """What became of a submission, a file, or a whole archive (``who`` is "").
 
-    ``status`` is "placed", "replaced", "same" (it is there already), "older" (than what
+    ``status`` is "placed", "replaced", "same" (it already exists), "older" (than what
     is there), "unclear" (which is newer) or "not placed".
     """
 
@@ -156,13 +156,13 @@ def _latest(found: Sequence[Claim]) -> Claim:
         listed = " and ".join(sorted(claimants.values())[:_LISTED])
         more = f" and {len(claimants) - _LISTED} more" * (len(claimants) > _LISTED)
         raise NotPlacedError(
-            f"several claim to be it: {listed}{more}; none is placed: tell them apart "
+            f"several people match: {listed}{more}; none is stored. Distinguish them "
             "in the LMS or the roster (email, lms_user_id), and collect again"
         )
     latest = max(found, key=lambda claim: claim[1].when or datetime.datetime.min)
     if sum(attempt.when == latest[1].when for _, attempt in found) > 1:
         raise NotPlacedError(
-            "it has several submissions; which is the latest cannot be told"
+            "it has several submissions, and it is unclear which is the latest"
         )
     return latest
 

@@ -72,7 +72,7 @@ class Roster:
         shown = person.shown
         if len(found) > 1:
             listed = ", ".join(sorted(found))
-            raise NotPlacedError(f"{shown} may be each of {listed} of the roster")
+            raise NotPlacedError(f"{shown} may be any of {listed} on the roster")
         if found:
             numbers = meant[0].participants
             if not layout.lasting and len(numbers) > 1:
@@ -86,7 +86,7 @@ class Roster:
             raise NotPlacedError(
                 f"{layout.lms} hides who {shown} is; {_UNBLIND[layout.lms]}"
             )
-        raise NotPlacedError(f"{shown} is nobody of the roster")
+        raise NotPlacedError(f"{shown} is not on the roster")
 
     def _itself(self, person: Submitter, layout: Layout, blind: bool) -> str:
         if blind:
@@ -129,7 +129,7 @@ def valid(student: str) -> str:
     """
     if not _ID.fullmatch(student):
         raise NotPlacedError(
-            f'"{student[:60]}" cannot name a folder; give a roster with ids'
+            f'"{student[:60]}" cannot be the name of a folder; give a roster with ids'
         )
     return student
 

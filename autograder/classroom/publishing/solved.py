@@ -34,7 +34,7 @@ def solved(unit: Unit) -> str:
         cell.source = _MARKER.sub("", _HIDDEN.sub("", cell.source)).rstrip("\n")
         cell.metadata.pop("nbgrader", None)
         if "check.hidden(" in cell.source or "### BEGIN " in cell.source:
-            raise CourseError(f"{unit.label}: a hidden test would be handed out")
+            raise CourseError(f"{unit.label}: the notebook would contain a hidden test")
     text: str = nbformat.writes(notebook, version=nbformat.NO_CONVERT)
     return text + "\n"
 
@@ -51,8 +51,8 @@ def release(unit: Unit, path: Path, last: datetime.datetime | None) -> Path:
     now = datetime.datetime.now(datetime.UTC).replace(tzinfo=None)
     if last and now < last:
         raise CourseError(
-            f"somebody may hand in until {last:%Y-%m-%d %H:%M} UTC; --anyway does it "
-            "now"
+            f"students may hand in until {last:%Y-%m-%d %H:%M} UTC; --anyway writes "
+            "the solutions now"
         )
     write(path, solved(unit))
     return path

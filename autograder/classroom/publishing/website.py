@@ -154,4 +154,4 @@ def _sphinx(texts: Path, pages: Path) -> None:
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     if done.returncode:
-        raise CourseError(f"Sphinx finds something wrong:\n{done.stderr}")
+        raise CourseError(f"Sphinx reports an error:\n{done.stderr}")

@@ -110,7 +110,9 @@ def with_before(overview: Overview, path: Path) -> Overview:
     except ValueError:
         known = {}
     if not known.keys() & {row.name for row in overview.exercises}:
-        raise CourseError(f"{path} is not what report --shareable writes of this unit")
+        raise CourseError(
+            f"{path} is not a shareable report of this unit (report --shareable)"
+        )
     rows = (
         _beside(row, *known.get(row.name, (None, None))) for row in overview.exercises
     )

@@ -48,8 +48,8 @@ def overview(
     taken, counted = book.submissions, book.accepted
     if not named and len(counted) < FEWEST:
         raise CourseError(
-            f"with {len(counted)} submissions everybody could tell who is meant; a "
-            f"shareable report needs {FEWEST}"
+            f"a shareable report of {len(counted)} submissions would identify people; "
+            f"it needs at least {FEWEST}"
         )
     most = sum(e.max_points for e in book.exercises if not e.written)
     known = [judged(submission, book.exercises) for submission in counted]

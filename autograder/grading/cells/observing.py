@@ -99,7 +99,9 @@ def observed(unit: str, cells: Sequence[str], asked: Sequence[Asked]) -> list[st
         try:
             done, _ = run.preprocess(book, {"metadata": {"path": folder}})
         except ConfinementError as error:
-            raise CourseError(f"this machine gives no sandbox: {error}") from error
+            raise CourseError(
+                f"this machine cannot create a sandbox: {error}"
+            ) from error
     return [_printed(cell) for cell in done.cells[len(cells) :]]
 
 

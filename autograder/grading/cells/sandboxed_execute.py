@@ -40,7 +40,7 @@ class SandboxedExecute(CappedOutputs):
     """Executes cells in a sandbox; what ends it ends one cell, and a fresh one goes on.
 
     A fresh sandbox runs the cells before again, without those that have ended a sandbox
-    and without test cells, whose outcome is there already.
+    and without test cells, whose outcome already exists.
     """
 
     timeout = Integer(60, help="CPU seconds of a cell, all its processes.").tag(
@@ -232,7 +232,9 @@ class SandboxedExecute(CappedOutputs):
                 asked.heard(lambda: None)  # its end
         asked.close()
         if asked.lacks_output and not (reason or self.final):
-            raise GradingInfrastructureError("the end of a cell's output did not come")
+            raise GradingInfrastructureError(
+                "the end of a cell's output did not arrive"
+            )
         return reason
 
     def _notebook_is_over(self, span: Span) -> EndReason | None:

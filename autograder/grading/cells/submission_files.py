@@ -21,8 +21,8 @@ def refuse_large(folder: Path, disk_mb: int) -> None:
     size = sum(path.stat().st_size for path in files_below(folder)) / (1 << 20)
     if size > disk_mb / 2:
         raise RefusedError(
-            f"its files take {size:.0f} MB, and at most {disk_mb // 2} MB "
-            "can lie beside a notebook"
+            f"its files take {size:.0f} MB; at most {disk_mb // 2} MB "
+            "are allowed beside a notebook"
         )
 
 

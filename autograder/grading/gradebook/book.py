@@ -160,7 +160,9 @@ class PatientBook:
                 self.close()
                 raise
             if not told:
-                self._log.warning("The gradebook is in use or away; waiting for it.")
+                self._log.warning(
+                    "The gradebook is locked or unreachable; waiting for it."
+                )
             told = True
             time.sleep(0.25)
 

@@ -1,7 +1,7 @@
 """An assignment enters the gradebook by itself: nothing to run before ``autograde``.
 
 ``nbgrader generate_assignment`` writes a release and tells the gradebook of it. Where
-the release is there already (a clone of the course has it), only the second is missing.
+the release already exists (a clone of the course has it), only the second is missing.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def register(
                 made, resources = stage(config=config)(made, resources)
             if _graded(made) != _graded(nbformat.reads(release, as_version=4)):
                 raise CourseError(
-                    f'release/ of "{name}" is not what source/ gives today; run: '
+                    f'the release of "{name}" does not match its source; run: '
                     f'nbgrader generate_assignment "{assignment}" --force'
                 )
     book.finish()

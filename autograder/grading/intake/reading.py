@@ -74,7 +74,7 @@ def _json(data: bytes, limits: SizeLimits) -> Json:
     except RecursionError:
         raise RefusedError("it is nested too deeply") from None
     except (ValueError, MemoryError):
-        raise RefusedError("it is not readable; perhaps it was cut off") from None
+        raise RefusedError("it cannot be read; perhaps it is incomplete") from None
     return _dict(document)
 
 

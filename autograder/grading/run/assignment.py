@@ -148,7 +148,7 @@ class Assignment:
                 known = None
             if known != points:
                 raise CourseError(
-                    f'the gradebook does not have "{name}" as the source has it; run: '
+                    f'the gradebook and the source of "{name}" differ; run: '
                     f'nbgrader generate_assignment "{self.name}" --force'
                 )
 

@@ -94,7 +94,7 @@ class ResultWriter:
         checks = GradingMetadata.of(graded.notebook).checks.values()
         lost = [check for check in checks if check.decided == "person"]
         if lost and not submission.final:
-            raise GradingInfrastructureError("the judge has failed over an answer")
+            raise GradingInfrastructureError("the judge failed on an answer")
         before = self.published(task.student).notebook(task.notebook)
         scores = self.book.use(
             lambda book: self.recorder.record(

@@ -35,7 +35,8 @@ def _refuse_few_files(needed: int) -> None:
             now = more
     if now < _FILES:
         raise CourseError(
-            f"this shell allows {now} open files, too few to grade: ulimit -n {needed}"
+            f"this shell allows {now} open files, which is too few; run: "
+            f"ulimit -n {needed}"
         )
 
 
@@ -45,7 +46,7 @@ def _refuse_few_threads(needed: int) -> None:
         return
     raise CourseError(
         f"this account may have {most} processes and threads and has {used}; grading "
-        f"takes some {needed} more: ulimit -u {used + needed}, or end some"
+        f"needs {needed} more: run ulimit -u {used + needed}, or end some"
     )
 
 

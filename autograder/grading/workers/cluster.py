@@ -147,7 +147,7 @@ class Cluster:
     def _leave_out(self, worker: str, reason: str) -> None:
         if worker not in self._unfit:
             self._unfit[worker] = reason
-            log.warning("nothing more is given to the worker %s: %s", worker, reason)
+            log.warning("the worker %s gets no more submissions: %s", worker, reason)
 
     def _watch(self) -> None:
         """Say it, where work waits for a worker that is not there."""
@@ -156,7 +156,7 @@ class Cluster:
             with contextlib.suppress(Exception):  # it is not the one to tell of a loss
                 waits = bool(self.busy) and not self._fit()
                 if waits and not said:
-                    log.warning("no worker is left: waiting for one to come")
+                    log.warning("no worker is left; waiting for a new one")
                 said = waits
 
     def close(self) -> None:
@@ -171,8 +171,8 @@ class Cluster:
         other = [name for name, found in theirs.items() if found != course_version()]
         if other:
             raise SetupError(
-                f"{len(other)} workers have another version of the course or of what "
-                f"it needs ({other[0]}): install the same there and start them again"
+                f"{len(other)} workers have a different version of the course or of "
+                f"its libraries ({other[0]}): install the same, and restart them"
             )
 
     def _everywhere(self, question: Callable[[], str]) -> dict[str, str]:
@@ -230,7 +230,7 @@ def grade_there(data: bytes, version: str) -> bytes:
         NoSandboxError: this machine can grade nothing.
     """
     if version != course_version():
-        raise CourseError("a worker of the cluster has another version of the course")
+        raise CourseError("a worker of the cluster has a different version")
     folder = tempfile.mkdtemp(prefix="grading-")
     try:
         task = replace(Task.from_bytes(data), folder=f"{folder}/work")

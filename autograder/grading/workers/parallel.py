@@ -190,8 +190,8 @@ class _ForkServer:
             raise CourseError(reason) from None
         if (threads := message["threads"]) != 1:
             raise CourseError(
-                f"an import starts {threads - 1} threads, so that no process can be "
-                "forked; find it among the modules that nbgrader_config.py names, or "
+                f"an import starts {threads - 1} threads, so no process can be forked; "
+                "look for it among the modules that nbgrader_config.py names, or "
                 "grade with c.Autograde.jobs = 1"
             )
         self._ready = True

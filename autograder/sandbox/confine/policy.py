@@ -68,7 +68,7 @@ class Policy:
         if not 0 < self.notebook_seconds < 1e9:
             raise ValueError("notebook_seconds must be a positive number")
         if self.level and self.level not in LEVELS:
-            raise ValueError(f"{self.level!r} is none of {', '.join(LEVELS)}")
+            raise ValueError(f"{self.level!r} is not one of {', '.join(LEVELS)}")
         for name in ("readable", "hidden", "imports"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
 

@@ -24,7 +24,7 @@ def test_the_command_prints_a_table_and_its_status_asks_for_a_person(course, cap
     roster = ["--roster", str(course.root / "roster.csv")]
     assert cli.main([*command, *roster]) == 1
     out = capsys.readouterr().out
-    assert "nobodyno (999) is nobody of the roster" in out
+    assert "nobodyno (999) is not on the roster" in out
     assert "1 placed" in out and "1 not placed" in out
     only = course.zip(GOOD)
     assert cli.main([*command[:2], str(only), *command[3:], *roster]) == 0
@@ -34,7 +34,7 @@ def test_bad_options_are_said_in_one_line(course, capsys):
     command = ["collect", "01", "x.zip", "--course", str(course.root)]
     for option, text in (
         (["--timezone", "Mars/Base"], "no time zone"),
-        (["--lms", "webct"], "--lms is one of canvas, moodle"),
+        (["--lms", "webct"], "--lms must be one of canvas, moodle"),
         (["--roster", "nowhere.csv"], "No such file"),
     ):
         assert cli.main([*command, *option]) == 1

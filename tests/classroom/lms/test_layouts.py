@@ -48,7 +48,7 @@ def test_moodle_s_groups_stand_before_all_names_or_none(course):
     told = course.collect(course.zip(ada, (form.format("Bob Óðinsson_2"), BOB)))
     assert set(course.placed) == {"bob"}, "who is called x-Ada Lovelace is not Ada"
     assert told["x-Ada Lovelace (1234567)"].says == (
-        "x-Ada Lovelace (1234567) is nobody of the roster"
+        "x-Ada Lovelace (1234567) is not on the roster"
     )
     course.collect(course.zip(ada, (form.format("Group 3-Bob Óðinsson_2"), BOB)))
     assert set(course.placed) == {"ada", "bob"}

@@ -54,7 +54,7 @@ def test_a_bad_zip_in_a_zip_does_not_stop_the_next(course):
     says = {(one.archive, one.who): one.says for one in told}
     assert set(course.placed) == {"ada", "bob"}
     assert "2.zip: it is not a readable zip" in says[path.name, ""]
-    assert "are those of none of" in says["3.zip", ""]
+    assert "names match none of" in says["3.zip", ""]
 
 
 def test_an_unpacked_folder_is_collected_without_following_links(course, tmp_path):

@@ -91,7 +91,7 @@ def test_a_table_that_is_damaged_ends_in_a_line_and_is_kept(graded):
     path = graded / ".autograder" / "scores" / f"{UNIT}.json"
     path.write_text("{")
     result = autograde(graded)
-    assert not result["success"] and "is damaged; mend or remove it" in result["log"]
+    assert not result["success"] and "is damaged; repair or remove it" in result["log"]
     assert path.read_text() == "{"
 
 
