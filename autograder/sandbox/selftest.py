@@ -23,7 +23,7 @@ from typing import Any
 
 from autograder.sandbox import bwrap, confine, kit
 
-REPORT_SECONDS = 20.0
+REPORT_SECONDS = 60.0
 SMALL = confine.Policy(
     memory_mb=256, processes=12, file_mb=1, disk_mb=8, files=64, notebook_seconds=20
 )
