@@ -1,0 +1,56 @@
+"""Greedy decoding for demonstrations, which also run where one's own was skipped."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+from autograder.library.text import BOS, EOS, PAD
+
+
+class EncoderDecoder(Protocol):
+    """A model that encodes a source once and decodes it token by token."""
+
+    training: bool
+
+    def train(self, mode: bool) -> object: ...
+
+    def encode(self, src: Tensor) -> Tensor:
+        """What the decoder needs of the source."""
+
+    def decode(self, tgt: Tensor, memory: Tensor, src: Tensor) -> Tensor:
+        """Logits `(B, Lt, V)`."""
+
+
+@torch.no_grad()
+def write(model: EncoderDecoder, source: Tensor, max_len: int) -> Tensor:
+    """Decode a batch greedily; each source is encoded once.
+
+    Args:
+        source: ids with EOS and padding, shape `(B, Ls)`.
+        max_len: the most tokens of a row, EOS included.
+
+    Returns:
+        The ids after BOS, shape `(B, max_len)`, PAD after each row's EOS.
+    """
+    mode = model.training
+    model.train(False)
+    memory = model.encode(source)
+    written = torch.full((source.size(0), 1), BOS)
+    done = torch.zeros(source.size(0), dtype=torch.bool)
+    for _ in range(max_len):
+        best = model.decode(written, memory, source)[:, -1].argmax(dim=-1)  # (B,)
+        best = best.masked_fill(done, PAD)
+        written = torch.cat([written, best.unsqueeze(1)], dim=1)
+        done |= best == EOS
+    model.train(mode)
+    return written[:, 1:]
+
+
+def exact(model: EncoderDecoder, source: Tensor, target: Tensor) -> float:
+    """The fraction of rows that are written exactly, from BOS to EOS."""
+    labels = target[:, 1:]
+    rows = write(model, source, labels.size(1)) == labels
+    return rows.all(dim=1).double().mean().item()
