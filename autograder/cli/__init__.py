@@ -79,13 +79,14 @@ def _refuse_another_course(folder: Path) -> None:
 
 def _parser() -> argparse.ArgumentParser:
     # Here, where a Ctrl-C meanwhile ends in a line.
-    from autograder.cli import course, grades, handing_in
+    from autograder.cli import answers, course, grades, handing_in
 
     parser = argparse.ArgumentParser(prog="autograder", description=__doc__)
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     course.add(commands)
     handing_in.add(commands)
     grades.add(commands)
+    answers.add(commands)
     for one in (parser, *commands.choices.values()):  # before or after the command
         one.add_argument(
             "--verbose", action="store_true", default=argparse.SUPPRESS,

@@ -19,8 +19,6 @@ def add(commands: Commands) -> None:
         commands, "show", _show, "show one student's points, mistakes and repairs"
     )
     show.add_argument("student", metavar="STUDENT", help="an id or a name")
-    add_graded(commands, "similarity", _similarity, "list pairs of similar solutions")
-    _add_questions(commands)
     _add_grades(commands)
     _add_written(commands)
     _add_regrade(commands)
@@ -55,15 +53,6 @@ def _add_report(commands: Commands) -> None:
         "--shareable", action="store_true", help="write an anonymous report of the unit"
     )
     report.add_argument("--output", type=Path, metavar="FILE", help="default: reports/")
-
-
-def _add_questions(commands: Commands) -> None:
-    text = "make sheets with questions about each student's own accepted code"
-    command = add_graded(commands, "questions", _questions, text)
-    command.add_argument(
-        "--student", action="append", dest="students", default=[], metavar="STUDENT",
-        help="only this student; can be repeated",
-    )  # fmt: skip
 
 
 def _add_grades(commands: Commands) -> None:
@@ -163,29 +152,6 @@ def _show(options: argparse.Namespace) -> int:
     for line in ungraded.remark(found, unit):
         print(line)
     return 0
-
-
-def _similarity(options: argparse.Namespace) -> int:
-    from autograder.classroom import gradebook, similarity
-
-    unit = gradebook.find_assignment(options.unit, options.course)
-    answers = similarity.read(unit, options.course)
-    found = similarity.compare(answers, similarity.released(unit, options.course))
-    path = options.course / "reports" / f"{unit}-similarity.html"
-    today = f"{date.today():%d %B %Y}"
-    write(path, similarity.as_html(unit, found, answers, today))
-    print(similarity.as_text(unit, found), f"side by side: {path}", sep="\n\n")
-    return 0
-
-
-def _questions(options: argparse.Namespace) -> int:
-    from autograder.classroom import gradebook, question_sheets
-
-    unit = gradebook.find_assignment(options.unit, options.course)
-    today = f"{date.today():%d %B %Y}"
-    made, remarks = question_sheets.make(unit, options.course, options.students, today)
-    print(*remarks, *made, sep="\n")
-    return 0 if made else 1
 
 
 def _grades(options: argparse.Namespace) -> int:

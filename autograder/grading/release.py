@@ -26,6 +26,7 @@ from nbgrader.exchange.default import ExchangeReleaseAssignment
 from autograder.course import files
 from autograder.course.errors import CourseError
 from autograder.course.notebooks import whole
+from autograder.grading import sentences
 from autograder.grading.gradebook import book, changes
 from autograder.grading.gradebook.book import PatientBook
 from autograder.grading.gradebook.register_assignment import Notebooks, register
@@ -163,6 +164,7 @@ class CoursePages(GenerateFeedback):  # type: ignore[misc]
         root = Path(self.coursedir.root)
         with _said(self):
             self._changed = changes.read(root, self.coursedir.assignment_id)
+            self._sentences = sentences.read(root, self.coursedir.assignment_id)
         pages = Path(self.coursedir.format_path(self._output_directory, ".", "."))
         try:
             with _said(self):
@@ -185,11 +187,12 @@ class CoursePages(GenerateFeedback):  # type: ignore[misc]
         return bool(super().init_destination(assignment_id, student_id))
 
     def init_single_notebook_resources(self, notebook_filename: str) -> dict[str, Any]:
-        """nbgrader's, with the student's scores that have changed."""
+        """nbgrader's, with the student's changed scores, and teachers' sentences."""
         made: dict[str, Any]
         made = super().init_single_notebook_resources(notebook_filename)
         student = made["nbgrader"]["student"]
         made["changes"] = [one for one in self._changed if one.student == student]
+        made["sentences"] = self._sentences
         return made
 
     def convert_single_notebook(self, notebook_filename: str) -> None:

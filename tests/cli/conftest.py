@@ -5,6 +5,9 @@ from pathlib import Path
 import pytest
 
 from tests import tiny_course as tiny
+from tests.classroom.conftest import graded, graded_once
+
+__all__ = ["course", "graded", "graded_once"]
 
 
 @pytest.fixture

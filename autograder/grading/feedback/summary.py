@@ -15,6 +15,7 @@ from autograder.grading.dates import in_words
 from autograder.grading.gradebook import changes
 from autograder.grading.judge.verdict import Verdict
 from autograder.grading.metadata import KEY, GradingMetadata
+from autograder.grading.sentences import group_of
 from autograder.grading.titles import number, title
 
 _WHY = {
@@ -39,7 +40,8 @@ class Scores(GetGrades):  # type: ignore[misc]
             notebook = gradebook.find_submission_notebook(
                 self.notebook_id, self.assignment_id, self.student_id
             )
-            resources[KEY] = _summary(nb, notebook, self.assignment_id) | {
+            said = resources.get("sentences", {})
+            resources[KEY] = _summary(nb, notebook, self.assignment_id, said) | {
                 "changes": _told(resources.get("changes", ()), self.assignment_id)
             }
         return nb, resources
@@ -56,13 +58,14 @@ class Scores(GetGrades):  # type: ignore[misc]
 
 
 def _summary(
-    nb: NotebookNode, notebook: SubmittedNotebook, assignment: str
-) -> dict[str, Any]:
+    nb: NotebookNode, notebook: SubmittedNotebook, assignment: str,
+    said: Mapping[str, str],
+) -> dict[str, Any]:  # fmt: skip
     """What stands at the top of a page."""
     known = GradingMetadata.of(nb)
     graded = [cell for cell in nb.cells if "score" in nbgrader_of(cell)]
     points = [nbgrader_of(c)["points"] for c in graded if nbgrader_of(c).get("waiting")]
-    rows = [_row(cell, known.checks, assignment) for cell in graded]
+    rows = [_row(cell, known.checks, assignment, said) for cell in graded]
     student = notebook.assignment.student
     name = f"{student.first_name or ''} {student.last_name or ''}".strip()
     return {
@@ -95,8 +98,9 @@ def _told(changed: Sequence[changes.Change], assignment: str) -> list[str]:
 
 
 def _row(
-    cell: NotebookNode, checks: Mapping[str, Verdict], assignment: str
-) -> dict[str, Any]:
+    cell: NotebookNode, checks: Mapping[str, Verdict], assignment: str,
+    said: Mapping[str, str],
+) -> dict[str, Any]:  # fmt: skip
     """A line of the table at the top; ``sign`` is "" while nobody has graded it."""
     mark = nbgrader_of(cell)
     verdict = checks.get(mark["grade_id"], _NONE)
@@ -108,6 +112,7 @@ def _row(
         "sign": "" if mark.get("waiting") else "✓" if _is_full(cell) else "✗",
         "cases": f"{right} of {len(verdict.cases)}" if verdict.cases else "",
         "remark": "" if _is_full(cell) else verdict.says or verdict.note,
+        "said": said.get(group_of(verdict), ""),
         "aspects": "" if _is_full(cell) else by_aspect(verdict.aspects),
     }
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from autograder.checks.exercise import RAISED, CheckResult, Exercise
+from autograder.checks.exercise import RAISED, CheckResult, Exercise, Finding
 from autograder.checks.measures import details
 from autograder.checks.panel import as_html, as_text
 from autograder.grading.judge.verdict import CaseVerdict, RenderedVerdict, Verdict
 from autograder.sandbox.ending import Ended, EndReason
 
 _LONGEST = 300  # letters of an error's line: a sandbox may send any
+_COMPARED = 4  # findings of a case, by which equal wrong answers are known
 FOR_A_PERSON = "This check could not be decided: a person looks at it."
 
 
@@ -53,10 +55,12 @@ def verdict_of(result: CheckResult, submission: str = "") -> Verdict:
         case = found.case
         if case.measure and case.hidden:
             scores |= details(case.measure, case.expected, found.answers)
-        wrong = [finding.problem for finding in found.findings if finding.problem]
+        wrong = [finding for finding in found.findings if finding.problem]
         if case.name not in cases or (wrong and not cases[case.name].problem):
+            problem = wrong[0].problem if wrong else ""
+            answer = "" if case.hidden else _digest(wrong)
             cases[case.name] = CaseVerdict(
-                case.name, case.title, wrong[0] if wrong else "", case.hidden
+                case.name, case.title, problem, case.hidden, answer
             )
     return Verdict(
         result.exercise, result.points, result.max_points,
@@ -67,6 +71,12 @@ def verdict_of(result: CheckResult, submission: str = "") -> Verdict:
         aspects={name: list(points) for name, points in result.aspects.items()},
         panel=_panel(result), ended=EndReason.STUB if result.unsolved else None,
     )  # fmt: skip
+
+
+def _digest(wrong: Sequence[Finding]) -> str:
+    """By which equal wrong answers are known; "" for none."""
+    told = [f"{one.name}: {_first_line(one.message)}" for one in wrong[:_COMPARED]]
+    return hashlib.sha256("\n".join(told).encode()).hexdigest()[:8] if told else ""
 
 
 def _panel(result: CheckResult) -> str:

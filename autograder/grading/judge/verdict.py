@@ -13,12 +13,17 @@ from autograder.sandbox.ending import EndReason
 
 @dataclass(frozen=True)
 class CaseVerdict:
-    """How one case went; ``problem`` is "" when all its drawings passed."""
+    """How one case went; ``problem`` is "" when all its drawings passed.
+
+    ``answer`` is the same for equal wrong answers to the same inputs, and "" for
+    correct ones and hidden cases, whose inputs are a submission's own.
+    """
 
     name: str
     title: str
     problem: str
     hidden: bool
+    answer: str = ""
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,209 @@
+"""Wrong answers that no mistake names, in groups that a teacher can name.
+
+Answers of a group fail the same visible cases in the same way. Each group is shown
+with its shortest program. A sentence about it goes to its students with their next
+feedback, and the program can become a mistake of the exercise.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import textwrap
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from autograder.authoring.catalogue import specification
+from autograder.classroom import gradebook, page, similarity
+from autograder.classroom.classbook import Classbook, Submission
+from autograder.course import Unit, files, grade_ids, sheet
+from autograder.course.errors import CourseError
+from autograder.grading import sentences
+from autograder.grading.titles import title
+
+_LONGEST = 5_000  # characters of a program that are shown
+
+
+@dataclass(frozen=True)
+class AnswerGroup:
+    """Answers to one exercise that fail in the same way.
+
+    Attributes:
+        key: see `sentences.group_of`.
+        exercise: the grade id.
+        panel: what a student of the group reads of it.
+        program: the shortest answer, without comments and docstrings; "" if no answer
+            can be read.
+        sentence: what has been said about it, "" for nothing yet.
+    """
+
+    key: str
+    exercise: str
+    students: tuple[str, ...]
+    panel: str
+    program: str
+    sentence: str
+
+
+def groups(unit: str, root: Path) -> list[AnswerGroup]:
+    """The groups of a graded unit, the largest first.
+
+    Raises:
+        CourseError: nothing is graded yet, or a notebook or table cannot be read.
+    """
+    book = gradebook.read(unit, root)
+    codes, said = similarity.read(unit, root), sentences.read(root, unit)
+    members: dict[str, list[tuple[Submission, str]]] = defaultdict(list)
+    for submission, exercise, key in _unnamed(book):
+        members[key].append((submission, exercise))
+    found = []
+    for key, those in members.items():
+        first, exercise = those[0]
+        students = tuple(submission.student.id for submission, _ in those)
+        programs = [_bare(codes.get(name, {}).get(exercise, "")) for name in students]
+        shortest = min(filter(None, programs), key=len, default="")
+        panel, sentence = first.records[exercise].panel, said.get(key, "")
+        found.append(AnswerGroup(key, exercise, students, panel, shortest, sentence))
+    return sorted(found, key=lambda one: (-len(one.students), one.exercise, one.key))
+
+
+def _unnamed(book: Classbook) -> Iterator[tuple[Submission, str, str]]:
+    for submission in book.accepted:
+        for exercise, verdict in submission.records.items():
+            if key := sentences.group_of(verdict):
+                yield submission, exercise, key
+
+
+def _bare(code: str) -> str:
+    """A program as Python writes it: without comments, docstrings and blank lines."""
+    try:
+        tree = ast.parse(code)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ""
+    for node in ast.walk(tree):
+        body = getattr(node, "body", None)
+        if isinstance(body, list) and len(body) > 1 and _is_text(body[0]):
+            del body[0]
+    return ast.unparse(tree)[:_LONGEST]
+
+
+def _is_text(node: ast.AST) -> bool:
+    return (
+        isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Constant)
+        and isinstance(node.value.value, str)
+    )
+
+
+def write_list(unit: str, root: Path, today: str) -> list[Path]:
+    """Write the page of all groups, and the table to fill in.
+
+    Raises:
+        CourseError: nothing is graded yet.
+    """
+    found = groups(unit, root)
+    made = [root / "reports" / f"{unit}-unnamed.{kind}" for kind in ("html", "csv")]
+    files.write(
+        made[0], page.render("unnamed.html.j2", unit, groups=found, today=today)
+    )
+    rows = [("group", "exercise", "students", "sentence")]
+    rows += [
+        (one.key, title(unit, one.exercise), str(len(one.students)), one.sentence)
+        for one in found
+    ]
+    text = sheet.as_text([[sheet.harmless(value) for value in row] for row in rows])
+    files.write(made[1], text)
+    return made
+
+
+def take_sentences(unit: str, root: Path, path: Path) -> int:
+    """Keep the sentences of a table; for how many students.
+
+    Raises:
+        CourseError: the table cannot be read, or names a group that there is not.
+    """
+    known = {one.key: one for one in groups(unit, root)}
+    given = sentences.from_table(path)
+    if unknown := sorted(set(given) - set(known)):
+        raise CourseError(
+            f"{path}: there is no group {unknown[0]} in {unit}; "
+            "write the table again with autograder unnamed"
+        )
+    sentences.keep(root, unit, given)
+    return sum(len(known[key].students) for key in given)
+
+
+def adopt(unit: Unit, root: Path, key: str, name: str, asks: str) -> Path:
+    """Make a group's program a mistake of its exercise; the file that was changed.
+
+    The program was written by a student, and `validity` runs it unconfined.
+
+    Raises:
+        CourseError: there is no such group, it has no sentence or program yet, or the
+            mistake cannot be put into the exercise's file.
+    """
+    found = {one.key: one for one in groups(unit.label, root)}
+    if key not in found:
+        raise CourseError(f"there is no group {key} in {unit.label}")
+    one = found[key]
+    if not one.sentence or not one.program:
+        missing = "sentence; record one with --from" if one.program else "program"
+        raise CourseError(f"group {key} has no {missing}")
+    exercise = grade_ids.exercise_of(one.exercise)
+    if not re.fullmatch("[a-z][a-z0-9_]*", name):
+        raise CourseError(f'"{name}" cannot name a mistake; write it like_this')
+    if name in {mutant.name for mutant in specification(exercise).mutants}:
+        raise CourseError(f"{exercise} already has a mistake {name}")
+    short = exercise.partition("/")[2]
+    path = unit.folder / "exercises" / f"{short}.py"
+    files.write(path, _with_mistake(path, _mistake(one, name, asks)))
+    return path
+
+
+def _mistake(group: AnswerGroup, name: str, asks: str) -> str:
+    program = textwrap.indent(group.program, " " * 16)
+    quotes = '"""' if '"""' not in program else "'''"
+    return (
+        f"    wrong({name!r},\n          {group.sentence!r},\n          {asks!r},\n"
+        f"          source({_raw(program)}{quotes}\n{program}\n"
+        f"                 {quotes})),\n"
+    )
+
+
+def _raw(program: str) -> str:
+    return "r" if "\\" in program else ""
+
+
+def _with_mistake(path: Path, mistake: str) -> str:
+    """The text of an exercise's file with one more mistake at the end of its list."""
+    text = path.read_text(encoding="utf-8")
+    for node in ast.parse(text).body:
+        if not isinstance(node, ast.Assign) or not _is_named_mistakes(node):
+            continue
+        value = node.value
+        while isinstance(value, ast.BinOp):
+            value = value.left
+        if isinstance(value, ast.List) and value.end_lineno:
+            lines = text.splitlines(keepends=True)
+            lines.insert(value.end_lineno - 1, mistake)
+            changed = _import_source("".join(lines))
+            ast.parse(changed)
+            return changed
+    raise CourseError(f"{path} has no list MISTAKES; add this by hand:\n{mistake}")
+
+
+def _is_named_mistakes(node: ast.Assign) -> bool:
+    target = node.targets[0]
+    return isinstance(target, ast.Name) and target.id == "MISTAKES"
+
+
+def _import_source(text: str) -> str:
+    """The text with ``source`` among what it imports from the notation."""
+    found = re.search(r"from autograder\.authoring\.notation import ([\w, ]+)\n", text)
+    if found is None or "source" in re.split(r"[,\s]+", found[1]):
+        return text
+    names = sorted({*re.split(r"[,\s]+", found[1]), "source"})
+    line = f"from autograder.authoring.notation import {', '.join(names)}\n"
+    return text.replace(found[0], line)

@@ -1,0 +1,91 @@
+"""Commands about what students wrote: pairs, questions, answers without a name."""
+
+from __future__ import annotations
+
+import argparse
+from datetime import date
+from pathlib import Path
+
+from autograder.cli.arguments import Commands, add_graded
+from autograder.course import find_unit
+from autograder.course.errors import CourseError
+from autograder.course.files import write
+
+
+def add(commands: Commands) -> None:
+    """Add the commands to an argument parser's."""
+    add_graded(commands, "similarity", _similarity, "list pairs of similar solutions")
+    _add_questions(commands)
+    _add_unnamed(commands)
+
+
+def _add_questions(commands: Commands) -> None:
+    text = "make sheets with questions about each student's own accepted code"
+    command = add_graded(commands, "questions", _questions, text)
+    command.add_argument(
+        "--student", action="append", dest="students", default=[], metavar="STUDENT",
+        help="only this student; can be repeated",
+    )  # fmt: skip
+
+
+def _add_unnamed(commands: Commands) -> None:
+    unnamed = add_graded(
+        commands, "unnamed", _unnamed, "group wrong answers that no mistake names"
+    )
+    unnamed.add_argument(
+        "--from", dest="table", type=Path, metavar="CSV",
+        help="keep the sentences of this table for the next feedback",
+    )  # fmt: skip
+    unnamed.add_argument(
+        "--adopt", nargs=2, metavar=("GROUP", "NAME"),
+        help="make a group's program a mistake of its exercise, with this name",
+    )  # fmt: skip
+    unnamed.add_argument(
+        "--asks", default="", metavar="QUESTION", help="the question of that mistake"
+    )
+
+
+def _similarity(options: argparse.Namespace) -> int:
+    from autograder.classroom import gradebook, similarity
+
+    unit = gradebook.find_assignment(options.unit, options.course)
+    answers = similarity.read(unit, options.course)
+    found = similarity.compare(answers, similarity.released(unit, options.course))
+    path = options.course / "reports" / f"{unit}-similarity.html"
+    today = f"{date.today():%d %B %Y}"
+    write(path, similarity.as_html(unit, found, answers, today))
+    print(similarity.as_text(unit, found), f"side by side: {path}", sep="\n\n")
+    return 0
+
+
+def _questions(options: argparse.Namespace) -> int:
+    from autograder.classroom import gradebook, question_sheets
+
+    unit = gradebook.find_assignment(options.unit, options.course)
+    today = f"{date.today():%d %B %Y}"
+    made, remarks = question_sheets.make(unit, options.course, options.students, today)
+    print(*remarks, *made, sep="\n")
+    return 0 if made else 1
+
+
+def _unnamed(options: argparse.Namespace) -> int:
+    from autograder.classroom import gradebook, unnamed
+
+    label = gradebook.find_assignment(options.unit, options.course)
+    if options.adopt:
+        if not options.asks:
+            raise CourseError("give the mistake's question with --asks")
+        unit = find_unit(label.partition("_")[2])
+        key, name = options.adopt
+        path = unnamed.adopt(unit, options.course, key, name, options.asks)
+        print(f"{path}: read it; a student wrote its program. Then run:")
+        print(f"make build UNIT={unit.number} && make validity UNIT={unit.number}")
+        return 0
+    if options.table:
+        count = unnamed.take_sentences(label, options.course, options.table)
+        print(f"{options.table}: for {count} students, with their next feedback:")
+        print(f"nbgrader generate_feedback {label} --force")
+        return 0
+    today = f"{date.today():%d %B %Y}"
+    print(*unnamed.write_list(label, options.course, today), sep="\n")
+    return 0

@@ -1,0 +1,69 @@
+"""What a teacher says about answers that no mistake of the course names.
+
+``sentences/UNIT.csv``, beside the gradebook, has a sentence for each group of answers
+that fail the same visible cases in the same way. It is told on the page of everybody
+in the group, also of those who join it later.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from autograder.course import files, sheet
+from autograder.grading.judge.verdict import Verdict
+
+_TITLES = ("group", "sentence")
+
+
+def group_of(verdict: Verdict) -> str:
+    """The group of an answer, by how it fails; "" for one that is correct or named.
+
+    Of visible cases, which have the same inputs for everybody, what was answered
+    counts; of hidden ones, which of them fail.
+    """
+    is_told = verdict.mistake or verdict.is_unsolved or not verdict.panel
+    failed = [
+        [case.name, case.problem, case.answer] for case in verdict.cases if case.problem
+    ]
+    if is_told or not failed or verdict.points >= verdict.max_points:
+        return ""
+    text = json.dumps([verdict.exercise, sorted(failed)])
+    return hashlib.sha256(text.encode()).hexdigest()[:8]
+
+
+def read(root: Path, unit: str) -> dict[str, str]:
+    """The sentences by group; none where there is no table yet.
+
+    Raises:
+        CourseError: the table cannot be read.
+    """
+    path = _place(root, unit)
+    return from_table(path) if path.is_file() else {}
+
+
+def from_table(path: Path) -> dict[str, str]:
+    """The sentences of a table that was filled in.
+
+    Raises:
+        CourseError: the table cannot be read.
+    """
+    table = sheet.read(path)
+    rows = (
+        [sheet.as_meant(table.cell(row, title)) for title in _TITLES]
+        for row in table.rows
+    )
+    return {group: sentence for group, sentence in rows if group and sentence}
+
+
+def keep(root: Path, unit: str, sentences: Mapping[str, str]) -> None:
+    """Keep sentences beside those of other groups."""
+    known = {**read(root, unit), **sentences}
+    rows = [[sheet.harmless(value) for value in row] for row in sorted(known.items())]
+    files.write(_place(root, unit), sheet.as_text([_TITLES, *rows]))
+
+
+def _place(root: Path, unit: str) -> Path:
+    return root / "sentences" / f"{unit}.csv"

@@ -1,0 +1,96 @@
+"""``autograder unnamed``: wrong answers in groups, sentences, and new mistakes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from traitlets.config import Config
+
+from autograder import cli
+from autograder.authoring.catalogue import specification
+from autograder.classroom import unnamed
+from autograder.course import ROOT, find_unit
+from autograder.course.errors import CourseError
+from autograder.grading import release, sentences
+from tests.classroom.unnamed_answers import LONG, SHORT, answers, failed
+from tests.tiny_course import UNIT, run_nbgrader
+
+
+def test_equal_wrong_answers_are_one_group_with_its_shortest_program(graded):
+    answers(graded, bob=(LONG, failed("a1")), silent=(SHORT, failed("a1")))
+    [group] = unnamed.groups(UNIT, graded)
+    assert group.students == ("bob", "silent") and group.program == SHORT
+    answers(graded, silent=(SHORT, failed("b2")))
+    assert len(unnamed.groups(UNIT, graded)) == 2
+
+
+def test_a_program_tells_nothing_but_what_it_does(graded):
+    answers(graded, bob=(LONG, failed("a1")))
+    [group] = unnamed.groups(UNIT, graded)
+    assert "Eve" not in group.program and "adding" not in group.program
+
+
+def ask(root: Path, capsys, *asked: str) -> tuple[int, str]:
+    status = cli.main(["unnamed", "01", *asked, "--course", str(root)])
+    said = capsys.readouterr()
+    return status, said.out + said.err
+
+
+def test_a_sentence_is_kept_for_the_group_and_told_on_its_pages(graded, capsys):
+    answers(graded, bob=(SHORT, failed("a1")))
+    status, _ = ask(graded, capsys)
+    page, table = (graded / "reports" / f"{UNIT}-unnamed.{k}" for k in ("html", "csv"))
+    assert status == 0 and "return x + 3" in page.read_text()
+    line = table.read_text().splitlines()[1]
+    table.write_text(f"group,exercise,students,sentence\n{line}You added 3.\n")
+    status, said = ask(graded, capsys, "--from", str(table))
+    assert status == 0 and "generate_feedback 01_numbers --force" in said
+    key = sentences.group_of(failed("a1"))
+    assert sentences.read(graded, UNIT) == {key: "You added 3."}
+    ask(graded, capsys)
+    assert "You added 3." in page.read_text() and "You added 3." in table.read_text()
+    told = feedback(graded)
+    assert "<strong>Your teachers say:</strong> You added 3." in told["bob"]
+    assert "Your teachers say" not in told["silent"]
+
+
+def feedback(root: Path) -> dict[str, str]:
+    """The feedback pages of all students."""
+    release.install()
+    config = Config()
+    config.GenerateFeedback.preprocessors = ["autograder.grading.feedback.Scores"]
+    exporter = "autograder.grading.feedback.FeedbackExporter"
+    config.GenerateFeedback.exporter_class = exporter
+    made = run_nbgrader(root, "generate_feedback", UNIT, force=True, config=config)
+    assert made["success"], made
+    return {
+        path.parts[-3]: path.read_text()
+        for path in (root / "feedback").glob(f"*/{UNIT}/*.html")
+    }
+
+
+def test_a_group_becomes_a_mistake_of_its_exercise(monkeypatch, tmp_path):
+    """In a copy of the exercise's file, which Python can read afterwards."""
+    unit = find_unit("attention")
+    copy = tmp_path / "autograder" / "units" / "attention" / "exercises"
+    copy.mkdir(parents=True)
+    there = ROOT / copy.relative_to(tmp_path) / "scores.py"
+    (copy / "scores.py").write_text(there.read_text(encoding="utf-8"))
+    program = "def dot_product_scores(q, k):\n    return q @ k.mT + 0.25"
+    group = unnamed.AnswerGroup(
+        "a1b2c3d4", "attention-scores", ("ada",), "", program, "You added a quarter."
+    )
+    monkeypatch.setattr(unnamed, "groups", lambda *_: [group])
+    here = unit.__class__(unit.number, unit.name, tmp_path)
+    asks = "What is added to each score?"
+    path = unnamed.adopt(here, tmp_path, "a1b2c3d4", "quarter", asks)
+    scope: dict = {}
+    exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), scope)
+    added = scope["MISTAKES"][-1]
+    known = specification("attention/scores").mutants
+    assert len(scope["MISTAKES"]) == len(known) + 1 and added.name == "quarter"
+    assert (added.says, added.asks) == ("You added a quarter.", asks)
+    assert "+ 0.25" in added.ways[0].source
+    with pytest.raises(CourseError, match="there is no group"):
+        unnamed.adopt(here, tmp_path, "other", "quarter", asks)
