@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from autograder.authoring import assistants
+from autograder.checks.words import ATTEMPTS
 from autograder.course import ROOT, Unit, settings
 from autograder.course.errors import CourseError
 
@@ -15,6 +16,12 @@ DISTRIBUTION = "transformer-course-student"  # `autograder` is a stranger's on P
 CHECKS = "checks.txt"  # a requirements file that names the kit's wheel
 
 _COLAB = "https://colab.research.google.com"
+_ATTEMPTS = f"""\
+**This course records attempts.** Each check adds a line to the file `{ATTEMPTS}` beside
+this notebook: the time, the exercise, your share of its points and the name of the
+mistake, never your code. `check.summary()` stores the list in the notebook, so your
+teachers can see it once you hand in. It does not count for points. You may delete the
+file at any time (`check.reset()` does it)."""
 _CELL = r"""# Colab installs the course's checks here. Elsewhere, this cell says
 # what to do if they are missing, or if this notebook needs newer ones.
 def find_checks():
@@ -104,6 +111,8 @@ def published(root: Path = ROOT, owner: str = "") -> Repository:
         CourseError: GitHub allows no such owner, or there is no such policy.
     """
     notice = assistants.policy(root).notice
+    if settings(root).get("attempts", False) is True:
+        notice += f"\n\n{_ATTEMPTS}"
     told = Repository(**settings(root)["colab"], notice=notice)
     if not owner:
         return told

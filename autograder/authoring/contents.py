@@ -11,7 +11,7 @@ from autograder.authoring.budget import HEADING
 from autograder.authoring.notebook import Cell, without_markers
 from autograder.authoring.trees import defined
 from autograder.checks.contents import Contents, ExercisePlace
-from autograder.course import Unit, grade_ids, manifest
+from autograder.course import Unit, grade_ids, manifest, settings
 
 _TITLE = re.compile(r"^# (.+)$", re.MULTILINE)
 
@@ -26,6 +26,7 @@ def read(unit: Unit, cells: Sequence[Cell], source: str) -> Contents:
         places,
         tuple(name for name in places if name in chosen),
         tuple(cell.points for cell in cells if cell.role == "written"),
+        settings(unit.root).get("attempts", False) is True,
     )
 
 

@@ -51,7 +51,8 @@ class Contents:
     """A unit's notebook: its number, and ``title`` "4 · Encoder and decoder".
 
     ``places`` are those of its exercises, by name; ``path`` names the exercises of the
-    short path, and ``written`` holds the points of each question in words.
+    short path, and ``written`` holds the points of each question in words; ``attempts``
+    says whether the course records these.
     """
 
     number: int = 0
@@ -59,6 +60,7 @@ class Contents:
     places: Mapping[str, ExercisePlace] = field(default_factory=dict)
     path: tuple[str, ...] = ()
     written: tuple[float, ...] = ()
+    attempts: bool = False
 
     def exercise_of(self, defined: str) -> str:
         """The exercise whose answer defines a name; "" for no such."""
@@ -73,7 +75,8 @@ def path_of(unit: str) -> Path:
 
 def pack(contents: Contents) -> str:
     """The file's text."""
-    return json.dumps(asdict(contents), indent=1, ensure_ascii=False) + "\n"
+    told = {n: v for n, v in asdict(contents).items() if n != "attempts" or v}
+    return json.dumps(told, indent=1, ensure_ascii=False) + "\n"
 
 
 def units() -> list[str]:
@@ -101,5 +104,5 @@ def contents_of(unit: str) -> Contents:
     }
     return Contents(
         told["number"], told["title"], places, tuple(told["path"]),
-        tuple(told["written"]),
+        tuple(told["written"]), bool(told.get("attempts")),
     )  # fmt: skip

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from autograder.checks import contents, progress, references
+from autograder.checks import attempts, contents, progress, references
 from autograder.checks.aspects import by_aspect
 from autograder.checks.cells import current, digest, name_of
 from autograder.checks.console import showable
@@ -95,8 +96,14 @@ class Scorecard:
             share, verdict.passed, row.cases, name_of(answer), digest(answer)
         )
         self._kept[verdict.exercise] = found
-        if (where := progress.folder()) is not None:
-            self._tell(lambda: progress.keep(where, verdict.exercise, found))
+        if (where := progress.folder()) is None:
+            return
+        self._tell(lambda: progress.keep(where, verdict.exercise, found))
+        if contents.contents_of(verdict.exercise.partition("/")[0]).attempts:
+            mistake = verdict.mistake.name if verdict.mistake else ""
+            made = attempts.now(verdict.exercise, share, mistake)
+            with contextlib.suppress(OSError):  # the progress file has said it
+                attempts.keep(where, made)
 
     def rows(self, unit: str) -> dict[str, ExerciseScore]:
         """A unit's exercises in their order, by name; without those that are given."""
@@ -153,6 +160,8 @@ class Scorecard:
                 print("Nothing was changed.")
                 return
             self._tell(lambda: progress.forget(where))
+            with contextlib.suppress(OSError):
+                attempts.forget(where)
         self._rows.clear()
         self._kept.clear()
         print("All checks of this folder count as not run yet.")

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
-from autograder.checks import progress
+from autograder.checks import attempts, progress
+from autograder.checks.attempts import RecordedAttempt
 from autograder.checks.console import showable
 from autograder.checks.contents import contents_of
 from autograder.checks.panel import BLUE, Link, boxed, mark
 from autograder.checks.rows import inline
 from autograder.checks.scorecard import ExerciseScore, Scorecard, next_step
-from autograder.checks.words import PROGRESS
+from autograder.checks.words import ATTEMPTS_DATA, PROGRESS
 
 _HIDDEN = (
     "Grading tries each exercise on other inputs, too, and on cases that are not shown "
@@ -27,13 +28,15 @@ class Summary:
     """The exercises of a unit in their order, as far as they were checked.
 
     ``written`` holds the points of questions in words, ``kept`` says where progress is
-    kept, ``follows`` is the exercise to do next.
+    kept, ``follows`` is the exercise to do next; ``attempts`` are handed in with the
+    notebook, as data of its output, if the course records them.
     """
 
     rows: tuple[ExerciseScore, ...]
     written: tuple[float, ...] = ()
     follows: Link | None = None
     kept: str = ""
+    attempts: tuple[RecordedAttempt, ...] = ()
 
     @property
     def points(self) -> float:
@@ -80,6 +83,10 @@ class Summary:
         lines += [f"* {_PATH}"] if any(row.on_path for row in self.rows) else []
         return showable("\n".join([*lines, self.next_step, *self._notes]))
 
+    def _repr_mimebundle_(self, **_: object) -> dict[str, object]:
+        told = [asdict(attempt) for attempt in self.attempts]
+        return {ATTEMPTS_DATA: told} if told else {}
+
     def _repr_html_(self) -> str:
         if not self.rows:
             return boxed(BLUE, self.next_step)
@@ -112,10 +119,12 @@ def summary(scorecard: Scorecard) -> Summary:
     unit = scorecard.unit
     if not unit:
         return Summary(())
-    rows = scorecard.rows(unit)
+    rows, here, where = scorecard.rows(unit), contents_of(unit), progress.folder()
+    made = attempts.read(where) if here.attempts and where else ()
     return Summary(
-        tuple(rows.values()), contents_of(unit).written, next_step(rows),
+        tuple(rows.values()), here.written, next_step(rows),
         scorecard.problem or _kept(),
+        tuple(one for one in made if one.exercise.startswith(f"{unit}/")),
     )  # fmt: skip
 
 

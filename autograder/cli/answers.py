@@ -17,6 +17,13 @@ def add(commands: Commands) -> None:
     add_graded(commands, "similarity", _similarity, "list pairs of similar solutions")
     _add_questions(commands)
     _add_unnamed(commands)
+    attempts = add_graded(
+        commands, "attempts", _attempts, "show attempts, if the course records them"
+    )
+    attempts.add_argument(
+        "--live", default="", metavar="PATTERN",
+        help='read students\' own files, like "/home/*/02_attention"',
+    )  # fmt: skip
 
 
 def _add_questions(commands: Commands) -> None:
@@ -88,4 +95,20 @@ def _unnamed(options: argparse.Namespace) -> int:
         return 0
     today = f"{date.today():%d %B %Y}"
     print(*unnamed.write_list(label, options.course, today), sep="\n")
+    return 0
+
+
+def _attempts(options: argparse.Namespace) -> int:
+    from autograder.classroom import gradebook, tries
+
+    unit = gradebook.find_assignment(options.unit, options.course)
+    made = tries.read(unit, options.course, options.live)
+    if not made:
+        where = options.live or f"the submissions of {unit}"
+        raise CourseError(
+            f"no record of attempts in {where}; attempts = true in [tool.autograder] "
+            "of pyproject.toml has students' notebooks keep one"
+        )
+    print(tries.as_text(tries.table(unit, made)))
+    print(tries.write_page(unit, options.course, made, f"{date.today():%d %B %Y}"))
     return 0

@@ -119,5 +119,5 @@ def test_an_owner_is_in_all_addresses():
 
 @pytest.mark.parametrize("owner", ["ada l", "ada/student", "-ada", "a" * 40, "ada\n"])
 def test_what_cannot_be_an_account_is_refused(owner):
-    with pytest.raises(CourseError, match="no GitHub account"):
+    with pytest.raises(CourseError, match="not a GitHub account"):
         published(owner=owner)

@@ -217,7 +217,7 @@ def test_no_band_of_a_shareable_report_holds_one_or_two():
 
 def test_a_class_of_four_has_no_shareable_report():
     book = class_of(*(submission(f"s{n}", 4, 6) for n in range(4)))
-    with pytest.raises(CourseError, match="a shareable report needs 5"):
+    with pytest.raises(CourseError, match="it needs at least 5"):
         report.overview(book, named=False)
 
 

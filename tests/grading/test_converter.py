@@ -220,7 +220,7 @@ def test_installing_twice_leaves_one_converter_and_an_unknown_nbgrader_alone(
     monkeypatch.setattr(converter.importlib.metadata, "version", lambda _: "0.10.1")
     assert not converter.install()
     assert autogradeapp.Autograde is converter.Autograde
-    assert "nbgrader 0.10.1 is not known" in capsys.readouterr().err
+    assert "nbgrader 0.10.1 is not supported" in capsys.readouterr().err
 
 
 def test_course_errors_are_nbgraders_errors(course):
@@ -352,7 +352,7 @@ def test_a_path_that_is_too_long_for_a_gradebook_is_refused_in_a_line(course, tm
         hand_in(root, "ada", good(root))
     assert autograde(fits)["success"]
     told = autograde(long)
-    assert not told["success"] and "by 1 letters; move the folder" in told["log"]
+    assert not told["success"] and "by 1 characters; move the folder" in told["log"]
 
 
 @pytest.mark.parametrize("letter", "*?[%")

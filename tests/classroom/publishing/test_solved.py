@@ -52,5 +52,5 @@ def test_an_extension_counts(tmp_path, capsys):
     assert (root / "solutions" / f"{UNIT.label}.ipynb").is_file()
     cli.main(["extend", "02", "bob", "--days", "900", *where])
     assert cli.main(["solutions", "02", *where]) == 1
-    assert "somebody may hand in until" in capsys.readouterr().err
+    assert "students may hand in until" in capsys.readouterr().err
     assert cli.main(["solutions", "02", "--anyway", *where]) == 0

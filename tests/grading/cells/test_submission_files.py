@@ -13,7 +13,7 @@ def test_half_of_the_disk_is_for_what_the_submission_writes(tmp_path):
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "model.bin").write_bytes(bytes(2 << 20))
     submission_files.refuse_large(tmp_path, 4)
-    with pytest.raises(RefusedError, match="2 MB, and at most 1 MB"):
+    with pytest.raises(RefusedError, match="2 MB; at most 1 MB"):
         submission_files.refuse_large(tmp_path, 3)
 
 

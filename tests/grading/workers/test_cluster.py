@@ -187,7 +187,7 @@ def test_a_machine_without_boxes_draws_no_work_to_it(course, tmp_path, caplog):
         assert result["success"], result["log"]
         assert set(map(tuple, points(course).values())) == {tuple(FULL)}
         assert len(points(course)) == 6
-        assert caplog.text.count("nothing more is given to the worker") == 1
+        assert caplog.text.count("gets no more submissions") == 1
 
 
 def test_where_no_machine_gives_boxes_the_command_says_so(course, tmp_path):

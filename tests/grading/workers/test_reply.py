@@ -34,7 +34,7 @@ def test_a_worker_without_the_settings_classes_says_so():
     sent = task(preprocessors=(class_,))
     data = sent.to_bytes()
     del globals()["Gone"]
-    with pytest.raises(CourseError, match="not known here"):
+    with pytest.raises(CourseError, match="which is unknown"):
         opened(answer(data), sent, logging.getLogger())
 
 

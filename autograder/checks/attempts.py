@@ -1,0 +1,119 @@
+"""The attempts that a student has made, if the course records them.
+
+An instructor asks for it in the course's settings, and the notebook's head says so.
+Each check adds one line to a file beside the notebook: when, which exercise, the share
+of points and the named mistake, never any code. The file is the student's, who may
+delete it, and nothing in it counts for points.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from autograder.checks.words import ATTEMPTS
+
+LARGEST = 1_000_000  # bytes that are read or written: some 7,000 attempts
+_LONGEST = 80  # characters of a name
+
+
+@dataclass(frozen=True)
+class RecordedAttempt:
+    """One check of an answer.
+
+    Attributes:
+        time: UTC, in seconds, like "2026-11-02T21:04:09+00:00".
+        exercise: like "attention/softmax".
+        share: of the points, 0 to 1.
+        mistake: the name of the mistake that the check recognised, "" for none.
+    """
+
+    time: str
+    exercise: str
+    share: float
+    mistake: str = ""
+
+    @property
+    def moment(self) -> datetime.datetime:
+        return datetime.datetime.fromisoformat(self.time)
+
+
+def now(exercise: str, share: float, mistake: str) -> RecordedAttempt:
+    """An attempt that was made just now."""
+    moment = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+    return RecordedAttempt(moment, exercise, round(min(share, 1.0), 3), mistake)
+
+
+def keep(where: Path, attempt: RecordedAttempt) -> None:
+    """Add an attempt to the file in a folder, unless that is full.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    path = where / ATTEMPTS
+    if path.is_file() and path.stat().st_size > LARGEST:
+        return
+    with path.open("a", encoding="utf-8") as file:
+        file.write(json.dumps(asdict(attempt)) + "\n")
+
+
+def read(where: Path) -> list[RecordedAttempt]:
+    """The attempts in a folder's file, as far as they can be read; none without one."""
+    try:
+        with (where / ATTEMPTS).open("rb") as file:
+            return parse(file.read(LARGEST))
+    except OSError:
+        return []
+
+
+def parse(data: bytes) -> list[RecordedAttempt]:
+    """The attempts in a file's content; lines that are none are left out."""
+    lines = data.decode("utf-8", "replace").splitlines()
+    return list(known(_parsed(lines)))
+
+
+def forget(where: Path) -> None:
+    """Delete the file in a folder, if there is one.
+
+    Raises:
+        OSError: it cannot be deleted.
+    """
+    (where / ATTEMPTS).unlink(missing_ok=True)
+
+
+def _parsed(lines: list[str]) -> Iterator[object]:
+    for line in lines:
+        try:
+            yield json.loads(line)
+        except (ValueError, RecursionError):
+            continue
+
+
+def known(told: object) -> Iterator[RecordedAttempt]:
+    """The attempts among what somebody says that attempts are; the rest is left out."""
+    entries = told if isinstance(told, Iterator | list) else ()
+    for entry in entries:
+        if isinstance(entry, Mapping) and (found := _attempt(entry)):
+            yield found
+
+
+def _attempt(entry: Mapping[str, Any]) -> RecordedAttempt | None:
+    time, exercise = entry.get("time"), entry.get("exercise")
+    share, mistake = entry.get("share"), entry.get("mistake", "")
+    texts = (time, exercise, mistake)
+    if not all(isinstance(text, str) and len(text) <= _LONGEST for text in texts):
+        return None
+    if isinstance(share, bool) or not isinstance(share, int | float):
+        return None
+    if not (math.isfinite(share) and 0 <= share <= 1):
+        return None
+    attempt = RecordedAttempt(str(time), str(exercise), float(share), str(mistake))
+    try:
+        return attempt if attempt.moment.tzinfo else None
+    except ValueError:
+        return None

@@ -1,0 +1,111 @@
+"""How a class came to its solutions: attempts until solved, and who is stuck where."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from autograder.classroom import page
+from autograder.course import find_unit, grade_ids
+from autograder.course.files import write
+from autograder.grading import attempt_records
+from autograder.grading.attempt_records import RecordedAttempt
+from autograder.grading.checks import reference_metadata
+from autograder.grading.titles import number, title
+
+ByStudent = Mapping[str, Sequence[RecordedAttempt]]
+STUCK = 5  # attempts without success, from which a student is listed
+
+
+@dataclass(frozen=True)
+class StuckStudent:
+    """Somebody with many attempts and no success; ``mistake`` is the last one named."""
+
+    student: str
+    attempts: int
+    mistake: str
+
+
+@dataclass(frozen=True)
+class ExerciseTries:
+    """The attempts of a class at one exercise.
+
+    Attributes:
+        attempts: until the exercise was solved, the median of those who did.
+        minutes: from the first attempt to the solution, likewise; None if nobody did.
+    """
+
+    number: str
+    title: str
+    tried: int
+    solved: int
+    attempts: float | None
+    minutes: float | None
+    stuck: tuple[StuckStudent, ...]
+
+
+def read(unit: str, root: Path, live: str = "") -> dict[str, list[RecordedAttempt]]:
+    """Each student's attempts, from submissions or, with a pattern, from live files."""
+    if live:
+        return attempt_records.live(live)
+    folders = sorted((root / "submitted").glob(f"*/{unit}"))
+    found = {path.parent.name: attempt_records.handed_in(path) for path in folders}
+    return {student: made for student, made in found.items() if made}
+
+
+def table(unit: str, made: ByStudent) -> list[ExerciseTries]:
+    """The exercises of a unit that somebody tried, in their order."""
+    return [row for row in _rows(unit, made) if row.tried]
+
+
+def _rows(unit: str, made: ByStudent) -> Iterator[ExerciseTries]:
+    for exercise in reference_metadata.titles(find_unit(unit).name):
+        cell, spent, stuck = grade_ids.of_check(exercise), [], list[StuckStudent]()
+        tried = 0
+        for student, attempts in made.items():
+            own = [one for one in attempts if one.exercise == exercise]
+            tried += bool(own)
+            first = next((n for n, one in enumerate(own) if one.share >= 1), None)
+            if first is not None:
+                taken = own[first].moment - own[0].moment
+                spent.append((first + 1, taken.total_seconds() / 60))
+            elif len(own) >= STUCK:
+                named = next((a.mistake for a in reversed(own) if a.mistake), "")
+                stuck.append(StuckStudent(student, len(own), named))
+        counts, minutes = zip(*spent, strict=True) if spent else ((), ())
+        yield ExerciseTries(
+            number(unit, cell), title(unit, cell), tried, len(spent),
+            statistics.median(counts) if counts else None,
+            statistics.median(minutes) if minutes else None,
+            tuple(sorted(stuck, key=lambda one: -one.attempts)),
+        )  # fmt: skip
+
+
+def write_page(unit: str, root: Path, made: ByStudent, today: str) -> Path:
+    """Write the page of a class's attempts."""
+    path = root / "reports" / f"{unit}-attempts.html"
+    rows = table(unit, made)
+    write(
+        path,
+        page.render("tries.html.j2", unit, rows=rows, students=len(made), today=today),
+    )
+    return path
+
+
+def as_text(rows: Sequence[ExerciseTries]) -> str:
+    """The same for a terminal."""
+    lines = ["solved  attempts  minutes  exercise"]
+    for row in rows:
+        attempts = "-" if row.attempts is None else f"{row.attempts:g}"
+        minutes = "-" if row.minutes is None else f"{row.minutes:.0f}"
+        solved = f"{row.solved}/{row.tried}"
+        name = f"{row.number} {row.title}".strip()
+        lines.append(f"{solved:>6}  {attempts:>8}  {minutes:>7}  {name}")
+        lines += [
+            f"{'':>25}  stuck: {one.student}, {one.attempts} attempts"
+            + (f", last mistake {one.mistake}" if one.mistake else "")
+            for one in row.stuck
+        ]
+    return "\n".join(lines)

@@ -1,0 +1,66 @@
+"""``autograder attempts``: how a class came to its solutions."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+
+from autograder import cli
+from autograder.checks.attempts import RecordedAttempt
+from autograder.checks.words import ATTEMPTS_DATA
+from autograder.classroom import tries
+from tests import tiny_course as tiny
+
+UNIT = "02_attention"
+
+
+def made(*shares: float, exercise: str = "attention/softmax") -> list[RecordedAttempt]:
+    """Attempts ten minutes apart."""
+    return [
+        RecordedAttempt(
+            f"2026-11-02T21:{10 * n:02}:00+00:00", exercise, share, "off" * (share < 1)
+        )
+        for n, share in enumerate(shares)
+    ]
+
+
+def test_medians_are_of_those_who_solved_it_and_others_are_stuck():
+    told = {"ada": made(0.0, 0.5, 1.0), "bob": made(1.0), "eve": made(*[0.2] * 5)}
+    [row] = tries.table(UNIT, told)
+    assert (row.tried, row.solved, row.attempts, row.minutes) == (3, 2, 2.0, 10.0)
+    [stuck] = row.stuck
+    assert (stuck.student, stuck.attempts, stuck.mistake) == ("eve", 5, "off")
+    assert "stuck: eve, 5 attempts, last mistake off" in tries.as_text([row])
+
+
+def test_what_comes_after_the_solution_counts_for_nothing():
+    [row] = tries.table(UNIT, {"ada": made(1.0, 0.0, 1.0)})
+    assert (row.attempts, row.minutes) == (1, 0.0)
+
+
+def test_an_exercise_that_there_is_not_is_left_out():
+    assert tries.table(UNIT, {"ada": made(1.0, exercise="other/unit")}) == []
+
+
+def ask(root, capsys, *asked: str) -> tuple[int, str]:
+    status = cli.main(["attempts", "02", *asked, "--course", str(root)])
+    said = capsys.readouterr()
+    return status, said.out + said.err
+
+
+def test_it_prints_a_table_and_writes_a_page(tmp_path, capsys):
+    source = tmp_path / "source" / UNIT / f"{UNIT}.ipynb"
+    source.parent.mkdir(parents=True)
+    source.write_bytes(tiny.data(tiny.source_notebook()))
+    status, said = ask(tmp_path, capsys)
+    assert status == 1 and "no record of attempts" in said and said.count("\n") == 1
+    folder = tmp_path / "submitted" / "<b>ada" / UNIT
+    folder.mkdir(parents=True)
+    data = {ATTEMPTS_DATA: [asdict(one) for one in made(*[0.0] * 6)]}
+    (folder / "a.ipynb").write_text(
+        json.dumps({"cells": [{"outputs": [{"data": data}]}]})
+    )
+    status, said = ask(tmp_path, capsys)
+    assert status == 0 and "0/1" in said
+    page = (tmp_path / "reports" / f"{UNIT}-attempts.html").read_text()
+    assert "&lt;b&gt;ada: 6 attempts" in page

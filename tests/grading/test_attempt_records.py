@@ -1,0 +1,61 @@
+"""Records of attempts come from students: whatever is no record is left out."""
+
+from __future__ import annotations
+
+import json
+import os
+import pwd
+from dataclasses import asdict
+
+import pytest
+
+from autograder.checks.attempts import RecordedAttempt, keep
+from autograder.checks.words import ATTEMPTS, ATTEMPTS_DATA
+from autograder.grading import attempt_records
+
+FIRST = RecordedAttempt(
+    "2026-11-02T21:04:09+00:00", "attention/softmax", 0.5, "wrong_axis"
+)
+LAST = RecordedAttempt("2026-11-02T21:30:09+00:00", "attention/softmax", 1.0)
+
+
+def notebook(*told: object) -> str:
+    outputs = [{"data": {ATTEMPTS_DATA: one}} for one in told]
+    return json.dumps({"cells": [{"outputs": outputs}]})
+
+
+def test_all_records_of_a_submission_count_once_and_in_order(tmp_path):
+    twice = [asdict(LAST), asdict(FIRST)]
+    (tmp_path / "a.ipynb").write_text(notebook(twice, twice))
+    assert attempt_records.handed_in(tmp_path) == [FIRST, LAST]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "no JSON", "[]", '{"cells": 3}', '{"cells": [3, {"outputs": {}}]}',
+        notebook("words", 3, {"time": 1}, [asdict(FIRST) | {"share": 7}]),
+    ],
+)  # fmt: skip
+def test_a_broken_or_forged_record_is_left_out(tmp_path, text):
+    (tmp_path / "a.ipynb").write_text(text)
+    assert attempt_records.handed_in(tmp_path) == []
+
+
+def test_no_link_or_pipe_is_followed(tmp_path):
+    other = tmp_path / "elsewhere.txt"
+    other.write_text(notebook([asdict(FIRST)]))
+    inner = tmp_path / "submission"
+    inner.mkdir()
+    (inner / "a.ipynb").symlink_to(other)
+    os.mkfifo(inner / "b.ipynb")
+    assert attempt_records.handed_in(inner) == []
+
+
+def test_live_files_count_for_the_account_that_owns_them(tmp_path):
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+    keep(tmp_path / "one", FIRST)
+    (tmp_path / "two" / ATTEMPTS).symlink_to(tmp_path / "one" / ATTEMPTS)
+    me = pwd.getpwuid(os.getuid()).pw_name
+    assert attempt_records.live(f"{tmp_path}/*") == {me: [FIRST]}
