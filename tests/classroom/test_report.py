@@ -356,7 +356,7 @@ def test_exercises_stand_beside_those_of_an_earlier_term(tmp_path):
     page = report.as_html(told, "today")
     assert '<td class="n">88%</td>' in page and '<td class="n">0.41</td>' in page
     table.write_text("exercise,mean_share\nelsewhere,1\n")
-    with pytest.raises(CourseError, match="report --shareable writes"):
+    with pytest.raises(CourseError, match="not a shareable report"):
         report.with_before(told, table)
 
 

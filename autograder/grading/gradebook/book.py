@@ -160,9 +160,7 @@ class PatientBook:
                 self.close()
                 raise
             if not told:
-                self._log.warning(
-                    "The gradebook is locked or unreachable; waiting for it."
-                )
+                self._log.warning("The gradebook is locked; waiting for it.")
             told = True
             time.sleep(0.25)
 

@@ -32,7 +32,7 @@ def test_it_has_the_solutions_and_no_hidden_test():
 def test_not_before_the_last_deadline(tmp_path):
     now = datetime.datetime.now(datetime.UTC).replace(tzinfo=None)
     path = tmp_path / "solved.ipynb"
-    with pytest.raises(CourseError, match="--anyway does it now"):
+    with pytest.raises(CourseError, match="--anyway writes the solutions now"):
         solved.release(UNIT, path, now + datetime.timedelta(hours=1))
     assert not path.exists()
     assert solved.release(UNIT, path, now - datetime.timedelta(hours=1)) == path
