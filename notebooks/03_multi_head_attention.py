@@ -1,35 +1,38 @@
 # %% [markdown]
 # # 3 · Multi-head attention
 #
-# One attention map can hold one opinion about who matters to whom. Language needs
-# several at once: which adjective belongs to this noun, who does what, where does the
-# clause end? So we run several attentions side by side, each in a small space of its
-# own:
+# One attention map can hold only one opinion about which words matter to which.
+# Language needs several at once: which adjective belongs to this noun, who does what,
+# where does the clause end? So we run several attentions in parallel, each in a small
+# space of its own:
 #
-# $$\operatorname{MultiHead}(Q, K, V) =
+# $$
+# \operatorname{MultiHead}(Q, K, V) =
 # \operatorname{Concat}(\mathrm{head}_1, \dots, \mathrm{head}_h)\, W^O, \qquad
-# \mathrm{head}_i = \operatorname{Attention}(Q W_i^Q,\; K W_i^K,\; V W_i^V)$$
+# \mathrm{head}_i = \operatorname{Attention}(Q W_i^Q,\; K W_i^K,\; V W_i^V)
+# $$
 #
 # (Vaswani et al. 2017, section 3.2.2.)
 #
-# **You will learn**
-# - why one head is not enough, by a picture and by a measurement;
-# - the plain view: a list of heads, side by side;
-# - the fast view: one projection, split into heads and merged again;
-# - that the two views are equal, and how weights move from one to the other;
-# - masks that reach every head, and dropout on the attention weights;
-# - what it costs: the number of parameters;
-# - to prove that *your* layer is PyTorch's `nn.MultiheadAttention`.
+# **You will learn to**
+# - show why one head is not enough, with a picture and with a measurement;
+# - build the plain version, a list of heads;
+# - build the fast version, one projection that is split into heads and merged again;
+# - prove that the two are equal, by moving weights from one to the other;
+# - apply masks to every head, and dropout to the attention weights;
+# - count what the layer costs in parameters, multiplications and memory;
+# - prove that *your* layer is PyTorch's `nn.MultiheadAttention`.
 #
 # *About 3 hours · short path about 1½: exercises 3.2, 3.3, 3.5, 3.6*
 #
-# *10 exercises and one question in words · 100 points.* The short path carries the
-# story: read the rest, and come back to it.
+# *9 exercises and one question in words · 100 points.* The short path carries the
+# story: read the other sections now, and solve their exercises when you come back.
 #
-# **Recap.** Unit 2 ended with `scaled_dot_product_attention(q, k, v, mask)`. It returns
-# the output and the weights, treats any number of leading dimensions, and takes masks
-# in which `True` means "may attend". You also built `SelfAttention`: three linear
-# layers `w_q`, `w_k`, `w_v`, and attention of a sequence to itself. Both are used here.
+# **Recap.** Unit 2 ended with `scaled_dot_product_attention(q, k, v, mask)`, which
+# returns the output and the attention weights. It works for any number of leading
+# dimensions, and in its masks `True` means "may attend". You also built
+# `SelfAttention`: three linear layers `w_q`, `w_k` and `w_v`, followed by the attention
+# of a sequence to itself. This unit uses both.
 #
 # **Conventions of this course**
 #
@@ -39,11 +42,11 @@
 # | `Lq`, `Lk` | number of queries, number of keys |
 # | `d_model` | size of the vector at each position |
 # | `h` (in code `num_heads`) | number of heads |
-# | `d_k`, `d_v` | size of one head's queries and keys, and of its values |
+# | `d_k`, `d_v` | size of the queries and keys of one head, and of its values |
 # | `(B, h, L, d_k)` | the shape of heads: batch, head, position, feature |
 # | mask | boolean, **`True` = may attend**, broadcastable to `(B, h, Lq, Lk)` |
 # | attention | returns the pair `(output, weights)`, in this order |
-# | what is given | stays as it was: no function changes its arguments |
+# | arguments | are never modified in place |
 # | gradients | flow back through what you compute, unless the text says otherwise |
 
 # %%
@@ -56,30 +59,31 @@ from collections.abc import Sequence
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+from torch.utils.flop_counter import FlopCounterMode
 
 from autograder import check, demo, drawing, earlier
 from autograder.library.attention_maps import maps_of
 from autograder.units.multi_head_attention.library import pictures
 
-# False: what unit 2 built comes from the course, right for sure. True: from your own
-# notebook of unit 2, if it lies beside this one. Grading always uses the course's.
+# False: what unit 2 built comes from the course, and is correct. True: from your own
+# notebook of unit 2, if it is beside this one. Grading always uses the course's.
 USE_MY_OWN = False
 attention = earlier("02_attention", mine=USE_MY_OWN)
 
 torch.set_printoptions(precision=3, sci_mode=False)
 
-
 # %% [markdown]
 # ## 1. One head, one mixture
 #
-# Take the sentence *the red cat saw the blue bird*. Each noun has two questions:
-# - **which word stands just before me?** (there is my colour)
-# - **which word is the verb?** (there is what happens)
+# Take the sentence *the red cat saw the blue bird*. Every noun in it has two questions:
+# - **Which word comes just before me?** (That is where my colour is.)
+# - **Which word is the verb?** (That tells me what happens.)
 #
-# Below, the scores are set by hand: 6 for a hit, 0 otherwise. Head A asks the first
-# question, head B the second. A single head that wants both can only *add* the scores.
+# In the maps below, we set the scores by hand: 6 for a match, 0 otherwise. Head A asks
+# the first question and head B the second. A single head that wants both answers can
+# only *add* the two scores.
 #
-# **Predict first.** What do the rows of "cat" and "bird" look like in the third map?
+# **Predict first.** What will the rows of "cat" and "bird" look like in the third map?
 
 
 # %%
@@ -99,51 +103,65 @@ def one_head_or_two():
 
 
 # %% [markdown]
-# The single head gives "cat" one half of *red* and one half of *saw*. Both are there,
-# but **in one sum**. Which half answered which question is lost. Swap the two answers
-# and the sum stays the same.
+# The single head gives "cat" one half of *red* and one half of *saw*, and "bird" one
+# half of *blue* and one half of *saw*. Both answers are there, but **in one sum**, and
+# the sum has lost track of which half answered which question. Swap the two answers and
+# the sum stays the same.
 #
-# Two heads keep the answers apart. Each writes into features of its own, side by side.
-# That is all there is to "multi-head": not one mixture of size `d_model`, but `h`
-# mixtures of size `d_model / h`.
+# Two heads keep the answers apart, because each one writes into features of its own.
+# There is no more to "multi-head" than that: instead of one mixture of size `d_model`,
+# we compute `h` mixtures of size `d_model / h`.
 #
-# ## 2. The plain view: a list of heads
+# ## 2. The plain version: a list of heads
 
 # %%
 drawing("list_of_heads", "3.2", "Heads in a list: concatenated, then projected.")
 
 # %% [markdown]
-# Every head is a complete `SelfAttention` from unit 2 with weights of its own. Every
-# head sees the whole input. The last linear layer, `w_o`, lets the heads' answers talk
-# to each other.
+# Each head is a complete `SelfAttention` from unit 2 with its own weights, and each
+# head sees the whole input. Their outputs are concatenated. Then the last linear layer,
+# `w_o`, mixes them, and it is the only step in which one head's answer can meet
+# another's.
 #
-# ### Exercise 3.1 - a list of heads
+# This version follows the definition word for word, so it is the one to compare with
+# whenever you doubt a cleverer one.
+#
+# ### Exercise 3.1 - A list of heads
 #
 # *time ~20 min · difficulty 2/5 · 14 points*
 #
-# **Why it matters.** It is the definition, word for word. When you doubt a clever
-# version later, you compare it with this one.
+# **Task.** Build `ListOfHeads`. Run every head on `x`, concatenate their outputs along
+# the features, and apply `w_o`. Return the result and all attention weights in one
+# tensor `(B, h, L, L)`.
 #
-# **What to do.** Keep `num_heads` modules of the class
-# `attention.SelfAttention(d_model, d_k, d_v)` in `self.heads`, and one `nn.Linear`
-# (with bias) in `self.w_o`. In `forward`, run all heads on `x`, put their outputs side
-# by side along the *features*, head 0 first, and apply `w_o`. Return the weights of all
-# heads in one tensor `(B, h, L, L)`, too.
+# **Example.** `ListOfHeads(7, num_heads=3, d_k=4, d_v=6, d_out=8)` maps `x` of shape
+# `(2, 5, 7)` to an output `(2, 5, 8)` and weights `(2, 3, 5, 5)`.
 #
+# <details><summary>Contract</summary>
+#
+# - `heads` registers `num_heads` modules `attention.SelfAttention(d_model, d_k, d_v)`.
+# - Each head starts with random weights of its own.
+# - `w_o` is an `nn.Linear` with bias; the state dict contains no other names.
+# - The features of head 0 come first.
+# - The mask, if there is one, applies to every head.
+# - Gradients flow back from the output and from the returned weights.
+#
+# </details>
 # <details><summary>Hint 1: a question</summary>
 #
-# An optimiser only trains what `parameters()` lists. Does a module find the parameters
-# of layers in an ordinary Python list? Which container of `nn` is made for this?
+# An optimizer only trains what `parameters()` lists. Does a module find the parameters
+# of layers that are kept in an ordinary Python list? Which container in `nn` is made
+# for this?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
 #
 # ```text
-# output of one head       (B, L, d_v)
-# all of them, joined      (B, L, h * d_v)     an existing dimension grows
-# after w_o                (B, L, d_out)
-# weights of one head      (B, L, L)
-# all of them, together    (B, h, L, L)        a new dimension appears: where?
+# output of one head           (B, L, d_v)
+# all outputs, concatenated    (B, L, h * d_v)     an existing dimension grows
+# after w_o                    (B, L, d_out)
+# weights of one head          (B, L, L)
+# weights of all heads         (B, h, L, L)        a new dimension appears: where?
 # ```
 #
 # </details>
@@ -153,9 +171,9 @@ drawing("list_of_heads", "3.2", "Heads in a list: concatenated, then projected."
 # init:     a registered list of num_heads heads
 #           a linear layer from h * d_v to d_out
 # forward:  run each head on x with the mask; collect outputs and weights
-#           join the outputs along the last dimension
+#           concatenate the outputs along the last dimension
 #           stack the weights along a new dimension after the batch
-#           return the projection of the joined outputs, and the stacked weights
+#           return the projected outputs and the stacked weights
 # ```
 #
 # </details>
@@ -163,17 +181,17 @@ drawing("list_of_heads", "3.2", "Heads in a list: concatenated, then projected."
 
 # %% exercise="multi_head_attention/list_of_heads"
 class ListOfHeads(nn.Module):
-    """Several self-attentions side by side, then a linear layer.
+    """Several self-attentions in parallel, then a linear layer.
 
     Args:
         d_model: size of the input vectors.
         num_heads: number of heads, h.
-        d_k: size of each head's queries and keys.
-        d_v: size of each head's values, and so of its output.
+        d_k: size of the queries and keys of each head.
+        d_v: size of the values of each head, and so of its output.
         d_out: size of the output vectors.
 
-    The heads are `attention.SelfAttention` modules in `heads`; the linear layer is
-    `w_o`; the state dict holds no other names.
+    The heads are `attention.SelfAttention` modules, stored in `heads`; the linear
+    layer is `w_o`; the state dict contains no other names.
     """
 
     def __init__(self, d_model: int, num_heads: int, d_k: int, d_v: int, d_out: int):
@@ -190,7 +208,7 @@ class ListOfHeads(nn.Module):
 
         Args:
             mask: None, or boolean and broadcastable to `(B, L, L)`: True = may attend.
-                It holds for every head.
+                It applies to every head.
 
         Returns:
             The output `(B, L, d_out)` and the weights `(B, h, L, L)`.
@@ -204,12 +222,12 @@ class ListOfHeads(nn.Module):
 
 
 # %% check="multi_head_attention/list_of_heads" points=14
-# Looks at names and shapes of the weights, both results, masks and gradients.
+# Parameters, output and weights, masks, and gradients.
 check("multi_head_attention/list_of_heads", ListOfHeads)
 
 # %% [markdown]
-# Nobody has told the heads to differ. **Predict first:** do fresh, untrained heads have
-# the same map?
+# Nothing has told the heads to differ yet. **Predict first:** will four untrained heads
+# produce the same map?
 
 
 # %%
@@ -222,25 +240,28 @@ def untrained_heads():
 
 
 # %% [markdown]
-# They differ from the start, because their random weights differ. Training then pushes
-# each of them to where it helps most.
+# They differ from the start, because each head was initialised with different random
+# weights. Training then pushes each of them to where it reduces the loss most.
 #
-# ## 3. The fast view: one projection, split into heads
+# ## 3. The fast version: one projection, split into heads
 #
-# A Python loop over heads makes `3·h` small matrix products. A processor prefers few
-# large ones. Look at what the heads do with the *same* `x`:
+# A Python loop over the heads multiplies `3·h` small matrices, but hardware prefers a
+# few large ones. Look at what the heads do with the *same* `x`:
 #
-# $$q^{(0)} = W^{(0)} x, \qquad q^{(1)} = W^{(1)} x, \qquad \dots
+# $$
+# q^{(0)} = W^{(0)} x, \qquad q^{(1)} = W^{(1)} x, \qquad \dots
 # \qquad\Longrightarrow\qquad
 # \begin{pmatrix} q^{(0)} \\ q^{(1)} \\ \vdots \end{pmatrix} =
-# \begin{pmatrix} W^{(0)} \\ W^{(1)} \\ \vdots \end{pmatrix} x$$
+# \begin{pmatrix} W^{(0)} \\ W^{(1)} \\ \vdots \end{pmatrix} x
+# $$
 #
-# Stack the small matrices into one tall matrix. One product then gives the queries of
-# all heads, one below the other. So the features `0 ... d_k-1` belong to head 0, the
-# next `d_k` to head 1, and so on. Nothing is left to do but to *read* them as heads.
+# If we stack the small matrices into one tall matrix, a single product gives the
+# queries of all heads, one head below the other. Features `0 ... d_k-1` belong to head
+# 0, the next `d_k` to head 1, and so on. All that is left is to *read* them as heads.
 #
-# Here are 4 positions with 6 features; `21` is position 2, feature 1. Colours are the
-# three heads. From left to right: what the projection gives, and what attention needs.
+# The figure shows 4 positions with 6 features each; `21` is position 2, feature 1, and
+# the colours are the three heads. On the left is what the projection returns, on the
+# right what attention needs.
 
 # %%
 numbers = 10 * torch.arange(4)[:, None] + torch.arange(6)  # (L, d_model)
@@ -254,18 +275,20 @@ def heads_are_blocks_of_columns():
 # %% [markdown]
 # ### Three tools for shapes
 #
-# The first two compute nothing: they say how the same numbers are to be read. The third
-# is for masks.
+# The first two tools compute nothing. They only change how the same entries are read.
+# You will need the third one for masks.
 #
-# | tool | does | the numbers in memory |
+# | tool | what it does | the entries in memory |
 # |---|---|---|
-# | [`x.view(...)`](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.view.html) | reads the numbers, in their order, in another shape | stay where they are |
-# | [`x.transpose(i, j)`](https://docs.pytorch.org/docs/stable/generated/torch.transpose.html) | swaps two dimensions: element `[a, b]` becomes `[b, a]` | stay where they are; only the way of counting changes |
-# | [`x.masked_fill(m, v)`](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.masked_fill_.html) | a copy with `v` wherever the boolean `m` is true; `m` broadcasts | a new tensor |
+# | [`x.view(...)`](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.view.html) | reads the entries, in their order, as a different shape | stay where they are |
+# | [`x.transpose(i, j)`](https://docs.pytorch.org/docs/stable/generated/torch.transpose.html) | swaps two dimensions: element `[a, b]` becomes `[b, a]` | stay where they are; only the strides change |
+# | [`x.masked_fill(m, v)`](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.masked_fill.html) | returns a copy with `v` wherever the boolean `m` is true; `m` broadcasts | are copied |
 #
-# (`flatten` and `unflatten` are `view` for some dimensions; `reshape` is `view` that
-# copies where it must.) **Predict first:** `view(2, 3)` and `transpose` both turn
-# `(3, 2)` into `(2, 3)`. Do they give the same?
+# (`flatten` and `unflatten` are `view` for some of the dimensions, and `reshape` is a
+# `view` that copies if it has to.)
+#
+# **Predict first.** Both `view(2, 3)` and `transpose` turn a `(3, 2)` tensor into a
+# `(2, 3)` tensor. Do they give the same result?
 
 # %%
 x = torch.arange(6).view(3, 2)
@@ -275,30 +298,44 @@ print("x.transpose(0,1)", x.transpose(0, 1).tolist())
 print("x.masked_fill   ", x.masked_fill(torch.tensor([True, False]), -1).tolist())
 
 # %% [markdown]
-# ### Exercise 3.2 - split heads
+# They do not. `view` reads `0, 1, 2, 3, 4, 5` in the old order, three to a row, while
+# `transpose` turns the old columns into rows, `0, 2, 4` and `1, 3, 5`. The shape alone
+# does not tell you which of the two happened, and that is why the next exercise is easy
+# to get wrong: the incorrect line raises no error, and the model even learns a little.
+#
+# Our heads are contiguous blocks of features, as in PyTorch. Some implementations
+# interleave them instead, so that feature $i$ goes to head $i \bmod h$. That trains
+# equally well, but its weights have to be permuted before they fit PyTorch's layer.
+#
+# ### Exercise 3.2 - Split heads
 #
 # *time ~12 min · difficulty 3/5 · 8 points*
 #
-# **Why it matters.** This is the most mistyped line of the whole Transformer. The
-# classic mistake raises no error, and the model even learns a little.
+# **Task.** Turn features `(B, L, d_model)` into heads `(B, h, L, d_k)`, where `d_k =
+# d_model / h`. Each head gets one block of adjacent features at every position.
 #
-# **What to do.** Turn `(B, L, d_model)` into `(B, h, L, d_k)` with `d_k = d_model / h`.
-# Head `i` gets the `i`-th *block of neighbouring features*, of every position. (Other
-# courses deal the features out like cards. This trains just as well, but then weights
-# cannot be exchanged with PyTorch. Our contract: blocks.)
+# **Example.** With two heads, `x = [[[1, 2, 3, 4], [5, 6, 7, 8]]]` becomes `[[[[1, 2],
+# [5, 6]], [[3, 4], [7, 8]]]]`.
 #
+# <details><summary>Contract</summary>
+#
+# - Head `i` gets features `i * d_k` to `(i + 1) * d_k - 1` of every position.
+# - The result has the dtype of `x`.
+# - The result may share its memory with `x`.
+#
+# </details>
 # <details><summary>Hint 1: a question</summary>
 #
-# `view` keeps all numbers in the order in which they lie in memory: position by
-# position, and in each position feature by feature. Into which *two* dimensions can you
-# cut the features without moving anything? And what must still move afterwards?
+# `view` keeps all entries in the order in which they are stored: position by position,
+# and feature by feature within each position. Into which *two* dimensions can you split
+# the features without moving anything? And what still has to move afterwards?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
 #
 # ```text
 # x                            (B, L, d_model)
-# the features, cut in two     (B, L, h, d_k)      which comes first, h or d_k?
+# the features, split in two   (B, L, h, d_k)      which comes first, h or d_k?
 # what we want                 (B, h, L, d_k)
 # ```
 #
@@ -306,7 +343,7 @@ print("x.masked_fill   ", x.masked_fill(torch.tensor([True, False]), -1).tolist(
 # <details><summary>Hint 3: pseudocode</summary>
 #
 # ```text
-# cut the last dimension into (heads, features of a head)
+# split the last dimension into (heads, features of a head)
 # swap the dimension of positions with that of heads
 # ```
 #
@@ -315,14 +352,14 @@ print("x.masked_fill   ", x.masked_fill(torch.tensor([True, False]), -1).tolist(
 
 # %% exercise="multi_head_attention/split_heads"
 def split_heads(x: Tensor, num_heads: int) -> Tensor:
-    """Read the features of each position as heads: equal blocks of neighbours.
+    """Split the features of each position into heads: equal, contiguous blocks.
 
     Args:
         x: features, shape `(B, L, d_model)`.
         num_heads: number of heads, h; it divides d_model.
 
     Returns:
-        The heads, of x's type, shape `(B, h, L, d_k)` with `d_k = d_model / h`.
+        The heads, with the dtype of x, shape `(B, h, L, d_k)`; `d_k = d_model / h`.
     """
     ### BEGIN SOLUTION
     return x.unflatten(-1, (num_heads, -1)).transpose(1, 2)  # (B, h, L, d_k)
@@ -330,12 +367,13 @@ def split_heads(x: Tensor, num_heads: int) -> Tensor:
 
 
 # %% check="multi_head_attention/split_heads" points=8
-# Looks at where every single number goes, for several sizes.
+# Where every single entry goes, for several sizes.
 check("multi_head_attention/split_heads", split_heads)
 
 # %% [markdown]
-# Your split, and beside it the tempting shortcut `x.view(h, L, d_k)`. It has the right
-# shape. **Predict first:** what is in its first head?
+# Here is your split, and below it a tempting shortcut, `x.view(h, L, d_k)`, which has
+# the correct shape as well. **Predict first:** what does the shortcut put into its
+# first head?
 
 
 # %%
@@ -349,20 +387,31 @@ def split_and_shortcut():
 
 
 # %% [markdown]
-# The shortcut gives head 0 *all* features of the first positions, chopped into pieces.
-# Its "positions" are no positions any more. Attention would then compare pieces of one
-# word with each other.
+# The shortcut fills head 0 with *all* features of position 0 and a few of position 1,
+# chopped into pairs. Its "positions" no longer correspond to positions in the sentence,
+# so attention would compare one piece of a word with another piece of the same word.
 #
-# ### Exercise 3.3 - merge heads
+# ### Merge them again
+#
+# After attention, the features of each position have to be collected again, in the
+# order in which `w_o` expects them.
+#
+# ### Exercise 3.3 - Merge heads
 #
 # *time ~10 min · difficulty 2/5 · 8 points*
 #
-# **Why it matters.** After attention, each position must find its features again, in
-# the order in which `w_o` expects them.
+# **Task.** Undo `split_heads`: turn heads `(B, h, L, d_k)` back into features `(B, L, h
+# * d_k)`.
 #
-# **What to do.** The way back: `(B, h, L, d_k)` to `(B, L, h·d_k)`. It undoes
-# `split_heads`.
+# **Example.** `[[[[1, 2], [5, 6]], [[3, 4], [7, 8]]]]` becomes `[[[1, 2, 3, 4], [5, 6,
+# 7, 8]]]`.
 #
+# <details><summary>Contract</summary>
+#
+# - `merge_heads(split_heads(x, h))` equals `x`, so the features of head 0 come first.
+# - The result has the dtype of `x`.
+#
+# </details>
 # <details><summary>Hint 1: a question</summary>
 #
 # To undo two steps, which one do you undo first?
@@ -373,19 +422,19 @@ def split_and_shortcut():
 # ```text
 # heads                       (B, h, L, d_k)
 # what belongs together       (B, L, h, d_k)
-# joined                      (B, L, h * d_k)
+# merged                      (B, L, h * d_k)
 # ```
 #
-# If PyTorch complains that a *view* is not compatible with a *stride*: a transposed
-# tensor lies scattered in memory. Some functions copy it into order for you, and `view`
-# is not one of them.
+# If PyTorch complains that the *view size is not compatible with the stride*: the
+# entries of a transposed tensor are no longer stored in the order in which you read
+# them. Some functions copy them into that order for you, but `view` never does.
 #
 # </details>
 # <details><summary>Hint 3: pseudocode</summary>
 #
 # ```text
 # swap the dimension of heads with that of positions
-# join the last two dimensions
+# merge the last two dimensions
 # ```
 #
 # </details>
@@ -393,13 +442,13 @@ def split_and_shortcut():
 
 # %% exercise="multi_head_attention/merge_heads"
 def merge_heads(x: Tensor) -> Tensor:
-    """Put the features of all heads side by side: the inverse of `split_heads`.
+    """Concatenate the features of all heads: the inverse of `split_heads`.
 
     Args:
         x: heads, shape `(B, h, L, d_k)`.
 
     Returns:
-        The features, of x's type, shape `(B, L, h * d_k)`, head 0 first.
+        The features, with the dtype of x, shape `(B, L, h * d_k)`, head 0 first.
     """
     ### BEGIN SOLUTION
     return x.transpose(1, 2).flatten(2)  # (B, L, h * d_k)
@@ -407,7 +456,7 @@ def merge_heads(x: Tensor) -> Tensor:
 
 
 # %% check="multi_head_attention/merge_heads" points=8
-# Looks at where every single number goes, for several sizes.
+# Where every single entry goes, for several sizes.
 check("multi_head_attention/merge_heads", merge_heads)
 
 
@@ -422,29 +471,39 @@ def there_and_back():
 
 
 # %% [markdown]
-# ## 4. The two views are one
+# Merging undoes splitting to the last digit, because neither of them computes anything.
 #
-# If the fast view is right, it must give *the same numbers* as the list of heads. For
-# this we need to carry weights over: from `h` small layers into one large layer.
+# ## 4. Both versions are the same
 #
-# ### Exercise 3.4 - pack the heads
+# If the fast version is correct, it must give *the same numbers* as the list of heads.
+# To check that, we have to move weights from `h` small layers into one large layer.
+# "Equal up to how the weights are stored" is how you prove that two implementations
+# agree, and in section 8 you will do it with PyTorch's own layer.
+#
+# ### Exercise 3.4 - Pack the heads
 #
 # *time ~12 min · difficulty 3/5 · 10 points*
 #
-# **Why it matters.** "Equal up to how the weights are stored" is how one proves that
-# two implementations are the same. You will do this with PyTorch's own layer in
-# section 8.
+# **Task.** Collect the weights and biases of a list of heads into those of three large
+# layers, which do the work of all heads at once. Return them as a dict named like a
+# `state_dict()`.
 #
-# **What to do.** You get a list of heads, each with the linear layers `w_q`, `w_k` and
-# `w_v`. Return a dict with the weight and the bias of the three large layers that do
-# the work of all heads at once, named as in `state_dict()`: `"w_q.weight"`,
-# `"w_q.bias"`, `"w_k.weight"`, `"w_k.bias"`, `"w_v.weight"`, `"w_v.bias"`. Leave the
-# heads as they were; what you return may be detached.
+# **Example.** For 3 heads with `d_k = 4` and `d_model = 12`, `"w_q.weight"` has the
+# shape `(12, 12)` and `"w_q.bias"` has the shape `(12,)`.
 #
+# <details><summary>Contract</summary>
+#
+# - The keys are `w_q.weight`, `w_q.bias`, `w_k.weight`, `w_k.bias`, `w_v.weight` and
+#   `w_v.bias`.
+# - Rows `i * d_k` to `(i + 1) * d_k - 1` come from head `i`.
+# - The tensors have the dtype of the heads; they may be detached.
+# - Each call reads the current weights of the heads, and does not modify them.
+#
+# </details>
 # <details><summary>Hint 1: a question</summary>
 #
-# `nn.Linear(d_in, d_out)` stores its weight as `(d_out, d_in)`. Along which of the two
-# do the heads' *outputs* lie?
+# `nn.Linear(d_in, d_out)` stores its weight as `(d_out, d_in)`. Which of these two
+# dimensions belongs to the *outputs* of a head?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
@@ -461,7 +520,7 @@ def there_and_back():
 # for each of the names w_q, w_k, w_v:
 #     for each of weight, bias:
 #         collect this tensor from all heads, head 0 first
-#         put them below each other; store the result under "name.kind"
+#         concatenate along the outputs; store the result under "name.kind"
 # ```
 #
 # (`getattr(head, "w_q")` is `head.w_q`.)
@@ -479,8 +538,8 @@ def pack_heads(heads: Sequence[nn.Module]) -> dict[str, Tensor]:
 
     Returns:
         The tensors `w_q.weight` `(h * d_k, d_model)` and `w_q.bias` `(h * d_k,)`, and
-        the same for `w_k` and `w_v`, of the heads' type. Rows
-        `i * d_k ... (i + 1) * d_k - 1` are head i's.
+        the same for `w_k` and `w_v`, with the dtype of the heads. Rows
+        `i * d_k ... (i + 1) * d_k - 1` come from head i.
     """
     ### BEGIN SOLUTION
     return {
@@ -492,11 +551,11 @@ def pack_heads(heads: Sequence[nn.Module]) -> dict[str, Tensor]:
 
 
 # %% check="multi_head_attention/pack_heads" points=10
-# Looks at names, shapes and rows of the six tensors.
+# Names, shapes and rows of the six tensors.
 check("multi_head_attention/pack_heads", pack_heads)
 
 # %% [markdown]
-# One large product and your split, against one small product per head:
+# Compare one large product, followed by your split, with one small product per head:
 
 
 # %%
@@ -512,58 +571,70 @@ def large_layer_beside_small_ones():
 
 
 # %% [markdown]
+# The difference is zero, or as small as rounding, since a large product may add up its
+# terms in a different order. So the two versions are one and the same function.
+#
 # ## 5. One mask for all heads
 #
-# Scores now have four dimensions, `(B, h, Lq, Lk)`. The masks of unit 2 have two or
-# three. Broadcasting lines shapes up *from the right* and fills in ones on the left:
+# Scores now have four dimensions, `(B, h, Lq, Lk)`, while the masks of unit 2 have two
+# or three. Broadcasting aligns shapes *from the right* and fills up with ones on the
+# left:
 #
-# ```text
-# scores           (B, h, Lq, Lk)
-# causal mask            (L,  L )   ->  (1, 1, L, L)    as we want it
-# padding mask        (B, 1,  Lk)   ->  (1, B, 1, Lk)   batch meets HEADS!
-# ```
+# | | 1st | 2nd | 3rd | 4th | |
+# |---|---|---|---|---|---|
+# | scores | `B` | `h` | `Lq` | `Lk` | |
+# | causal mask `(L, L)` | 1 | 1 | `L` | `L` | as we want it |
+# | padding mask `(B, 1, Lk)` | 1 | **`B`** | 1 | `Lk` | the batch meets the **heads** |
 #
-# **Predict first.** With `B = 2` and `h = 3`, what happens? And with `B = 3` and
-# `h = 3`?
+# **Predict first.** What happens to a padding mask with `B = 2` and `h = 3`? With `B =
+# 3` and `h = 3`? And with `B = 3` and a single head?
 
 # %%
-for batch in (2, 3):
-    scores = torch.zeros(batch, 3, 4, 5)  # (B, h, Lq, Lk)
+for batch, heads in ((2, 3), (3, 3), (3, 1)):
+    scores = torch.zeros(batch, heads, 4, 5)  # (B, h, Lq, Lk)
     padding = torch.ones(batch, 1, 5, dtype=torch.bool)  # (B, 1, Lk)
     try:
-        scores.masked_fill(~padding, -math.inf)
-        print(f"B = {batch}: no error. Sentence i's padding now masks head i.")
+        masked = scores.masked_fill(~padding, -math.inf)
+        print(f"B = {batch}, h = {heads}: no error, scores {tuple(masked.shape)}")
     except RuntimeError as error:
-        print(f"B = {batch}: {error}")
+        print(f"B = {batch}, h = {heads}: {error}")
 
 # %% [markdown]
-# The error is the lucky case. With as many sentences as heads, the mask of sentence 1
-# silently masks head 1 of *every* sentence. So we give each mask its four dimensions
-# ourselves.
+# The error is the lucky case. With as many sentences as heads, nothing fails: the mask
+# of sentence 1 silently masks head 1 of *every* sentence. With a single head, which is
+# how many people debug, the scores of three sentences silently turn into nine maps
+# instead of three.
 #
-# **The contract from here on.** A mask may have
+# We avoid all of this by giving each mask its four dimensions ourselves. **From here
+# on, a mask may have**
 #
-# | rank | shape | its dimensions mean |
+# | rank | shape | which means |
 # |---|---|---|
-# | 2 | `(Lq, Lk)` | queries, keys: the same for all sentences and heads |
-# | 3 | `(B, Lq, Lk)` | sentences, queries, keys: the same for all heads |
-# | 4 | `(B, h, Lq, Lk)` | a mask of its own for each head |
+# | 2 | `(Lq, Lk)` | the same mask for all sentences and heads |
+# | 3 | `(B, Lq, Lk)` | one mask per sentence, the same for all its heads |
+# | 4 | `(B, h, Lq, Lk)` | one mask per sentence and head |
 #
-# Any of `B`, `h`, `Lq` may be 1. A three-dimensional mask is *always* read as one with
-# a batch, never as one with heads.
-#
-# ### Exercise 3.5 - a mask for all heads
+# ### Exercise 3.5 - A mask for all heads
 #
 # *time ~8 min · difficulty 2/5 · 8 points*
 #
-# **Why it matters.** You have just seen why. `B == h` is not rare: 8 heads, batch of 8.
+# **Task.** Return the mask with four dimensions, so that it broadcasts to `(B, h, Lq,
+# Lk)` as the table says.
 #
-# **What to do.** Return the mask with four dimensions, so that it broadcasts to
-# `(B, h, Lq, Lk)` as the table says. `None` stays `None`.
+# **Example.** A padding mask `(4, 1, 9)` becomes `(4, 1, 1, 9)`, and a causal mask `(9,
+# 9)` becomes `(1, 1, 9, 9)`.
 #
+# <details><summary>Contract</summary>
+#
+# - A 3-D mask always means `(B, Lq, Lk)`, even if `B` equals `h`.
+# - `B`, `h` and `Lq` may be 1.
+# - `None` stays `None`.
+# - The mask is not modified; the result may share its memory.
+#
+# </details>
 # <details><summary>Hint 1: a question</summary>
 #
-# At which place does a mask of three dimensions lack one? And one of two dimensions?
+# Which dimension is missing from a 3-D mask, and where? And from a 2-D mask?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
@@ -608,20 +679,21 @@ def mask_for_heads(mask: Tensor | None) -> Tensor | None:
 
 
 # %% check="multi_head_attention/mask_for_heads" points=8
-# Looks at masks of each rank, also where there are as many sentences as heads.
+# Masks of each rank, also with as many sentences as heads.
 check("multi_head_attention/mask_for_heads", mask_for_heads)
 
 # %% [markdown]
 # ## 6. Multi-head attention
 #
-# One thing is new: **dropout on the attention weights**. In training, each weight is
-# set to zero with probability $p$, and the others are divided by $1-p$. A query then
-# cannot lean on a single key, since this key may be missing at any moment. (The paper
-# says where *it* drops in section 5.4; dropout on the weights is what its published
-# code and PyTorch's layer do.)
+# One ingredient is new, **dropout on the attention weights**. During training, each
+# weight is set to zero with probability $p$, and the others are divided by $1-p$. A
+# query then learns not to rely on a single key, because that key may be missing at any
+# moment. (In section 5.4, the paper lists where *it* applies dropout. Dropout on the
+# weights is not in that list, but PyTorch's layer has it, and so did the code that the
+# authors published.)
 #
-# **Predict first.** Do the rows still sum to one after dropout? If not: what about
-# their average over many draws?
+# **Predict first.** Do the weights still sum to one after dropout? If not, what about
+# their average over many samples?
 
 # %%
 torch.manual_seed(0)
@@ -630,47 +702,57 @@ for _ in range(3):
     dropped = F.dropout(weights, p=0.5)
     print(f"{[round(w, 1) for w in dropped.tolist()]}  sum {float(dropped.sum()):.1f}")
 many = torch.stack([F.dropout(weights, p=0.5) for _ in range(5000)])
-print("average of 5000 draws:", [round(w, 2) for w in many.mean(0).tolist()])
+print("average of 5000 samples:", [round(w, 2) for w in many.mean(0).tolist()])
 
 # %% [markdown]
-# A single row no longer sums to one; the average does. That is why the rest is divided
-# by $1-p$: in evaluation, where nothing is dropped, the layer sees the weights it is
-# used to.
+# A single row no longer sums to one, but the average does: each weight comes back as
+# 0.4, 0.3, 0.2 and 0.1 within about 0.01. That is the purpose of dividing by $1-p$. In
+# evaluation mode nothing is dropped, and the layer sees weights of the size that it was
+# trained with.
 #
-# Now everything together. Queries, keys and values may come from three different
-# tensors. (In cross-attention, `key` and `value` are both the memory. The layer does
-# not care.)
-#
+# Now everything comes together. Queries, keys and values may come from three different
+# tensors. In cross-attention, for example, `key` and `value` are both the memory. The
+# layer itself cannot tell the difference.
 
 # %%
 drawing("multi_head", "3.6", "The whole layer: project, split, attend, merge, project.")
 
 # %% [markdown]
-# Inside each head stands the picture of unit 2: scores, mask, softmax, then dropout on
-# the weights `(B, h, Lq, Lk)`, then the weighted sum. All heads run in one go, as a
-# batch.
+# Each head contains the picture of unit 2: scores, mask, softmax, then dropout on the
+# weights `(B, h, Lq, Lk)`, and finally the weighted sum. All heads run at once, as one
+# more batch dimension.
 #
-# ### Exercise 3.6 - multi-head attention
+# Every layer of unit 4 is made of this module, and so, with variations, is nearly every
+# large language model.
+#
+# ### Exercise 3.6 - Multi-head attention
 #
 # *time ~35 min · difficulty 4/5 · 24 points*
 #
-# **Why it matters.** All layers of unit 4 are made of this one. So is every large
-# language model.
+# **Task.** Build `MultiHeadAttention` from your parts: project `query`, `key` and
+# `value`, split, attend with dropout on the weights, merge, and apply `w_o`. Return the
+# output and the attention weights.
 #
-# **What to do.** Four linear layers `w_q`, `w_k`, `w_v`, `w_o`, each from `d_model` to
-# `d_model`, with bias. If the features cannot be shared out evenly, raise a
-# `ValueError` when the layer is made. `forward` takes masks as in section 5. Dropout
-# acts on the weights, in training mode only.
+# **Example.** `MultiHeadAttention(12, num_heads=3)` maps a query `(2, 5, 12)` and a
+# memory `(2, 7, 12)` to an output `(2, 5, 12)` and weights `(2, 3, 5, 7)`.
 #
-# The weights that you return may be those before or after dropout, and may carry no
-# gradient: they are there to look at. There is no residual and no normalisation here;
-# they come in unit 4.
+# <details><summary>Contract</summary>
 #
+# - `w_q`, `w_k`, `w_v` and `w_o` are `nn.Linear(d_model, d_model)` with bias; PyTorch's
+#   initialisation is fine.
+# - The state dict contains no other names.
+# - If `num_heads` does not divide `d_model`, `__init__` raises a `ValueError`.
+# - Masks are those of section 5, or `None`.
+# - Dropout acts on the attention weights, in training mode only.
+# - The returned weights may be those before or after dropout, and may be detached.
+# - There is no residual connection and no normalisation.
+#
+# </details>
 # <details><summary>Hint 1: a question</summary>
 #
-# `attention.scaled_dot_product_attention` gives you an output and weights. Dropout
-# belongs *between* these two. So which of the two can you still use, and what must you
-# compute anew?
+# `attention.scaled_dot_product_attention` returns an output and weights, but dropout
+# belongs *between* the two. Which of them can you still use, and which must you compute
+# yourself?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
@@ -688,14 +770,14 @@ drawing("multi_head", "3.6", "The whole layer: project, split, attend, merge, pr
 # <details><summary>Hint 3: pseudocode</summary>
 #
 # ```text
-# init:     does num_heads divide d_model? if not: raise
+# init:     if num_heads does not divide d_model: raise an error
 #           four linear layers; a dropout layer
 # forward:  project query, key and value, each with its own layer, and split each
 #           give the mask its four dimensions
-#           weights of attention, for all heads at once
-#           dropout on them
-#           mix the values with them, merge, project
-#           return output and weights
+#           attention weights, for all heads at once
+#           dropout on the weights
+#           weighted sum of the values, merge, project
+#           return the output and the weights
 # ```
 #
 # </details>
@@ -711,7 +793,7 @@ class MultiHeadAttention(nn.Module):
         dropout: probability of dropping an attention weight in training.
 
     The linear layers are named `w_q`, `w_k`, `w_v` and `w_o`, each with a bias; the
-    state dict holds no other names.
+    state dict contains no other names.
 
     Raises:
         ValueError: num_heads does not divide d_model.
@@ -736,9 +818,9 @@ class MultiHeadAttention(nn.Module):
         """Attend from each query to all keys, in every head.
 
         Args:
-            query: what looks, shape `(B, Lq, d_model)`.
-            key: what is compared with it, shape `(B, Lk, d_model)`.
-            value: what is mixed, shape `(B, Lk, d_model)`.
+            query: the sequence that attends, shape `(B, Lq, d_model)`.
+            key: what it is compared with, shape `(B, Lk, d_model)`.
+            value: what is averaged, shape `(B, Lk, d_model)`.
             mask: None, or boolean of shape `(Lq, Lk)`, `(B, Lq, Lk)` or
                 `(B, h, Lq, Lk)`, where B, h and Lq may be 1: True = may attend.
 
@@ -757,12 +839,12 @@ class MultiHeadAttention(nn.Module):
 
 
 # %% check="multi_head_attention/multi_head_attention" points=24
-# Looks at both results, masks of each rank, who can see whom, gradients and dropout.
+# Output and weights, masks of each rank, what attends to what, gradients and dropout.
 check("multi_head_attention/multi_head_attention", MultiHeadAttention)
 
 # %% [markdown]
-# Now the promise of section 4: the same weights in both layers, the same output. And
-# which one is faster?
+# Now we can keep the promise of section 4: the same weights in both layers, and the
+# same output. **Predict first:** which of the two layers is faster, and why?
 
 
 # %%
@@ -792,22 +874,27 @@ def list_beside_split():
 
 
 # %% [markdown]
+# The outputs agree up to rounding, and the split layer is several times faster. It does
+# the same arithmetic, but in 4 large products with its weights instead of 49 small
+# ones, and in one softmax instead of 16.
+#
 # ### Does a second head really help?
 #
-# Time for the experiment that section 1 called for. Each position must report two
-# things: the word *before* it and the *first* word of the sentence, both as vectors, in
-# this order. Words are random vectors of 8 numbers; positions are marked by 8 more
-# numbers. So `d_model = 16`.
+# It is time for the experiment that section 1 called for. Each position must report two
+# vectors: the word *before* it and the *first* word of the sentence, in this order.
+# Words are random vectors with 8 components, and 8 more components mark the position,
+# so `d_model = 16`.
 #
 # We train your layer with 1, 2 and 4 heads. All three have *exactly the same number of
-# parameters*. The loss is the mean squared error; guessing nothing at all costs 1.0.
+# parameters*. The loss is the mean squared error, and always predicting zero gives a
+# loss of 1.0.
 #
-# **Predict first.** One head gets two answers in one sum. How much of the error can it
-# remove?
+# **Predict first.** One head returns both answers as one sum. What fraction of the
+# error can it eliminate?
 
 
 # %% folded=true
-# @title The sentences with two questions, and how a layer is trained on them
+# @title Sentences with two questions, and how a layer is trained on them
 def two_questions(batch: int, length: int = 8) -> tuple[Tensor, Tensor]:
     """Sentences `(B, L, 16)`, and for each position the word before and the first."""
     tokens = torch.randn(batch, length, 8)
@@ -819,7 +906,7 @@ def two_questions(batch: int, length: int = 8) -> tuple[Tensor, Tensor]:
 
 @functools.cache
 def train_heads(num_heads: int, steps: int = 400) -> tuple[nn.Module, list[float]]:
-    """A trained layer and its loss at each step; trained once and then remembered."""
+    """A trained layer and its loss at each step; trained once, then cached."""
     torch.manual_seed(num_heads)
     layer = MultiHeadAttention(d_model=16, num_heads=num_heads)
     optimiser = torch.optim.Adam(layer.parameters(), lr=0.01)
@@ -847,13 +934,15 @@ def one_two_four_heads():
 
 
 # %% [markdown]
-# Two heads solve the task. One head cannot, however long it trains: from the sum of two
-# random vectors, no linear layer can tell the two apart, and half of the error stays.
-# (To be exact, $\tfrac{7}{8} \cdot \tfrac{1}{2} \approx 0.44$: at one of the eight
-# positions, position 1, the word before *is* the first word, so one answer is enough.)
+# Two heads solve the task. One head eliminates only a little more than half of the
+# error, however long it trains: given the sum of two random vectors, no linear layer
+# can tell them apart. (To be exact, $\tfrac{7}{8} \cdot \tfrac{1}{2} \approx 0.44$ is
+# left. At one of the eight positions, position 1, the word before *is* the first word,
+# so a single answer is enough.)
 #
-# What has each of them learnt? **Predict first:** draw the two maps on paper. (For
-# position 0, "the word before" is the last word: the sentence is a ring.)
+# What has each of them learnt? **Predict first:** sketch the maps of the single head
+# and of the pair on paper. (For position 0, "the word before" is the last word, as if
+# the sentence were a ring.)
 
 
 # %%
@@ -867,8 +956,12 @@ def one_map_per_head():
 
 
 # %% [markdown]
-# And when did they agree? The same training run, stopped early, on one sentence.
-# **Predict first:** does the loss fall first, or do the maps change first?
+# The single head does what section 1 did by hand, and splits each row between the two
+# answers. In the pair, one head attends to the word before, and the other to the first
+# word, from every position.
+#
+# When did they divide the work? Here is the same training run, stopped early, on one
+# sentence. **Predict first:** does the loss fall first, or do the maps change first?
 
 
 # %%
@@ -883,24 +976,28 @@ def birth_of_two_heads():
 
 
 # %% [markdown]
-# They change together. One head settles on position 0 first: that answer is the same
-# for every row, so it is the easier one. The other head then finds the previous
-# position, row by row, and with it the loss falls to zero.
+# They change together. One head settles on position 0 first, because that answer is the
+# same for every row and so the easier one to learn. The other head then finds the
+# previous position, row by row, and the loss falls to zero with it.
 #
-# Nobody told the heads who is in charge of what. They shared out the work by
-# themselves. (Often not quite tidily: a head may look a little where it need not, and
-# the other one takes this part away again.) In large models such heads are found, too:
-# for the previous word, for the verb of an object, for what "it" refers to (Clark et
-# al. 2019). Others can be removed without any harm (Michel et al. 2019).
+# Nobody told the heads what to do; they divided the work among themselves. The split is
+# not perfectly clean, though. The head for the word before still gives 12% of its
+# attention to position 0. Is that a mistake? To find out, we need to know what each
+# head *writes*.
 #
-# Each head's part can even be *added up*. Joining heads and then applying `w_o` is the
-# same as a sum:
+# Concatenating the heads and then applying `w_o` is the same as adding up one
+# contribution per head,
 #
-# $$W^O \begin{pmatrix} z^{(0)} \\ z^{(1)} \end{pmatrix} + b =
-# W^O_{0} z^{(0)} + W^O_{1} z^{(1)} + b,$$
+# $$
+# W^O \begin{pmatrix} z^{(0)} \\ z^{(1)} \end{pmatrix} + b =
+# W^O_{0} z^{(0)} + W^O_{1} z^{(1)} + b,
+# $$
 #
-# where $W^O_i$ are the columns of $W^O$ that belong to head $i$. So we can ask what
-# each head contributes to which feature of the answer:
+# where $W^O_i$ are the columns of $W^O$ that belong to head $i$. So we can measure how
+# much each head contributes to each feature of the answer.
+#
+# **Predict first.** Features 0 to 7 hold the word before, features 8 to 15 the first
+# word. Which features will the second head write to?
 
 
 # %%
@@ -920,9 +1017,18 @@ def who_writes_what():
 
 
 # %% [markdown]
-# Last, break it. Take the layer with four heads and silence one head at a time: its
-# columns of `w_o` become zero, all else stays as trained. **Predict first.** Four heads
-# for two questions: is any of them not needed?
+# Mostly to features 8 to 15, as expected, but also a little to the other half. That is
+# the 12% again: the first head mixes a bit of the first word into its answer, and the
+# second head cancels it.
+#
+# In BERT, too, there are heads with a clear task: one attends to the previous token,
+# another from an object to its verb, a third from a pronoun to what it refers to (Clark
+# et al. 2019).
+#
+# Last, break it. We take the layer with four heads and silence one head at a time by
+# setting its columns of `w_o` to zero; everything else stays as trained.
+#
+# **Predict first.** Four heads share two questions. Is any of them superfluous?
 
 
 # %%
@@ -944,137 +1050,226 @@ def one_head_removed():
 
 
 # %% [markdown]
-# No head is idle, and the work is shared cleanly: each head serves one question only.
-# Without it, that answer has an error of about 0.5, and the other none. Why one half?
-# An answer has 8 numbers, and a head can carry 4: so two heads share each question, and
-# with one of them gone half of the answer is gone. In large models it is different:
-# many heads can be removed and hardly anything is lost (Michel et al. 2019). They have
-# room to spare; this layer has none.
+# No head is superfluous, and the work is divided cleanly. Each head serves a single
+# question: without it, the error of that answer rises to about 0.5, and the other
+# answer stays as it was. Why one half? An answer has 8 components, but a head can carry
+# only 4, so two heads share each question, and half of an answer disappears with one of
+# them. In large models it is different: many heads can be removed with hardly any loss
+# (Michel et al. 2019). They have capacity to spare, and this layer has none.
 #
 # ## 7. What does it cost?
 #
 # Several heads sound expensive. **Predict first:** by what factor does the number of
 # parameters grow from 1 head to 8?
 #
-# ### Exercise 3.7 - count the parameters
+# Parameters are only the first of three costs. The second is *work*, which we count in
+# multiplications: the product of an `(m, k)` matrix and a `(k, n)` matrix takes `m * k
+# * n` of them. The third is *memory*: training keeps intermediate results for the
+# backward pass. The attention weights are the ones to watch, because their number grows
+# with the square of the length.
 #
-# *time ~6 min · difficulty 1/5 · 4 points*
+# ### Exercise 3.7 - Count the costs
 #
-# **Why it matters.** Whoever can count parameters on paper can check a model's
-# description in a minute, and knows where the memory goes.
+# *time ~12 min · difficulty 2/5 · 10 points*
 #
-# **What to do.** Return the number of trainable numbers in a `MultiHeadAttention`, as a
-# whole number. `bias` says whether the four linear layers have a bias.
+# **Task.** For self-attention on one sentence, return three counts: the parameters of a
+# `MultiHeadAttention`, the multiplications in its matrix products, and the entries of
+# its attention weights.
 #
+# **Example.** `attention_cost(3, 4, 2)` gives `(80, 264, 18)`.
+#
+# <details><summary>Contract</summary>
+#
+# - The four linear layers have biases, which count as parameters.
+# - Multiplications are those of the four projections, the scores, and the weighted sum
+#   of the values.
+# - Adding a bias, scaling and softmax count for nothing.
+# - The result is a tuple of three integers.
+#
+# </details>
 # <details><summary>Hint 1: a question</summary>
 #
-# How many numbers does one `nn.Linear(d_in, d_out)` hold? Where in the four layers does
-# the number of heads appear?
+# How many parameters does one `nn.Linear(d_in, d_out)` have? In which of the three
+# counts does the number of heads appear at all?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
 #
 # ```text
-# weight of one layer    (d_model, d_model)
-# bias of one layer      (d_model,)
+# weight and bias of one layer    (d_model, d_model) and (d_model,)
+# one projection                  (L, d_model) by (d_model, d_model)
+# scores of one head              (L, d_k) by (d_k, L)         d_k = d_model / h
+# weighted sum of one head        (L, L) by (L, d_k)
+# attention weights               (h, L, L)
 # ```
 #
 # </details>
 # <details><summary>Hint 3: pseudocode</summary>
 #
 # ```text
-# one layer = the numbers in its weight, and in its bias if there is one
-# times the number of layers
+# parameters      = 4 layers, each with a weight and a bias
+# multiplications = 4 projections
+#                   + scores of all heads + weighted sums of all heads
+# weights         = one map per head
 # ```
 #
 # </details>
 
 
-# %% exercise="multi_head_attention/parameter_count"
-def parameter_count(d_model: int, num_heads: int, bias: bool = True) -> int:
-    """How many trainable numbers a `MultiHeadAttention` holds.
+# %% exercise="multi_head_attention/cost"
+def attention_cost(length: int, d_model: int, num_heads: int) -> tuple[int, int, int]:
+    """What self-attention costs with a `MultiHeadAttention`, for one sentence.
 
     Args:
+        length: number of positions, L.
         d_model: size of all input and output vectors.
         num_heads: number of heads, h; it divides d_model.
-        bias: whether the four linear layers have a bias.
 
     Returns:
-        The number of parameters, an int.
+        The number of parameters, the multiplications in all matrix products, and the
+        entries of the attention weights.
     """
     ### BEGIN SOLUTION
-    one_layer = d_model * d_model + (d_model if bias else 0)
-    return 4 * one_layer
+    parameters = 4 * (d_model * d_model + d_model)
+    projections = 4 * length * d_model * d_model
+    scores_and_sums = 2 * length * length * d_model  # h heads of d_model / h features
+    return parameters, projections + scores_and_sums, num_heads * length * length
     ### END SOLUTION
 
 
-# %% check="multi_head_attention/parameter_count" points=4
-# Looks at several sizes, with and without biases.
-check("multi_head_attention/parameter_count", parameter_count)
+# %% check="multi_head_attention/cost" points=10
+# All three counts, for several sizes.
+check("multi_head_attention/cost", attention_cost)
+
+# %% [markdown]
+# Compare your counts with those of PyTorch's own layer, which section 8 introduces.
+# PyTorch's counter watches every matrix product. It counts two operations for each
+# multiplication, which comes with an addition, so we take half of its result.
 
 
 # %%
 @demo
 def count_and_compare():
+    x = torch.randn(1, 20, 512)  # (B, L, d_model)
     for heads in (1, 2, 8):
-        layer = MultiHeadAttention(512, heads)
-        counted = sum(p.numel() for p in layer.parameters())
-        yours = parameter_count(512, heads)
-        print(f"h = {heads}: yours {yours:,}, counted {counted:,}")
+        layer = nn.MultiheadAttention(512, heads, batch_first=True)
+        parameters = sum(p.numel() for p in layer.parameters())
+        with FlopCounterMode(display=False) as counter:
+            _, weights = layer(x, x, x, average_attn_weights=False)
+        counted = parameters, counter.get_total_flops() // 2, weights.numel()
+        print(f"h = {heads}  yours   {attention_cost(20, 512, heads)}")
+        print(f"       counted {counted}")
 
 
 # %% [markdown]
+# The number of parameters does not grow at all: it is 1,050,624 for any number of
+# heads, because the heads share the features. The work stays the same as well, since
+# eight heads compare eight times as often but look at an eighth of the features each.
+# Only the maps multiply. (Your own layer may work a little harder than this: if it
+# calls `scaled_dot_product_attention` and discards its output, it computes the weighted
+# sum twice.)
+#
+# How does the length change the picture? The four projections take $4\,L\,d^2$
+# multiplications (with $d$ for `d_model`), scores and weighted sum together $2\,L^2 d$.
+# **Predict first.** For `d_model = 512`, at which length do scores and weighted sum
+# catch up with the four projections?
+
+
+# %%
+@demo
+def what_grows_with_the_length():
+    d_model, heads = 512, 8
+    lengths = [2**n for n in range(4, 14)]  # 16 ... 8192
+    projections = [4 * length * d_model**2 for length in lengths]
+    costs = [attention_cost(length, d_model, heads) for length in lengths]
+    work = {
+        "four projections": projections,
+        "scores and weighted sum": [
+            cost[1] - own for cost, own in zip(costs, projections, strict=True)
+        ],
+        "feed-forward (unit 4)": [2 * own for own in projections],
+    }
+    inputs = [length * d_model for length in lengths]
+    memory = {"attention weights": [cost[2] for cost in costs], "input": inputs}
+    pictures.growth(lengths, work, memory)
+
+
+# %% [markdown]
+# They catch up at $L = 2d$, or 1,024 tokens, because that is where $2\,L^2 d =
+# 4\,L\,d^2$. The figure has a third line for the feed-forward network that follows
+# attention in unit 4. With its usual hidden size of $4d$, it takes $8\,L\,d^2$
+# multiplications, and the whole attention layer overtakes it at the very same length.
+# So a Transformer that reads sentences spends most of its work in the feed-forward
+# network, and one that reads books spends it in attention.
+#
+# Memory runs out much earlier. From $L = d_k$ on, which is 64 tokens here, the maps of
+# a layer have more entries than its input. At 4,096 tokens the maps of a single
+# sentence in a single layer take 512 MiB in float32. No wonder that fused kernels such
+# as FlashAttention (unit 2) never store them.
+#
 # *Question in words (4 points).* A colleague works with `d_model = 512` and 8 heads. "I
-# will take 64 heads: eight times the capacity!" Say in three to five sentences what
-# changes and what does not: the parameters, the size of a head, the number of attention
-# maps and the memory for them. What may get better, and what worse?
+# will take 64 heads: eight times the capacity!" Explain in three to five sentences what
+# changes and what does not: the number of parameters, the size of a head, the number of
+# attention maps and the memory that they need. What might improve, and what might get
+# worse?
 #
 # *What a full answer has: parameters stay (1), the size of a head shrinks to 8 (1),
-# eight times as many maps and memory for them (1), a sensible word on the trade-off
-# (1).*
+# eight times as many maps and as much memory for them (1), a sensible remark on the
+# trade-off (1).*
 
 # %% [markdown] written="multi_head_attention/more_heads" points=4
 # *Your answer here*
 #
 # ### BEGIN SOLUTION
 # The number of parameters stays the same: the four matrices are 512 × 512, whatever the
-# number of heads. Each head shrinks from 64 to 8 features. There are 64 maps in place
-# of 8, so the memory for the weights, `B · h · Lq · Lk`, grows eightfold. More
-# relations can be kept apart. But each head compares words by only 8 numbers, which
-# makes its map coarse, and it can carry only 8 numbers from word to word. The paper saw
-# this, too: quality drops with a single head and with too many (Vaswani et al. 2017,
-# table 3, rows A).
+# number of heads. Each head shrinks from 64 to 8 features. There are 64 maps instead of
+# 8, so the memory for the weights, `B · h · Lq · Lk`, grows eightfold. More relations
+# can be kept apart. But each head compares words by only 8 components, which makes its
+# map coarse, and it can carry only 8 components from word to word. The paper observed
+# the same: quality drops with a single head, and also with too many (Vaswani et al.
+# 2017, table 3, rows A).
 # ### END SOLUTION
 
 # %% [markdown]
 # ## 8. Yours is PyTorch's
 #
-# PyTorch has this layer, too: `nn.MultiheadAttention`. If yours gives the same numbers
-# with the same weights, you can trust both. Three things differ:
+# PyTorch has a layer of its own for this, `nn.MultiheadAttention`. If yours gives the
+# same results with the same weights, you can trust both. Three things differ:
 #
 # | | yours | `nn.MultiheadAttention(d_model, h, batch_first=True)` |
 # |---|---|---|
-# | weights of q, k, v | three layers `w_q`, `w_k`, `w_v` | one tensor `in_proj_weight` `(3·d_model, d_model)`: first the rows of q, then k, then v; and `in_proj_bias` |
+# | weights of q, k, v | three layers `w_q`, `w_k`, `w_v` | one tensor `in_proj_weight` `(3·d_model, d_model)`: first the rows of q, then those of k, then those of v; likewise `in_proj_bias` |
 # | last layer | `w_o` | `out_proj` |
 # | boolean mask | `True` = may attend | `True` = may **not** attend |
 #
-# Two more habits of PyTorch's layer: without `batch_first=True` it expects the
+# PyTorch's layer has two more habits. Without `batch_first=True` it expects the
 # positions before the batch, and without `average_attn_weights=False` it returns the
 # *mean* of the heads' maps.
 #
-# ### Exercise 3.8 - to PyTorch
+# Moving weights from one code base to another is everyday work, and every port of a
+# published model begins like this.
+#
+# ### Exercise 3.8 - To PyTorch
 #
 # *time ~15 min · difficulty 3/5 · 7 points*
 #
-# **Why it matters.** Loading weights from one code base into another is everyday work.
-# Every port of a published model begins like this.
+# **Task.** Create an `nn.MultiheadAttention` with `batch_first=True` and as many heads
+# as `mine`. Copy the weights and biases of `mine` into it.
 #
-# **What to do.** Make an `nn.MultiheadAttention` (batch first, no dropout, whatever
-# dropout `mine` has) with the same number of heads and *copy* the weights of `mine`
-# into it. Copies must not be tied: if one layer is trained on, the other must not
-# change. Read `d_model` off one of the four layers: they and `num_heads` are all that
-# `mine` is sure to have.
+# **Example.** For `mine = MultiHeadAttention(12, 3)`, `to_pytorch(mine)(x, x, x)[0]`
+# equals `mine(x, x, x)[0]`.
 #
+# <details><summary>Contract</summary>
+#
+# - The copies share no memory with `mine`: training one layer further does not change
+#   the other.
+# - The new layer has no dropout, even if `mine` has, and all its parameters are
+#   trainable.
+# - `mine` is not modified.
+# - Rely on no attribute of `mine` other than its four layers and `num_heads`; infer
+#   `d_model` from a layer.
+#
+# </details>
 # <details><summary>Hint 1: a question</summary>
 #
 # Which rows of `in_proj_weight` does PyTorch use for the keys? And is `out_proj` a
@@ -1091,17 +1286,17 @@ def count_and_compare():
 # out_proj.weight, out_proj.bias        as in w_o
 # ```
 #
-# If PyTorch complains about *a leaf variable that requires grad*: writing into a
-# parameter is nothing to differentiate. Look up `torch.no_grad`, or use
+# If PyTorch complains about *a leaf variable that requires grad*: copying into a
+# parameter is not a step to differentiate. Look up `torch.no_grad`, or use
 # `load_state_dict`.
 #
 # </details>
 # <details><summary>Hint 3: pseudocode</summary>
 #
 # ```text
-# make PyTorch's layer with the same sizes
+# create PyTorch's layer with the same sizes
 # without recording gradients:
-#     in_proj_weight gets the three weights, one below the other, in the right order
+#     in_proj_weight gets the three weights, concatenated in the correct order
 #     in_proj_bias   gets the three biases, in the same order
 #     out_proj       gets the weight and the bias of w_o
 # ```
@@ -1134,97 +1329,62 @@ def to_pytorch(mine: nn.Module) -> nn.MultiheadAttention:
 
 
 # %% check="multi_head_attention/to_pytorch" points=7
-# Runs PyTorch's layer with your weights; looks at whether they are copies.
+# PyTorch's layer with your weights, and whether they are copies.
 check("multi_head_attention/to_pytorch", to_pytorch)
 
 # %% [markdown]
-# ### Exercise 3.9 - from PyTorch
-#
-# *time ~8 min · difficulty 2/5 · 6 points*
-#
-# **Why it matters.** The other direction is the more frequent one: somebody trained for
-# weeks, and you want to look inside with your own, readable code.
-#
-# **What to do.** Return the eight tensors under the names that your own layer's
-# `load_state_dict` expects: `w_q.weight`, `w_q.bias`, and so on for `w_k`, `w_v`,
-# `w_o`. Leave `theirs` as it was; what you return may share its memory, and may be
-# detached.
-#
-# <details><summary>Hint 1: a question</summary>
-#
-# Into how many equal parts must `in_proj_weight` be cut, and along which dimension?
-#
-# </details>
-# <details><summary>Hint 2: the shapes</summary>
-#
-# ```text
-# in_proj_weight    (3 * d_model, d_model)  ->  three of (d_model, d_model)
-# in_proj_bias      (3 * d_model,)          ->  three of (d_model,)
-# ```
-#
-# </details>
-# <details><summary>Hint 3: pseudocode</summary>
-#
-# ```text
-# cut weight and bias into three parts each: q, k, v
-# store each part under its name
-# store weight and bias of out_proj under the names of w_o
-# ```
-#
-# </details>
+# The way back is the more common direction: somebody has trained a model for weeks, and
+# you want to look inside it with your own, readable code. You have just solved it in
+# reverse, so it is given. Where you concatenated, it splits.
 
 
-# %% exercise="multi_head_attention/from_pytorch"
+# %%
 def from_pytorch(theirs: nn.MultiheadAttention) -> dict[str, Tensor]:
     """The weights of PyTorch's layer, named for `MultiHeadAttention.load_state_dict`.
 
-    Args:
-        theirs: an `nn.MultiheadAttention` with biases; keys and values have size
-            d_model.
-
-    Returns:
-        The tensors `w_q.weight`, `w_q.bias`, and the same for `w_k`, `w_v` and `w_o`:
-        weights `(d_model, d_model)`, biases `(d_model,)`.
+    The tensors share their memory with `theirs`, which must have biases.
     """
-    ### BEGIN SOLUTION
-    state = {
-        "w_o.weight": theirs.out_proj.weight,
-        "w_o.bias": theirs.out_proj.bias,
-    }
+    state = {"w_o.weight": theirs.out_proj.weight, "w_o.bias": theirs.out_proj.bias}
     weights = theirs.in_proj_weight.chunk(3)  # three of (d_model, d_model)
     biases = theirs.in_proj_bias.chunk(3)  # three of (d_model,)
     for name, weight, bias in zip("qkv", weights, biases, strict=True):
         state |= {f"w_{name}.weight": weight, f"w_{name}.bias": bias}
     return state
-    ### END SOLUTION
 
-
-# %% check="multi_head_attention/from_pytorch" points=6
-# Looks at names, shapes and values of the eight tensors.
-check("multi_head_attention/from_pytorch", from_pytorch)
 
 # %% [markdown]
-# ### The mask at the border
+# ### Converting the mask
 #
-# What is left is the mask. `nn.MultiheadAttention` takes it as `attn_mask`. If each
-# sentence or head is to have its own, it must have **three** dimensions,
-# `(B·h, Lq, Lk)`. The heads of sentence 0 come first, then those of sentence 1, and so
-# on. And its `True` means the opposite of ours.
+# That leaves the mask, which `nn.MultiheadAttention` takes as `attn_mask`. A mask that
+# differs between sentences or heads must have **three** dimensions there, `(B * h, Lq,
+# Lk)`: first all heads of sentence 0, then those of sentence 1, and so on. And its
+# `True` means the opposite of ours.
 #
-# ### Exercise 3.10 - a mask for PyTorch
+# A mask with inverted polarity often raises no error. The model attends to the padding
+# and ignores the words, and all that you notice is a loss that could be better.
+#
+# ### Exercise 3.9 - A mask for PyTorch
 #
 # *time ~10 min · difficulty 3/5 · 7 points*
 #
-# **Why it matters.** A mask of the wrong polarity raises no error. The model listens to
-# the padding and is deaf to the words. In public code this has happened many times.
+# **Task.** Convert one of our masks, broadcastable to `size = (B, h, Lq, Lk)`, into the
+# boolean mask `(B * h, Lq, Lk)` that `nn.MultiheadAttention` expects.
 #
-# **What to do.** Turn one of our masks, broadcastable to `size = (B, h, Lq, Lk)`, into
-# the boolean mask `(B·h, Lq, Lk)` that `nn.MultiheadAttention` wants.
+# **Example.** With `size = (1, 2, 1, 3)`, the mask `[[[[True, True, False]]]]` becomes
+# `[[[False, False, True]], [[False, False, True]]]`.
 #
+# <details><summary>Contract</summary>
+#
+# - In the result, `True` means "may **not** attend".
+# - Entry `b * h + i` belongs to head `i` of sentence `b`.
+# - The dtype is bool.
+# - The given mask is not modified.
+#
+# </details>
 # <details><summary>Hint 1: a question</summary>
 #
-# Two dimensions are to become one, and the sentence number shall change slowly, the
-# head number quickly. Is that the order in which `(B, h, ...)` already lies in memory?
+# Merge the first two dimensions so that the batch index varies slowest and the head
+# index fastest. Is that the order in which `(B, h, ...)` is stored already?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
@@ -1240,8 +1400,8 @@ check("multi_head_attention/from_pytorch", from_pytorch)
 #
 # ```text
 # turn "may" into "may not"
-# repeat the mask up to the full size
-# join the first two dimensions
+# expand the mask to the full size
+# merge the first two dimensions
 # ```
 #
 # </details>
@@ -1265,12 +1425,12 @@ def pytorch_mask(mask: Tensor, size: tuple[int, int, int, int]) -> Tensor:
 
 
 # %% check="multi_head_attention/pytorch_mask" points=7
-# Looks at the mask and at what PyTorch's layer makes of it.
+# The mask, and what PyTorch's layer does with it.
 check("multi_head_attention/pytorch_mask", pytorch_mask)
 
 # %% [markdown]
-# The proof. Your layer and PyTorch's, with the same weights, there and back, with a
-# mask. And, as a warning, what happens if somebody forgets to turn the mask around.
+# Now for the proof: your layer and PyTorch's, with the same weights, in both directions
+# and with a mask. **Predict first:** what do you get if you forget to invert the mask?
 
 
 # %%
@@ -1282,7 +1442,7 @@ def yours_is_pytorchs():
     query, memory = torch.randn(2, 4, 12), torch.randn(2, 5, 12)
     mask = torch.tensor([[True] * 5, [True] * 3 + [False] * 2])[:, None]  # (B, 1, Lk)
     size = (2, 3, 4, 5)
-    turned = pytorch_mask(mask_for_heads(mask), size)
+    inverted = pytorch_mask(mask_for_heads(mask), size)
 
     def gap(mask, attn_mask) -> float:
         own = mine(query, memory, memory, mask)
@@ -1291,31 +1451,33 @@ def yours_is_pytorchs():
         )
         return max(float((a - b).abs().max()) for a, b in zip(own, other, strict=True))
 
-    print(f"no mask:                     largest difference {gap(None, None):.1e}")
-    print(f"the mask, turned around:     largest difference {gap(mask, turned):.1e}")
-    print(f"the mask, NOT turned around: largest difference {gap(mask, ~turned):.1e}")
+    print(f"no mask:                 largest difference {gap(None, None):.1e}")
+    print(f"the mask, inverted:      largest difference {gap(mask, inverted):.1e}")
+    print(f"the mask, NOT inverted:  largest difference {gap(mask, ~inverted):.1e}")
 
     back = MultiHeadAttention(d_model=12, num_heads=3).eval()
     back.load_state_dict(from_pytorch(theirs))
     change = back(query, memory, memory)[0] - mine(query, memory, memory)[0]
     change = change.abs().max()
-    print(f"to PyTorch and back:         largest difference {float(change):.1e}")
+    print(f"to PyTorch and back:     largest difference {float(change):.1e}")
 
 
 # %% [markdown]
-# The third line says `nan`: the first sentence has no padding, so with the meaning
-# turned around it may attend to nobody. That is the lucky case again. A mask that
-# leaves something open on both sides gives plain, wrong numbers.
+# The third line says `nan`. The first sentence has no padding, so with inverted
+# polarity all of its keys are masked. That is the lucky case again. If neither the mask
+# nor its inverse masks a whole row, you silently get wrong numbers. All the other
+# differences are rounding, so your layer *is* PyTorch's.
 #
 # ## 9. Seventy-two heads of a real model
 #
 # What do heads learn if nobody tells them what to learn? MiniLM (Wang et al. 2020), an
-# encoder like BERT, has 6 layers of 12 heads. The course has their maps for ten
-# sentences. Two kinds of heads are easy to search for: those that look at the
-# **previous** token, whatever it is, and those that look at the **next** one.
+# encoder like BERT, has 6 layers with 12 heads each. The course comes with its
+# attention maps for ten sentences. Two kinds of heads are easy to search for: those
+# that attend to the **previous** token, whatever it is, and those that attend to the
+# **next** one.
 #
-# **Predict first.** How much weight does the best previous-token head put there, on
-# average over all positions of a sentence: a third, a half, or nearly all?
+# **Predict first.** How much weight does the best previous-token head put there,
+# averaged over all positions of a sentence: a third, a half, or nearly all of it?
 
 
 # %%
@@ -1333,23 +1495,26 @@ def heads_that_look_at_neighbours():
 
 
 # %% [markdown]
-# Nearly all: in head 2 of layer 0 it is **0.9999**, in every one of the ten sentences
-# at least 0.9997. So exact a head can only live on positions; the words hardly matter
-# to it. The best head for the *next* token, head 8 of layer 1, has about 0.6. The other
-# seventy are less tidy. Clark et al. (2019) found the same kinds in BERT, and Voita et
-# al. (2019) that they are the ones that stay when most heads are pruned away.
+# Nearly all of it: in head 2 of layer 0 the average is **0.9999**, and it is at least
+# 0.9997 in each of the ten sentences. A head can only be that exact if it goes by
+# positions and hardly looks at the words. The best head for the *next* token, head 8 of
+# layer 1, reaches about 0.6, and most of the others are less tidy. Clark et al. (2019)
+# found the same kinds of heads in BERT. Voita et al. (2019) pruned the heads of a
+# translation model, and found positional heads among the few that survived.
 #
 # ## What you built
 #
-# - `ListOfHeads`, the definition word for word;
-# - `split_heads` and `merge_heads`, the two lines everybody mistypes once;
-# - `pack_heads`, the proof that both views are one;
-# - `mask_for_heads`, which keeps batch and heads apart;
-# - `MultiHeadAttention`, with dropout on its weights, equal to PyTorch's own layer;
-# - `to_pytorch`, `from_pytorch` and `pytorch_mask`: the border crossing, both ways.
+# - `ListOfHeads`: the definition, word for word.
+# - `split_heads` and `merge_heads`: two lines that are easy to get wrong and hard to
+#   debug.
+# - `pack_heads`: the proof that both versions are the same.
+# - `mask_for_heads`: batch and heads, kept apart.
+# - `MultiHeadAttention`: with dropout on its weights, and equal to PyTorch's own layer.
+# - `attention_cost`: when the square of the length starts to hurt.
+# - `to_pytorch` and `pytorch_mask`: conversion to PyTorch. `from_pytorch` leads back.
 #
-# **Next:** unit 4 puts this layer between normalisation, residuals and a small network.
-# The result is the Transformer.
+# **Next:** unit 4 surrounds this layer with normalisation, residual connections and a
+# small network. The result is the Transformer.
 #
 # ## Go further
 #
@@ -1362,15 +1527,15 @@ def heads_that_look_at_neighbours():
 # - Elhage et al. 2021, *A Mathematical Framework for Transformer Circuits*: heads as
 #   independent parts that add up, as in `who_writes_what`.
 # - Shazeer 2019, *Fast Transformer Decoding: One Write-Head is All You Need*, and
-#   Ainslie et al. 2023, *GQA*: heads that share their keys and values, and so save
-#   memory. Where in your code would that change a shape?
-# - Try it: train `two_questions` with three questions and two heads. What do the maps
+#   Ainslie et al. 2023, *GQA*: heads that share their keys and values to save memory.
+#   Where in your code would that change a shape?
+# - **Play.** Train `two_questions` with three questions and two heads. What do the maps
 #   look like?
 
 # %% [markdown]
 # ## Where you stand
 #
-# Your points so far, and what to do next. Run it again whenever you have solved
+# Your points so far, and what to do next. Run this cell again whenever you have solved
 # something.
 
 # %%

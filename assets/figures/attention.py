@@ -103,7 +103,7 @@ def multi_head() -> tuple[Sheet, str]:
     """One projection each for q, k and v, read as heads, attended to, merged."""
     sheet = Sheet(92, 32)
     sheet.text(6, 2.2, "(B, L, d_model)", 9, GREY)
-    sheet.text(24.5, 2.2, "read as heads", 9, GREY)
+    sheet.text(24.5, 2.2, "split into heads", 9, GREY)
     sheet.text(44.8, 2.2, "(B, h, L, d_k)", 9, GREY)
     sheet.text(69.5, 2.2, "merged  (B, Lq, h·d_k)", 9, GREY)
     for row, name in enumerate(("query", "key", "value")):
@@ -128,7 +128,7 @@ def multi_head() -> tuple[Sheet, str]:
         sheet.arrow((55.2, y + 3.2), (64.4, 15.2 + 1.2 * (head - 1)), colour=colour)
     fills = [[mixed(colour, 0.45) for colour in HEADS for _ in range(2)]] * 3
     sheet.table(65, 12.2, fills, 2.0)
-    sheet.text(71, 20.6, "side by side,\nhead 0 first", 8.5, GREY)
+    sheet.text(71, 20.6, "concatenated,\nhead 0 first", 8.5, GREY)
     sheet.arrow((77, 15.2), (79.6, 15.2))
     sheet.box(79.8, 12.7, 6, 5, "w_o", INK, 11)
     sheet.arrow((85.8, 15.2), (88, 15.2))
@@ -137,10 +137,10 @@ def multi_head() -> tuple[Sheet, str]:
     sheet.box(88.1, 12.7, 3.2, 5, "", INK, fill=SHADE)
     return sheet, (
         "Query, key and value, each (B, L, d_model), go through a projection of their "
-        "own. The result of each is read as three heads, blocks of neighbouring "
+        "own. The result of each is split into three heads, blocks of adjacent "
         "columns in three colours. Head 0 attends with the first block of all three, "
         "head 1 with the second, head 2 with the third, (B, h, L, d_k). Their outputs "
-        "are put side by side, head 0 first, and the last projection makes the output, "
+        "are concatenated, head 0 first, and the last projection makes the output, "
         "(B, Lq, d_model)."
     )
 

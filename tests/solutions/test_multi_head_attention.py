@@ -7,9 +7,12 @@ import math
 import pytest
 import torch
 from torch import nn
+from torch.utils.flop_counter import FlopCounterMode
 
 from autograder.solutions import multi_head_attention as unit
+from tests.solutions.given import code
 
+GIVEN = code("multi_head_attention")
 B, H, D_K, LQ, LK = 2, 3, 4, 5, 7
 D_MODEL = H * D_K
 SIZE = (B, H, LQ, LK)
@@ -112,7 +115,7 @@ def test_list_of_heads_equals_one_split_layer(shape):
 
 def test_weights_survive_the_way_to_pytorch_and_back():
     mine, theirs = layers()
-    back = unit.from_pytorch(theirs)
+    back = GIVEN["from_pytorch"](theirs)
     assert back.keys() == mine.state_dict().keys()
     for name, value in mine.state_dict().items():
         assert torch.equal(back[name], value)
@@ -133,12 +136,15 @@ def test_merging_undoes_splitting():
 
 
 @pytest.mark.parametrize("heads", [1, 2, 4, 8])
-def test_parameter_count_is_what_the_layer_holds(heads):
-    counted = sum(p.numel() for p in unit.MultiHeadAttention(24, heads).parameters())
-    assert unit.parameter_count(24, heads) == counted
-    theirs = nn.MultiheadAttention(24, heads, bias=False)
-    counted = sum(p.numel() for p in theirs.parameters())
-    assert unit.parameter_count(24, heads, bias=False) == counted
+def test_costs_are_what_pytorch_counts_of_its_own_layer(heads):
+    layer, x = nn.MultiheadAttention(24, heads, batch_first=True), torch.randn(1, 7, 24)
+    with FlopCounterMode(display=False) as counter:
+        _, weights = layer(x, x, x, average_attn_weights=False)
+    own = unit.MultiHeadAttention(24, heads).parameters()
+    parameters = sum(p.numel() for p in layer.parameters())
+    assert parameters == sum(p.numel() for p in own)
+    counted = parameters, counter.get_total_flops() // 2, weights.numel()
+    assert unit.attention_cost(7, 24, heads) == counted
 
 
 @pytest.mark.parametrize(("features", "heads"), [(10, 4), (3, 5)])
@@ -207,6 +213,119 @@ def test_list_of_heads_reproduces_the_numbers_printed_in_a_published_assignment(
     )
     assert output.shape == (3, 10, 32)
     assert weights.shape == (3, 8, 10, 10)
+
+
+# What the notebook says in words.
+
+
+def test_scores_catch_up_with_projections_and_attention_with_the_feed_forward():
+    d_model, d_k, heads = 512, 64, 8
+    for length, sign in ((1023, -1), (1024, 0), (1025, 1)):
+        _, work, _ = unit.attention_cost(length, d_model, heads)
+        projections = 4 * length * d_model**2
+        feed_forward = 2 * length * d_model * 4 * d_model
+        assert (work - 2 * projections) * sign >= 0
+        assert (work == feed_forward == 2 * projections) == (sign == 0)
+    for length in (d_k - 1, d_k, d_k + 1):
+        _, _, weights = unit.attention_cost(length, d_model, heads)
+        assert (weights > length * d_model) == (length > d_k)
+    assert unit.attention_cost(4096, d_model, heads)[2] * 4 == 512 * 2**20
+
+
+def test_neither_parameters_nor_work_grow_with_the_heads():
+    costs = [unit.attention_cost(20, 512, heads) for heads in (1, 2, 8)]
+    assert [cost[0] for cost in costs] == [1_050_624] * 3
+    assert len({cost[1] for cost in costs}) == 1
+    assert costs[2][2] == 8 * costs[0][2]
+
+
+@pytest.mark.parametrize("heads", [1, 3])
+def test_a_padding_mask_without_heads_silently_gives_nine_maps(heads):
+    padding = torch.ones(3, 1, 5, dtype=torch.bool)
+    scores = torch.zeros(3, heads, 4, 5).masked_fill(~padding, -math.inf)
+    assert scores.shape == (3, 3, 4, 5)
+
+
+def test_an_interleaved_layer_is_ours_with_its_features_permuted():
+    x = torch.randn(B, LQ, D_MODEL)
+    interleaved = torch.stack([x[..., i::H] for i in range(H)], dim=1)
+    order = torch.cat([torch.arange(i, D_MODEL, H) for i in range(H)])
+    assert torch.equal(unit.split_heads(x[..., order], H), interleaved)
+
+
+def test_one_head_for_two_questions_gives_each_answer_one_half():
+    words = ["the", "red", "cat", "saw", "the", "blue", "bird"]
+    scores = torch.diag(torch.full((6,), 6.0), diagonal=-1)
+    scores[:, 3] += 6.0
+    weights = scores.softmax(-1)
+    for noun, colour in (("cat", "red"), ("bird", "blue")):
+        row = weights[words.index(noun)]
+        assert [round(float(row[words.index(w)]), 1) for w in (colour, "saw")] == [
+            0.5,
+            0.5,
+        ]
+
+
+def test_dropped_weights_have_the_same_average():
+    torch.set_default_dtype(torch.float32)
+    weights = torch.tensor([0.4, 0.3, 0.2, 0.1])
+    many = torch.stack([nn.functional.dropout(weights, p=0.5) for _ in range(5000)])
+    torch.testing.assert_close(many.mean(0), weights, atol=0.02, rtol=0)
+    assert not torch.allclose(many.sum(-1), torch.ones(5000))
+
+
+def test_a_mask_that_is_not_inverted_may_hide_a_whole_row():
+    (_, theirs), inputs = layers(), sequences()
+    mask = torch.ones(SIZE, dtype=torch.bool)
+    assert theirs(*inputs, attn_mask=mask.flatten(0, 1))[0].isnan().all()
+
+
+def test_split_heads_are_faster_than_a_list():
+    torch.set_default_dtype(torch.float32)
+    plain = unit.ListOfHeads(64, num_heads=16, d_k=4, d_v=4, d_out=64)
+    fast, x = unit.MultiHeadAttention(64, 16), torch.randn(4, 20, 64)
+    with torch.no_grad():
+        times = [GIVEN["milliseconds"](*call) for call in ((plain, x), (fast, x, x, x))]
+    assert times[0] > 2 * times[1]
+
+
+@pytest.mark.slow
+def test_what_trained_heads_attend_to_and_write():
+    torch.set_default_dtype(torch.float32)
+    layer, _ = GIVEN["train_heads"](2)
+    torch.manual_seed(1)
+    x, _ = GIVEN["two_questions"](200)
+    with torch.no_grad():
+        _, weights = layer(x, x, x)
+        mixed = weights @ unit.split_heads(layer.w_v(x), 2)
+        blocks = layer.w_o.weight.unflatten(1, (2, -1))
+        parts = torch.einsum("bhlk,ohk->hblo", mixed, blocks)
+    before = weights[:, 0, torch.arange(2, 8), torch.arange(1, 7)]
+    assert before.mean() > 0.8 and weights[:, 0, 2:, 0].mean() < 0.2
+    assert weights[:, 1, :, 0].mean() > 0.99
+    spread = parts.flatten(1, 2).std(1).unflatten(1, (2, 8)).mean(-1)  # (head, answer)
+    assert spread[1, 1] > 0.8 and spread[0, 1] < 0.02
+    first = x[:, :1, :8].expand(-1, 8, -1)
+    shares = [float((part[..., :8] * first)[:, 2:].mean()) for part in parts]
+    assert shares[0] == pytest.approx(-shares[1], abs=0.02) and shares[0] > 0.08
+
+
+@pytest.mark.slow
+def test_each_of_four_heads_serves_half_of_one_answer():
+    torch.set_default_dtype(torch.float32)
+    layer, _ = GIVEN["train_heads"](4)
+    torch.manual_seed(1)
+    x, target = GIVEN["two_questions"](500)
+    errors = []
+    for head in range(4):
+        kept = layer.w_o.weight.data.clone()
+        layer.w_o.weight.data[:, 4 * head : 4 * head + 4] = 0.0
+        with torch.no_grad():
+            error = (layer(x, x, x)[0] - target).square().mean((0, 1))
+        layer.w_o.weight.data = kept
+        errors.append(sorted([float(error[:8].mean()), float(error[8:].mean())]))
+    for small, large in errors:
+        assert small < 0.01 and large == pytest.approx(0.5, abs=0.05)
 
 
 @pytest.mark.slow

@@ -55,26 +55,15 @@ def merge_heads(x):
     B, h, L, d = x.shape
     order = split_heads(torch.arange(B * L * h * d).view(B, L, h * d), h)
     return x.flatten()[order.flatten().argsort()].view(B, L, h * d)""",
-    ("multi_head_attention/parameter_count", "multi_head_attention"): """
-def parameter_count(d_model, num_heads, bias=True):
-    own = MultiHeadAttention(d_model, num_heads).named_parameters()
-    return sum(p.numel() for n, p in own if bias or "bias" not in n)""",
-    ("multi_head_attention/parameter_count", "list_of_heads"): """
-def parameter_count(d_model, num_heads, bias=True):
-    d = d_model // num_heads
-    own = ListOfHeads(d_model, num_heads, d, d, d_model).named_parameters()
-    return sum(p.numel() for n, p in own if bias or "bias" not in n)""",
-    ("multi_head_attention/from_pytorch", "to_pytorch"): """
-def from_pytorch(theirs):
-    mine = MultiHeadAttention(theirs.embed_dim, theirs.num_heads)
-    own = dict(mine.named_parameters())
-    sizes = [p.numel() for p in own.values()]
-    numbers = torch.arange(float(sum(sizes))).split(sizes)
-    for p, n in zip(own.values(), numbers): p.data = n.view_as(p)
-    def flat(layer):
-        return torch.cat([v.flatten() for _, v in sorted(layer.state_dict().items())])
-    found = flat(theirs)[flat(to_pytorch(mine)).argsort()].split(sizes)
-    return {name: v.view_as(p) for (name, p), v in zip(own.items(), found)}""",
+    ("multi_head_attention/cost", "multi_head_attention"): """
+def attention_cost(length, d_model, num_heads):
+    layer, x = MultiHeadAttention(d_model, num_heads), torch.zeros(1, length, d_model)
+    return sum(p.numel() for p in layer.parameters()), 0, layer(x, x, x)[1].numel()""",
+    ("multi_head_attention/cost", "list_of_heads"): """
+def attention_cost(length, d_model, num_heads):
+    d, x = d_model // num_heads, torch.zeros(1, length, d_model)
+    layer = ListOfHeads(d_model, num_heads, d, d, d_model)
+    return sum(p.numel() for p in layer.parameters()), 0, layer(x)[1].numel()""",
     ("encoder_decoder/decoder", "encoder"): "Decoder = Encoder",
 }
 

@@ -288,7 +288,7 @@ def test_a_setting_switches_it_off(pristine, tmp_path):
 
 def test_what_an_exercise_builds_on_is_known_through_others():
     unit = "multi_head_attention"
-    failed = [f"{unit}/parameter_count", f"{unit}/split_heads"]
+    failed = [f"{unit}/cost", f"{unit}/split_heads"]
     assert (
         error_carried_forward.missing(f"{unit}/multi_head_attention", failed, {})
         == failed[1:]

@@ -32,12 +32,12 @@ def _maps(
 
 
 def one_head_or_two(named: Mapping[str, Tensor], words: Sequence[str]) -> None:
-    """Two questions, asked by a head each and by one head for both."""
+    """Two questions, asked by one head each and by one head for both."""
     _maps(
         named,
         words,
         "3.1",
-        "Two heads, and one head that adds both scores: its rows are shared.",
+        "Two heads, and one head that adds both scores: its rows are divided.",
         height=3.0,
     )
 
@@ -45,7 +45,7 @@ def one_head_or_two(named: Mapping[str, Tensor], words: Sequence[str]) -> None:
 def untrained(weights: Tensor) -> None:
     """Maps of fresh heads, `(h, L, L)`."""
     named = {f"head {i}": one for i, one in enumerate(weights)}
-    caption = "Four untrained heads on the same input: their weights differ."
+    caption = "Four untrained heads with the same input."
     _maps(named, range(weights.size(-1)), "3.3", caption, height=2.1)
 
 
@@ -153,7 +153,7 @@ def birth(
         said,
         alts,
         "3.9",
-        "How two heads share the work, from the first step on.",
+        "How two heads divide the work, from the first step on.",
     )
 
 
@@ -177,8 +177,40 @@ def who_writes_what(spread: Tensor, features: Sequence[str]) -> None:
     )
 
 
+def growth(
+    lengths: Sequence[int],
+    work: Mapping[str, Sequence[int]],
+    memory: Mapping[str, Sequence[int]],
+) -> None:
+    """What a layer costs at each length.
+
+    Args:
+        work: multiplications by what they are for, one number per length.
+        memory: entries of tensors by their names, one number per length.
+    """
+    figure, (left, right) = style.subplots(1, 2, height=3.0)
+    looks = ((BLUE, "-"), (ORANGE, "--"), (GREEN, ":"))
+    for axes, named in ((left, work), (right, memory)):
+        for (name, values), (colour, line) in zip(named.items(), looks, strict=False):
+            axes.loglog(lengths, values, line, color=colour, label=name)
+        axes.set(xlabel="length L")
+        axes.legend()
+    left.axvline(1024, **style.DOTTED)
+    right.axvline(64, **style.DOTTED)
+    left.set(title="multiplications, d_model = 512")
+    right.set(title="entries, 8 heads")
+    ends = f"From length {lengths[0]} to {lengths[-1]}"
+    show(
+        figure,
+        f"{ends}, multiplications of {told.curves(work)} {ends}, entries of "
+        f"{told.curves(memory)} Lines mark lengths 1024 and 64.",
+        "3.11",
+        "What grows with the length, and where the square of it takes over (dotted).",
+    )
+
+
 def all_heads(found: SentenceMaps) -> None:
-    """The maps of all heads of a published model, a layer a row."""
+    """The maps of all heads of a published model, one row per layer."""
     layers, heads = found.weights.shape[:2]
     figure, grid = style.subplots(layers, heads, height=4.2)
     for layer, row in enumerate(grid):
@@ -194,9 +226,9 @@ def all_heads(found: SentenceMaps) -> None:
         figure,
         f"{layers} rows of {heads} small attention maps. Mean weight over all heads "
         f"on {told.bars(means)}",
-        "3.11",
-        "All heads of MiniLM on one sentence, named layer.head: lines beside the "
-        "diagonal, stripes, and clouds.",
+        "3.12",
+        "All heads of MiniLM on one sentence, named layer.head. Some draw a line "
+        "beside the diagonal, some draw stripes, and some spread their weight.",
     )
 
 
@@ -205,7 +237,7 @@ def neighbours(named: Mapping[str, Tensor], tokens: Sequence[str]) -> None:
     _maps(
         named,
         tokens,
-        "3.12",
+        "3.13",
         "The heads of MiniLM that attend most to the previous and to the next token.",
         height=3.4,
     )

@@ -16,6 +16,7 @@ from autograder.checks.probes import (
     gradients,
     kind,
     probe,
+    returned,
     tensor,
 )
 from autograder.units.multi_head_attention.probes.observing import (
@@ -25,6 +26,8 @@ from autograder.units.multi_head_attention.probes.observing import (
     named_tensors,
     projections,
 )
+
+COUNTS = ("parameters", "multiplications", "weights")
 
 
 @probe(
@@ -134,17 +137,18 @@ def _broadcast(mask: torch.Tensor, shape: tuple[int, ...]) -> torch.Tensor:
 
 
 @probe(
-    "multi_head_attention/parameter_count",
-    results="d_model = *, * heads",
+    "multi_head_attention/cost",
+    results="parameters, *",
     calls="kind of the counts",
+    parts={"multiplications": "multiplications, *", "weights": "weights, *"},
 )
-def parameter_count(function: Any, inputs: Inputs) -> Seen:
-    """The counts for several sizes; with the default if ``bias`` is not given."""
-    bias = [bool(inputs["bias"])] if "bias" in inputs else []
-    counted = {
-        f"d_model = {size}, {count} heads": function(size, count, *bias)
-        for size, count in inputs["sizes"].tolist()
-    }
+def cost(function: Any, inputs: Inputs) -> Seen:
+    """The three counts for several sizes, and what kind of numbers they are."""
+    counted: Seen = {}
+    for length, d_model, heads in inputs["sizes"].tolist():
+        found = returned(function(length, d_model, heads), *COUNTS)
+        for name, result in zip(COUNTS, found, strict=True):
+            counted[f"{name}, L = {length}, d_model = {d_model}, h = {heads}"] = result
     kinds = sorted({kind(result, int) for result in counted.values()})
     seen: Seen = {name: _number(result) for name, result in counted.items()}
     return seen | {"kind of the counts": ", ".join(kinds)}

@@ -1,4 +1,4 @@
-"""To PyTorch's own layer, and back."""
+"""To PyTorch's own layer."""
 
 from __future__ import annotations
 
@@ -10,9 +10,7 @@ from torch import nn
 from autograder.checks.exercise import WrongAnswerError
 from autograder.checks.probes import Inputs, Seen, describe, probe, tensor
 from autograder.units.multi_head_attention.probes.observing import (
-    KINDS,
     after_learning,
-    named_tensors,
     projections,
 )
 
@@ -65,32 +63,6 @@ def to_pytorch(function: Any, inputs: Inputs) -> Seen:
     return seen | {
         f"{name} of yours when theirs has changed afterwards": parameter
         for name, parameter in mine.named_parameters()
-    }
-
-
-@probe(
-    "multi_head_attention/from_pytorch",
-    results="w_?.weight; other names",
-    calls="second call, of a layer that has changed since; * afterwards",
-    learning="parameters of theirs that train afterwards",
-    parts={"bias": "w_?.bias"},
-)
-def from_pytorch(function: Any, inputs: Inputs) -> Seen:
-    """The eight tensors, and the layer that they come from afterwards."""
-    d_model = len(inputs["out_proj.bias"])
-    theirs = nn.MultiheadAttention(d_model, int(inputs["num_heads"]), batch_first=True)
-    own = dict(theirs.named_parameters())
-    for name, parameter in own.items():
-        parameter.data = inputs[name]
-    names = [f"w_{letter}.{kind}" for letter in "qkvo" for kind in KINDS]
-    seen = named_tensors(function(theirs), names)
-    later = after_learning(lambda: function(theirs), theirs)
-    learning = sum(parameter.requires_grad for parameter in own.values())
-    return seen | {
-        "second call, of a layer that has changed since": later,
-        "parameters of theirs that train afterwards": torch.tensor(learning),
-        "theirs is in training mode afterwards": torch.tensor(theirs.training),
-        **{f"{name} afterwards": p for name, p in own.items()},
     }
 
 
