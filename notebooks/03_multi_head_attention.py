@@ -75,7 +75,8 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # %% [markdown]
 # ## 1. One head, one mixture
 #
-# Take the sentence *the red cat saw the blue bird*. Every noun in it has two questions:
+# Take the sentence *the red cat saw the blue bird*. Every noun in it asks two
+# questions:
 # - **Which word comes just before me?** (That is where my colour is.)
 # - **Which word is the verb?** (That tells me what happens.)
 #
@@ -601,8 +602,8 @@ for batch, heads in ((2, 3), (3, 3), (3, 1)):
 
 # %% [markdown]
 # The error is the lucky case. With as many sentences as heads, nothing fails: the mask
-# of sentence 1 silently masks head 1 of *every* sentence. With a single head, which is
-# how many people debug, the scores of three sentences silently turn into nine maps
+# of sentence 1 silently masks head 1 of *every* sentence. With a single head, a common
+# setting for debugging, the scores of three sentences silently turn into nine maps
 # instead of three.
 #
 # We avoid all of this by giving each mask its four dimensions ourselves. **From here
@@ -685,7 +686,7 @@ check("multi_head_attention/mask_for_heads", mask_for_heads)
 # %% [markdown]
 # ## 6. Multi-head attention
 #
-# One ingredient is new, **dropout on the attention weights**. During training, each
+# One ingredient is new: **dropout on the attention weights**. During training, each
 # weight is set to zero with probability $p$, and the others are divided by $1-p$. A
 # query then learns not to rely on a single key, because that key may be missing at any
 # moment. (In section 5.4, the paper lists where *it* applies dropout. Dropout on the
@@ -705,10 +706,10 @@ many = torch.stack([F.dropout(weights, p=0.5) for _ in range(5000)])
 print("average of 5000 samples:", [round(w, 2) for w in many.mean(0).tolist()])
 
 # %% [markdown]
-# A single row no longer sums to one, but the average does: each weight comes back as
-# 0.4, 0.3, 0.2 and 0.1 within about 0.01. That is the purpose of dividing by $1-p$. In
-# evaluation mode nothing is dropped, and the layer sees weights of the size that it was
-# trained with.
+# A single row no longer sums to one, but the average does: over 5,000 samples, the four
+# weights average to about 0.4, 0.3, 0.2 and 0.1 again. That is the purpose of dividing
+# by $1-p$. In evaluation mode nothing is dropped, and the layer sees weights of the
+# size that it was trained with.
 #
 # Now everything comes together. Queries, keys and values may come from three different
 # tensors. In cross-attention, for example, `key` and `value` are both the memory. The
@@ -977,7 +978,7 @@ def birth_of_two_heads():
 
 # %% [markdown]
 # They change together. One head settles on position 0 first, because that answer is the
-# same for every row and so the easier one to learn. The other head then finds the
+# same for every row and therefore easier to learn. The other head then finds the
 # previous position, row by row, and the loss falls to zero with it.
 #
 # Nobody told the heads what to do; they divided the work among themselves. The split is
@@ -1052,10 +1053,10 @@ def one_head_removed():
 # %% [markdown]
 # No head is superfluous, and the work is divided cleanly. Each head serves a single
 # question: without it, the error of that answer rises to about 0.5, and the other
-# answer stays as it was. Why one half? An answer has 8 components, but a head can carry
-# only 4, so two heads share each question, and half of an answer disappears with one of
-# them. In large models it is different: many heads can be removed with hardly any loss
-# (Michel et al. 2019). They have capacity to spare, and this layer has none.
+# answer is unaffected. Why one half? An answer has 8 components, but a head can carry
+# only 4, so each question takes two heads, and if you remove one of them, half of the
+# answer is gone. In large models it is different: many heads can be removed with hardly
+# any loss (Michel et al. 2019). They have capacity to spare, and this layer has none.
 #
 # ## 7. What does it cost?
 #
@@ -1143,8 +1144,8 @@ check("multi_head_attention/cost", attention_cost)
 
 # %% [markdown]
 # Compare your counts with those of PyTorch's own layer, which section 8 introduces.
-# PyTorch's counter watches every matrix product. It counts two operations for each
-# multiplication, which comes with an addition, so we take half of its result.
+# PyTorch's counter watches every matrix product. It counts an addition along with every
+# multiplication, so we halve its result.
 
 
 # %%
@@ -1165,9 +1166,9 @@ def count_and_compare():
 # The number of parameters does not grow at all: it is 1,050,624 for any number of
 # heads, because the heads share the features. The work stays the same as well, since
 # eight heads compare eight times as often but look at an eighth of the features each.
-# Only the maps multiply. (Your own layer may work a little harder than this: if it
-# calls `scaled_dot_product_attention` and discards its output, it computes the weighted
-# sum twice.)
+# Only the number of maps grows. (Your own layer may work a little harder than this: if
+# it calls `scaled_dot_product_attention` and discards its output, it computes the
+# weighted sum twice.)
 #
 # How does the length change the picture? The four projections take $4\,L\,d^2$
 # multiplications (with $d$ for `d_model`), scores and weighted sum together $2\,L^2 d$.
@@ -1198,9 +1199,9 @@ def what_grows_with_the_length():
 # They catch up at $L = 2d$, or 1,024 tokens, because that is where $2\,L^2 d =
 # 4\,L\,d^2$. The figure has a third line for the feed-forward network that follows
 # attention in unit 4. With its usual hidden size of $4d$, it takes $8\,L\,d^2$
-# multiplications, and the whole attention layer overtakes it at the very same length.
-# So a Transformer that reads sentences spends most of its work in the feed-forward
-# network, and one that reads books spends it in attention.
+# multiplications, and the whole attention layer (blue and orange together) overtakes it
+# at the very same length. So a Transformer that reads sentences spends most of its work
+# in the feed-forward network, and one that reads books spends it in attention.
 #
 # Memory runs out much earlier. From $L = d_k$ on, which is 64 tokens here, the maps of
 # a layer have more entries than its input. At 4,096 tokens the maps of a single
@@ -1242,7 +1243,7 @@ def what_grows_with_the_length():
 # | last layer | `w_o` | `out_proj` |
 # | boolean mask | `True` = may attend | `True` = may **not** attend |
 #
-# PyTorch's layer has two more habits. Without `batch_first=True` it expects the
+# PyTorch's layer has two more peculiarities. Without `batch_first=True` it expects the
 # positions before the batch, and without `average_attn_weights=False` it returns the
 # *mean* of the heads' maps.
 #
@@ -1466,7 +1467,7 @@ def yours_is_pytorchs():
 # The third line says `nan`. The first sentence has no padding, so with inverted
 # polarity all of its keys are masked. That is the lucky case again. If neither the mask
 # nor its inverse masks a whole row, you silently get wrong numbers. All the other
-# differences are rounding, so your layer *is* PyTorch's.
+# differences are rounding errors at most, so your layer *is* PyTorch's.
 #
 # ## 9. Seventy-two heads of a real model
 #

@@ -26,6 +26,7 @@ def _maps(
     said = []
     for axes, (title, weights) in zip(row, named.items(), strict=True):
         maps.heat_map(axes, weights, words, words, title, size=6.5)
+        axes.tick_params(axis="x", labelsize=7.5)
         said.append(f"{title}: {told.weights(weights, words, words)}")
     row[0].set_ylabel("query")
     show(figure, f"Attention maps. {' '.join(said)}", number, caption)
@@ -194,9 +195,9 @@ def growth(
         for (name, values), (colour, line) in zip(named.items(), looks, strict=False):
             axes.loglog(lengths, values, line, color=colour, label=name)
         axes.set(xlabel="length L")
-        axes.legend()
-    left.axvline(1024, **style.DOTTED)
-    right.axvline(64, **style.DOTTED)
+        axes.legend(loc="upper left")
+    left.axvline(1024, ymax=0.7, **style.DOTTED)
+    right.axvline(64, ymax=0.7, **style.DOTTED)
     left.set(title="multiplications, d_model = 512")
     right.set(title="entries, 8 heads")
     ends = f"From length {lengths[0]} to {lengths[-1]}"
