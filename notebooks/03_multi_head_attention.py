@@ -490,7 +490,7 @@ def there_and_back():
 # `state_dict()`.
 #
 # **Example.** For 3 heads with `d_k = 4` and `d_model = 12`, `"w_q.weight"` has the
-# shape `(12, 12)` and `"w_q.bias"` has the shape `(12,)`.
+# shape `(12, 12)`.
 #
 # <details><summary>Contract</summary>
 #
@@ -1368,8 +1368,8 @@ def from_pytorch(theirs: nn.MultiheadAttention) -> dict[str, Tensor]:
 #
 # *time ~10 min · difficulty 3/5 · 7 points*
 #
-# **Task.** Convert one of our masks, broadcastable to `size = (B, h, Lq, Lk)`, into the
-# boolean mask `(B * h, Lq, Lk)` that `nn.MultiheadAttention` expects.
+# **Task.** Convert a mask that broadcasts to `size = (B, h, Lq, Lk)` into the `(B * h,
+# Lq, Lk)` mask that `nn.MultiheadAttention` expects.
 #
 # **Example.** With `size = (1, 2, 1, 3)`, the mask `[[[[True, True, False]]]]` becomes
 # `[[[False, False, True]], [[False, False, True]]]`.
