@@ -15,7 +15,7 @@
 # - explain its hidden gift: moving along the sentence is a rotation;
 # - write a test that finds the bugs in two tables that were really published.
 #
-# *About 3½ hours · short path about 2: exercises 1.2, 1.3, 1.4, 1.5, 1.6, 1.8*
+# *About 3½ hours · short path about 2: exercises 1.2, 1.3, 1.4, 1.6, 1.7, 1.9*
 #
 # *10 exercises and one question in words · 100 points.* **You need** Python and a
 # little PyTorch (indexing, broadcasting, `nn.Module`). The short path carries the
@@ -50,11 +50,11 @@ from collections.abc import Sequence
 import torch
 from torch import nn
 
-from autograder import check, demo, show
+from autograder import check, demo
 from autograder.units.positional_encoding.library import pictures
 
 # %% [markdown]
-# ## 1.1 From ids to vectors
+# ## 1. From ids to vectors
 #
 # A network works on vectors, but text arrives as ids. An **embedding table** translates
 # between them: it has one row for each token of the vocabulary, and to embed a token is
@@ -78,7 +78,7 @@ print(words(sentences).detach().round(decimals=2))
 # should never change it. `padding_idx` asks for both: the layer sets that row to zero
 # when it is created, and lets no gradient reach it.
 #
-# A warning for later: the vector of padding does not *stay* zero. Section 1.6 adds a
+# A warning for later: the vector of padding does not *stay* zero. Section 6 adds a
 # position to it, as to any other. What really excludes padding is a mask, and masks
 # come in unit 2.
 #
@@ -155,7 +155,7 @@ def embed(
 check("positional_encoding/embed", embed)
 
 # %% [markdown]
-# ## 1.2 Order is lost
+# ## 2. Order is lost
 #
 # After the lookup, each vector knows its word but not its position. The next layers of
 # the network **mix** the vectors of a sentence, so that each can learn from the others.
@@ -275,7 +275,7 @@ def gaps_of_four_mixers():
 # vector has to be *told* its position (section 3.5).
 
 # %% [markdown]
-# ## 1.3 A clock for positions
+# ## 3. A clock for positions
 #
 # We want one vector for each position, to be added to the token's vector. What should
 # be in it?
@@ -385,7 +385,7 @@ def the_first_rows():
 
 
 # %% [markdown]
-# ## 1.4 The table, at once
+# ## 4. The table, at once
 #
 # Two loops in Python cost a few microseconds for *every entry*. A table of 5,000
 # positions with 512 components has 2.5 million of them. Tensor operations do the same
@@ -394,7 +394,7 @@ def the_first_rows():
 #
 # We can also be more general at no extra cost: the formula does not mind fractions or
 # negative positions, nor what shape the positions come in. You will use that in section
-# 1.9.
+# 9.
 #
 # ### Exercise 1.4 - All positions at once
 # *time ~15 min · difficulty 3/5 · 12 points*
@@ -503,20 +503,106 @@ def race():
 #
 # ### Look at it
 #
-# First, single columns. **Predict first:** dimensions 1 and 2 are a pair, so they have
-# the same frequency. How will dimension 7 differ, and dimension 16?
+# A figure shows at a glance what a table of numbers hides: where each curve starts,
+# what its wavelength is, and which two belong together. Draw the first one yourself, so
+# that somebody else can read it.
+#
+# ### Exercise 1.5 - Draw some dimensions
+# *time ~10 min · difficulty 2/5 · 4 points*
+#
+# **Task.** Plot the given columns against position in one figure, one curve per column,
+# with both axes labelled and a legend. Return the `Axes`.
+#
+# **Example.** `draw_dimensions(table, (1, 16), 9)` plots columns 0 and 15 over
+# positions 0 to 8.
+#
+# <details><summary>Contract</summary>
+#
+# - Dimensions are counted from 1: dimension 1 is column 0.
+# - The legend has a different label for each curve; we do not check what it says.
+# - Both axes have labels.
+# - The x-axis covers all requested positions; each call creates a new figure.
+# - matplotlib and seaborn are both allowed; colours and markers are up to you.
+#
+# </details>
+# <details><summary>Hint 1: a question</summary>
+#
+# Which column is dimension 16? And which are the positions of the first `length` rows:
+# do they begin at 0 or at 1?
+#
+# </details>
+# <details><summary>Hint 2: the parts</summary>
+#
+# ```text
+# _, ax = plt.subplots()                 an empty figure
+# ax.plot(x, y, label=...)        one curve; or sns.lineplot(x=x, y=y, label=..., ax=ax)
+# ax.set(xlabel=..., ylabel=...)  ax.legend()
+# ```
+#
+# </details>
+# <details><summary>Hint 3: pseudocode</summary>
+#
+# ```text
+# an empty figure
+# for each dimension:
+#     plot the first entries of its column over the positions 0, 1, ..., with its name
+# label both axes, show the legend
+# return the axes
+# ```
+#
+# </details>
+
+
+# %% exercise="positional_encoding/draw_dimensions"
+def draw_dimensions(table: torch.Tensor, dimensions: Sequence[int], length: int):
+    """Plot some dimensions over the first positions in one figure.
+
+    Args:
+        table: (max_len, d_model); row n is the encoding of position n.
+        dimensions: the dimensions to plot, counted from 1 and all different.
+        length: the number of positions to plot, starting from 0.
+
+    Returns:
+        The matplotlib ``Axes``, with one curve per dimension, both axes labelled, and a
+        legend with a different label for each curve.
+    """
+    ### BEGIN SOLUTION
+    import seaborn as sns
+    from matplotlib import pyplot as plt
+
+    _, ax = plt.subplots(figsize=(8, 3))
+    for number in dimensions:
+        values = table[:length, number - 1].tolist()
+        name = f"dimension {number}"
+        sns.lineplot(x=list(range(length)), y=values, label=name, marker="o", ax=ax)
+    ax.set(xlabel="position", ylabel="value")
+    return ax
+    ### END SOLUTION
+
+
+# %% check="positional_encoding/draw_dimensions" points=4
+# The curves, the positions, the axis labels and the legend.
+check("positional_encoding/draw_dimensions", draw_dimensions)
+
+# %% [markdown]
+# **Predict first**, for dimensions 1, 2, 7 and 16 of 64: which two curves are the same
+# apart from a shift? And which one will not have completed a single wave after 16
+# positions?
 
 
 # %%
 @demo
-def four_hidden_dimensions():
-    pictures.dimensions(sinusoid(torch.arange(64), 64), (1, 2, 7, 16))
+def four_curves_of_yours():
+    table = sinusoid(torch.arange(64), 64)
+    pictures.yours(draw_dimensions(table, (1, 2, 7, 16), length=16))
 
 
 # %% [markdown]
-# They are the same waves, only longer. Dimensions 1 and 2 repeat after 6.3 positions,
-# dimension 7 after 14.9, and dimension 16 after 47.1. And an even number means a
-# cosine, so dimension 16 starts at 1.
+# Dimensions 1 and 2 are a pair: a sine and a cosine of the same frequency, a quarter of
+# a wave apart, which repeat after 6.3 positions. The others are the same waves, only
+# longer. Dimension 7 repeats after 14.9 positions, and dimension 16 only after 47.1: it
+# is a cosine, because 16 is even, and in 16 positions it has fallen from 1 to -0.42, a
+# third of the way round.
 #
 # Now the whole table. Every row is the encoding of one position. Read it from left to
 # right: from the second hand to the hand that hardly moves in a whole book.
@@ -544,7 +630,7 @@ def similarity_of_positions():
 # More like 25: the dot product is 23.5, against 17.1 for position 50. (With itself, it
 # is 32.) Both peaks have the same shape, because the dot product depends only on the
 # *distance*: one pair contributes $\sin a \sin b + \cos a \cos b = \cos(a - b)$.
-# Section 1.7 makes more of that.
+# Section 7 makes more of that.
 #
 # Near positions are alike, far ones less so, but only on the whole. A sum of cosines
 # ripples: position 20 is more like 45 (20.1) than like 42 (17.6). Nor does the pure
@@ -553,7 +639,7 @@ def similarity_of_positions():
 # into the attention itself (see *Go further*).
 
 # %% [markdown]
-# ## 1.5 The module
+# ## 5. The module
 #
 # A table is not yet a layer. In a network, it should be added to `(B, L, d_model)` for
 # any `L` up to the length of the table. It should move to the GPU and change dtype
@@ -578,7 +664,7 @@ def similarity_of_positions():
 # Our module is *given* its table. It knows nothing of sines, so you can test the two
 # separately.
 #
-# ### Exercise 1.5 - PositionalEncoding
+# ### Exercise 1.6 - PositionalEncoding
 # *time ~15 min · difficulty 3/5 · 12 points*
 #
 # **Task.** Keep `table` as a buffer called `pe`. In `forward`, add row `n` of it to
@@ -694,7 +780,7 @@ def order_is_back():
 # mixer sees order.
 
 # %% [markdown]
-# ## 1.6 The input layer
+# ## 6. The input layer
 #
 # The first layer of a Transformer has three steps: look up, scale, add positions. The
 # paper multiplies the embeddings by $\sqrt{d_\text{model}}$ (section 3.4). It does not
@@ -737,10 +823,10 @@ def who_is_louder():
 # With PyTorch's default start, a word has length 22.6 even before the scale. Scaled,
 # it reaches 512, and now the *position* is the whisper: 16 against 512, or 3%. Nothing
 # crashes, and the model merely learns order more slowly, which you will measure in
-# section 1.8. So if you scale, start small: `embedding.weight` times
+# section 8. So if you scale, start small: `embedding.weight` times
 # $1/\sqrt{d_\text{model}}$. The layer below leaves the start to its user.
 #
-# ### Exercise 1.6 - The input layer
+# ### Exercise 1.7 - The input layer
 # *time ~15 min · difficulty 2/5 · 12 points*
 #
 # **Task.** Look up the ids, multiply by `sqrt(d_model)`, let the module `positions` add
@@ -892,7 +978,7 @@ def one_hot_view():
 # ### END SOLUTION
 
 # %% [markdown]
-# ## 1.7 A step is a rotation
+# ## 7. A step is a rotation
 #
 # Why both sine *and* cosine? Sines alone would be enough to tell positions apart. The
 # paper gives the reason in one sentence of section 3.5: for any fixed $k$, the encoding
@@ -915,7 +1001,7 @@ def one_hot_view():
 # our pairs are (sine, cosine), in this order, while the rotation in your textbook is
 # for (cosine, sine).
 #
-# ### Exercise 1.7 - The shift matrix
+# ### Exercise 1.8 - The shift matrix
 # *time ~25 min · difficulty 4/5 · 10 points*
 #
 # **Task.** Return $M_k$, the matrix that maps the encoding of any position to the
@@ -1018,7 +1104,7 @@ def rotations_add_up():
 # the transpose, so undoing a step costs no computation at all.
 
 # %% [markdown]
-# ## 1.8 Learned positions
+# ## 8. Learned positions
 #
 # There is a simple alternative: give every position a vector of *parameters*, and let
 # training fill them. BERT and GPT-2 do that. The paper tried it as well, and found
@@ -1033,7 +1119,7 @@ def rotations_add_up():
 # A learned table has no vector for a position beyond its end. An error that says so
 # saves an hour; a table that silently wraps around costs a week.
 #
-# ### Exercise 1.8 - LearnedPositions
+# ### Exercise 1.9 - LearnedPositions
 # *time ~10 min · difficulty 2/5 · 8 points*
 #
 # **Task.** Build the module. Initialise its parameter `table` with small random values
@@ -1054,7 +1140,7 @@ def rotations_add_up():
 # </details>
 # <details><summary>Hint 1: a question</summary>
 #
-# What did you write in Exercise 1.5 to keep the table *out* of training? What is its
+# What did you write in Exercise 1.6 to keep the table *out* of training? What is its
 # opposite?
 #
 # </details>
@@ -1120,7 +1206,7 @@ check("positional_encoding/learned", LearnedPositions)
 # Which of the two comes first? A small network looks at each vector by itself,
 # averages, and decides. We train it without positions, with sinusoids, and with learned
 # positions. A fourth model is the second one again, except that its embeddings keep the
-# default start of `nn.Embedding` (section 1.6). All are tested on new sentences, of
+# default start of `nn.Embedding` (section 6). All are tested on new sentences, of
 # length 8 and of twice that length.
 #
 # **Predict first.** Six numbers, please: the accuracy of the first three models, at
@@ -1196,7 +1282,7 @@ def does_it_matter():
 # sentences. We come back to that cliff in unit 5.
 
 # %% [markdown]
-# ## 1.9 Bug clinic
+# ## 9. Bug clinic
 #
 # The formula is two lines long. Still, teachers have published wrong tables, in
 # solutions and in lectures. Here are two of them:
@@ -1209,7 +1295,7 @@ def does_it_matter():
 #   computes $\sin(pos / 10000^{\,2j/d_\text{model}})$ and
 #   $\cos(pos / 10000^{\,2j/d_\text{model}})$.
 #
-# **Predict first.** What is wrong with each? Compare with the formula in section 1.3.
+# **Predict first.** What is wrong with each? Compare with the formula in section 3.
 # Then look at both beside the correct table: would *you* have noticed, by eye?
 
 
@@ -1247,7 +1333,7 @@ def three_tables():
 # more: half the columns use up all wavelengths, and the rest hardly move.
 #
 # Why did nobody notice? Because nothing crashes, and a network still trains. On the toy
-# task of section 1.8, it does about as well with either of them as with the correct
+# task of section 8, it does about as well with either of them as with the correct
 # table. In the assignment, even a printed number gave the bug away: it showed 1.0078
 # where the formula gives 0.9929, but no program compared the two. Eyes miss bugs; tests
 # do not.
@@ -1259,7 +1345,7 @@ def three_tables():
 # each step is off by 0.03 at position 60 and by 0.1 at position 200. So check how far
 # each pair has rotated since row 0, not only since the previous row.
 #
-# ### Exercise 1.9 - Write the test
+# ### Exercise 1.10 - Write the test
 # *time ~35 min · difficulty 4/5 · 8 points*
 #
 # **Task.** Raise `AssertionError` unless `table` is the sinusoid table of its size. We
@@ -1366,129 +1452,17 @@ def your_test_at_work():
 # angle. Only the frequencies give it away.
 
 # %% [markdown]
-# ## 1.10 A picture of your own
-#
-# So far, the figures were ours. Yours may show other columns, and it says more than a
-# table of numbers: where each curve starts, what its wavelength is, and which two
-# belong together. Somebody else must be able to read it, so say what each axis shows
-# and which curve is which.
-#
-# ### Exercise 1.10 - Draw some dimensions
-# *time ~15 min · difficulty 2/5 · 4 points*
-#
-# **Task.** Plot the given columns against position in one figure, one curve per column,
-# with both axes labelled and a legend. Use matplotlib or
-# [seaborn](https://seaborn.pydata.org/generated/seaborn.lineplot.html). Return the
-# `Axes`.
-#
-# **Example.** `draw_dimensions(table, (1, 16), 9)` plots columns 0 and 15 over
-# positions 0 to 8.
-#
-# <details><summary>Contract</summary>
-#
-# - Dimensions are counted from 1: dimension 1 is column 0.
-# - The legend names each curve by its dimension: `dimension 7`.
-# - If a label has several numbers, the one after `dimension` counts.
-# - Both axes have names.
-# - The x-axis covers all requested positions; each call creates a new figure.
-# - Colours and markers are up to you.
-#
-# </details>
-# <details><summary>Hint 1: a question</summary>
-#
-# Which column is dimension 16? And which are the positions of the first `length` rows:
-# do they begin at 0 or at 1?
-#
-# </details>
-# <details><summary>Hint 2: the parts</summary>
-#
-# ```text
-# _, ax = plt.subplots()                 an empty figure
-# ax.plot(x, y, label=...)        one curve; or sns.lineplot(x=x, y=y, label=..., ax=ax)
-# ax.set(xlabel=..., ylabel=...)  ax.legend()
-# ```
-#
-# </details>
-# <details><summary>Hint 3: pseudocode</summary>
-#
-# ```text
-# an empty figure
-# for each dimension:
-#     plot the first entries of its column over the positions 0, 1, ..., with its name
-# label both axes, show the legend
-# return the axes
-# ```
-#
-# </details>
-
-
-# %% exercise="positional_encoding/draw_dimensions"
-def draw_dimensions(table: torch.Tensor, dimensions: Sequence[int], length: int):
-    """Plot some dimensions over the first positions in one figure.
-
-    Args:
-        table: (max_len, d_model); row n is the encoding of position n.
-        dimensions: the dimensions to plot, counted from 1 and all different.
-        length: the number of positions to plot, starting from 0.
-
-    Returns:
-        The matplotlib ``Axes``, with one curve per dimension, both axes labelled, and a
-        legend that names each curve by the number of its dimension.
-    """
-    ### BEGIN SOLUTION
-    import seaborn as sns
-    from matplotlib import pyplot as plt
-
-    _, ax = plt.subplots(figsize=(8, 3))
-    for number in dimensions:
-        values = table[:length, number - 1].tolist()
-        name = f"dimension {number}"
-        sns.lineplot(x=list(range(length)), y=values, label=name, marker="o", ax=ax)
-    ax.set(xlabel="position", ylabel="value")
-    return ax
-    ### END SOLUTION
-
-
-# %% check="positional_encoding/draw_dimensions" points=4
-# Looks at the curves, the positions, the axis labels and the legend.
-check("positional_encoding/draw_dimensions", draw_dimensions)
-
-# %% [markdown]
-# **Predict first**, for dimensions 1, 2, 7 and 16 of 64: which two curves are the same
-# apart from a shift? And which one has not completed a single wave after 16 positions?
-
-
-# %%
-@demo
-def four_curves_of_yours():
-    ax = draw_dimensions(sinusoid(torch.arange(64), 64), (1, 2, 7, 16), 16)
-    show(
-        ax.figure,
-        number="1.9",
-        caption="Four dimensions in a figure of your own.",
-        alt="Your curves over positions 0 to 15. Dimensions 1 and 2 are a sine and a "
-        "cosine with a wavelength of about 6 positions; dimension 7 is a sine with "
-        "one of about 15; dimension 16 is a cosine that falls slowly to -0.42.",
-    )
-
-
-# %% [markdown]
-# Dimensions 1 and 2 are a sine and a cosine of the same frequency, a quarter of a wave
-# apart. Dimension 16 is still in its first wave after 16 positions: it has fallen from
-# 1 to -0.42, a third of the way round.
-
-# %% [markdown]
 # ## What you built
 #
 # - `embed`: from ids to vectors, and from padding to zeros.
 # - `shuffle_gap`: a property test that tells whether a function can see order.
 # - `table_by_loops` and `sinusoid`: one formula, twice, each a test of the other.
+# - `draw_dimensions`: a figure that somebody else can read.
 # - `PositionalEncoding`: the table as a buffer that goes where the model goes.
 # - `InputLayer`: scaled embeddings plus positions, then dropout. Unit 4 starts from it.
 # - `shift_matrix`: a step along the sentence is a rotation.
 # - `LearnedPositions`: the alternative, trained and bounded.
 # - `assert_sinusoidal`: the test that would have caught two published bugs.
-# - `draw_dimensions`: a figure that somebody else can read.
 #
 # ## Go further
 #

@@ -104,6 +104,21 @@ def test_clinic_rejects_table_a_and_accepts_the_printed_one():
         unit.assert_sinusoidal(_table_a(4, 512))
 
 
+@pytest.mark.parametrize(("length", "drift"), [(60, 1.0005), (2000, 1.00001)])
+def test_clinic_rejects_a_drift_that_no_two_rows_betray(length, drift):
+    positions = torch.arange(length, dtype=torch.float64)
+    right, drifting = (unit.sinusoid(positions * d, 8) for d in (1.0, drift))
+    assert (drifting - right).abs().max() > 0.01
+    unit.assert_sinusoidal(right)
+    with pytest.raises(AssertionError):
+        unit.assert_sinusoidal(drifting)
+
+
+@pytest.mark.parametrize(("position", "error"), [(60, 0.03), (200, 0.1)])
+def test_a_pair_that_rotates_too_far_is_off_by_as_much_as_is_told(position, error):
+    assert 2 * math.sin(0.0005 * position / 2) == pytest.approx(error, rel=0.01)
+
+
 # What the notebook says in words.
 
 

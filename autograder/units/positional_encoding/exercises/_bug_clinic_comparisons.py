@@ -304,6 +304,28 @@ LEFT_OUT = [
                   stepped = table[:-1] @ shift_matrix(1, d_model).to(table).T
                   assert torch.allclose(stepped, table[1:], rtol=0, atol=3e-4)
               """, name="fine_steps")),
+    wrong("a_few_steps_only",
+          "Your test compares rows that are a few steps apart. An error too small to notice in those few steps adds up "
+          "over a very long table.",
+          "If seven steps may be off by 0.0003, how far off can row 2000 be?",
+          source("""
+              def assert_sinusoidal(table):
+                  max_len, d_model = table.shape
+                  start = torch.tensor([0.0, 1.0]).repeat(d_model // 2)
+                  assert torch.allclose(table[0], start, atol=1e-3)
+                  for k in range(1, min(8, max_len)):
+                      moved = table[:-k].double() @ shift_matrix(k, d_model).double().T
+                      assert torch.allclose(moved, table[k:].double(), rtol=0, atol=3e-4)
+              """),
+          source("""
+              def assert_sinusoidal(table):
+                  max_len, d_model = table.shape
+                  start = torch.tensor([0.0, 1.0]).repeat(d_model // 2)
+                  assert torch.allclose(table[0], start, atol=1e-3)
+                  for k in range(1, min(50, max_len)):
+                      moved = table[:-k].double() @ shift_matrix(k, d_model).double().T
+                      assert torch.allclose(moved, table[k:].double(), rtol=0, atol=4e-3)
+              """, name="fifty_steps_only")),
     wrong("sines_and_circles",
           "Your test checks the sines and that pairs have length 1. A cosine could still have the wrong sign.",
           "Which two angles have the same sine?",

@@ -200,6 +200,17 @@ def worse_and_worse(draw: Draw) -> Inputs:
     }
 
 
+def slow_drift(draw: Draw) -> Inputs:
+    """Very long tables, and hands that drift by 0.01 only after a thousand positions."""
+    max_len, d_model = int(draw.ids(2000, 2100)), 4
+    angles = _angles(max_len, d_model)
+    return {
+        "right table": _rounded(_waves(angles)),
+        "table whose hands drift forward": _rounded(_waves(angles * 1.00001)),
+        "table whose hands drift backward": _rounded(_waves(angles * 0.99999)),
+    }
+
+
 CASES = [
     case("table_a", "table A", lambda draw: clinic(draw, cosine_bug),
          "A correct table must pass; table A must not."),
@@ -219,6 +230,8 @@ CASES = [
          "Which of your properties checks the angle of every pair, in every row?"),
     case("worse_and_worse", "tables that start out correct, and one with an infinite entry", worse_and_worse,
          "Does your test look at all positions? What does a small error per step add up to after 150 steps?"),
+    case("slow_drift", "very long tables whose pairs drift by a tiny amount in each step", slow_drift,
+         "How far off is position 2000 if each step is off by 0.00001?"),
     case("nearly_right", "correct tables of unusual sizes, off by less than 0.0001", nearly_right,
          "A table that is correct to about four decimals must pass, even with two positions or two columns."),
     case("halves", "all sines on the left, all cosines on the right", lambda draw: clinic(draw, halves_bug),

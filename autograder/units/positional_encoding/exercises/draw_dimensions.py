@@ -1,4 +1,4 @@
-"""A picture of some dimensions, and what stands on its axes."""
+"""A figure of some dimensions: its curves, and whether all is labelled."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ CASES = [
     case("two", "dimensions 3 and 8 of 8, over all 65 positions", _asked(65, 8, 65, 3, 8, again=True),
          "The first dimension is column 0, and the last one is the last column.", picture="curves"),
     case("out_of_order", "dimensions 11, 5 and 9 of 12, in this order", _asked(16, 12, 7, 11, 5, 9),
-         "Each curve is labelled with the number of its own dimension.", picture="curves"),
+         "Each curve shows the column that was asked for, whatever the order.", picture="curves"),
     case("one", "a single dimension", _asked(13, 6, 11, 4, again=True),
          "A single curve needs a label as well.", picture="curves", hidden_only=True),
 ]
@@ -80,10 +80,6 @@ MISTAKES = [
           "Which dimension of the table holds the positions, whatever its shape?",
           _way(_VALUES,
                "turned = table.T if len(table) == table.size(1) else table; values = turned[:length, number - 1].tolist()")),
-    wrong("named_from_zero",
-          "The curves are correct, but their labels are too low by one.",
-          "Which dimension is column 0?",
-          _way('f"dimension {number}"', 'f"dimension {number - 1}"')),
     wrong("rows_drawn",
           "You plot rows of the table: the encoding of one position, not one dimension over the positions.",
           "What runs along the x-axis, and along which dimension of the table?",
@@ -115,26 +111,15 @@ MISTAKES = [
               ax.set(xlabel="position", ylabel="value")
               """)),
     wrong("no_legend",
-          "The curves cannot be told apart: the legend is missing or empty, or its labels contain no dimension "
-          "numbers.",
+          "The curves cannot be told apart, because the legend is missing or empty.",
           "Which curve is dimension 7 in your figure?",
           edit(_LINE, "ax.plot(list(range(length)), values, label=name)")),
-    wrong("numbered_in_order",
-          "The curves are labelled 1, 2, 3, ... in the order of drawing, not by dimension.",
-          "What is the label of the curve that shows dimension 7?",
-          _way('f"dimension {number}"', 'f"dimension {list(dimensions).index(number) + 1}"')),
-    wrong("names_mixed_up",
-          "The labels are attached to the wrong curves.",
-          "In which order do you plot the curves, and in which order do you label them?",
-          _way('f"dimension {number}"', 'f"dimension {list(dimensions)[::-1][list(dimensions).index(number)]}"')),
-    wrong("legend_sorted",
-          "The labels in the legend are sorted, but the curves are not.",
-          "How does `legend` match a list of labels to the curves?",
-          edit(_LINE, "ax.plot(list(range(length)), values, label=name)",
-               "return ax", """
-              ax.legend([f"dimension {d}" for d in sorted(dimensions)])
-              return ax
-              """)),
+    wrong("labels_alike",
+          "The legend has fewer labels than there are curves, so it does not tell all of them apart.",
+          "Which curve is dimension 7 in your figure?",
+          _way('f"dimension {number}"', '"dimension"'),
+          _way('f"dimension {number}"', 'f"dimension {number}" if number == dimensions[0] else "_"',
+               name="first_curve_only_in_the_legend")),
     wrong("out_of_view",
           "The x-axis ends before the last position, so part of each curve is cut off.",
           "What range does your x-axis cover?",
@@ -159,10 +144,6 @@ MISTAKES = [
           "The y-axis has no label.",
           "What do the heights of the curves mean?",
           _way(_NAMES, 'ax.set(xlabel="position", ylabel="")')),
-    wrong("names_exchanged",
-          "Both axes are labelled, but the labels are swapped.",
-          "What runs along the x-axis, and what do the heights mean?",
-          _way(_NAMES, 'ax.set(xlabel="value", ylabel="position")')),
     wrong("axes_unnamed",
           "Neither axis has a label.",
           "What could somebody else read off your figure?",
@@ -242,6 +223,7 @@ ACCEPTED = [
     right("tight", edit(*_IN_MATPLOTLIB, _NAMES, """
         ax.set(xlabel="position", ylabel="value", xlim=(0, length - 1))
         """)),
+    right("named_as_you_like", edit(*_IN_MATPLOTLIB, 'f"dimension {number}"', '"abcdefg"[list(dimensions).index(number)]')),
     right("black_and_white",
           edit(*_IN_MATPLOTLIB, "values, label=name)", 'values, "k" + "-:"[number % 2], label=name)')),
     right("with_a_line_at_zero", edit(*_IN_MATPLOTLIB, _NAMES, """
@@ -251,7 +233,7 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    name="positional_encoding/draw_dimensions", title="A picture of some dimensions", target="draw_dimensions",
+    name="positional_encoding/draw_dimensions", title="Draw some dimensions", target="draw_dimensions",
     reference=_drawn,
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -11,7 +10,7 @@ from torch import Tensor
 from autograder.checks.display import show
 from autograder.figures import maps, style, told
 from autograder.figures.bars import bars
-from autograder.figures.style import BLUE, ORANGE, PALETTE
+from autograder.figures.style import BLUE, ORANGE
 
 
 def _bars(named: Mapping[str, float], form: str, colours: Any = BLUE) -> Any:
@@ -32,26 +31,16 @@ def gaps(named: Mapping[str, float]) -> None:
     )
 
 
-def dimensions(table: Tensor, numbers: Sequence[int]) -> None:
-    """Single columns of the table, counted from 1, over the positions."""
-    figure, grid = style.subplots(2, 2, height=3.4, sharex=True, sharey=True)
-    curves = {}
-    for axes, number, colour in zip(grid.flat, numbers, PALETTE, strict=False):
-        column = table[:, number - 1].tolist()
-        axes.plot(column, color=colour, marker=".", linewidth=1.4)
-        wave = "sine" if number % 2 else "cosine"
-        axes.set(title=f"dimension {number} ({wave})", yticks=[-1, 0, 1])
-        crossings = sum(a * b < 0 for a, b in itertools.pairwise(column))
-        curves[f"dimension {number}"] = f"a {wave} that changes sign {crossings} times"
-    for axes in grid[1]:
-        axes.set_xlabel("position")
-    alt = "; ".join(f"{name}: {what}" for name, what in curves.items())
+def yours(axes: Any) -> None:
+    """Some dimensions of the table, drawn by the student."""
+    lines = [line for line in axes.get_lines() if len(line.get_xydata()) > 1]
+    curves = {line.get_label(): line.get_ydata() for line in lines}
     show(
-        figure,
-        f"Four curves over positions 0 to {len(table) - 1}. {alt}.",
+        axes.figure,
+        f"Your curves over the positions. {told.curves(curves)}",
         "1.2",
-        f"Four of the {table.shape[1]} dimensions. The two of a pair have the same "
-        "frequency; later pairs have longer waves.",
+        "Four of the 64 dimensions, in a figure of your own. The two of a pair have "
+        "the same frequency; later pairs have longer waves.",
     )
 
 
