@@ -15,9 +15,9 @@
 # - explain its hidden gift: moving along the sentence is a rotation;
 # - write a test that finds the bugs in two tables that were really published.
 #
-# *About 3½ hours · short path about 2: exercises 1.2, 1.3, 1.4, 1.6, 1.7, 1.9*
+# *About 3½ hours · short path about 2: exercises 1.2, 1.3, 1.4, 1.6, 1.7, 1.10*
 #
-# *10 exercises and one question in words · 100 points.* **You need** Python and a
+# *11 exercises and one question in words · 100 points.* **You need** Python and a
 # little PyTorch (indexing, broadcasting, `nn.Module`). The short path carries the
 # story: read the other sections now, and solve their exercises when you come back.
 #
@@ -36,7 +36,7 @@
 # | `(B, L, d_model)` | the shape of a batch of embedded sentences |
 # | `pos` | a position; the first token has `pos = 0` |
 # | ids | `PAD = 0`, `BOS = 1`, `EOS = 2`, `UNK = 3`; real words start at 4 |
-# | arguments | are never modified in place |
+# | arguments | are never modified in place, unless a task asks for it |
 # | gradients | flow back through what you compute, unless the text says otherwise |
 #
 # The paper is Vaswani et al., *Attention is all you need*, 2017
@@ -665,7 +665,7 @@ def similarity_of_positions():
 # separately.
 #
 # ### Exercise 1.6 - PositionalEncoding
-# *time ~15 min · difficulty 3/5 · 12 points*
+# *time ~15 min · difficulty 3/5 · 10 points*
 #
 # **Task.** Keep `table` as a buffer called `pe`. In `forward`, add row `n` of it to
 # position `n` of every sentence, and do nothing else.
@@ -734,7 +734,7 @@ class PositionalEncoding(nn.Module):
         ### END SOLUTION
 
 
-# %% check="positional_encoding/module" points=12
+# %% check="positional_encoding/module" points=10
 # Short and full length, two calls, nothing to train, other dtypes and devices.
 check("positional_encoding/module", PositionalEncoding)
 
@@ -823,11 +823,11 @@ def who_is_louder():
 # With PyTorch's default start, a word has length 22.6 even before the scale. Scaled,
 # it reaches 512, and now the *position* is the whisper: 16 against 512, or 3%. Nothing
 # crashes, and the model merely learns order more slowly, which you will measure in
-# section 8. So if you scale, start small: `embedding.weight` times
-# $1/\sqrt{d_\text{model}}$. The layer below leaves the start to its user.
+# section 8. So if you scale, start small, with the entries of the embedding multiplied
+# by $1/\sqrt{d_\text{model}}$.
 #
 # ### Exercise 1.7 - The input layer
-# *time ~15 min · difficulty 2/5 · 12 points*
+# *time ~15 min · difficulty 2/5 · 10 points*
 #
 # **Task.** Look up the ids, multiply by `sqrt(d_model)`, let the module `positions` add
 # positions, and apply dropout to the sum (paper, section 5.4).
@@ -914,11 +914,92 @@ class InputLayer(nn.Module):
         ### END SOLUTION
 
 
-# %% check="positional_encoding/input_layer" points=12
+# %% check="positional_encoding/input_layer" points=10
 # Values, the gradient of the embedding table, and dropout in training mode only.
 check("positional_encoding/input_layer", InputLayer)
 
 # %% [markdown]
+# ### A small start
+#
+# Your layer leaves the start of its embedding to `nn.Embedding`, and so the position is
+# a whisper: 16 against 512. You can scale the table down once, before training.
+# (`nn.init.normal_` would draw new values of the same size, but it also overwrites the
+# padding row.)
+#
+# ### Exercise 1.8 - Start small
+# *time ~5 min · difficulty 1/5 · 4 points*
+#
+# **Task.** Multiply the table of an embedding, in place, by
+# $1/\sqrt{d_\text{model}}$.
+#
+# **Example.** The table `[[0, 0, 0, 0], [2, 4, -2, 0]]` becomes
+# `[[0, 0, 0, 0], [1, 2, -1, 0]]`.
+#
+# <details><summary>Contract</summary>
+#
+# - `embedding.weight` stays the same parameter, and can still be trained.
+# - Every row is scaled, with or without a padding token.
+# - The return value is ignored.
+#
+# </details>
+# <details><summary>Hint 1: a question</summary>
+#
+# The table is a parameter that requires gradients. How do you tell PyTorch that this
+# step is not to be differentiated?
+#
+# </details>
+# <details><summary>Hint 2: shapes</summary>
+#
+# `embedding.weight` is `(vocab_size, d_model)`, and the factor is a single number.
+# `embedding.embedding_dim` is `d_model`.
+#
+# </details>
+# <details><summary>Hint 3: pseudocode</summary>
+#
+# ```text
+# without recording gradients:
+#     multiply the weight, in place, by one over the square root of d_model
+# ```
+#
+# </details>
+
+
+# %% exercise="positional_encoding/small_start"
+def start_small(embedding: nn.Embedding) -> None:
+    """Scale the table of a fresh embedding by one over the square root of d_model.
+
+    Args:
+        embedding: its weight, (vocab_size, d_model), is modified in place.
+    """
+    ### BEGIN SOLUTION
+    with torch.no_grad():
+        embedding.weight.mul_(embedding.embedding_dim**-0.5)
+    ### END SOLUTION
+
+
+# %% check="positional_encoding/small_start" points=4
+# Tables of several sizes, and whether they can still be trained.
+check("positional_encoding/small_start", start_small)
+
+
+# %%
+@demo
+def before_and_after_a_small_start():
+    torch.manual_seed(0)
+    positions = PositionalEncoding(sinusoid(torch.arange(1), 512))
+    layer = InputLayer(1000, 512, positions, dropout=0.0)
+    for name in ("before", "after"):
+        words = layer.embedding.weight[1:] * 512**0.5  # (999, 512)
+        position = positions.pe.norm()
+        print(f"{name:<6}  word {words.norm(dim=-1).mean():6.1f}  position {position:.1f}")
+        if name == "before":
+            start_small(layer.embedding)
+
+
+# %% [markdown]
+# One line, and word and position are in balance: 22.6 against 16. Section 8 shows what
+# it is worth.
+#
 # ### Another view: two one-hot vectors
 #
 # Papers often write an embedding as a *product*: a vector that is 1 at the token's
@@ -1001,7 +1082,7 @@ def one_hot_view():
 # our pairs are (sine, cosine), in this order, while the rotation in your textbook is
 # for (cosine, sine).
 #
-# ### Exercise 1.8 - The shift matrix
+# ### Exercise 1.9 - The shift matrix
 # *time ~25 min · difficulty 4/5 · 10 points*
 #
 # **Task.** Return $M_k$, the matrix that maps the encoding of any position to the
@@ -1119,7 +1200,7 @@ def rotations_add_up():
 # A learned table has no vector for a position beyond its end. An error that says so
 # saves an hour; a table that silently wraps around costs a week.
 #
-# ### Exercise 1.9 - LearnedPositions
+# ### Exercise 1.10 - LearnedPositions
 # *time ~10 min · difficulty 2/5 · 8 points*
 #
 # **Task.** Build the module. Initialise its parameter `table` with small random values
@@ -1345,7 +1426,7 @@ def three_tables():
 # each step is off by 0.03 at position 60 and by 0.1 at position 200. So check how far
 # each pair has rotated since row 0, not only since the previous row.
 #
-# ### Exercise 1.10 - Write the test
+# ### Exercise 1.11 - Write the test
 # *time ~35 min · difficulty 4/5 · 8 points*
 #
 # **Task.** Raise `AssertionError` unless `table` is the sinusoid table of its size. We
@@ -1460,6 +1541,7 @@ def your_test_at_work():
 # - `draw_dimensions`: a figure that somebody else can read.
 # - `PositionalEncoding`: the table as a buffer that goes where the model goes.
 # - `InputLayer`: scaled embeddings plus positions, then dropout. Unit 4 starts from it.
+# - `start_small`: the line that keeps words from drowning their positions.
 # - `shift_matrix`: a step along the sentence is a rotation.
 # - `LearnedPositions`: the alternative, trained and bounded.
 # - `assert_sinusoidal`: the test that would have caught two published bugs.

@@ -136,6 +136,29 @@ def _dropped(calm: torch.Tensor, trained: torch.Tensor) -> str:
 
 
 @probe(
+    "positional_encoding/small_start",
+    results="table afterwards",
+    calls="weight afterwards",
+    learning="table can be trained afterwards",
+)
+def small_start(function: Any, inputs: Inputs) -> Seen:
+    """What an embedding holds afterwards, and whether it is still its parameter."""
+    table, padding_idx = inputs["table"], int(inputs["padding_idx"])
+    padding = padding_idx if padding_idx >= 0 else None
+    embedding = nn.Embedding(len(table), table.size(1), padding_idx=padding)
+    with torch.no_grad():
+        embedding.weight.copy_(table)
+    given = embedding.weight
+    function(embedding)
+    found = embedding.weight
+    return {
+        "table afterwards": found.detach(),
+        "weight afterwards": "the same" if found is given else "a different parameter",
+        "table can be trained afterwards": str(found.requires_grad),
+    }
+
+
+@probe(
     "positional_encoding/learned",
     results="output; first table; with max_len + 1 vectors",
     calls="* afterwards",
