@@ -312,11 +312,11 @@ print("x.masked_fill   ", x.masked_fill(torch.tensor([True, False]), -1).tolist(
 #
 # *time ~12 min · difficulty 3/5 · 8 points*
 #
-# **Task.** Turn features `(B, L, d_model)` into heads `(B, h, L, d_k)`, where `d_k =
-# d_model / h`. Each head gets one block of adjacent features at every position.
+# **Task.** Turn features `(B, L, d_model)` into heads `(B, h, L, d_k)`, where
+# `d_k = d_model / h`. Each head gets one block of adjacent features at every position.
 #
-# **Example.** With two heads, `x = [[[1, 2, 3, 4], [5, 6, 7, 8]]]` becomes `[[[[1, 2],
-# [5, 6]], [[3, 4], [7, 8]]]]`.
+# **Example.** With two heads, `x = [[[1, 2, 3, 4], [5, 6, 7, 8]]]` becomes
+# `[[[[1, 2], [5, 6]], [[3, 4], [7, 8]]]]`.
 #
 # <details><summary>Contract</summary>
 #
@@ -401,11 +401,11 @@ def split_and_shortcut():
 #
 # *time ~10 min · difficulty 2/5 · 8 points*
 #
-# **Task.** Undo `split_heads`: turn heads `(B, h, L, d_k)` back into features `(B, L, h
-# * d_k)`.
+# **Task.** Undo `split_heads`: turn heads `(B, h, L, d_k)` back into features
+# `(B, L, h * d_k)`.
 #
-# **Example.** `[[[[1, 2], [5, 6]], [[3, 4], [7, 8]]]]` becomes `[[[1, 2, 3, 4], [5, 6,
-# 7, 8]]]`.
+# **Example.** `[[[[1, 2], [5, 6]], [[3, 4], [7, 8]]]]` becomes
+# `[[[1, 2, 3, 4], [5, 6, 7, 8]]]`.
 #
 # <details><summary>Contract</summary>
 #
@@ -587,8 +587,8 @@ def large_layer_beside_small_ones():
 # | causal mask `(L, L)` | 1 | 1 | `L` | `L` | as we want it |
 # | padding mask `(B, 1, Lk)` | 1 | **`B`** | 1 | `Lk` | the batch meets the **heads** |
 #
-# **Predict first.** What happens to a padding mask with `B = 2` and `h = 3`? With `B =
-# 3` and `h = 3`? And with `B = 3` and a single head?
+# **Predict first.** What happens to a padding mask with `B = 2` and `h = 3`? With
+# `B = 3` and `h = 3`? And with `B = 3` and a single head?
 
 # %%
 for batch, heads in ((2, 3), (3, 3), (3, 1)):
@@ -619,11 +619,11 @@ for batch, heads in ((2, 3), (3, 3), (3, 1)):
 #
 # *time ~8 min · difficulty 2/5 · 8 points*
 #
-# **Task.** Return the mask with four dimensions, so that it broadcasts to `(B, h, Lq,
-# Lk)` as the table says.
+# **Task.** Return the mask with four dimensions, so that it broadcasts to
+# `(B, h, Lq, Lk)` as the table says.
 #
-# **Example.** A padding mask `(4, 1, 9)` becomes `(4, 1, 1, 9)`, and a causal mask `(9,
-# 9)` becomes `(1, 1, 9, 9)`.
+# **Example.** A padding mask `(4, 1, 9)` becomes `(4, 1, 1, 9)`, and a causal mask
+# `(9, 9)` becomes `(1, 1, 9, 9)`.
 #
 # <details><summary>Contract</summary>
 #
@@ -1064,8 +1064,8 @@ def one_head_removed():
 # parameters grow from 1 head to 8?
 #
 # Parameters are only the first of three costs. The second is *work*, which we count in
-# multiplications: the product of an `(m, k)` matrix and a `(k, n)` matrix takes `m * k
-# * n` of them. The third is *memory*: training keeps intermediate results for the
+# multiplications: the product of an `(m, k)` matrix and a `(k, n)` matrix takes
+# $m\,k\,n$ of them. The third is *memory*: training keeps intermediate results for the
 # backward pass. The attention weights are the ones to watch, because their number grows
 # with the square of the length.
 #
@@ -1357,9 +1357,9 @@ def from_pytorch(theirs: nn.MultiheadAttention) -> dict[str, Tensor]:
 # ### Converting the mask
 #
 # That leaves the mask, which `nn.MultiheadAttention` takes as `attn_mask`. A mask that
-# differs between sentences or heads must have **three** dimensions there, `(B * h, Lq,
-# Lk)`: first all heads of sentence 0, then those of sentence 1, and so on. And its
-# `True` means the opposite of ours.
+# differs between sentences or heads must have **three** dimensions there,
+# `(B * h, Lq, Lk)`: first all heads of sentence 0, then those of sentence 1, and so on.
+# And its `True` means the opposite of ours.
 #
 # A mask with inverted polarity often raises no error. The model attends to the padding
 # and ignores the words, and all that you notice is a loss that could be better.
@@ -1368,8 +1368,8 @@ def from_pytorch(theirs: nn.MultiheadAttention) -> dict[str, Tensor]:
 #
 # *time ~10 min · difficulty 3/5 · 7 points*
 #
-# **Task.** Convert a mask that broadcasts to `size = (B, h, Lq, Lk)` into the `(B * h,
-# Lq, Lk)` mask that `nn.MultiheadAttention` expects.
+# **Task.** Convert a mask that broadcasts to `size = (B, h, Lq, Lk)` into the
+# `(B * h, Lq, Lk)` mask that `nn.MultiheadAttention` expects.
 #
 # **Example.** With `size = (1, 2, 1, 3)`, the mask `[[[[True, True, False]]]]` becomes
 # `[[[False, False, True]], [[False, False, True]]]`.
