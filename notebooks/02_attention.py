@@ -6,42 +6,42 @@
 # $$\operatorname{Attention}(Q, K, V) =
 # \operatorname{softmax}\!\left(\frac{QK^\top}{\sqrt{d_k}}\right) V$$
 #
-# In this unit you build it piece by piece. At the end no symbol in it is a secret.
+# In this unit you compute it once by hand, build it piece by piece, and watch it learn.
+# By the end, no symbol in it is a mystery.
 #
-# **You will learn**
-# - to read queries, keys and values as a *soft search*;
-# - why the scores are divided by $\sqrt{d_k}$, by argument and by measurement;
-# - to write a softmax that survives large numbers;
-# - to build padding and causal masks, and to combine them;
-# - to wrap it all up as self-attention and as cross-attention;
-# - to *test* a layer: who can see whom, and does the order matter?
+# **You will learn to**
+# - read queries, keys and values as a *soft search*;
+# - explain why the scores are divided by $\sqrt{d_k}$, by argument and by measurement;
+# - write a softmax that survives large scores;
+# - build padding masks and causal masks, and combine them;
+# - wrap it all up as self-attention and cross-attention, and train the latter;
+# - *test* a layer from outside: who sees whom, and does the order matter?
 #
-# *About 3 hours · short path about 1½: exercises 2.4, 2.5, 2.6, 2.7, 2.8*
+# *About 3½ hours · short path about 2: exercises 2.4, 2.5, 2.6, 2.7, 2.8, 2.9*
 #
 # *11 exercises and one question in words · 100 points.* The short path carries the
-# story: read the rest, and come back to it.
+# story: read the other sections now, and solve their exercises when you come back.
 #
-# **Recap.** Unit 1 ended with a tensor of shape `(B, L, d_model)`: `B` sentences, `L`
-# positions, and for each position a vector that knows its word and its place. It knows
-# nothing yet about its neighbours. That changes now.
+# **Recap.** Unit 1 ended with a tensor of shape `(B, L, d_model)`: `B` sentences with
+# `L` positions, and for each position a vector that knows its word and its position. It
+# knows nothing about its neighbours yet. That changes now.
 #
 # **Conventions of this course**
 #
 # | name | meaning |
 # |---|---|
-# | `B` | sentences in a batch; the batch comes first |
+# | `B` | sentences in a batch; the batch dimension comes first |
 # | `Lq`, `Lk` | number of queries, number of keys |
-# | `d_k` | size of one query and of one key |
-# | `d_v` | size of one value |
-# | `(..., Lq, d_k)` | any number of leading dimensions, also none |
+# | `d_k` | length of a query and of a key |
+# | `d_v` | length of a value |
+# | `(..., Lq, d_k)` | any number of leading dimensions, or none |
 # | mask | boolean, **`True` = may attend**, broadcastable to the scores |
 # | attention | returns the pair `(output, weights)`, in this order |
-# | what is given | stays as it was: no function changes its arguments |
+# | arguments | are never modified in place |
 # | gradients | flow back through what you compute, unless the text says otherwise |
 
 # %%
 import math
-import time
 from collections.abc import Callable
 
 import torch
@@ -50,7 +50,7 @@ from torch import Tensor, nn
 
 from autograder import check, demo, drawing
 from autograder.library.attention_maps import maps_of
-from autograder.units.attention.library import pictures
+from autograder.units.attention.library import pictures, recall, timing
 
 torch.set_printoptions(precision=3, sci_mode=False)
 
@@ -58,76 +58,78 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # %% [markdown]
 # ## 1. A search that never says "not found"
 #
-# A Python dictionary is a strict librarian. You bring a **query**. It must equal one of
-# the **keys**, letter by letter. Then you get the **value**, all of it. Otherwise you
-# get nothing.
+# A Python dictionary is a strict librarian. You bring a **query**, and if it equals one
+# of the **keys**, letter by letter, you get the **value**, all of it. Otherwise you get
+# nothing.
 #
-# Attention is a kind librarian. Every key is compared with your query, and each gets a
-# *score*. The scores become *shares* that sum to one. You get a mixture of all values:
-# much from the keys that fit well, little from the others.
+# Attention is a kind librarian. She compares your query with every key and gives each
+# key a *score*. Then she turns the scores into **attention weights**, shares that sum
+# to one, and hands you a mixture of all values: a lot from the keys that fit well, a
+# little from the others.
 #
 # | | dictionary | attention |
 # |---|---|---|
-# | query and key are | equal, or not | similar, more or less |
+# | query and key are | equal, or not | more or less similar |
 # | the result is | one value | a weighted sum of all values |
-# | a small change of the query | may lose everything | changes the result a little |
+# | a small change to the query | may lose everything | changes the result a little |
 # | has a gradient | no | **yes, so it can be learnt** |
 #
-# The last row is the reason why we want it.
+# The last row is why we want it, and in section 6 you will see that it is true.
 #
-# Here is a tiny ice-cream parlour. Each *key* describes a dish by three numbers: sweet,
-# cold, fruity. The *value* is what we want to know: price and calories. The *query*
-# says what we fancy.
+# Here is a tiny dessert parlour. Each *key* describes a dish by four features: sweet,
+# cold, fruity, creamy. Its *value* is what we want to know: the price, and the minutes
+# until it is served. A *query* says what a guest fancies, and Ann fancies something
+# cold and fruity.
 
 # %%
-dishes = ["sorbet", "chocolate ice", "apple pie", "soup"]
-keys = torch.tensor(
+DISHES = ["sorbet", "chocolate ice", "apple pie", "soup"]
+KEYS = torch.tensor(
     [
-        [0.6, 1.0, 1.0],  # sorbet: somewhat sweet, cold, fruity
-        [1.0, 1.0, -0.6],  # chocolate ice
-        [0.7, -0.5, 0.8],  # apple pie
-        [-1.0, -1.0, -0.8],  # soup
+        [1.0, 1.0, 1.0, -1.0],  # sorbet: sweet, cold, fruity, not creamy
+        [1.0, 1.0, -1.0, 1.0],  # chocolate ice
+        [1.0, -1.0, 1.0, 0.0],  # apple pie
+        [-1.0, -1.0, -1.0, 1.0],  # soup
     ]
 )
-values = torch.tensor([[3.0, 120.0], [3.5, 260.0], [4.0, 310.0], [5.0, 180.0]])
-fancy = torch.tensor([0.5, 2.0, 2.0])  # a little sweet, please; cold and fruity!
+VALUES = torch.tensor([[3.0, 1.0], [4.0, 2.0], [5.0, 9.0], [6.0, 5.0]])
+ANN = torch.tensor([0.0, 1.0, 1.0, 0.0])
 
-for name, key in zip(dishes, keys, strict=True):
-    score = sum(float(a) * float(b) for a, b in zip(fancy, key, strict=True))
-    print(f"{name:>14}: score {score:5.2f}")
+for name, key in zip(DISHES, KEYS, strict=True):
+    score = sum(float(a) * float(b) for a, b in zip(ANN, key, strict=True))
+    print(f"{name:>14}: score {score:4.1f}")
 
 # %% [markdown]
-# **Predict first.** Which dish gets the largest share? Is soup's share exactly zero?
-#
-# The next cell turns the scores into shares and mixes the values.
+# **Predict first.** The next cell turns the scores into weights and mixes the values.
+# Will sorbet get about half of the weight, three quarters, or nearly all? Is the weight
+# of soup exactly zero?
 
 # %%
-shares = F.softmax(torch.tensor([4.3, 1.3, 0.95, -4.1]), dim=0)
-price, calories = sum(s * value for s, value in zip(shares, values, strict=True))
-pictures.attention_weights(dishes, shares)
-print(f"expected price {float(price):.2f}, calories {float(calories):.0f}")
+weights_of_ann = F.softmax(KEYS @ ANN, dim=0)
+price, minutes = weights_of_ann @ VALUES
+pictures.attention_weights(DISHES, weights_of_ann)
+print(f"expected price {float(price):.2f}, minutes {float(minutes):.1f}")
 
 # %% [markdown]
-# Soup gets a very small share, but never zero. Softmax gives nobody exactly nothing.
-# (Keep this in mind for the section on masks.)
+# Sorbet gets about three quarters. Soup gets a small weight, but not zero: on paper,
+# softmax never assigns a weight of exactly zero. Keep this in mind for the section on
+# masks.
 #
 # ### Many queries at once
 #
-# A sentence asks many questions at once: each word sends out one query. We stack the
-# queries as rows of a matrix `q`, and the keys as rows of a matrix `k`.
-#
-# Each query meets each key, and each meeting gives one score.
+# In a sentence, every word sends out a query of its own. We stack the queries as the
+# rows of a matrix `q` and the keys as the rows of a matrix `k`. Each query meets each
+# key, and each meeting produces one score.
 
 # %%
 drawing("one_score", "2.2", "One entry of the scores: a row of q meets a row of k.")
 
 # %% [markdown]
-# By hand, one entry at a time, this is `8` products and a sum:
+# The entry in the drawing, by hand, is the sum of `8` products:
 
 # %%
 torch.manual_seed(1)
-q = torch.randn(4, 8)  # 4 queries of size d_k = 8
-k = torch.randn(4, 8)  # 4 keys of the same size
+q = torch.randn(4, 8)  # 4 queries of length d_k = 8
+k = torch.randn(4, 8)  # 4 keys of the same length
 
 one_score = 0.0
 for a, b in zip(q[1].tolist(), k[2].tolist(), strict=True):
@@ -135,76 +137,21 @@ for a, b in zip(q[1].tolist(), k[2].tolist(), strict=True):
 print(f"how well key 2 fits query 1: {one_score:.3f}")
 
 # %% [markdown]
-# ### Exercise 2.1 - scores
-#
-# *time ~5 min · difficulty 1/5 · 5 points*
-#
-# **Why it matters.** This table of scores is the only place in a Transformer where two
-# positions are ever compared.
-#
-# **What to do.** Return all dot products of `Lq` queries with `Lk` keys: entry `[i, j]`
-# belongs to query `i` and key `j`. The numbers of queries and keys may differ. Loops
-# are welcome; one line is enough.
-#
-# <details><summary>Hint 1: a question</summary>
-#
-# In a matrix product, a row of the left matrix meets a *column* of the right one. Where
-# are the keys in `k`: in its rows or in its columns?
-#
-# </details>
-# <details><summary>Hint 2: the shapes</summary>
-#
-# `(Lq, d_k)` and `(Lk, d_k)` are to become `(Lq, Lk)`. The size that disappears is the
-# one that is summed over.
-#
-# </details>
-# <details><summary>Hint 3: pseudocode</summary>
-#
-# ```text
-# for each query i:
-#     for each key j:
-#         table[i, j] = sum over c of  q[i, c] * k[j, c]
-# ```
-#
-# </details>
-
-
-# %% exercise="attention/scores"
-def dot_product_scores(q: Tensor, k: Tensor) -> Tensor:
-    """How well each key fits each query: all dot products, nothing else.
-
-    Args:
-        q: queries, shape `(Lq, d_k)`.
-        k: keys, shape `(Lk, d_k)`.
-
-    Returns:
-        The scores, shape `(Lq, Lk)`; rows are queries, columns are keys.
-    """
-    ### BEGIN SOLUTION
-    return q @ k.T  # (Lq, Lk)
-    ### END SOLUTION
-
-
-# %% check="attention/scores" points=5
-# Looks at all entries, with more keys than queries and the other way round.
-check("attention/scores", dot_product_scores)
-
-# %% [markdown]
 # ## 2. Why divide by $\sqrt{d_k}$?
 #
-# Suppose that the numbers in `q` and `k` are independent, with mean 0 and variance 1.
-# One product $q_c k_c$ then has mean 0 and variance 1 as well. A score adds up $d_k$ of
-# them, and variances of independent terms add:
+# Suppose that the entries of `q` and `k` are independent, with mean 0 and variance 1.
+# Then one product $q_c k_c$ also has mean 0 and variance 1. A score adds up $d_k$ of
+# these products, and variances of independent terms add:
 #
 # $$\operatorname{Var}(q \cdot k) = \sum_{c=1}^{d_k} \operatorname{Var}(q_c k_c) = d_k
 # \qquad\Longrightarrow\qquad \text{standard deviation} = \sqrt{d_k}.$$
 #
 # So longer vectors give larger scores, for no good reason. Dividing by $\sqrt{d_k}$
-# brings the standard deviation back to 1, whatever the size (Vaswani et al. 2017,
+# brings the standard deviation back to 1, whatever the length (Vaswani et al. 2017,
 # section 3.2.1 and its footnote 4).
 #
 # **Predict first.** `d_k` grows from 4 to 64. By which factor do typical scores grow?
-# And what does softmax do with ten scores that are that large?
+# And what does softmax make of ten scores that are that large?
 
 # %%
 SIZES = [1, 4, 16, 64, 256, 1024]
@@ -225,68 +172,95 @@ def scores_grow():
 
 
 # %% [markdown]
-# Without scaling, softmax soon gives everything to one key. The kind librarian has
-# turned into the strict one. That is bad for learning: where the softmax is that sure
-# of itself, its gradient is almost zero. Look at the size of the derivative of the
-# weights with respect to the scores:
+# Scores grow by a factor of $\sqrt{64 / 4} = 4$. Without scaling, softmax soon gives
+# almost everything to one key of the ten: the kind librarian has turned into the strict
+# one. That is bad for learning, because a query that takes everything from one key no
+# longer notices a small change.
+#
+# **Predict first.** Training corrects a query by the gradient that reaches it. In long
+# vectors without scaling, is this gradient smaller or larger than with scaling?
+
 
 # %%
+def query_gradients(d_k: int, scale: float) -> Tensor:
+    """The lengths of the gradients that reach 500 queries of ten keys each, `(500,)`.
+
+    The output of a query is the weighted sum of ten random numbers.
+    """
+    queries = torch.randn(500, d_k, requires_grad=True)
+    ten_keys, ten_values = torch.randn(500, 10, d_k), torch.randn(500, 10)
+    weights = (scale * (queries[:, None] * ten_keys).sum(-1)).softmax(-1)  # (500, 10)
+    gradients = torch.autograd.grad((weights * ten_values).sum(), queries)[0]
+    return gradients.norm(dim=-1)
+
+
 @demo
-def slope_of_the_softmax():
+def gradient_of_a_query():
+    torch.manual_seed(3)
+    print("          without scaling      with scaling")
+    print("  d_k       mean   median      mean   median")
     for d_k in SIZES:
-        queries, ten_keys = torch.randn(500, d_k), torch.randn(500, 10, d_k)
-        products = (queries[:, None] * ten_keys).sum(-1)
-        line = f"d_k {d_k:5d}:"
-        for name, factor in (("without scaling", 1.0), ("with", 1 / math.sqrt(d_k))):
-            weights = (products * factor).softmax(-1)  # (500, 10)
-            # The diagonal of softmax's Jacobian.
-            slope = (weights * (1 - weights)).mean()
-            line += f"   {name} {float(slope):.4f}"
-        print(line)
+        without, scaled = query_gradients(d_k, 1.0), query_gradients(d_k, d_k**-0.5)
+        line = f"{d_k:5d}   {without.mean():8.3f} {without.median():8.5f}  "
+        print(f"{line}{scaled.mean():8.3f} {scaled.median():8.5f}")
 
 
 # %% [markdown]
-# ### Exercise 2.2 - scaled scores, for any batch
+# Both, which is the trouble. At `d_k = 1024`, the *mean* gradient without scaling is
+# three or four times as large as with it, but the *median* is practically zero. Most
+# queries receive hardly any gradient, because one key has taken everything. A few are
+# torn between two keys and receive a huge one. With scaling, mean and median stay close
+# together: every query can learn.
 #
-# *time ~10 min · difficulty 2/5 · 7 points*
+# ### Exercise 2.1 - Scaled scores
 #
-# **Why it matters.** Real inputs come in batches `(B, L, d_k)`, and from the next unit
-# on with heads `(B, h, L, d_k)`. Code that counts dimensions *from the end* serves all
-# of them.
+# *time ~10 min · difficulty 2/5 · 5 points*
 #
-# **What to do.** Return $QK^\top / \sqrt{d_k}$ for every matrix in the batch. There may
-# be any number of leading dimensions, also none. They are the same for `q` and `k`.
+# **Task.** Return the scores $QK^\top / \sqrt{d_k}$ for any leading dimensions, be it
+# none, a batch, or a batch with heads.
 #
+# **Example.** The query `[1, 1, 1, 1]` and the keys `[1, 2, 3, 4]` and `[0, 0, 1, -1]`
+# have the scores `[[5, 0]]`.
+#
+# <details><summary>Contract</summary>
+#
+# - Entry `[..., i, j]` belongs to query `i` and key `j`; `Lq` and `Lk` may differ.
+# - `q` and `k` have the same leading dimensions: any number of them, or none.
+# - Loops are allowed.
+# - The inputs are not modified, and the gradient flows.
+#
+# </details>
 # <details><summary>Hint 1: a question</summary>
 #
-# `k.T` reverses *all* dimensions of `k`. Which two do you want to swap? What are their
-# numbers when you count from the end?
+# In a matrix product, a row of the left matrix meets a *column* of the right one, but
+# keys are rows. Which two dimensions of `k` must you swap, counted from the end?
+# (`k.T` reverses *all* of them.)
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
 #
 # ```text
 # q               (..., Lq, d_k)
-# k, turned       (..., d_k, Lk)
-# product         (..., Lq, Lk)      d_k is gone: read it off q before
+# k, transposed   (..., d_k, Lk)
+# product         (..., Lq, Lk)      d_k is gone: read it off q
 # ```
 #
 # </details>
 # <details><summary>Hint 3: pseudocode</summary>
 #
 # ```text
-# size   = last size of q
-# turned = k with its last two dimensions swapped
-# scores = matrix product of q and turned     (it treats leading dimensions as a batch)
-# divide by the root of size
+# size       = last size of q
+# transposed = k with its last two dimensions swapped
+# scores     = matrix product of q and transposed (leading dimensions are a batch)
+# divide by the square root of size
 # ```
 #
 # </details>
 
 
-# %% exercise="attention/scaled_scores"
-def scaled_scores(q: Tensor, k: Tensor) -> Tensor:
-    """Dot products of queries and keys, divided by the square root of their size.
+# %% exercise="attention/scores"
+def dot_product_scores(q: Tensor, k: Tensor) -> Tensor:
+    """Dot products of queries and keys, divided by the square root of their length.
 
     Args:
         q: queries, shape `(..., Lq, d_k)`.
@@ -301,20 +275,177 @@ def scaled_scores(q: Tensor, k: Tensor) -> Tensor:
     ### END SOLUTION
 
 
-# %% check="attention/scaled_scores" points=7
-# Looks at matrices, batches and batches with heads; all sizes differ.
-check("attention/scaled_scores", scaled_scores)
+# %% check="attention/scores" points=5
+# Matrices, batches and batches with heads; all sizes differ.
+check("attention/scores", dot_product_scores)
 
 # %% [markdown]
-# ## 3. From scores to shares: softmax
+# This table of scores is the only place in a Transformer where two positions are ever
+# compared.
 #
-# Scores are any numbers. Shares must be positive and sum to one. The exponential makes
-# numbers positive, the division makes them sum to one:
+# ## 3. One attention, by hand
+#
+# Before you write the rest in general, compute it once with a pencil. Three guests sit
+# down in the parlour. Ann fancies something cold and fruity, Ben wants it neither sweet
+# nor cold, and Cy wants nothing but cream. But the soup is **sold out**: it is masked,
+# so nobody may have it.
+#
+# | queries | sweet | cold | fruity | creamy |
+# |---|---|---|---|---|
+# | Ann | 0 | 1 | 1 | 0 |
+# | Ben | -1 | -1 | 0 | 0 |
+# | Cy | 0 | 0 | 0 | 2 |
+#
+# | keys | sweet | cold | fruity | creamy | *values:* price | minutes |
+# |---|---|---|---|---|---|---|
+# | sorbet | 1 | 1 | 1 | -1 | 3 | 1 |
+# | chocolate ice | 1 | 1 | -1 | 1 | 4 | 2 |
+# | apple pie | 1 | -1 | 1 | 0 | 5 | 9 |
+# | soup (sold out) | -1 | -1 | -1 | 1 | 6 | 5 |
+#
+# Ann goes first.
+# 1. **Scores.** With sorbet, $0 \cdot 1 + 1 \cdot 1 + 1 \cdot 1 + 0 \cdot (-1) = 2$,
+#    and with the other dishes 0, 0 and -2.
+# 2. **Scale.** $d_k = 4$, so divide by $\sqrt 4 = 2$: the scores are 1, 0, 0 and -1.
+# 3. **Mask.** The soup's score becomes $-\infty$.
+# 4. **Softmax.** The powers $e^1, e^0, e^0, e^{-\infty}$ are 2.72, 1, 1 and 0. Divided
+#    by their sum, 4.72, they are the weights 0.58, 0.21, 0.21 and 0.
+# 5. **Mix.** The price is $0.58 \cdot 3 + 0.21 \cdot 4 + 0.21 \cdot 5 = 3.63$, and the
+#    minutes are $0.58 \cdot 1 + 0.21 \cdot 2 + 0.21 \cdot 9 = 2.89$ (2.91, with more
+#    decimals).
+#
+# **Predict first.** Compute Ben's and Cy's weights with a pencil, to two decimals, and
+# replace the zeros below. You need $e^{-1} = 0.37$, $e^0 = 1$ and $e^1 = 2.72$. Which
+# dish would Ben have got if the soup were not sold out?
+
+# %%
+GUESTS = {
+    "Ann": [0.0, 1.0, 1.0, 0.0],
+    "Ben": [-1.0, -1.0, 0.0, 0.0],
+    "Cy": [0.0, 0.0, 0.0, 2.0],
+}
+PENCIL = {
+    "Ann": [0.58, 0.21, 0.21, 0.00],
+    "Ben": [0.00, 0.00, 0.00, 0.00],
+    "Cy": [0.00, 0.00, 0.00, 0.00],
+}
+
+# %% [markdown]
+# ### Exercise 2.2 - One attention by hand
+#
+# *time ~20 min · difficulty 2/5 · 7 points*
+#
+# **Task.** Write the five steps down as a function of a single query, in plain Python:
+# lists, loops and `math.exp`, no tensors.
+#
+# **Example.** For Ann, the result is the output `[3.64, 2.91]` and the weights
+# `[0.58, 0.21, 0.21, 0.00]`, rounded.
+#
+# <details><summary>Contract</summary>
+#
+# - The lists may have any lengths; `d_k` is the length of the query.
+# - `allowed[j]` is `False` if key `j` is masked; at least one key is allowed.
+# - The order of the results is output, weights. Tensors are accepted as well.
+# - The inputs are not modified.
+#
+# </details>
+# <details><summary>Hint 1: a question</summary>
+#
+# What does a power of e become when the exponent is minus infinity? So what can you
+# write in place of `math.exp(score)` for a masked key?
+#
+# </details>
+# <details><summary>Hint 2: the shapes</summary>
+#
+# ```text
+# query     d_k numbers
+# scores    one number per key, and so are powers and weights
+# output    one number per component of a value
+# ```
+#
+# </details>
+# <details><summary>Hint 3: pseudocode</summary>
+#
+# ```text
+# for each key:
+#     score = sum of query[c] * key[c] over c, divided by the root of d_k
+#     power = e to the score, but 0 if the key is masked
+# weights = each power divided by the sum of all powers
+# for each component c of the values:
+#     output[c] = sum of weight * value[c] over all values
+# ```
+#
+# </details>
+
+
+# %% exercise="attention/by_hand"
+def attend(
+    query: list[float],
+    keys: list[list[float]],
+    values: list[list[float]],
+    allowed: list[bool],
+) -> tuple[list[float], list[float]]:
+    """The attention of one query, number by number.
+
+    Args:
+        query: d_k numbers.
+        keys: a list of d_k numbers for each key.
+        values: a list of d_v numbers for each key.
+        allowed: for each key, whether the query may attend to it.
+
+    Returns:
+        The output, d_v numbers, and the attention weights, one for each key.
+    """
+    ### BEGIN SOLUTION
+    powers = []
+    for key, may in zip(keys, allowed, strict=True):
+        products = [a * b for a, b in zip(query, key, strict=True)]
+        score = sum(products) / math.sqrt(len(query))
+        powers.append(math.exp(score) if may else 0.0)
+    weights = [power / sum(powers) for power in powers]
+    output = [
+        sum(w * value[c] for w, value in zip(weights, values, strict=True))
+        for c in range(len(values[0]))
+    ]
+    return output, weights
+    ### END SOLUTION
+
+
+# %% check="attention/by_hand" points=7
+# Both results, with and without a mask, for lists of different lengths.
+check("attention/by_hand", attend)
+
+
+# %%
+@demo
+def pencil_and_function():
+    parlour = KEYS.tolist(), VALUES.tolist(), [True, True, True, False]
+    rows = [attend(query, *parlour) for query in GUESTS.values()]
+    output, weights = (torch.tensor(part) for part in zip(*rows, strict=True))
+    pictures.by_hand(list(GUESTS), DISHES, weights, output, sold_out=3)
+    for (name, mine), row in zip(PENCIL.items(), weights, strict=True):
+        off = float((torch.tensor(mine) - row).abs().max())
+        print(f"{name}: your pencil is off by up to {off:.2f}")
+
+
+# %% [markdown]
+# Ben gets mostly apple pie, with a weight of 0.58, and Cy mostly chocolate ice, with
+# 0.67. Without the mask, Ben would have got the soup, with 0.61, because its score is
+# the best of all. Notice that no guest ever looked at a different guest's row: each
+# query is answered on its own. What remains to be done is to write these steps for all
+# queries at once, and to make them safe.
+#
+# ## 4. From scores to weights: a safe softmax
+#
+# Scores can be any numbers, but weights must be positive and sum to one. The
+# exponential makes them positive, and the division makes them sum to one:
 #
 # $$\operatorname{softmax}(x)_j = \frac{e^{x_j}}{\sum_m e^{x_m}}$$
 #
-# On paper that is all. On a computer there is a trap. **Predict first:** the three rows
-# below differ by a constant only. What are their softmaxes?
+# On paper, that is all. On a computer, there is a trap.
+#
+# **Predict first.** The three rows below differ only by a constant. What are their
+# softmaxes?
 
 # %%
 for row in ([1.0, 2.0, 3.0], [81.0, 82.0, 83.0], [101.0, 102.0, 103.0]):
@@ -323,52 +454,61 @@ for row in ([1.0, 2.0, 3.0], [81.0, 82.0, 83.0], [101.0, 102.0, 103.0]):
     print(f"{'':>22}  by the formula: {x.exp() / x.exp().sum()}")
 
 # %% [markdown]
-# A constant cancels in the fraction, so all three rows *should* give the same shares:
+# A constant cancels in the fraction, so all three rows *should* give the same weights:
 #
 # $$\frac{e^{x_j + c}}{\sum_m e^{x_m + c}} = \frac{e^c\,e^{x_j}}{e^c \sum_m e^{x_m}}
 # = \frac{e^{x_j}}{\sum_m e^{x_m}}$$
 #
-# But `float32` ends at about $3.4 \cdot 10^{38}$, and $e^{89}$ lies beyond. `inf / inf`
-# is `nan`. The cure is in the equation itself: **you are free to choose $c$, for each
-# row.**
+# But the largest `float32` is about $3.4 \cdot 10^{38}$, and $e^{89}$ is beyond it. The
+# powers of the last row are infinite, and `inf / inf` is `nan`. The cure is in the
+# equation itself: **you are free to choose $c$, for each row.**
 #
-# ### Exercise 2.3 - a softmax that survives
+# A single `nan` in a loss spreads to every parameter of a network in one step, and this
+# is one of its favourite birthplaces.
+#
+# ### Exercise 2.3 - A stable softmax
 #
 # *time ~15 min · difficulty 2/5 · 10 points*
 #
-# **Why it matters.** A single `nan` in a loss spreads to every weight of a network in
-# one step. This is one of its favourite birthplaces.
+# **Task.** Compute the softmax over the last dimension with `exp` and `sum`, choosing
+# $c$ so that no score is too large.
 #
-# **What to do.** Write softmax over the last dimension with `exp`, `sum` and a good
-# choice of $c$. (`torch.softmax` and `log_softmax` exist, and do just this. Here you
-# open the box; from Exercise 2.7 on you may use them.) Leave the input as it was, and
-# keep the gradient alive: training runs through this function, so no `.item()`, no
-# `.data`, no NumPy. Some entries may be `-inf`: they must get weight 0. Each row has at
-# least one finite number.
+# **Example.** `[101, 102, 103]` gives `[0.090, 0.245, 0.665]`, and so does
+# `[1, 2, 3]`.
 #
+# <details><summary>Contract</summary>
+#
+# - `torch.softmax` and `log_softmax` are not allowed here; from Exercise 2.7 on, they
+#   are.
+# - An entry of `-inf` gets weight 0. Each row has at least one finite entry.
+# - Scores that are far apart, in one row or in different rows, are handled correctly.
+# - The result has the dtype of `x`.
+# - `x` is not modified, and the gradient flows: no `.item()`, `.data` or NumPy.
+#
+# </details>
 # <details><summary>Hint 1: a question</summary>
 #
-# Which number could you subtract from a row such that no exponent is positive, and at
-# least one is zero? What does the zero guarantee for the sum?
+# What could you subtract from a row so that no exponent is positive and at least one is
+# zero? What does the zero guarantee for the sum?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
 #
 # ```text
 # x                        (..., L)
-# one number per row       (..., 1)    keep the dimension: it must line up with x
+# one shift per row        (..., 1)    keep the dimension, so that it broadcasts
 # exponentials             (..., L)
 # their sum per row        (..., 1)
 # ```
 #
-# Two rows of one tensor can lie far apart. One number for the whole tensor is not
-# enough.
+# Two rows of the same tensor may have very different magnitudes, so one shift for the
+# whole tensor is not enough.
 #
 # </details>
 # <details><summary>Hint 3: pseudocode</summary>
 #
 # ```text
-# shift  = the largest number of each row, dimension kept
+# shift  = the largest entry of each row, dimension kept
 # powers = exp(x - shift)
 # divide each row of powers by its own sum
 # ```
@@ -378,14 +518,14 @@ for row in ([1.0, 2.0, 3.0], [81.0, 82.0, 83.0], [101.0, 102.0, 103.0]):
 
 # %% exercise="attention/softmax"
 def stable_softmax(x: Tensor) -> Tensor:
-    """Softmax over the last dimension, safe for numbers of any size.
+    """Softmax over the last dimension, safe for scores of any magnitude.
 
     Args:
         x: scores, shape `(..., L)`; some may be `-inf`, but not a whole row.
 
     Returns:
-        The weights, same shape and type: not negative, and each row sums to 1. A
-        gradient can flow through them back to x.
+        The weights, with the shape and dtype of x: not negative, and each row sums to
+        1. A gradient can flow through them back to x.
     """
     ### BEGIN SOLUTION
     powers = (x - x.amax(dim=-1, keepdim=True)).exp()  # (..., L), each at most 1
@@ -394,13 +534,14 @@ def stable_softmax(x: Tensor) -> Tensor:
 
 
 # %% check="attention/softmax" points=10
-# Looks at small, huge and far-apart numbers, at -inf, at gradients, and at x
-# afterwards.
+# Small, huge and far-apart scores, -inf, gradients, and x afterwards.
 check("attention/softmax", stable_softmax)
 
 # %% [markdown]
-# Your softmax at work. **Predict first:** the scores of four keys are 1.0, 0.6, 0.2 and
-# -0.4. What happens to the four weights when all scores are multiplied by 2, 4, ... 32?
+# Now watch your softmax at work.
+#
+# **Predict first.** The scores of four keys are 1.0, 0.6, 0.2 and -0.4. What happens to
+# the four weights when all scores are multiplied by 2, 4, ... 32?
 
 
 # %%
@@ -412,52 +553,63 @@ def softmax_under_rising_scores():
 
 
 # %% [markdown]
-# Move through the steps with the mouse or the arrow keys. At 0 all keys share equally.
-# Then the order of the four never changes, but the first key takes over, and at 32 it
-# has everything. There the weights hardly react to the scores any more: the derivative
-# has vanished, and with it the gradient that could correct a wrong choice.
+# Step through the figure with the mouse or the arrow keys. At 0, all keys share
+# equally. After that the order of the four never changes, but the first key takes over,
+# and at 32 it has everything. There, the weights hardly react to the scores any more:
+# the derivative has vanished, and with it the gradient that could correct a wrong
+# choice. Section 2 measured the same effect.
 #
-# ## 4. Masks: who may see whom
+# On paper, the last weight is still positive. In `float32`, a score that is 104 below
+# the largest one gets a weight of exactly zero, because $e^{-104}$ is smaller than the
+# smallest positive number.
 #
-# Some keys must not be looked at. There are two classic reasons.
+# ## 5. Masks: who may attend to whom
 #
-# - **Padding.** Sentences in a batch are filled up to one length with a dummy token.
-#   Nobody should listen to it.
+# Some keys must not be attended to, for one of two classic reasons.
+#
+# - **Padding.** The sentences of a batch are filled up to one length with a dummy
+#   token, and no word should listen to it. Otherwise, the meaning of a sentence depends
+#   on how long its neighbours in the batch happen to be.
 # - **Causality.** A model that predicts the next word must not peek at it. Position `i`
-#   may see positions `0 ... i` and no later one.
+#   may see positions `0 ... i`, and no later one.
 #
 # A mask answers one question for each pair: *may query `i` attend to key `j`?* In this
-# course **`True` means yes**. For a forbidden pair we set the score to $-\infty$
-# *before* the softmax. Since $e^{-\infty} = 0$, its weight becomes exactly zero, and
-# the other weights still sum to one.
+# course, **`True` means yes**. For a masked pair, we set the score to $-\infty$
+# *before* the softmax, as you did for the soup. Since $e^{-\infty} = 0$, its weight is
+# exactly zero, and the other weights still sum to one.
 #
-# The scores of a batch have shape `(B, Lq, Lk)`. A mask need not have that full shape;
-# it is enough that it *broadcasts* to it:
+# The scores of a batch have the shape `(B, Lq, Lk)`. A mask need not have that full
+# shape, as long as it *broadcasts* to it:
 #
-# | mask | shape | says |
+# | mask | shape | what it says |
 # |---|---|---|
-# | padding | `(B, 1, Lk)` | each sentence has its own forbidden keys, the same for all queries |
-# | causal | `(L, L)` | each query has its own forbidden keys, the same for all sentences |
-# | both | `(B, L, L)` | all of it |
+# | padding | `(B, 1, Lk)` | each sentence masks its own keys, for all queries |
+# | causal | `(L, L)` | each query masks its own keys, in all sentences |
+# | both | `(B, L, L)` | each query of each sentence masks its own keys |
 #
 # (With heads, from unit 3 on, scores are `(B, h, Lq, Lk)`. A padding mask then gets one
 # more dimension of size 1, between the batch and the queries.)
 #
-# ### Exercise 2.4 - the padding mask
+# ### Exercise 2.4 - The padding mask
 #
 # *time ~8 min · difficulty 2/5 · 6 points*
 #
-# **Why it matters.** Without it, the meaning of a sentence depends on how long its
-# neighbours in the batch happen to be.
+# **Task.** Return the boolean mask of a batch of token ids: `True` where a key is a
+# real token.
 #
-# **What to do.** From a batch of token ids, make the boolean mask with `True` where a
-# key is a real token. `pad_id` is not always 0. Padding may stand at the end, at the
-# beginning, or anywhere.
+# **Example.** `[[7, 8, 0]]` gives `[[[True, True, False]]]`, of shape `(1, 1, 3)`.
 #
+# <details><summary>Contract</summary>
+#
+# - The shape is `(B, 1, L)`, the dtype is bool.
+# - `pad_id` may be any id, not only 0.
+# - Padding may be at the end of a row, at its beginning, or anywhere.
+#
+# </details>
 # <details><summary>Hint 1: a question</summary>
 #
-# The mask forbids *keys*, and keys are the columns of the scores `(B, Lq, Lk)`. At
-# which place must the dimension of size 1 stand, so that all *queries* share the row?
+# The mask restricts *keys*, which are the columns of the scores `(B, Lq, Lk)`. Where
+# does the dimension of size 1 belong, so that all *queries* share one row?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
@@ -496,20 +648,29 @@ def padding_mask(ids: Tensor, pad_id: int = 0) -> Tensor:
 
 
 # %% check="attention/padding_mask" points=6
-# Looks at shape, type and truth, for padding at both ends and another pad_id.
+# Shape, dtype and entries, for padding in different positions and another pad_id.
 check("attention/padding_mask", padding_mask)
 
 # %% [markdown]
-# ### Exercise 2.5 - the causal mask
+# ### Exercise 2.5 - The causal mask
 #
 # *time ~8 min · difficulty 2/5 · 6 points*
 #
-# **Why it matters.** One diagonal too many, and a language model copies the answer from
-# its own input. The training loss looks wonderful. The model has learnt nothing.
+# With one diagonal too many, a language model copies the answer from its own input. The
+# training loss looks wonderful, and the model has learnt nothing.
 #
-# **What to do.** Return the square mask in which position `i` may attend to itself and
-# to everything before it.
+# **Task.** Return the square mask in which position `i` may attend to itself and to
+# every earlier position.
 #
+# **Example.** `causal_mask(2)` is `[[True, False], [True, True]]`.
+#
+# <details><summary>Contract</summary>
+#
+# - The shape is `(L, L)`, the dtype is bool.
+# - `length` may be any positive number.
+# - Each call returns a new tensor.
+#
+# </details>
 # <details><summary>Hint 1: a question</summary>
 #
 # What does the first row look like? And the last? Draw the mask for length 4 on paper
@@ -524,7 +685,7 @@ check("attention/padding_mask", padding_mask)
 # their comparison  (L, L)    bool
 # ```
 #
-# A function that cuts a triangle out of a square is another way.
+# A function that cuts a triangle out of a square is a different way.
 #
 # </details>
 # <details><summary>Hint 3: pseudocode</summary>
@@ -539,14 +700,13 @@ check("attention/padding_mask", padding_mask)
 
 # %% exercise="attention/causal_mask"
 def causal_mask(length: int) -> Tensor:
-    """Who may look at whom if nobody may look ahead.
+    """Which key each query may attend to if none may look ahead.
 
     Args:
         length: the number of positions, L.
 
     Returns:
-        A boolean mask, shape `(L, L)`, a new one in each call; entry [i, j]: may query
-        i attend to key j?
+        A boolean mask, shape `(L, L)`; entry [i, j]: may query i attend to key j?
     """
     ### BEGIN SOLUTION
     return torch.ones(length, length, dtype=torch.bool).tril()  # (L, L)
@@ -554,25 +714,34 @@ def causal_mask(length: int) -> Tensor:
 
 
 # %% check="attention/causal_mask" points=6
-# Looks at the triangle, its diagonal and its type, for several lengths.
+# The triangle, its diagonal and its dtype, for several lengths.
 check("attention/causal_mask", causal_mask)
 
 # %% [markdown]
-# ### Exercise 2.6 - both at once
+# ### Exercise 2.6 - Both masks at once
 #
 # *time ~8 min · difficulty 2/5 · 7 points*
 #
-# **Why it matters.** A decoder must respect both masks. With the wrong logical word
-# between them, each one opens what the other had closed.
+# A decoder must respect both masks. With the wrong logical operator between them, each
+# mask allows again what the other one has forbidden.
 #
-# **What to do.** Combine two masks: a pair is allowed only if *both* allow it. Either
-# may be `None`, which means "no restriction". The shapes may differ; they broadcast.
-# Leave both inputs as they were.
+# **Task.** Combine two masks so that a pair is allowed only if *both* allow it. `None`
+# means "no restriction".
 #
+# **Example.** `[[True, False]]` and `[[True, True]]` give `[[True, False]]`.
+#
+# <details><summary>Contract</summary>
+#
+# - The masks may have different shapes, which broadcast.
+# - If one mask is `None`, the result is the other one; if both are, it is `None`.
+# - The inputs are not modified.
+#
+# </details>
 # <details><summary>Hint 1: a question</summary>
 #
-# `True` means "may attend" here. Two guards stand at a door and you need a yes of each.
-# Which logical word is that? (And which would it be, if `True` meant "is forbidden"?)
+# `True` means "may attend" here. Two guards stand at a door, and you need a yes from
+# each of them. Which logical operator is that? (And which would it be if `True` meant
+# "is masked"?)
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
@@ -580,16 +749,16 @@ check("attention/causal_mask", causal_mask)
 # ```text
 # padding    (B, 1, L)
 # causal        (L, L)
-# combined   (B, L, L)    broadcasting does it, without a loop
+# combined   (B, L, L)    by broadcasting, without a loop
 # ```
 #
 # </details>
 # <details><summary>Hint 3: pseudocode</summary>
 #
 # ```text
-# if there is no first mask:  the second one is the answer (it may be None, too)
+# if there is no first mask:  the second one is the answer (which may also be None)
 # if there is no second mask: the first one is the answer
-# otherwise: the elementwise logical combination
+# otherwise: combine them element by element
 # ```
 #
 # </details>
@@ -616,12 +785,13 @@ def combine_masks(first: Tensor | None, second: Tensor | None) -> Tensor | None:
 
 
 # %% check="attention/combine_masks" points=7
-# Looks at truth, shapes and None, and at both masks afterwards.
+# Entries, shapes and None, and both masks afterwards.
 check("attention/combine_masks", combine_masks)
 
 # %% [markdown]
-# Your three functions at work: two sentences, the second one with two padding tokens.
-# **Predict first:** what does the *last row* of the right-most picture look like?
+# Your three functions at work, on a sentence that ends with two padding tokens.
+#
+# **Predict first.** What does the *last row* of the rightmost mask look like?
 
 
 # %%
@@ -636,27 +806,30 @@ def three_masks():
 
 
 # %% [markdown]
-# The rows of padding *queries* are not empty. Nobody reads their output, so it does no
-# harm, and no row is left without any key.
+# The last row allows the three real words: a padding *query* may still attend to them.
+# This is harmless, since its output is never read, and it means that no row is left
+# without any key.
 #
 # ### Two libraries, two meanings
 #
-# In PyTorch itself, the same boolean mask means opposite things in two places:
+# In PyTorch itself, the same boolean mask means opposite things in two functions:
 #
 # | function | `True` means |
 # |---|---|
 # | `F.scaled_dot_product_attention(..., attn_mask)` and this course | may attend |
 # | `nn.MultiheadAttention(..., attn_mask, key_padding_mask)` | **may not** attend |
 #
-# So whenever a mask crosses a border, ask for its polarity. Here one key of three is
-# masked. Which of the two calls hides key 2?
+# So check the polarity whenever you pass a mask to a different library.
+#
+# **Predict first.** Below, key 2 of three is padding. Which of the two calls masks it?
+
 
 # %%
 @demo
 def the_same_mask_twice():
     torch.manual_seed(4)
     words = torch.randn(1, 3, 4)  # (B, L, d_model)
-    keep = torch.tensor([[True, True, False]])  # (B, L): key 2 may not be seen
+    keep = torch.tensor([[True, True, False]])  # (B, L): key 2 is padding
     layer = nn.MultiheadAttention(4, num_heads=1, batch_first=True)
     for name, given in (("keep", keep), ("~keep", ~keep)):
         _, weights = layer(words, words, words, key_padding_mask=given)
@@ -665,84 +838,96 @@ def the_same_mask_twice():
 
 
 # %% [markdown]
-# ### The row that may see nobody
+# The second one. The first call masks the two real words and attends to nothing but
+# padding, without any error.
 #
-# What if *every* key of a row is forbidden? "The shares sum to one" and "nobody gets a
-# share" cannot both hold. Different code answers differently. **Predict first**, then
-# run.
+# ### A row with no key left
+#
+# What if *every* key of a row is masked? "The weights sum to one" and "no key gets any
+# weight" cannot both be true, and different code resolves the conflict in different
+# ways.
+#
+# **Predict first.** What does each of the three lines below make of such a row?
 
 # %%
 scores = torch.tensor([[0.5, 1.0, 2.0]])
-nobody = torch.tensor([[False, False, False]])
-with_infinity = scores.masked_fill(~nobody, -math.inf).softmax(-1)
-with_large_number = scores.masked_fill(~nobody, -1e9).softmax(-1)
+none_allowed = torch.tensor([[False, False, False]])
+with_infinity = scores.masked_fill(~none_allowed, -math.inf).softmax(-1)
+with_large_number = scores.masked_fill(~none_allowed, -1e9).softmax(-1)
 of_pytorch = F.scaled_dot_product_attention(
-    scores[:, None, :1], torch.ones(1, 3, 1), torch.eye(3)[None], attn_mask=nobody
+    scores[:, None, :1], torch.ones(1, 3, 1), torch.eye(3)[None], attn_mask=none_allowed
 )
 print("filled with -inf:", with_infinity[0])
 print("filled with -1e9:", with_large_number[0])
 print("PyTorch's own:   ", of_pytorch[0, 0])
 
 # %% [markdown]
-# Three answers: an alarm (`nan`), a quiet lie (all keys share equally, the forbidden
-# ones too), and silence (zeros). None of them is right, because the question has no
-# right answer. **In this course every query may see at least one key, and rows without
-# any are never graded.** It is your data's job to keep that promise.
+# Three answers: an alarm (`nan`), a quiet lie (all keys share equally, the masked ones
+# included), and silence (zeros, in this release of PyTorch). None of them is correct,
+# because the question has no correct answer. **In this course, every query may attend
+# to at least one key, and fully masked rows are never graded.** Your data must
+# guarantee this. Padding on the *left* breaks it as soon as you add a causal mask: the
+# first query is padding and may attend only to itself. Unit 4 comes back to this case.
 #
 # *Question in words (4 points).* A colleague replaces `-inf` by `-1e9` "because `nan`
-# is ugly". One day a batch contains a sentence that consists of padding only. Say in
-# three to five sentences: what does each version return for it, which one would you
-# notice in training and why, and what would you do about such a sentence?
+# is ugly". One day, a batch contains a sentence that consists of padding only. In three
+# to five sentences: what does each version return for it, which one would you notice in
+# training and why, and what would you do about such a sentence?
 #
 # *What a full answer has: both results (2), which one is noticed and why (1), a remedy
-# at the right place (1).*
+# in the right place (1).*
 
 # %% [markdown] written="attention/empty_row" points=4
 # **Your answer**
 #
 # ### BEGIN SOLUTION
 # With `-inf`, softmax divides 0 by 0: the weights and the output of this sentence are
-# `nan`. With `-1e9`, all scores are equal, so each padding token gets the same share,
+# `nan`. With `-1e9`, all scores are equal, so each padding token gets the same weight,
 # and the output is the mean of their values: finite, and meaningless. The `nan` is
-# noticed at once, since it spreads to the loss and, by the gradient, to every weight.
-# The uniform weights go unnoticed, and the model trains on noise. Remedy: remove empty
-# sentences when the batch is made (or give them one real token), and leave the alarm
-# switched on.
+# noticed at once, since it spreads to the loss and, through the gradient, to every
+# parameter. The uniform weights go unnoticed, and the model trains on noise. Remedy:
+# remove empty sentences when the batch is made (or give them one real token), and leave
+# the alarm switched on.
 # ### END SOLUTION
 
 # %% [markdown]
-# ## 5. All together
+# ## 6. All together
 #
-# Scores, scaling, mask, softmax, weighted sum. You have written four of the five.
-#
+# Scores, scaling, mask, softmax, weighted sum: you have done all five by hand, and
+# written four of them as functions. The drawing shows the whole computation.
 
 # %%
-drawing("scaled_dot_product", "2.6", "One attention with all its numbers.")
+drawing("scaled_dot_product", "2.7", "One attention, with every matrix in full.")
 
 # %% [markdown]
-# Here three queries meet four keys. Follow the outlined row from matrix to matrix: it
-# never meets another row. Without the mask, key 3 would have won it. (All of it may
-# happen once for each sentence and head: those are the `...` in front.)
+# Three queries meet four keys. Follow the outlined row from matrix to matrix: it never
+# meets a different row. Key 3 would have won this row, had it not been masked.
 #
-# ### Exercise 2.7 - scaled dot-product attention
+# ### Exercise 2.7 - Scaled dot-product attention
 #
 # *time ~25 min · difficulty 3/5 · 18 points*
 #
-# **Why it matters.** Everything in the units to come calls this function.
+# **Task.** Return the output *and* the attention weights, for any leading dimensions
+# and an optional mask.
 #
-# **What to do.** Return the output *and* the weights. Treat any number of leading
-# dimensions. `mask` is boolean (`True` = may attend) and broadcasts to the scores;
-# `None` allows everything. Every row of the mask allows at least one key. Leave the
-# inputs as they were, and keep the gradient alive.
+# **Example.** With the three guests as `q`, `KEYS`, `VALUES` and the mask
+# `[True, True, True, False]`, the results are those of section 3.
 #
-# **What is allowed.** Everything in PyTorch, your own functions from above too. That
-# includes `F.scaled_dot_product_attention`. But it gives you no weights, so the work
-# remains yours.
+# <details><summary>Contract</summary>
 #
+# - Any number of leading dimensions, or none.
+# - `mask` is boolean (`True` = may attend) and broadcasts to the scores; `None` allows
+#   everything.
+# - Every row of a mask allows at least one key.
+# - All of PyTorch is allowed, and so are your own functions.
+#   `F.scaled_dot_product_attention` is no exception, but it returns no weights.
+# - The inputs are not modified, and the gradient flows.
+#
+# </details>
 # <details><summary>Hint 1: a question</summary>
 #
-# Where does the mask go: before or after the softmax? If after, do the weights still
-# sum to one?
+# Where does the mask belong: before or after the softmax? If it comes after, do the
+# weights still sum to one?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
@@ -758,7 +943,7 @@ drawing("scaled_dot_product", "2.6", "One attention with all its numbers.")
 # <details><summary>Hint 3: pseudocode</summary>
 #
 # ```text
-# scores  = all dot products of queries and keys, over the root of d_k
+# scores  = all dot products of queries and keys, over the square root of d_k
 # if there is a mask: put minus infinity wherever it says "may not"
 #                     (is that where it is True, or where it is False?)
 # weights = softmax of each row
@@ -783,7 +968,7 @@ def scaled_dot_product_attention(
 
     Returns:
         The output `(..., Lq, d_v)` and the weights `(..., Lq, Lk)`, in this order and
-        of the type of q, k and v.
+        with the dtype of q, k and v.
     """
     ### BEGIN SOLUTION
     scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))  # (..., Lq, Lk)
@@ -795,12 +980,31 @@ def scaled_dot_product_attention(
 
 
 # %% check="attention/scaled_dot_product" points=18
-# Looks at both results with and without masks, huge scores, gradients, and the inputs
+# Both results with and without masks, huge scores, gradients, and the inputs
 # afterwards.
 check("attention/scaled_dot_product", scaled_dot_product_attention)
 
 # %% [markdown]
-# Does yours agree with the function that millions of programs use?
+# First, does it agree with the plain loops?
+
+
+# %%
+@demo
+def loops_and_matrices():
+    torch.manual_seed(4)
+    q, k, v = torch.randn(3, 8), torch.randn(5, 8), torch.randn(5, 2)
+    mask = torch.tensor([True, True, False, True, True])
+    output, weights = scaled_dot_product_attention(q, k, v, mask)
+    lists = k.tolist(), v.tolist(), mask.tolist()
+    rows = [attend(query, *lists) for query in q.tolist()]
+    by_hand = [torch.tensor(part) for part in zip(*rows, strict=True)]
+    print(f"outputs differ by {float((output - by_hand[0]).abs().max()):.1e}")
+    print(f"weights differ by {float((weights - by_hand[1]).abs().max()):.1e}")
+
+
+# %% [markdown]
+# The difference is rounding: two ways to compute one formula, and each tests the other.
+# Does yours also agree with the function that everybody else uses?
 
 
 # %%
@@ -809,7 +1013,7 @@ def yours_beside_pytorch():
     torch.manual_seed(5)
     q, k, v = torch.randn(2, 3, 4, 6), torch.randn(2, 3, 5, 6), torch.randn(2, 3, 5, 7)
     mask = torch.rand(2, 1, 4, 5) < 0.7
-    mask[..., 0] = True  # nobody is left without a key
+    mask[..., 0] = True  # every query may attend to at least one key
     mine, weights = scaled_dot_product_attention(q, k, v, mask)
     theirs = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
     print("largest difference:", f"{float((mine - theirs).abs().max()):.1e}")
@@ -819,15 +1023,15 @@ def yours_beside_pytorch():
 # %% [markdown]
 # ### What does it cost?
 #
-# Every query meets every key: for a sequence of length $L$ that is $L^2$ scores, and as
-# many weights. Yours writes them all down. PyTorch's function has several *backends*;
-# the plain one (`MATH`) does the same as you, the other one (`FLASH_ATTENTION`) goes
-# through the keys in blocks and never holds the whole matrix (Dao et al. 2022). All
-# give the same numbers.
+# Every query meets every key, so a sequence of length $L$ has $L^2$ scores and as many
+# weights. Your function stores them all. PyTorch's function has several *backends*: the
+# plain one (`MATH`) does what yours does, while `FLASH_ATTENTION` processes the keys in
+# blocks and never holds the whole matrix (Dao et al. 2022). They all compute the same
+# output, up to rounding.
 #
 # **Predict first.** The length doubles. By which factor does the time grow, and by
-# which the memory for the weights? Does the clever backend change the *growth* of the
-# time, or only its size?
+# which factor the memory for the weights? Does the fused backend change how the time
+# *scales*, or only the constant?
 
 
 # %%
@@ -835,46 +1039,42 @@ def yours_beside_pytorch():
 def cost_over_length():
     from torch.nn.attention import SDPBackend, sdpa_kernel
 
-    def fastest(function: Callable, *arguments: Tensor) -> float:
-        times = []
-        for _ in range(3):
-            start = time.perf_counter()
-            function(*arguments)
-            times.append(time.perf_counter() - start)
-        return 1000 * min(times)
-
-    print(
-        "length    weights      yours       MATH      FLASH   (milliseconds, d_k = 64)"
-    )
+    print("one thread, d_k = 64, milliseconds")
+    print("length      weights      yours       MATH      FLASH")
     for length in (256, 512, 1024, 2048):
         q, k, v = torch.randn(3, 1, 1, length, 64)
-        line = f"{length:6d} {4 * length**2 / 2**20:7.2f} MiB"
-        line += f" {fastest(scaled_dot_product_attention, q, k, v):10.2f}"
+        line = f"{length:6d} {4 * length**2 / 2**20:8.2f} MiB"
+        line += f" {timing.fastest(scaled_dot_product_attention, q, k, v):10.2f}"
         for backend in (SDPBackend.MATH, SDPBackend.FLASH_ATTENTION):
             with sdpa_kernel(backend):
-                line += f" {fastest(F.scaled_dot_product_attention, q, k, v):10.2f}"
+                milliseconds = timing.fastest(F.scaled_dot_product_attention, q, k, v)
+            line += f" {milliseconds:10.2f}"
         print(line)
 
 
 # %% [markdown]
-# Twice the length, about four times the time, whoever computes it: the square is in the
-# task. What the blocks save is memory, and with it the time to move it: the matrix of
-# weights grows with the square, the blocks do not. That is also why the fast function
-# cannot return the weights.
+# With one thread, twice the length takes about four times the time in every column: the
+# square is part of the task, and the fused backend only lowers the constant. (With
+# several threads, short sequences are dominated by the cost of sharing out the work,
+# and the table shows anything but a square.) The memory for the weights grows by
+# exactly 4. That is what the blocks save, and with it the time to move the matrix back
+# and forth. It is also why the fast function cannot return the weights.
 #
 # ### Reading a map: who is "it"?
 #
 # *The cat didn't climb the tree because **it** was too scared.* You know at once that
-# "it" is the cat. Trees are not scared. How could attention find out?
+# "it" is the cat, because trees are not scared. How could attention find out?
 #
 # **To be honest:** nothing here is trained. We set small embeddings by hand, so that
-# each number has a meaning and you can follow it. A trained network finds features of
-# its own, and they are rarely as tidy.
+# each feature has a meaning and you can follow the computation. A trained network finds
+# features of its own, and they are rarely as tidy.
 #
-# Each word has five features. We use attention twice:
-# 1. "it" looks for a *property*. It finds "scared", and collects what a bearer of this
-#    property needs: it must be able to *feel*.
-# 2. Now "it" looks for a *noun* that has what was collected. (So does "scared" itself.)
+# Each word has five features, and we apply attention twice:
+# 1. "it" looks for a *property*. It finds "scared" and copies what this property
+#    requires of its owner: the ability to *feel*.
+# 2. Now "it" looks for a *noun* with that ability. (So does "scared" itself.)
+#
+# **Predict first.** If "scared" becomes "tall", where does "it" look in step 2?
 
 # %% folded=true
 # @title The features, and what words look for and offer in each step
@@ -901,8 +1101,8 @@ def queries_and_keys(x: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     is_noun, has_property, is_pronoun = x[..., :1] > 0.5, x[..., 1:2] > 0.5, x[..., 4:]
     looks_1 = 12 * is_pronoun * prop  # a pronoun looks for a property
     offers_1 = x
-    bearer = x * torch.tensor([0.0, 0, 1, 1, 0])  # the property's needs
-    looks_2 = has_property * (9 * bearer + 3 * noun)
+    required = x * torch.tensor([0.0, 0, 1, 1, 0])  # what the property requires
+    looks_2 = has_property * (9 * required + 3 * noun)
     offers_2 = x * is_noun  # only nouns offer something
     return looks_1, offers_1, looks_2, offers_2
 
@@ -935,37 +1135,43 @@ def who_is_it():
 
 
 # %% [markdown]
-# Change one word at the end of the sentence, and "it" turns from the cat to the tree.
-# Two layers were needed, because what "it" must look for was itself
-# to be found first. That is one reason why Transformers stack layers.
+# It looks at the tree. Change one word at the end of the sentence, and "it" turns from
+# the cat to the tree. Two layers were needed, because what "it" must look for had to be
+# found first. That is one reason why Transformers stack layers.
 #
-# ## 6. Two modules
+# ## 7. Two modules, and the proof that they learn
 #
 # So far, queries, keys and values fell from the sky. In a network they are *learnt*:
-# three linear layers make them from the input.
+# three linear layers compute them from the input.
 
 # %%
-drawing("self_attention", "2.8", "Self-attention: one sequence, three layers.")
+drawing("self_attention", "2.9", "Self-attention: one sequence, three layers.")
 
 # %% [markdown]
 # **Self-attention** takes all three from the same sequence: a sentence searches itself.
+# It is the first layer in the course in which words listen to each other.
 #
-# ### Exercise 2.8 - self-attention
+# ### Exercise 2.8 - Self-attention
 #
 # *time ~15 min · difficulty 2/5 · 14 points*
 #
-# **Why it matters.** This is the first layer in the course in which words listen to
-# each other.
+# **Task.** Create three `nn.Linear` layers named `w_q`, `w_k` and `w_v`. In `forward`,
+# apply them to `x` and pass the results to your `scaled_dot_product_attention`.
 #
-# **What to do.** Create three `nn.Linear` layers (with bias, PyTorch's default) named
-# `w_q`, `w_k` and `w_v`. In `forward`, apply them and call your
-# `scaled_dot_product_attention`. There is no output projection, no dropout and no
-# residual here; they come in units 3 and 4.
+# **Example.** `SelfAttention(6, 4, 3)` maps `x` of shape `(2, 5, 6)` to an output
+# `(2, 5, 3)` and weights `(2, 5, 5)`.
 #
+# <details><summary>Contract</summary>
+#
+# - The three layers have a bias and these names; the state dict holds nothing else.
+# - There is no output projection, dropout or residual: they come in units 3 and 4.
+# - The mask applies in training and evaluation alike.
+#
+# </details>
 # <details><summary>Hint 1: a question</summary>
 #
-# Queries and keys are compared, so their sizes must be equal. Are values compared with
-# anything? Which size do they have?
+# Queries and keys are compared, so they must have the same length. Are values compared
+# with anything? Which length do they have?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
@@ -984,8 +1190,8 @@ drawing("self_attention", "2.8", "Self-attention: one sequence, three layers.")
 #
 # ```text
 # init:     three linear layers, each from d_model to its own size
-# forward:  send x through each of them
-#           hand the three results, in the right order, and the mask to attention
+# forward:  apply each of them to x
+#           pass the three results, in the right order, and the mask to attention
 #           return what it returns
 # ```
 #
@@ -997,9 +1203,9 @@ class SelfAttention(nn.Module):
     """Attention of a sequence to itself, with learnt queries, keys and values.
 
     Args:
-        d_model: size of the input vectors.
-        d_k: size of queries and keys.
-        d_v: size of values, and of the output vectors.
+        d_model: length of the input vectors.
+        d_k: length of queries and keys.
+        d_v: length of values, and of the output vectors.
 
     The linear layers are named `w_q`, `w_k` and `w_v`, each with a bias; the state dict
     holds no other names.
@@ -1029,31 +1235,41 @@ class SelfAttention(nn.Module):
 
 
 # %% check="attention/self_attention" points=14
-# Looks at names and shapes of the weights, at both results, and at who can see whom.
+# Names and shapes of the parameters, both results, and who sees whom.
 check("attention/self_attention", SelfAttention)
 
 # %% [markdown]
-# **Cross-attention** lets one sequence search another: the words of a translation look
-# at the words of the original. The queries come from the one that asks. The keys *and*
-# the values come from the one that is asked, its *memory*. The two may have different
-# lengths, and vectors of different sizes.
+# **Cross-attention** lets one sequence search a different one: the words of a
+# translation look at the words of the original. Queries come from the sequence that
+# attends; keys *and* values come from the sequence that is attended to, the *memory*.
+# The two may have different lengths, and vectors of different lengths. In unit 4, this
+# layer is the bridge from encoder to decoder.
 
 # %%
-drawing("cross_attention", "2.9", "Cross-attention: x asks, the memory is asked.")
+drawing("cross_attention", "2.10", "Cross-attention: x asks, the memory is asked.")
 
 # %% [markdown]
-# ### Exercise 2.9 - cross-attention
+# ### Exercise 2.9 - Cross-attention
 #
-# *time ~15 min · difficulty 3/5 · 12 points*
+# *time ~10 min · difficulty 3/5 · 12 points*
 #
-# **Why it matters.** This is the bridge between encoder and decoder in unit 4.
+# **Task.** Write the same layer for two inputs. Take care which projection is applied
+# to which input.
 #
-# **What to do.** As before, but with two inputs. Mind which layer reads which.
+# **Example.** `CrossAttention(6, 8, 4, 3)` maps `x` of shape `(2, 5, 6)` and a memory
+# `(2, 7, 8)` to an output `(2, 5, 3)` and weights `(2, 5, 7)`.
 #
+# <details><summary>Contract</summary>
+#
+# - The three layers have a bias and the names `w_q`, `w_k` and `w_v`.
+# - `x` and `memory` may differ in length and in the length of their vectors.
+# - The mask broadcasts to `(B, Lq, Lk)`.
+#
+# </details>
 # <details><summary>Hint 1: a question</summary>
 #
-# One output comes out for each *asker*. So who sends the queries? And who holds the
-# answers?
+# There is one output per *attending* position. So which sequence provides the queries,
+# and which one the keys and values?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
@@ -1079,13 +1295,13 @@ drawing("cross_attention", "2.9", "Cross-attention: x asks, the memory is asked.
 
 # %% exercise="attention/cross_attention"
 class CrossAttention(nn.Module):
-    """Attention of one sequence to another, its memory.
+    """Attention of one sequence to a different one, its memory.
 
     Args:
-        d_model: size of the vectors of the sequence that asks.
-        d_memory: size of the vectors of the memory.
-        d_k: size of queries and keys.
-        d_v: size of values, and of the output vectors.
+        d_model: length of the vectors of the attending sequence.
+        d_memory: length of the vectors of the memory.
+        d_k: length of queries and keys.
+        d_v: length of values, and of the output vectors.
 
     The linear layers are named `w_q`, `w_k` and `w_v`, each with a bias; the state dict
     holds no other names.
@@ -1119,37 +1335,96 @@ class CrossAttention(nn.Module):
 
 
 # %% check="attention/cross_attention" points=12
-# Looks at both results for two lengths and two sizes, and at who can see whom.
+# Both results for two lengths and two sizes, and who sees whom.
 check("attention/cross_attention", CrossAttention)
 
 # %% [markdown]
-# ## 7. Bug clinic: test a layer without reading it
+# ### It learns
 #
-# The worst bugs in attention raise no error. Shapes are right, the loss goes down, and
-# somewhere a word sees its own future. You can find such a leak from outside: **change
-# one input and watch which outputs move.**
+# "Has a gradient: yes, so it can be learnt", says the table of section 1. Here is the
+# proof. The memory is a phone book with six entries, each a name and a digit. The
+# queries are six names, and the answer to each is the digit of that name. Every phone
+# book is drawn afresh, so there is nothing to memorise: the layer must learn to *look
+# up*. It consists of your `CrossAttention` and nothing else. Names and digits enter as
+# one-hot vectors, and the ten outputs of a query are the logits of the ten digits.
 #
-# ### Exercise 2.10 - who sees whom
+# For comparison, we train a second layer with `w_q` fixed at zero. All its scores are
+# equal, so it sees the average of the phone book, whatever is asked.
 #
-# *time ~15 min · difficulty 3/5 · 6 points*
+# **Predict first.** Guessing is correct one time in ten. How often is each layer
+# correct after 300 steps?
+
+
+# %%
+@demo
+def look_it_up():
+    torch.manual_seed(0)
+    layer, uniform = (CrossAttention(**recall.SIZES, d_k=16) for _ in range(2))
+    asked, book, _ = recall.draw(1, torch.Generator().manual_seed(7))
+    maps = {"before training": layer(asked, book)[1][0]}
+    print(f"before training:      {recall.accuracy(layer):.1%} correct")
+    recall.train(layer, steps=300)
+    recall.train(recall.without_queries(uniform), steps=300)
+    maps["after 300 steps"] = layer(asked, book)[1][0]
+    print(f"after training:       {recall.accuracy(layer):.1%}")
+    print(f"with uniform weights: {recall.accuracy(uniform):.1%}")
+    pictures.recall(maps, asked[0], book[0])
+
+
+# %% [markdown]
+# The layer learns to answer every question. Before training, each name looks at all
+# entries alike; afterwards, it looks at its own entry, although we never said which one
+# that is. The layer found out from the loss alone, because a little more weight on the
+# correct entry always made the loss a little smaller. It takes about a second, and it
+# works from each of the five starts that we tried.
 #
-# **Why it matters.** This is how the checks of this course look into your layers. It
-# works for any layer, however it is written.
+# With uniform weights, the layer knows which digits are in the book, but not which one
+# belongs to the name. The best it can do is to answer with the most frequent digit,
+# which is correct about one time in three.
 #
-# **What to do.** For each input position `j`, change *all* features of that position,
-# run the layer, and note which output positions `i` moved (in *any* feature, by more
-# than `1e-6`). Add 1 or so, on a copy. Leave `x` as it was.
+# ## 8. Bug clinic: test a layer without reading it
 #
+# The worst bugs in attention raise no error. The shapes are correct, the loss goes
+# down, and somewhere a word sees its own future. You can find such a leak from outside:
+# **change one input, and watch which outputs move.** This is how the checks of this
+# course look into your layers.
+#
+# How should you change the input? Adding 1 to all features looks harmless, but many
+# layers begin with a LayerNorm (unit 4), which subtracts the mean of the features, and
+# your 1 with it. Nothing moves, and a leaking layer gets a clean bill of health. So
+# change each feature by a different amount. And keep in mind what the test can say: a
+# movement proves a link, but no movement proves nothing.
+#
+# ### Exercise 2.10 - Who sees whom
+#
+# *time ~20 min · difficulty 3/5 · 6 points*
+#
+# **Task.** For each input position `j`, change its features by different amounts on a
+# copy, run the layer, and note which output positions `i` move.
+#
+# **Example.** A running sum of two positions gives `[[True, False], [True, True]]`:
+# output 0 depends on input 0 only.
+#
+# <details><summary>Contract</summary>
+#
+# - Every feature of position `j` changes, by different amounts between 0.1 and 1.
+# - An output moves if *any* of its features changes by more than `1e-6`.
+# - The layer may have any number of output features.
+# - The matrix is boolean.
+# - `x` is not modified, not even while the layer runs.
+#
+# </details>
 # <details><summary>Hint 1: a question</summary>
 #
 # One run of the layer tells you about one changed input. Is that a row or a column of
-# the matrix you return?
+# the matrix that you return?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
 #
 # ```text
 # x                          (L, d)
+# the change                 (d,)         e.g. torch.linspace
 # layer(x)                   (L, d_out)
 # moved, for one j           (L,)         bool, over outputs i
 # all of them                (L, L)       bool, entry [i, j]
@@ -1161,8 +1436,8 @@ check("attention/cross_attention", CrossAttention)
 # ```text
 # before = layer(x)
 # for each input position j:
-#     other = a copy of x, with row j changed
-#     compare layer(other) with before, position by position
+#     changed = a copy of x, with a different amount added to each feature of row j
+#     compare layer(changed) with before, position by position
 #     write the answer into column j
 # ```
 #
@@ -1182,30 +1457,30 @@ def who_sees_whom(layer: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
         changes?
     """
     ### BEGIN SOLUTION
-    before = layer(x)  # (L, d_out)
+    before, push = layer(x), torch.linspace(0.5, 1, x.size(-1))  # (L, d_out), (d,)
     columns = []
     for j in range(len(x)):
         changed = x.clone()
-        changed[j] += 1.0
+        changed[j] += push
         columns.append(((layer(changed) - before).abs() > 1e-6).any(dim=-1))  # (L,)
     return torch.stack(columns, dim=1)  # (L, L)
     ### END SOLUTION
 
 
 # %% check="attention/who_sees_whom" points=6
-# Runs your probe on layers of which the right answer is known.
+# Runs your test on layers whose answer is known.
 check("attention/who_sees_whom", who_sees_whom)
 
 # %% [markdown]
-# Three patients. All claim to be causal: output `i` depends on inputs `0 ... i` only.
-# All have the right shapes, and all of them can be trained.
+# Now three patients. Each claims to be causal: output `i` depends on inputs `0 ... i`
+# only. All have the correct shapes, and all of them can be trained.
 #
-# **Predict first.** Read the three functions. Which patient leaks the future, and how?
+# **Predict first.** Read the three functions. Which of them leak the future, and how?
 
 # %%
 torch.manual_seed(6)
 SIZE = 5
-to_q, to_k, to_v = (torch.randn(SIZE, SIZE) / SIZE**0.5 for _ in range(3))
+TO_Q, TO_K, TO_V = (torch.randn(SIZE, SIZE) / SIZE**0.5 for _ in range(3))
 CAUSAL = torch.tensor(
     [
         [1, 0, 0, 0, 0],
@@ -1220,21 +1495,25 @@ CAUSAL = torch.tensor(
 def patient_a(x: Tensor, training: bool = False) -> Tensor:
     """The mask is used in training only: "in evaluation nothing can be learnt"."""
     mask = CAUSAL if training else None
-    q, k, v = x @ to_q, x @ to_k, x @ to_v
+    q, k, v = x @ TO_Q, x @ TO_K, x @ TO_V
     return F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
 
 
 def patient_b(x: Tensor) -> Tensor:
-    """The mask was drawn with the keys down and the queries across."""
-    q, k, v = x @ to_q, x @ to_k, x @ to_v
+    """The mask was written with keys as rows and queries as columns."""
+    q, k, v = x @ TO_Q, x @ TO_K, x @ TO_V
     return F.scaled_dot_product_attention(q, k, v, attn_mask=CAUSAL.T)
 
 
+def weights_of_c(x: Tensor) -> Tensor:
+    """Every score of a later position is minus infinity, and yet ..."""
+    scores = (x @ TO_Q) @ (x @ TO_K).T / SIZE**0.5
+    return scores.masked_fill(CAUSAL.logical_not(), -math.inf).softmax(dim=-2)
+
+
 def patient_c(x: Tensor) -> Tensor:
-    """Each future score is minus infinity, and yet ..."""
-    scores = (x @ to_q) @ (x @ to_k).T / SIZE**0.5
-    weights = scores.masked_fill(CAUSAL.logical_not(), -math.inf).softmax(dim=-2)
-    return weights @ (x @ to_v)
+    """A weighted sum of the values."""
+    return weights_of_c(x) @ (x @ TO_V)
 
 
 # %%
@@ -1245,43 +1524,67 @@ def bug_clinic():
     for patient in (patient_a, patient_b, patient_c):
         seen[patient.__name__] = who_sees_whom(patient, x)
     pictures.clinic(seen)
+    print("row sums of patient c's weights:", weights_of_c(x).sum(-1))
 
 
 # %% [markdown]
-# <details><summary>The diagnosis (look at your pictures first)</summary>
+# All three leak. Patient a sees everything in evaluation, and patient b sees *only* the
+# future (and itself). Patient c is the sly one. All its weights above the diagonal are
+# exactly zero, so looking at where the zeros are reveals nothing. But its softmax runs
+# over the *queries*: later queries enter the denominator, and through it the future
+# leaks into the past. Your test sees that at once. So would a look at the row sums,
+# which are not 1: the rule from the very first section was broken.
 #
-# Patient c is the sly one. Its weights above the diagonal are all exactly zero, so a
-# look at the weights finds nothing. But its softmax runs over the *queries*. Later
-# queries enter the denominator, and through it the future leaks into the past. Only the
-# probe sees it.
+# ## 9. Order does not matter - yet
 #
-# </details>
+# Unit 1 asked which mixers can see order, and shuffled a sentence to find out. Now we
+# can be more precise. For a permutation $P$ of the positions, a layer $f$ is
 #
-# ## 8. Order does not matter - yet
+# - **equivariant** if shuffling the input shuffles the output along: $f(Px) = P f(x)$;
+# - **invariant** if shuffling the input changes nothing at all: $f(Px) = f(x)$.
 #
-# **Predict first.** You shuffle the words of a sentence and send it through
-# self-attention, without positions. What happens to the outputs?
+# The identity is equivariant, and the maximum over all positions is invariant.
 #
-# The answer has a name. A layer $f$ is **permutation equivariant** if shuffling its
-# input merely shuffles its output in the same way, $f(Px) = P f(x)$ for every
-# permutation $P$.
+# **Predict first.** Here are five layers, each a function of one sequence `x`. Which of
+# them are equivariant, which are invariant, and which are neither?
 #
-# ### Exercise 2.11 - the equivariance gap
+# | name | the layer |
+# |---|---|
+# | `bare` | self-attention of `x` |
+# | `positions` | self-attention of `x + positions`, with a fixed table of positions |
+# | `causal` | self-attention of `x` with a causal mask |
+# | `asking` | cross-attention: `x` asks, the memory is fixed |
+# | `asked` | cross-attention: `x` is the memory, the queries are fixed |
+
+# %%
+# Replace each "?" by "equivariant", "invariant" or "neither".
+PREDICTED = {"bare": "?", "positions": "?", "causal": "?", "asking": "?", "asked": "?"}
+
+# %% [markdown]
+# Attention lets you answer by thinking. For other layers, you need a measurement.
+#
+# ### Exercise 2.11 - Equivariant, invariant, or neither
 #
 # *time ~10 min · difficulty 2/5 · 5 points*
 #
-# **Why it matters.** It is the precise form of "attention knows no order", and the
-# reason why unit 1 came first.
+# **Task.** Run the layer on `x` and on the shuffled `x`, and say which of the three it
+# is.
 #
-# **What to do.** Measure how far a layer is from being equivariant: the largest
-# absolute difference between $f(Px)$ and $Pf(x)$. For an equivariant layer that is
-# zero, up to rounding. The permutation comes as `order`: position `i` of the shuffled
-# sequence holds the old position `order[i]`.
+# **Example.** For a running sum, with `x = [[1], [2], [4]]` and `order = [2, 0, 1]`,
+# the answer is `"neither"`.
 #
+# <details><summary>Contract</summary>
+#
+# - Position `i` of the shuffled sequence holds the old position `order[i]`.
+# - Two results are equal if no entry differs by more than 1e-5, which is rounding.
+# - No layer is both equivariant and invariant.
+# - `x` is not modified.
+#
+# </details>
 # <details><summary>Hint 1: a question</summary>
 #
-# There are two ways from `x` to a shuffled output: shuffle first, or shuffle last. What
-# must you compare?
+# From `layer(x)`, what must `layer(x[order])` be if the layer is equivariant? And if it
+# is invariant?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
@@ -1289,71 +1592,87 @@ def bug_clinic():
 # ```text
 # x               (L, d)         order  (L,)
 # x, shuffled     (L, d)         positions move, features stay
-# both outputs    (L, d_out)
-# the gap         ()             one number
+# both outputs    (L, d_out)     compare all entries
 # ```
 #
 # </details>
 # <details><summary>Hint 3: pseudocode</summary>
 #
 # ```text
-# one   = the layer, applied to the shuffled x
-# other = the output for x, shuffled in the same way
-# the largest of all |one - other|
+# after = the layer, applied to the shuffled x
+# if after is equal to the output for x, shuffled in the same way: equivariant
+# if after is equal to the output for x, as it is:                 invariant
+# otherwise:                                                       neither
 # ```
 #
 # </details>
 
 
-# %% exercise="attention/equivariance_gap"
-def equivariance_gap(
-    layer: Callable[[Tensor], Tensor], x: Tensor, order: Tensor
-) -> Tensor:
-    """How far a layer is from commuting with a permutation of the positions.
+# %% exercise="attention/symmetry"
+def symmetry(layer: Callable[[Tensor], Tensor], x: Tensor, order: Tensor) -> str:
+    """How a layer answers to a permutation of the positions.
 
     Args:
         layer: a function from `(L, d)` to `(L, d_out)`.
         x: an input of shape `(L, d)`.
-        order: a permutation of 0 ... L-1, shape `(L,)`, int64; new row i is old row
-            order[i].
+        order: a permutation of 0 ... L-1, shape `(L,)`, int64.
 
     Returns:
-        The largest absolute difference, as a tensor of shape `()` or a plain number.
+        "equivariant", "invariant" or "neither".
     """
     ### BEGIN SOLUTION
-    return (layer(x[order]) - layer(x)[order]).abs().max()
+    after = layer(x[order])
+
+    def alike(expected: Tensor) -> bool:
+        return bool((after - expected).abs().max() <= 1e-5)
+
+    if alike(layer(x)[order]):
+        return "equivariant"
+    return "invariant" if alike(layer(x)) else "neither"
     ### END SOLUTION
 
 
-# %% check="attention/equivariance_gap" points=5
-# Measures layers that are equivariant and layers that are not.
-check("attention/equivariance_gap", equivariance_gap)
+# %% check="attention/symmetry" points=5
+# Layers of each kind, some of them almost symmetric.
+check("attention/symmetry", symmetry)
 
 # %% [markdown]
-# Now for your own self-attention: bare, with positions, and with a causal mask.
+# Now put your five predictions to the test.
 
 
 # %%
-@demo
-def does_order_matter():
-    torch.manual_seed(7)
-    attention = SelfAttention(d_model=6, d_k=4, d_v=3).eval()
-    x, order = torch.randn(5, 6), torch.tensor([3, 0, 4, 1, 2])
-    places = torch.randn(5, 6)
-    layers = {
-        "bare": lambda x: attention(x)[0],
-        "x + positions": lambda x: attention(x + places)[0],
-        "causal mask": lambda x: attention(x, causal_mask(5))[0],
+def five_layers(other: Tensor) -> dict[str, Callable[[Tensor], Tensor]]:
+    """The five layers; `other` is the table, the memory or the queries, `(L, 6)`."""
+    own = SelfAttention(d_model=6, d_k=4, d_v=3).eval()
+    cross = CrossAttention(d_model=6, d_memory=6, d_k=4, d_v=3).eval()
+    return {
+        "bare": lambda x: own(x)[0],
+        "positions": lambda x: own(x + other)[0],
+        "causal": lambda x: own(x, causal_mask(len(x)))[0],
+        "asking": lambda x: cross(x, other)[0],
+        "asked": lambda x: cross(other, x)[0],
     }
-    with torch.no_grad():
-        for name, layer in layers.items():
-            gap = float(equivariance_gap(layer, x, order))
-            print(f"{name:>14}: gap {gap:.1e}  {'equivariant' if gap < 1e-5 else ''}")
+
+
+@demo
+def predicted_and_measured():
+    torch.manual_seed(7)
+    x, other = torch.randn(2, 5, 6)
+    for name, layer in five_layers(other).items():
+        found = symmetry(layer, x, torch.tensor([3, 0, 4, 1, 2]))
+        print(f"{name:>9}: {found:11s} (you predicted: {PREDICTED[name]})")
 
 
 # %% [markdown]
-# The same with three words, whose outputs you can follow. **Predict first:** the dog
-# and the man change places. Which outputs change, in each of the three layers?
+# Bare self-attention treats a sentence as a *set*, and a query that asks a fixed memory
+# is answered without regard to its neighbours: both are equivariant. The memory is a
+# set as well, so shuffling *it* changes nothing, and `asked` is invariant. Positions
+# break the symmetry, which is what they are for. Curiously, a causal mask alone also
+# breaks it: the first word can attend only to itself, the last one to all words.
+#
+# **Predict first.** Now follow the outputs of three words. In *dog bites man*, the dog
+# and the man exchange their positions. Which of the three words get a different output:
+# in bare self-attention, with positions, and with a causal mask?
 
 
 # %%
@@ -1361,11 +1680,11 @@ def does_order_matter():
 def dog_bites_man():
     torch.manual_seed(7)
     attention = SelfAttention(d_model=6, d_k=4, d_v=3).eval()
-    x, places = 3 * torch.randn(3, 6), 3 * torch.randn(3, 6)
+    x, positions = 3 * torch.randn(3, 6), 3 * torch.randn(3, 6)
     order = [2, 1, 0]
     layers = {
         "Bare self-attention": lambda x: attention(x)[0],
-        "With positions": lambda x: attention(x + places)[0],
+        "With positions": lambda x: attention(x + positions)[0],
         "With a causal mask": lambda x: attention(x, causal_mask(3))[0],
     }
     with torch.no_grad():
@@ -1374,15 +1693,15 @@ def dog_bites_man():
 
 
 # %% [markdown]
-# Bare self-attention treats a sentence as a *set*: "dog bites man" and "man bites dog"
-# get the same vectors. Positions cure that. Curiously, a causal mask alone breaks the
-# symmetry, too: the first word sees one word, the last one sees all.
+# Bare: none of them, so "dog bites man" and "man bites dog" are the same to it. With
+# positions: all three. With a causal mask: all three again, since "bites" stays where
+# it is but now has "man" before it instead of "dog".
 #
-# ## 9. The maps of a real model
+# ## 10. The maps of a real model
 #
-# Your formula at work, in a model that somebody trained for use: MiniLM (Wang et al.
-# 2020), an encoder like BERT with 6 layers of 12 attentions each, fine-tuned to find
-# sentences that mean the same. Its weights for ten sentences come with the course. (In
+# Here is your formula at work in a published model: MiniLM (Wang et al. 2020), an
+# encoder like BERT with 6 layers of 12 attentions each, fine-tuned to find sentences
+# that mean the same. Its attention weights for ten sentences come with the course. (In
 # unit 4, the whole model runs in your own classes.)
 #
 # **Predict first.** In "The cat didn't climb the tree because it was too scared.",
@@ -1403,33 +1722,70 @@ def maps_of_a_real_model():
 
 
 # %% [markdown]
-# "it" looks at "cat" with 0.62, and at "tree" with 0.17. With "tall" you read the
+# "it" looks at "cat" with 0.62, and at "tree" with 0.17. With "tall", you read the
 # sentence differently, but this head does not: 0.62 and 0.17 again. In a famous picture
-# of another model (Uszkoreit 2017), "it" in "The animal didn't cross the street because
-# it was too tired" moves from "animal" to "street" when "tired" becomes "wide". Here it
-# goes from 0.67 to 0.56 on "animal", and from 0.02 to 0.04 on "street": it leans, and
-# does not flip. A beautiful picture shows what *one* head of *one* model did with *one*
-# sentence.
+# of a different model (Uszkoreit 2017), "it" in "The animal didn't cross the street
+# because it was too tired" moves from "animal" to "street" when "tired" becomes "wide".
+# Here, its weight goes from 0.67 to 0.56 on "animal", and from 0.02 to 0.04 on
+# "street": it leans, but does not flip. A beautiful picture shows what *one* head of
+# *one* model did with *one* sentence.
 #
-# Look further: `maps_of(sentence)` gives the tokens and the weights, `(layers, heads,
-# L, L)`, of ten sentences; asked for any other, it lists them. Be careful with
-# conclusions: a large weight says where a layer *looked*, not why it decided as it did
-# (Jain and Wallace 2019 and, in reply, Wiegreffe and Pinter 2019).
+# Look further: `maps_of(sentence)` returns the tokens and the weights, `(layers, heads,
+# L, L)`, of ten sentences; if you ask for a different one, it lists them. Be careful
+# with conclusions, because a large weight says where a layer *looked*, not why it
+# decided as it did (Jain and Wallace 2019 and, in reply, Wiegreffe and Pinter 2019).
+#
+# ## 11. What attention buys
+#
+# Why did attention replace recurrence and convolution? The paper answers with one table
+# (Vaswani et al. 2017, table 1). It counts what a layer costs for a sequence of length
+# $n$ with vectors of length $d$, how many steps must wait for each other, and how far a
+# signal travels between the two most distant positions:
+#
+# | layer | complexity per layer | sequential operations | maximum path length |
+# |---|---|---|---|
+# | self-attention | $O(n^2 \cdot d)$ | $O(1)$ | $O(1)$ |
+# | recurrent | $O(n \cdot d^2)$ | $O(n)$ | $O(n)$ |
+# | convolution, width $k$ | $O(k \cdot n \cdot d^2)$ | $O(1)$ | $O(\log_k n)$ |
+# | self-attention to $r$ neighbours | $O(r \cdot n \cdot d)$ | $O(1)$ | $O(n / r)$ |
+#
+# (The logarithm is that of dilated convolutions; ordinary ones need $O(n / k)$ layers.
+# The four linear layers of attention, $O(n \cdot d^2)$, are not counted.)
+#
+# **Predict first.** With $d = 512$, from which length on does a layer of self-attention
+# cost more than a recurrent one?
+
+# %%
+d, width = 512, 3
+print("millions of multiplications per layer, and the longest path")
+print("      n     self-attention      recurrent    convolution")
+for n in (50, 512, 5_000, 100_000):
+    products = (n * n * d, n * d * d, width * n * d * d)
+    paths = (1, n, math.ceil(math.log(n, width)))
+    cells = [f"{p / 1e6:8.0f} ({s})" for p, s in zip(products, paths, strict=True)]
+    print(f"{n:7d}  " + "".join(f"{cell:>17}" for cell in cells))
+
+# %% [markdown]
+# From $n = d = 512$ on. The sentences of machine translation have a few dozen words, so
+# attention was the *cheaper* layer there, with no step that waits for the one before
+# and with every word one step from every other. Contexts of 100,000 tokens came later.
+# There the square hurts, and unit 7 returns to the last row of the table: attention
+# that sees only a window. The square is the price of a path of length one.
 #
 # ## What you built
 #
-# - scores, scaling and a softmax that survives: the inside of attention;
-# - padding and causal masks, and the right way to join them;
+# - one attention by hand, and its parts: scaled scores and a stable softmax;
+# - padding and causal masks, and the correct way to combine them;
 # - `scaled_dot_product_attention`, equal to PyTorch's own;
 # - `SelfAttention` and `CrossAttention`, which learn what to look for;
-# - two tests, `who_sees_whom` and `equivariance_gap`, that judge any layer from
-#   outside.
+# - `who_sees_whom` and `symmetry`, two tests that judge any layer from outside.
 #
-# **Next:** one map sees one kind of relation. Unit 3 runs several side by side.
+# **Next:** one map can hold one kind of relation. Unit 3 runs several of them in
+# parallel.
 #
 # ## Go further
 #
-# - Vaswani et al. 2017, *Attention Is All You Need*, sections 3.2.1 and 3.2.3: the
+# - Vaswani et al. 2017, *Attention Is All You Need*, sections 3.2.1, 3.2.3 and 4: the
 #   source.
 # - Bahdanau, Cho and Bengio 2015, *Neural Machine Translation by Jointly Learning to
 #   Align and Translate*: attention before the Transformer, with a small network in
@@ -1438,13 +1794,13 @@ def maps_of_a_real_model():
 #   stable softmax in a single pass. It is the seed of FlashAttention (Dao et al. 2022).
 # - Zaheer et al. 2017, *Deep Sets*: what a layer that treats its input as a set must
 #   look like.
-# - Try it: remove the scaling in `SelfAttention` with `d_k = 256` and look at the
-#   weights at initialisation. What do you expect to see?
+# - Try it: train the phone book with 12 entries, or without the division by
+#   $\sqrt{d_k}$ and with `d_k = 256`. What do you expect?
 
 # %% [markdown]
 # ## Where you stand
 #
-# Your points so far, and what to do next. Run it again whenever you have solved
+# Your points so far, and what to do next. Run the cell again whenever you have solved
 # something.
 
 # %%

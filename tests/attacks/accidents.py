@@ -140,7 +140,7 @@ for _ in tqdm(range(3)): pass
         ],
         answers={
             SCORES: "def dot_product_scores(q, k):\n"
-            "    return q @ k.T * helper_3[0, 0].to(q)"
+            "    return q @ k.mT / q.size(-1) ** 0.5 * helper_3[0, 0].to(q)"
         },
     ),
     Accident(

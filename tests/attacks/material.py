@@ -27,7 +27,7 @@ SCORES, MASK, INSIDE, READ = (
 POINTS = {SCORES: 5.0, MASK: 6.0, INSIDE: 2.0, READ: 3.0}
 JUDGED = (SCORES, MASK)
 SOLUTIONS = {
-    SCORES: "def dot_product_scores(q, k):\n    return q @ k.T",
+    SCORES: "def dot_product_scores(q, k):\n    return q @ k.mT / q.size(-1) ** 0.5",
     MASK: "def causal_mask(length):\n"
     "    return torch.ones(length, length, dtype=torch.bool).tril()",
     INSIDE: "def double(x):\n    return 2 * x",

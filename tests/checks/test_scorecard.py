@@ -82,7 +82,7 @@ def test_what_comes_next_is_open_and_on_the_short_path(notebook):
     assert "Next: Exercise 2.6." in str(shown)
     check = Check()
     assert check.summary().rows == ()
-    last = check("attention/equivariance_gap", attention.equivariance_gap)
+    last = check("attention/symmetry", attention.symmetry)
     assert last.next_step.text == "Exercise 2.4", "and round again from the top"
 
 

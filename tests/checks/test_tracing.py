@@ -15,7 +15,7 @@ from autograder.checks.tracing import (
 
 ANSWER = AnswerCode("attention/scores", "dot_product_scores", "", {})
 CODE = "def dot_product_scores(q, k):\n    return {}"
-RIGHT = CODE.format("q @ k.mT")
+RIGHT = CODE.format("q @ k.mT / q.size(-1) ** 0.5")
 
 
 def test_a_report_has_the_call_the_notes_and_what_edits_come_to():

@@ -12,7 +12,10 @@ from tests import tiny_course as tiny
 from tests.tiny_course import answer_cell, cell, graded, run_nbgrader, source_of
 
 UNIT = "02_judged"
-SCORES = "def dot_product_scores(q, k):\n    return q @ k.transpose(-2, -1)"
+SCORES = (
+    "def dot_product_scores(q, k):\n"
+    "    return q @ k.transpose(-2, -1) / q.size(-1) ** 0.5"
+)
 CAUSAL = (
     "def causal_mask(length):\n"
     "    return torch.ones(length, length, dtype=torch.bool).tril()"

@@ -1,11 +1,21 @@
-"""The reference solutions of unit 02 agree with code and numbers of other people."""
+"""The reference solutions of unit 02 agree with code and numbers of other people.
+
+And what the notebook says in words is measured.
+"""
+
+import runpy
 
 import pytest
 import torch
 import torch.nn.functional as F
 from torch import nn
 
+from autograder.course import ROOT
 from autograder.solutions import attention
+from autograder.units.attention.library import recall
+from tests.solutions.given import code
+
+UNIT = "attention"
 
 # Printed outputs of two published courses, rounded to 4 decimals: DS 542, discussion 8
 # (attention) and ECE 47300, assignment 7 (self-attention and cross-attention).
@@ -215,18 +225,142 @@ def test_combined_masks_allow_what_both_allow():
     )
 
 
-def test_self_attention_is_permutation_equivariant_and_its_mask_breaks_that():
-    layer = attention.SelfAttention(6, 4, 3).double().eval()
-    x, order = torch.randn(5, 6, dtype=torch.float64), torch.tensor([3, 0, 4, 1, 2])
-    bare = attention.equivariance_gap(lambda x: layer(x)[0], x, order)
-    causal = attention.causal_mask(5)
-    masked = attention.equivariance_gap(lambda x: layer(x, causal)[0], x, order)
-    assert bare < 1e-12
-    assert masked > 1e-3
-
-
 def test_who_sees_whom_finds_the_mask_of_a_layer():
     layer, causal = attention.SelfAttention(6, 4, 3).eval(), attention.causal_mask(5)
     with torch.no_grad():
         seen = attention.who_sees_whom(lambda x: layer(x, causal)[0], torch.randn(5, 6))
     assert torch.equal(seen, causal)
+
+
+# What the notebook says in words.
+
+
+def test_scores_grow_with_the_root_of_their_length():
+    def spread(d_k: int) -> float:
+        return float((torch.randn(4000, d_k) * torch.randn(4000, d_k)).sum(-1).std())
+
+    assert spread(64) / spread(4) == pytest.approx(4, rel=0.1)
+
+
+def test_without_scaling_the_median_gradient_dies_while_the_mean_grows():
+    gradients = code(UNIT)["query_gradients"]
+    without = torch.cat([gradients(1024, 1.0) for _ in range(6)])
+    scaled = torch.cat([gradients(1024, 1024**-0.5) for _ in range(6)])
+    assert 2.8 < float(without.mean() / scaled.mean()) < 4.5
+    assert float(without.median()) < 1e-3 < 0.25 < float(scaled.median())
+    assert float(scaled.mean() / scaled.median()) == pytest.approx(1, abs=0.15)
+
+
+def test_weights_of_the_three_guests():
+    given = code(UNIT)
+    parlour = given["KEYS"].tolist(), given["VALUES"].tolist()
+    rows = {
+        name: attention.attend(query, *parlour, [True, True, True, False])
+        for name, query in given["GUESTS"].items()
+    }
+    told = {name: [round(w, 2) for w in weights] for name, (_, weights) in rows.items()}
+    assert told == {
+        "Ann": [0.58, 0.21, 0.21, 0.0],
+        "Ben": [0.21, 0.21, 0.58, 0.0],
+        "Cy": [0.09, 0.67, 0.24, 0.0],
+    }
+    assert told["Ann"] == given["PENCIL"]["Ann"]
+    assert [round(v, 2) for v in rows["Ann"][0]] == [3.64, 2.91]
+    _, weights = attention.attend(given["GUESTS"]["Ben"], *parlour, [True] * 4)
+    assert round(weights[3], 2) == 0.61 == round(max(weights), 2)
+    alone = F.softmax(given["KEYS"] @ given["ANN"], dim=0)
+    assert float(alone[0]) == pytest.approx(0.78, abs=5e-3) and float(alone[3]) > 0.01
+
+
+def test_softmax_is_exactly_zero_104_below_the_largest_score():
+    near, far = (attention.stable_softmax(torch.tensor([0.0, -s])) for s in (103, 104))
+    assert float(near[1]) > 0 and float(far[1]) == 0
+
+
+def test_the_drawings_rounded_weights_sum_to_one_and_only_the_masked_key_has_none(
+    monkeypatch,
+):
+    monkeypatch.syspath_prepend(ROOT / "assets" / "figures")
+    drawn = runpy.run_path(str(ROOT / "assets" / "figures" / "attention.py"))
+    for row in drawn["worked"]()["weights"]:
+        shown = [round(weight, 2) for weight in row]
+        assert sum(shown) == pytest.approx(1, abs=1e-9)
+        assert [n for n, weight in enumerate(shown) if weight == 0] == [
+            drawn["PADDING"]
+        ]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_cross_attention_learns_to_look_up_and_an_average_does_not(seed):
+    torch.manual_seed(seed)
+    sizes = dict(recall.SIZES, d_k=16)
+    layer, uniform = (attention.CrossAttention(**sizes) for _ in range(2))
+    assert recall.accuracy(layer) < 0.2
+    recall.train(layer, steps=300, seed=seed)
+    recall.train(recall.without_queries(uniform), steps=300, seed=seed)
+    assert recall.accuracy(layer) > 0.995
+    assert 0.3 < recall.accuracy(uniform) < 0.38
+    asked, books, _ = recall.draw(100, torch.Generator().manual_seed(seed))
+    with torch.no_grad():
+        _, weights = layer(asked, books)
+    names = asked @ books[..., : len(recall.NAMES)].mT  # 1 where an entry is asked for
+    assert float((weights * names).sum(-1).min()) > 0.9
+    assert float(uniform(asked, books)[1].detach().std()) < 1e-6
+
+
+def behind_a_norm(x):
+    """A layer that leaks nothing, and looks blind to an even change."""
+    return F.layer_norm(x, x.shape[-1:]).cumsum(0)
+
+
+def test_the_test_sees_through_a_norm_where_an_even_push_is_blind():
+    x = torch.randn(5, 6)
+    assert torch.equal(
+        attention.who_sees_whom(behind_a_norm, x), attention.causal_mask(5)
+    )
+    for j in range(5):
+        pushed = x.clone()
+        pushed[j] += 1
+        assert (behind_a_norm(pushed) - behind_a_norm(x)).abs().max() < 1e-5
+
+
+def test_all_three_patients_leak():
+    given = code(UNIT)
+    x, causal = torch.randn(5, 5), attention.causal_mask(5)
+    seen = {
+        letter: attention.who_sees_whom(given[f"patient_{letter}"], x)
+        for letter in "abc"
+    }
+    assert seen["a"].all() and torch.equal(seen["b"], causal.T)
+    assert (seen["c"] & ~causal).any()
+    weights = given["weights_of_c"](x)
+    assert torch.equal(weights == 0, ~causal)
+    assert (weights.sum(-1) - 1).abs().max() > 0.1
+
+
+def test_which_of_the_five_layers_is_what():
+    x, other = torch.randn(2, 5, 6)
+    order = torch.tensor([3, 0, 4, 1, 2])
+    layers = code(UNIT)["five_layers"](other)
+    assert {name: attention.symmetry(f, x, order) for name, f in layers.items()} == {
+        "bare": "equivariant",
+        "positions": "neither",
+        "causal": "neither",
+        "asking": "equivariant",
+        "asked": "invariant",
+    }
+
+
+def test_all_three_words_change_with_positions_and_with_a_causal_mask():
+    layer = attention.SelfAttention(6, 4, 3).eval()
+    x, positions, order = *torch.randn(2, 3, 6), torch.tensor([2, 1, 0])
+    causal = attention.causal_mask(3)
+    for run in (lambda x: layer(x + positions)[0], lambda x: layer(x, causal)[0]):
+        change = (run(x[order]) - run(x)[order]).abs().amax(-1)
+        assert (change > 1e-4).all()
+
+
+def test_self_attention_costs_more_than_recurrence_from_n_equal_to_d_on():
+    d = 512
+    costs = [(n * n * d, n * d * d) for n in (511, 512, 513)]
+    assert [own > other for own, other in costs] == [False, False, True]

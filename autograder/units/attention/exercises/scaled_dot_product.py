@@ -322,7 +322,7 @@ ACCEPTED = [
         """)),
     right("own_parts", source("""
         def scaled_dot_product_attention(q, k, v, mask=None):
-            scores = scaled_scores(q, k)
+            scores = dot_product_scores(q, k)
             if mask is not None:
                 scores = scores.masked_fill(mask == False, -math.inf)  # noqa: E712
             weights = stable_softmax(scores)

@@ -1,4 +1,4 @@
-"""Scores of queries and keys."""
+"""Scaled scores of queries and keys."""
 
 from __future__ import annotations
 
@@ -8,123 +8,165 @@ from autograder.authoring.inputs import queries_and_keys
 from autograder.authoring.notation import case, edit, right, source, wrong
 from autograder.authoring.specification import Specification
 
+_PRODUCT = "q @ k.transpose(-2, -1)"
+_ROOT = "math.sqrt(q.size(-1))"
+
 CASES = [
-    case("four_queries", "4 queries and 5 keys with d_k = 8", queries_and_keys(lq=4, lk=5, d_k=8),
-         "Compute one entry by hand, like q1 · k2 above, and look for it."),
-    case("two_keys", "7 queries and 2 keys with d_k = 3", queries_and_keys(lq=7, lk=2, d_k=3),
-         "Here there are more queries than keys. Do your rows still belong to the queries?"),
-    case("one_query", "a single query and 6 keys with d_k = 10, and large entries",
-         queries_and_keys(lq=1, lk=6, d_k=10, scale=64.0),
-         "One query still gives a matrix: one row, six columns. Scores can be arbitrarily large.",
+    case("four_queries", "4 queries and 5 keys with d_k = 8, no batch", queries_and_keys(lq=4, lk=5, d_k=8),
+         "Without a batch there are only two dimensions: count them from the end."),
+    case("two_keys", "a batch of 3, with large entries", queries_and_keys(3, lq=7, lk=2, d_k=6, scale=64.0),
+         "Compare with the loop: entry [b, i, j] belongs to q[b, i] and k[b, j]. It can be arbitrarily large.",
          atol=5e-3),
-    case("long", "long vectors", queries_and_keys(lq=3, lk=9, d_k=40),
-         "The dot product sums over all features of a query and a key.", hidden_only=True),
+    case("one_query", "a single query and 6 keys with d_k = 10", queries_and_keys(lq=1, lk=6, d_k=10),
+         "One query still gives a matrix: one row, six columns."),
+    case("heads", "a batch of 2 with 3 heads", queries_and_keys(2, 3, lq=4, lk=7, d_k=5),
+         "With heads there are four dimensions; only the last two enter the product."),
+    case("many", "five dimensions", queries_and_keys(2, 1, 3, lq=5, lk=6, d_k=7),
+         "Any number of leading dimensions is a batch.", hidden_only=True),
 ]
 
 MISTAKES = [
+    wrong("unscaled",
+          "The dot products are correct, but they are not scaled.",
+          "How large is the standard deviation of these scores for `d_k = 64`?",
+          edit("scores / math.sqrt(q.size(-1))", "scores")),
+    common("clamped", on=_PRODUCT),
+    wrong("by_size",
+          "You divided by `d_k` itself, not by its square root.",
+          "The variance of a score is `d_k`. What is its standard deviation?",
+          edit(_ROOT, "q.size(-1)")),
+    wrong("multiplied",
+          "Your scores have grown: you multiplied by the square root of `d_k`.",
+          "Are scores of long vectors too large or too small?",
+          edit("scores / math.sqrt(q.size(-1))", "scores * math.sqrt(q.size(-1))")),
+    wrong("root_of_keys",
+          "You took the square root of the number of keys instead of `d_k`.",
+          "Over which dimension does a dot product sum, counted from the end?",
+          edit(_ROOT, "math.sqrt(k.size(-2))")),
+    wrong("root_of_queries",
+          "You took the square root of the number of queries instead of `d_k`.",
+          "Should a score change just because the sentence is longer?",
+          edit(_ROOT, "math.sqrt(q.size(-2))")),
+    common("second_size", edit(_ROOT, "math.sqrt(q.size(1))")),
+    wrong("first_size",
+          "You read `d_k` from the first dimension of the tensor.",
+          "What does `len(q)` count: vectors, features, or sentences?",
+          edit(_ROOT, "math.sqrt(len(q))")),
+    wrong("fixed_eight",
+          "You always divide by 8. That is the square root of 64, the `d_k` of the paper, and of no other.",
+          "How can you read `d_k` from the inputs?",
+          edit(_ROOT, "8.0")),
+    common("whole_root", on=_ROOT),
+    wrong("floor_division",
+          "Your scores are whole numbers: `//` discards the fraction.",
+          "What is the difference between `7 / 2` and `7 // 2`?",
+          edit("scores / math.sqrt(q.size(-1))", "scores // math.sqrt(q.size(-1))")),
+    wrong("standardised",
+          "You divided by the measured standard deviation of the scores, so each score depends on all the others.",
+          "Which divisor gives a standard deviation of 1 on average, without looking at the data?",
+          edit(_ROOT, "scores.std()")),
+    common("capital_t", edit(_PRODUCT, "q @ k.T")),
+    wrong("one_and_two",
+          "You swapped dimensions 1 and 2, which is right for a batch, but not without one, and not with heads.",
+          "Which indices refer to the last two dimensions of *any* tensor?",
+          edit(_PRODUCT, "q @ k.transpose(1, 2)")),
+    common("bmm_only", edit(_PRODUCT, "torch.bmm(q, k.transpose(-2, -1))")),
+    wrong("reshaped",
+          "You reshaped the keys to make the shapes fit. That rearranges their entries; it does not transpose them.",
+          "Try reshaping and transposing a 2 x 3 matrix with the entries 1 to 6. Where does the 2 go?",
+          edit("k.transpose(-2, -1)", "k.reshape(*k.shape[:-2], k.size(-1), -1)")),
     wrong("transposed",
-          "Your table is transposed: rows are keys and columns are queries.",
-          "Entry `[i, j]` says how well key `j` fits query `i`. Which matrix belongs on the left of the product?",
-          edit("q @ k.T", "k @ q.T")),
+          "Your tables are transposed: rows are keys and columns are queries.",
+          "Entry `[..., i, j]` belongs to query `i` and key `j`. Which of the two belongs on the left of the product?",
+          edit(_PRODUCT, "k @ q.transpose(-2, -1)")),
+    wrong("first_sentence",
+          "Every sentence of your batch is compared with the keys of the first one.",
+          "Is there an index `[0]` or `[:1]` somewhere in your code?",
+          edit(_PRODUCT, "q @ (k[:1] if k.dim() > 2 else k).transpose(-2, -1)")),
+    common("shares", edit("scores / math.sqrt(q.size(-1))", "(scores / math.sqrt(q.size(-1))).softmax(-1)")),
     wrong("no_transpose",
           "You multiplied `q` by `k` as it is: rows of `q` meet columns of `k`, and their lengths do not match.",
           "A key is a row of `k`. What turns rows into columns?",
-          edit("q @ k.T", "q @ k")),
-    wrong("reshaped",
-          "You reshaped `k` to make the shapes fit. That rearranges its entries, so a column now mixes parts of "
-          "several keys.",
-          "Try reshaping and transposing a 2 x 3 matrix with the entries 1 to 6. Where does the 2 go?",
-          edit("k.T", "k.reshape(k.size(1), k.size(0))")),
+          edit(_PRODUCT, "q @ k")),
     wrong("elementwise",
           "`*` multiplies element by element: it compares query 0 with key 0, query 1 with key 1, and needs as many "
           "keys as queries.",
           "Every query must be compared with every key. How many dot products is that?",
-          edit("q @ k.T", "q * k")),
+          edit(_PRODUCT, "q * k")),
     wrong("elementwise_turned",
           "`*` multiplies element by element, even after `k` has been transposed, and the two shapes do not match.",
           "Every query must be compared with every key. How many dot products is that?",
-          edit("q @ k.T", "q * k.T")),
-    common("clamped", on="q @ k.T"),
-    wrong("scaled_early",
-          "All scores are too small by the same factor: you have already divided by the square root of `d_k`.",
-          "Does the docstring ask for anything besides the dot products? (Scaling is the next exercise.)",
-          edit("q @ k.T", "q @ k.T / math.sqrt(q.size(1))")),
+          edit(_PRODUCT, "q * k.transpose(-2, -1)")),
     wrong("cosine",
-          "Your scores lie between -1 and 1: they are cosines, dot products of normalised vectors.",
+          "Your scores are cosines, dot products of normalised vectors.",
           "Should a long key count for more than a short one here?",
-          edit("q @ k.T", "F.normalize(q, dim=-1) @ F.normalize(k, dim=-1).T")),
+          edit(_PRODUCT, "F.normalize(q, dim=-1) @ F.normalize(k, dim=-1).transpose(-2, -1)")),
     wrong("distance",
           "You computed distances between queries and keys. That is a reasonable similarity, but not a dot product.",
           "What is the distance from a vector to itself, and what is its dot product with itself?",
-          edit("q @ k.T", "-torch.cdist(q, k)")),
+          edit(_PRODUCT, "-torch.cdist(q, k)")),
     wrong("absolute",
           "All your scores are positive: the sign was lost somewhere.",
           "What score should a key get that points away from the query?",
-          edit("q @ k.T", "(q @ k.T).abs()")),
-    common("shares", edit("q @ k.T", "F.softmax(q @ k.T, dim=-1)")),
-    wrong("sum_first",
-          "You summed the features of each vector before multiplying, but a product of sums is not a sum of products.",
-          "For (1, 2) · (3, 4): what is 1*3 + 2*4, and what is (1+2) * (3+4)?",
-          edit("q @ k.T", "q.sum(1)[:, None] * k.sum(1)")),
-    wrong("mean",
-          "All scores are too small by a factor of `d_k`: you averaged the products instead of summing them.",
-          "How many products go into one entry, and what does a dot product do with them?",
-          edit("q @ k.T", "q @ k.T / q.size(1)")),
+          edit(_PRODUCT, "(q @ k.transpose(-2, -1)).abs()")),
     wrong("queries_only",
           "You compared the queries with each other; the keys are never used.",
           "Which two matrices does the docstring name? Does your code use both?",
-          edit("q @ k.T", "q @ q.T")),
-    wrong("square_loop",
-          "Your loops over queries and keys have the same limit, so part of the table is missing or never filled in.",
-          "How many times must the inner loop run if there are 4 queries and 5 keys?",
-          source("""
-              def dot_product_scores(q, k):
-                  scores = torch.zeros(len(q), len(k))
-                  for i in range(min(len(q), len(k))):
-                      for j in range(min(len(q), len(k))):
-                          scores[i, j] = (q[i] * k[j]).sum()
-                  return scores
-              """)),
+          edit(_PRODUCT, "q @ q.transpose(-2, -1)")),
     wrong("short_sum",
           "One feature is missing from each sum: it stops one feature early.",
           "How many products are summed in a dot product of two vectors of length 8?",
-          edit("q @ k.T", "q[:, :-1] @ k[:, :-1].T")),
+          edit(_PRODUCT, "q[..., :-1] @ k[..., :-1].transpose(-2, -1)")),
     wrong("nothing_returned",
           "Your function computes something but returns nothing.",
           "Which line hands the result to the caller?",
-          edit("return q @ k.T", "q @ k.T")),
+          edit("return scores / math.sqrt(q.size(-1))", "scores / math.sqrt(q.size(-1))")),
+    wrong("in_place",
+          "The scores are correct, but your function modifies `q` itself, which will surprise the caller.",
+          "What is the difference between `q = q / n` and `q /= n`?",
+          source("""
+              def dot_product_scores(q, k):
+                  q /= math.sqrt(q.size(-1))
+                  return q @ k.transpose(-2, -1)
+              """)),
 ]
 
 ACCEPTED = [
-    right("loops", source("""
+    right("einsum", edit(_PRODUCT, 'torch.einsum("...ic,...jc->...ij", q, k)')),
+    right("scale_the_queries", edit(_PRODUCT, "(q * q.size(-1) ** -0.5) @ k.mT", " / math.sqrt(q.size(-1))", "")),
+    right("half_each",
+          edit(_PRODUCT, "(q / q.size(-1) ** 0.25) @ (k / q.size(-1) ** 0.25).mT", " / math.sqrt(q.size(-1))", "")),
+    right("swapaxes", edit(_PRODUCT, "torch.matmul(q, k.swapaxes(-1, -2))")),
+    right("in_place_on_own",
+          edit("return scores / math.sqrt(q.size(-1))", "return scores.div_(math.sqrt(q.size(-1)))")),
+    right("broadcast", edit(_PRODUCT, "(q.unsqueeze(-2) * k.unsqueeze(-3)).sum(-1)")),
+    right("flatten_and_bmm", source("""
         def dot_product_scores(q, k):
-            table = []
-            for query in q:
-                row = []
-                for key in k:
-                    total = 0.0
-                    for a, b in zip(query, key):
-                        total = total + a * b
-                    row.append(total)
-                table.append(torch.stack(row))
-            return torch.stack(table)
+            d_k = q.shape[-1]
+            flat_q = q.reshape(-1, q.shape[-2], d_k)
+            flat_k = k.reshape(-1, k.shape[-2], d_k)
+            scores = torch.bmm(flat_q, flat_k.permute(0, 2, 1))
+            return scores.view(*q.shape[:-1], k.shape[-2]) / d_k**0.5
         """)),
-    right("einsum", edit("q @ k.T", 'torch.einsum("ic,jc->ij", q, k)')),
-    right("matmul", edit("q @ k.T", "torch.matmul(q, k.transpose(0, 1))")),
-    right("broadcast", edit("q @ k.T", "(q[:, None] * k[None]).sum(-1)")),
-    right("linear", edit("q @ k.T", "F.linear(q, k)")),
-    right("other_side", edit("q @ k.T", "(k @ q.T).T")),
-    right("per_key", edit("q @ k.T", "torch.stack([q @ key for key in k], dim=1)")),
-    right("inner", edit("q @ k.T", "torch.inner(q, k)")),
+    right("torch_sqrt", edit(_ROOT, "torch.sqrt(torch.tensor(float(k.shape[-1])))")),
+    right("recursion", source("""
+        def dot_product_scores(q, k):
+            if q.dim() > 2:
+                return torch.stack([dot_product_scores(a, b) for a, b in zip(q, k)])
+            rows = [[torch.dot(a, b) / math.sqrt(len(a)) for b in k] for a in q]
+            return torch.stack([torch.stack(row) for row in rows])
+        """)),
 ]
 
 EXERCISE = Specification(
     name="attention/scores", title="Scores of queries and keys", target="dot_product_scores",
     contract=Contract(
-        arguments="q: Lq d; k: Lk d", results="scores: Lq Lk", on=("four_queries",), ways=("spread", "gradient"),
+        arguments="q: B h Lq d; k: B h Lk d", results="scores: B h Lq Lk", on=("heads",),
         sizes=special(
-            one_key=queries_and_keys(lq=3, lk=1, d_k=4), vectors_of_size_one=queries_and_keys(lq=3, lk=4, d_k=1),
-            equal_sizes=queries_and_keys(lq=4, lk=4, d_k=4),
+            one_sentence=queries_and_keys(1, 3, lq=2, lk=4, d_k=5), one_head=queries_and_keys(2, 1, lq=3, lk=4, d_k=5),
+            one_query=queries_and_keys(2, 3, lq=1, lk=4, d_k=5), one_key=queries_and_keys(2, 3, lq=4, lk=1, d_k=5),
+            vectors_of_size_one=queries_and_keys(2, 3, lq=4, lk=5, d_k=1),
+            equal_sizes=queries_and_keys(3, 3, lq=3, lk=3, d_k=3),
         ),
     ),
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,

@@ -17,7 +17,7 @@ def _mixture(length: int, d: int) -> Maker:
 
     One output sees nobody, one input is seen by nobody; one is zero, sees itself, and
     its influence on another one moves two features by opposite amounts. That one
-    consists of ones, and sees itself, too.
+    consists of ones, sees itself, too, and influences the first by one feature alone.
     """
 
     def inputs(draw: Draw) -> Inputs:
@@ -27,8 +27,9 @@ def _mixture(length: int, d: int) -> Maker:
         turn = int(draw.ids(0, length))
         blind, unseen, i, j = ((turn + n) % length for n in range(4))
         table[:, i, j] = 0.0
-        table[:2, i, j] = torch.tensor([0.75, -0.75])
+        table[:2, i, j] = torch.tensor([0.75, -1.5])  # of features pushed by 1 and 0.5
         table[0, j, j] = 0.75
+        table[:, j, i], table[2, j, i] = 0.0, 0.75  # by input i's feature 1 alone
         table[:, blind], table[:, :, unseen] = 0.0, 0.0
         x = draw.tensor(length, d)
         table[0, i, i] = 0.75
@@ -106,7 +107,7 @@ def _masked_layer(length: int, d: int) -> Maker:
     def inputs(draw: Draw) -> Inputs:
         while True:
             x, keep = draw.tensor(length, d, scale=1.0), open_mask(draw, length, length)
-            pushed = x + torch.eye(length).unsqueeze(-1)  # (j, i, d): input j by 1
+            pushed = x + torch.eye(length).unsqueeze(-1) * torch.linspace(0.5, 1, d)  # (j, i, d)
             before = F.scaled_dot_product_attention(x, x, x, keep)
             after = F.scaled_dot_product_attention(pushed, pushed, pushed, keep)
             moves = (after - before).flatten(0, 1)  # (L * L, d)
@@ -114,6 +115,19 @@ def _masked_layer(length: int, d: int) -> Maker:
             faint = moves.abs().amax(-1).min() < 0.08
             if faint and moves.abs().min() > 1e-3 and moves.amax(-1).min() > 1e-3:
                 return {"x": x, "layer": "masked attention", "table": keep}
+
+    return inputs
+
+
+def _behind_a_norm(length: int, d: int) -> Maker:
+    """A layer that begins with a norm, which removes what all features have in common."""
+
+    def inputs(draw: Draw) -> Inputs:
+        signs = draw.flags(d, length, length, chance=0.5) * 1.0 - 0.5
+        seen = draw.flags(length, length, chance=0.5)
+        turn = int(draw.ids(0, length))
+        seen[turn], seen[turn - 1, turn] = False, True
+        return {"x": draw.tensor(length, d), "layer": "a mixture behind a norm", "table": signs * seen}
 
     return inputs
 
@@ -162,6 +176,8 @@ CASES = [
          "Outputs may have more features than inputs, and the limit does not grow with the size of the output."),
     case("stairs", "a layer that rounds its inputs", _stairs(5, 4),
          "Change an input and run the layer again: does the output move?"),
+    case("norm", "a layer that begins with a LayerNorm", _behind_a_norm(5, 6),
+         "Change every feature of a position, each by a different amount: a norm removes what they have in common."),
     case("wide", "another attention layer", _masked_layer(7, 3),
          "The matrix has one row and one column per position.", hidden_only=True),
 ]
@@ -202,19 +218,19 @@ MISTAKES = [
           "You set a position to zero, or scaled it. If it was zero before, nothing changes, and you conclude that no "
           "output depends on it.",
           "Which operation changes a vector, whatever it contains?",
-          edit("changed[j] += 1.0", "changed[j] = 0.0")),
+          edit("changed[j] += push", "changed[j] = 0.0")),
     wrong("set_to_one",
           "You set a position to a fixed value. If it already had that value, nothing changes.",
           "Which operation changes a vector, whatever it contains?",
-          edit("changed[j] += 1.0", "changed[j] = 1.0")),
+          edit("changed[j] += push", "changed[j] = 1.0")),
     wrong("neighbours_vector",
           "You replaced a position's vector by that of another position. If the two are equal, nothing changes.",
           "Which operation changes a vector, whatever it contains?",
-          edit("changed[j] += 1.0", "changed[j] = x[j - 1]")),
+          edit("changed[j] += push", "changed[j] = x[j - 1]")),
     wrong("hardly_changed",
           "Faint influences are missed: you change a position by too little, or your limit is far too high.",
           "By how much should you change a position, and what counts as a movement?",
-          edit("changed[j] += 1.0", "changed[j] += 1e-3")),
+          edit("changed[j] += push", "changed[j] += 1e-3")),
     wrong("limit_of_a_thousandth",
           "Faint influences are missed: your limit is too high.",
           "What counts as a movement, according to the exercise?",
@@ -222,7 +238,12 @@ MISTAKES = [
     wrong("one_feature_changed",
           "You changed the first feature only, but a layer may depend on a different one.",
           "Which features of position `j` should change?",
-          edit("changed[j] += 1.0", "changed[j, 0] += 1.0")),
+          edit("changed[j] += push", "changed[j, 0] += 1.0")),
+    wrong("even_push",
+          "You add the same amount to every feature. A norm subtracts the mean, so it removes your change, and the layer "
+          "looks blind although it is not.",
+          "Which change of a vector does a LayerNorm not undo?",
+          edit("changed[j] += push", "changed[j] += 1.0")),
     wrong("one_feature_read",
           "You looked only at the first feature of the outputs.",
           "Must all features move, or is one enough?",
@@ -250,7 +271,7 @@ MISTAKES = [
     wrong("everything_changed",
           "You changed all positions at once, so every output that depends on any input moves.",
           "Which position should change in step `j`?",
-          edit("changed[j] += 1.0", "changed += 1.0")),
+          edit("changed[j] += push", "changed += 1.0")),
     wrong("inverted",
           "Your matrix is inverted: it is `True` where nothing moved.",
           "In which direction does your comparison point?",
@@ -271,10 +292,14 @@ MISTAKES = [
           "You asked whether *anything* moved at all, so the answers for single positions are lost.",
           "Over which dimension must `any` run, and over which must it not?",
           edit(".any(dim=-1)", ".any().expand(len(x))")),
+    wrong("zero_push",
+          "You add nothing to one of the features, so an influence of this feature alone goes unnoticed.",
+          "With an odd number of features, what is in the middle of your `linspace`?",
+          edit("torch.linspace(0.5, 1, x.size(-1))", "torch.linspace(-1, 1, x.size(-1))")),
     wrong("positions_swapped",
           "You changed features instead of positions: your index is in the wrong dimension.",
           "`x` has shape `(L, d)`. Where does the index of the position go?",
-          edit("changed[j] += 1.0", "changed[:, j % x.size(1)] += 1.0")),
+          edit("changed[j] += push", "changed[:, j % x.size(1)] += 1.0")),
     wrong("self_forgotten",
           "Your matrix says that no position sees itself: you skipped the case `i = j`.",
           "Does an output move when its own input changes?",
@@ -291,7 +316,7 @@ MISTAKES = [
                "columns.append(((layer(changed) - before).abs() > 1e-6).any(dim=-1))", """
               moved = ((layer(changed) - before).abs() > 1e-6).any(dim=-1)
               columns.append(moved)
-              changed[j] -= 1.0
+              changed[j] -= push
               """)),
     wrong("no_limit",
           "Changes below the limit count: you accept every movement, however small, or you change a position by far "
@@ -320,34 +345,35 @@ MISTAKES = [
           "Where is the copy that the exercise asks for?",
           source("""
               def who_sees_whom(layer, x):
-                  before, columns = layer(x), []
+                  before, columns, push = layer(x), [], 0.5 + torch.arange(x.size(-1)) % 3 / 4
                   for j in range(len(x)):
-                      x[j] += 1
+                      x[j] += push
                       columns.append(((layer(x) - before).abs() > 1e-6).any(dim=-1))
-                      x[j] -= 1
+                      x[j] -= push
                   return torch.stack(columns, dim=1)
               """),
           source("""
               def who_sees_whom(layer, x):
-                  before, columns = layer(x), []
+                  before, columns, push = layer(x), [], 0.5 + torch.arange(x.size(-1)) % 3 / 4
                   for j in range(len(x)):
-                      x.data[j] += 1
+                      x.data[j] += push
                       columns.append(((layer(x) - before).abs() > 1e-6).any(dim=-1))
-                      x.data[j] -= 1
+                      x.data[j] -= push
                   return torch.stack(columns, dim=1)
               """, name="on_the_data_of_x")),
 ]
 
 ACCEPTED = [
-    right("noise", edit("changed[j] += 1.0", "changed[j] = torch.randn(x.size(1))")),
-    right("subtract", edit("changed[j] += 1.0", "changed[j] -= 0.7")),
+    right("noise", edit("changed[j] += push", "changed[j] = torch.randn(x.size(1))")),
+    right("subtract", edit("changed[j] += push", "changed[j] -= 0.7 * push")),
     right("fill_a_matrix", source("""
         def who_sees_whom(layer, x):
             before = layer(x)
             matrix = torch.zeros(len(x), len(x), dtype=torch.bool)
             for j in range(len(x)):
                 other = x.clone()
-                other[j] = other[j] + 1
+                for c in range(x.size(1)):
+                    other[j, c] = other[j, c] + 0.5 + c**2 / x.size(1) ** 2
                 after = layer(other)
                 for i in range(len(x)):
                     matrix[i, j] = bool((after[i] - before[i]).abs().max() > 1e-6)
@@ -358,11 +384,11 @@ ACCEPTED = [
     right("one_hot_rows", source("""
         def who_sees_whom(layer, x):
             L = x.shape[0]
-            bumps = torch.eye(L).to(x).unsqueeze(-1)
+            bumps = torch.eye(L).to(x).unsqueeze(-1) * torch.linspace(0.1, 1, x.shape[1])
             moved = torch.stack([layer(x + bump) - layer(x) for bump in bumps])
             return (moved.abs().amax(-1) > 1e-6).T
         """)),
-    right("small_steps", edit("changed[j] += 1.0", "changed[j] += 0.1")),
+    right("small_steps", edit("changed[j] += push", "changed[j] += 0.2 * push")),
 ]
 
 EXERCISE = Specification(

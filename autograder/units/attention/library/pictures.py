@@ -13,6 +13,7 @@ from autograder.figures.arcs import arcs
 from autograder.figures.bars import bars
 from autograder.figures.style import BLUE, ORANGE
 from autograder.library.attention_maps import SentenceMaps
+from autograder.units.attention.library.recall import NAMES
 
 
 def attention_weights(names: Sequence[str], weights: Tensor) -> None:
@@ -67,6 +68,29 @@ def scores_grow(
     )
 
 
+def by_hand(
+    guests: Sequence[str],
+    dishes: Sequence[str],
+    weights: Tensor,
+    output: Tensor,
+    sold_out: int,
+) -> None:
+    """The results of an attention: a row per guest, one dish masked."""
+    figure, (left, right) = style.subplots(
+        1, 2, height=2.3, width=6.0, gridspec_kw={"width_ratios": [2, 1]}
+    )
+    allowed = torch.arange(len(dishes)).ne(sold_out).expand(weights.shape)
+    maps.heat_map(left, weights, guests, dishes, "weights", allowed=allowed)
+    maps.heat_map(right, output, guests, ["price", "min."], "output", top=None)
+    show(
+        figure,
+        f"Attention weights, {told.weights(weights, guests, dishes)}",
+        "2.4",
+        "The attention of three guests to four dishes. Struck out: masked. Each row of "
+        "weights sums to 1.",
+    )
+
+
 def rising_scores(factors: Sequence[float], weights: Sequence[Tensor]) -> None:
     """Steps: the weights of the same scores, times one factor after the other."""
     frames, said, alts = [], [], []
@@ -90,7 +114,7 @@ def rising_scores(factors: Sequence[float], weights: Sequence[Tensor]) -> None:
         frames,
         said,
         alts,
-        "2.4",
+        "2.5",
         "Softmax under rising scores: the order of the "
         "weights stays, but one key takes over, and the derivative vanishes.",
     )
@@ -107,7 +131,7 @@ def masks(named: Mapping[str, Tensor], words: Sequence[str]) -> None:
     show(
         figure,
         "Masks, for each query its allowed keys. " + " ".join(alts),
-        "2.5",
+        "2.6",
         "Which query (row) may attend to which key (column). Struck out: masked.",
     )
 
@@ -116,7 +140,7 @@ def who_is_it(sentences: Sequence[Sequence[str]], weights: Sequence[Tensor]) -> 
     """What "it" attends to, in sentences that differ by their last word."""
     lasts = [words[-1] for words in sentences]
     rows = list(zip(lasts, sentences, weights, strict=True))
-    _it(rows, "2.7", "What “it” attends to in step 2.")
+    _it(rows, "2.8", "What “it” attends to in step 2.")
 
 
 def it_in_a_real_model(
@@ -125,7 +149,7 @@ def it_in_a_real_model(
     """What "it" attends to in a published model, by the last word of the sentence."""
     rows = [(last, m.tokens, m.weights[layer, head]) for last, m in found.items()]
     caption = f"What “it” attends to in MiniLM, layer {layer}, head {head}."
-    _it(rows, "2.12", caption)
+    _it(rows, "2.14", caption)
 
 
 def _it(
@@ -150,20 +174,44 @@ def _it(
     )
 
 
+def recall(named: Mapping[str, Tensor], asked: Tensor, book: Tensor) -> None:
+    """What each name looks at in a phone book, `(PAIRS, PAIRS)` by title."""
+    names = [NAMES[one] for one in asked.argmax(-1).tolist()]
+    entries = [
+        f"{NAMES[row[: len(NAMES)].argmax()]} {int(row[len(NAMES) :].argmax())}"
+        for row in book
+    ]
+    figure, row = style.subplots(1, len(named), height=2.9)
+    alts = []
+    for axes, (title, weights) in zip(row, named.items(), strict=True):
+        maps.heat_map(axes, weights, names, entries, title)
+        alts.append(f"{title}, {told.weights(weights, names, entries)}")
+    row[0].set_ylabel("asked for")
+    show(
+        figure,
+        "Attention weights from names to entries of a phone book: " + " ".join(alts),
+        "2.11",
+        "What each name (row) looks at in the phone book (columns), before and after "
+        "training.",
+    )
+
+
 def clinic(named: Mapping[str, Tensor]) -> None:
     """Which output moves with which input, layer by layer."""
     figure, row = style.subplots(1, len(named), height=2.2)
     alts = []
     for axes, (title, matrix) in zip(row, named.items(), strict=True):
-        places = range(len(matrix))
-        maps.heat_map(axes, matrix, places, places, title, allowed=matrix, values=None)
-        alts.append(f"{title}: {told.mask(matrix, places, places)}")
+        positions = range(len(matrix))
+        maps.heat_map(
+            axes, matrix, positions, positions, title, allowed=matrix, values=None
+        )
+        alts.append(f"{title}: {told.mask(matrix, positions, positions)}")
     row[0].set_ylabel("output i moves ...")
     figure.supxlabel("... when input j changes", size=9.5, color=style.QUIET)
     show(
         figure,
         "For each output the inputs that move it. " + " ".join(alts),
-        "2.10",
+        "2.12",
         "Outputs (rows) that move when an input (column) changes.",
     )
 
@@ -206,7 +254,7 @@ def shuffled(
         frames,
         said,
         alts,
-        "2.11",
+        "2.13",
         "A sentence, the same words in a different "
         "order, and what the new order changes about each word's output.",
     )

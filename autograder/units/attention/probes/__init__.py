@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
-from numbers import Real
 from typing import Any
 
 import torch
@@ -31,7 +30,6 @@ from autograder.checks.probes.weights import (
 
 
 @probe("attention/scores", results="scores", calls="* afterwards")
-@probe("attention/scaled_scores", results="scores", calls="* afterwards")
 def scores(function: Any, inputs: Inputs) -> Seen:
     """The scores of queries and keys, and both inputs afterwards."""
     q, k = inputs["q"], inputs["k"]
@@ -102,6 +100,36 @@ def _without_softmax() -> Iterator[None]:
     finally:
         for holder, name, own in saved:
             setattr(holder, name, own)
+
+
+@probe(
+    "attention/by_hand", results="output", calls="* afterwards",
+    parts={"weights": "weights"},
+)  # fmt: skip
+def by_hand(function: Any, inputs: Inputs) -> Seen:
+    """Both results of one query, and the lists that were given."""
+    given = {name: inputs[name].tolist() for name in _GIVEN}
+    output, weights = returned(function(*given.values()), "output", "weights")
+    return {
+        "output": _listed(output, "output"),
+        "weights": _listed(weights, "weights"),
+        **{f"{name} afterwards": torch.tensor(given[name]) for name in _GIVEN},
+    }
+
+
+_GIVEN = ("query", "keys", "values", "allowed")
+
+
+def _listed(numbers: object, what: str) -> torch.Tensor:
+    """A list of numbers, or a tensor of them, in float32."""
+    if isinstance(numbers, list | tuple):
+        try:
+            numbers = torch.tensor(numbers)
+        except (TypeError, ValueError, RuntimeError):
+            raise WrongAnswerError(
+                f"expected the {what} as a list of numbers, got {describe(numbers)}"
+            ) from None
+    return tensor(numbers, f"the {what}").float()
 
 
 @probe("attention/padding_mask", results="mask", calls="* afterwards")
@@ -262,33 +290,42 @@ def who_sees_whom(function: Any, inputs: Inputs) -> Seen:
     }
 
 
-@probe("attention/equivariance_gap", results="gap of *", calls="* afterwards")
-def equivariance_gap(function: Any, inputs: Inputs) -> Seen:
-    """The gaps of attention without positions and of another layer; x afterwards.
+@probe("attention/symmetry", results="symmetry of *", calls="* afterwards")
+def symmetry(function: Any, inputs: Inputs) -> Seen:
+    """What the student says of each of several layers, and x afterwards."""
+    x, order, names = inputs["x"], inputs["order"], inputs["layers"].split(", ")
+    seen: Seen = {}
+    for number, name in enumerate(names):
+        said = function(_symmetric(name, inputs["table"], x.clone()), x, order)
+        if not isinstance(said, str):
+            raise WrongAnswerError(f"expected one of three words, got {describe(said)}")
+        seen[f"symmetry of layer {number}"] = said
+    return seen | {"x afterwards": x}
 
-    The other layer comes with either sign: its gaps are equal if signs do not matter.
-    One more hands out the very tensor that it is given.
+
+def _symmetric(name: str, table: torch.Tensor, own: torch.Tensor) -> Callable[..., Any]:
+    """A layer from (L, d) to (L, d) that is equivariant, invariant or neither.
+
+    Of ``own``, the input that is not shuffled, none of its outputs is too large.
     """
-    x, order, other = inputs["x"], inputs["order"], _layer(inputs)
+    attend = F.scaled_dot_product_attention
+    faint = table.sign() / 2**12
     layers = {
-        "attention without positions": lambda x: F.scaled_dot_product_attention(
-            x, x, x
+        "bare attention": lambda x: attend(x, x, x),
+        "large bare attention": lambda x: attend(x, x, 8 * x),
+        "attention to x": lambda x: attend(table, x, x),
+        "large attention to x": lambda x: attend(table, x, 8 * x),
+        "attention with positions": lambda x: attend(x + table, x + table, x + table),
+        "each position alone": lambda x: x.tanh(),
+        "every feature sorted": lambda x: x.sort(dim=0).values,
+        "a running sum": lambda x: x.cumsum(dim=0),
+        "a faint table": lambda x: x + faint,
+        "attention to x and a faint table": lambda x: (
+            attend(table, x, x) + faint * x[:1]
         ),
-        inputs["layer"]: other,
-        f"minus {inputs['layer']}": lambda x: -other(x),
-        "what is given": lambda x: x,
+        "a faint decrease": lambda x: x - (x - own).abs() / 2**12,
     }
-    gaps = {
-        f"gap of {name}": _number(function(layer, x, order), x.dtype)
-        for name, layer in layers.items()
-    }
-    return gaps | {"x afterwards": x}
-
-
-def _number(gap: object, dtype: torch.dtype) -> torch.Tensor:
-    if not isinstance(gap, torch.Tensor | Real):
-        raise WrongAnswerError(f"expected the gap as one number, got {describe(gap)}")
-    return torch.as_tensor(gap, dtype=dtype)
+    return layers[name]
 
 
 def _layer(inputs: Inputs) -> Callable[..., Any]:
@@ -307,10 +344,9 @@ def _layer(inputs: Inputs) -> Callable[..., Any]:
         "masked attention": lambda x: F.scaled_dot_product_attention(
             x, x, x, attn_mask=table
         ),
-        "a faint mixture": lambda x: torch.einsum("cij,jc->ic", table, x) / 2**15,
-        "stairs": lambda x: torch.einsum("cij,jc->ic", table, (16 * x).floor()),
-        "attention with positions": lambda x: F.scaled_dot_product_attention(
-            x + table, x + table, x + table
+        "a mixture behind a norm": lambda x: torch.einsum(
+            "cij,jc->ic", table, F.layer_norm(x, x.shape[-1:])
         ),
+        "stairs": lambda x: torch.einsum("cij,jc->ic", table, (16 * x).floor()),
     }
     return layers[inputs["layer"]]

@@ -1,0 +1,165 @@
+"""One attention of one query, number by number."""
+
+from __future__ import annotations
+
+import torch
+
+from autograder.authoring.draw import Draw
+from autograder.authoring.notation import case, edit, right, source, wrong
+from autograder.authoring.specification import Inputs, Maker, Specification
+
+
+def _parlour(d_k: int, keys: int, d_v: int, masked: int) -> Maker:
+    """A query, keys and values; some keys are masked, and one of them fits best of all."""
+
+    def inputs(draw: Draw) -> Inputs:
+        query, dishes = draw.tensor(d_k, scale=1.0), draw.tensor(keys, d_k, scale=1.0)
+        allowed = torch.ones(keys, dtype=torch.bool)
+        turn = int(draw.ids(0, keys))
+        for n in range(masked):
+            allowed[(turn + n) % keys] = False
+        if masked:
+            dishes[turn] = query
+        return {"query": query, "keys": dishes, "values": draw.tensor(keys, d_v), "allowed": allowed}
+
+    return inputs
+
+
+CASES = [
+    case("parlour", "4 features, 4 dishes, one of them sold out", _parlour(4, 4, 2, masked=1),
+         "Go through the five steps for Ann with a pencil, and print each of them."),
+    case("all_allowed", "nothing is masked", _parlour(3, 5, 2, masked=0),
+         "Without a mask, every key gets a positive weight."),
+    case("long", "9 features, 6 dishes, 3 of them sold out", _parlour(9, 6, 4, masked=3),
+         "Read all sizes off the arguments: the root of d_k is 3 here."),
+    case("other", "7 features, 3 dishes, one of them sold out", _parlour(7, 3, 5, masked=1),
+         "Read all sizes off the arguments.", hidden_only=True),
+]
+
+_POWER = "math.exp(score) if may else 0.0"
+_MIXED = "sum(w * value[c] for w, value in zip(weights, values, strict=True))"
+
+MISTAKES = [
+    wrong("unscaled",
+          "You forgot to divide the scores by the square root of `d_k`.",
+          "How many features does the query have, and what is the root of that number?",
+          edit(" / math.sqrt(len(query))", "")),
+    wrong("by_size",
+          "You divided the scores by `d_k` itself, not by its square root.",
+          "What did Ann's scores become in step 2, for `d_k = 4`?",
+          edit("math.sqrt(len(query))", "len(query)")),
+    wrong("root_of_keys",
+          "You took the root of the number of keys instead of the length of the query.",
+          "Should a score change because there is one more dish on the menu?",
+          edit("math.sqrt(len(query))", "math.sqrt(len(keys))")),
+    wrong("always_two",
+          "You always divide by 2, which is correct for `d_k = 4` only.",
+          "How can you read `d_k` off the arguments?",
+          edit("math.sqrt(len(query))", "2")),
+    wrong("mask_ignored",
+          "Keys that are masked have a weight.",
+          "Which power of e does a score of minus infinity have?",
+          edit(_POWER, "math.exp(score)")),
+    wrong("inverted",
+          "Your mask is inverted: you masked the keys that are allowed.",
+          "What does `True` mean in this course?",
+          edit(_POWER, "0.0 if may else math.exp(score)")),
+    wrong("score_of_zero",
+          "A masked key has a score of 0 instead of minus infinity.",
+          "What is e to the power of 0?",
+          edit(_POWER, "math.exp(score) if may else 1.0")),
+    wrong("after_softmax",
+          "You set the weights of masked keys to zero *after* the softmax, so they no longer sum to 1.",
+          "Which powers may be in the sum that you divide by?",
+          edit(_POWER, "math.exp(score)",
+               "weights = [power / sum(powers) for power in powers]",
+               "weights = [power / sum(powers) * may for power, may in zip(powers, allowed)]")),
+    wrong("powers",
+          "You returned the powers of e, and did not divide them by their sum.",
+          "What must the weights sum to?",
+          edit("power / sum(powers)", "power")),
+    wrong("no_powers",
+          "You divided the scores by their sum, without taking powers of e first.",
+          "What would become of a negative score?",
+          edit(_POWER, "score if may else 0.0")),
+    wrong("base_two",
+          "You took powers of 2 instead of powers of e.",
+          "Which function of `math` is the exponential?",
+          edit(_POWER, "2.0**score if may else 0.0")),
+    wrong("winner_takes_all",
+          "Your output is the value of the best key and nothing else.",
+          "How much of the second-best dish is in the mixture?",
+          edit(_MIXED, "values[weights.index(max(weights))][c]")),
+    wrong("mean_of_values",
+          "Your output is the plain average of the values, as if all weights were equal.",
+          "Which number says how much of a value goes into the mixture?",
+          edit(_MIXED, "sum(value[c] for value in values) / len(values)")),
+    wrong("divided_again",
+          "You divided the weighted sum by the number of keys, although the weights already sum to 1.",
+          "If all values are equal, what should the mixture be?",
+          edit(_MIXED, f"{_MIXED} / len(values)")),
+    wrong("first_component",
+          "Only the first component of the values is mixed.",
+          "How many components does the output have?",
+          edit("for c in range(len(values[0]))", "for c in range(1)")),
+    wrong("weights_first",
+          "You returned the weights first. The order is output, then weights.",
+          "Which order do the conventions of this course give?",
+          edit("return output, weights", "return weights, output")),
+    wrong("output_only",
+          "You returned the output, but not the weights.",
+          "Which two results does the docstring name?",
+          edit("return output, weights", "return output")),
+    wrong("scores_returned",
+          "In place of the weights, you returned the scores.",
+          "Which of your lists sums to 1?",
+          edit("powers = []", "powers, scores = [], []", "powers.append(", "scores.append(score); powers.append(",
+               "return output, weights", "return output, scores")),
+    wrong("query_scaled",
+          "The results are correct, but the caller's query is scaled on the way.",
+          "What is the difference between `query[c] = ...` and a new list?",
+          edit("powers = []", """
+              powers = []
+              for c in range(len(query)):
+                  query[c] = query[c] / 2
+              """, "math.sqrt(len(query))", "(math.sqrt(len(query)) / 2)")),
+    wrong("nothing_returned",
+          "Your function computes something but returns nothing.",
+          "Which line hands the result to the caller?",
+          edit("return output, weights", "output, weights")),
+]
+
+ACCEPTED = [
+    right("tensors", source("""
+        def attend(query, keys, values, allowed):
+            q, k, v = torch.tensor([query]), torch.tensor(keys), torch.tensor(values)
+            scores = q @ k.T / math.sqrt(len(query))
+            weights = scores.masked_fill(~torch.tensor(allowed), -math.inf).softmax(-1)
+            return (weights @ v)[0], weights[0]
+        """)),
+    right("minus_infinity", source("""
+        def attend(query, keys, values, allowed):
+            scores = []
+            for j in range(len(keys)):
+                score = 0.0
+                for c in range(len(query)):
+                    score += query[c] * keys[j][c]
+                scores.append(score / len(query) ** 0.5 if allowed[j] else -math.inf)
+            best = max(scores)
+            powers = [math.exp(score - best) for score in scores]
+            total = sum(powers)
+            weights = [power / total for power in powers]
+            output = [0.0] * len(values[0])
+            for weight, value in zip(weights, values):
+                for c, component in enumerate(value):
+                    output[c] += weight * component
+            return output, weights
+        """)),
+    right("columns", edit(_MIXED, "sum(w * x for w, x in zip(weights, [value[c] for value in values]))")),
+    right("power_of_e", edit("math.exp(score)", "math.e**score")),
+]
+
+EXERCISE = Specification(
+    name="attention/by_hand", title="One attention by hand", target="attend",
+    cases=CASES, mutants=MISTAKES, accepted=ACCEPTED, aspects={"weights": 3.0},
+)

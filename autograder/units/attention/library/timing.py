@@ -1,0 +1,28 @@
+"""How long a function takes, on one thread."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+
+def fastest(function: Callable[..., object], *arguments: Tensor) -> float:
+    """The milliseconds of the fastest of ten calls, after one that does not count.
+
+    Several threads hide how the work grows: short calls spend their time on sharing it.
+    """
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        function(*arguments)
+        times = []
+        for _ in range(10):
+            start = time.perf_counter()
+            function(*arguments)
+            times.append(time.perf_counter() - start)
+    finally:
+        torch.set_num_threads(threads)
+    return 1000 * min(times)
