@@ -14,7 +14,7 @@
 # - explain why the scores are divided by $\sqrt{d_k}$, by argument and by measurement;
 # - write a softmax that survives large scores;
 # - build padding masks and causal masks, and combine them;
-# - wrap it all up as self-attention and cross-attention, and train the latter;
+# - wrap it all up as self-attention and cross-attention, and train a layer;
 # - *test* a layer from outside: who sees whom, and does the order matter?
 #
 # *About 3½ hours · short path about 2: exercises 2.4, 2.5, 2.6, 2.7, 2.8, 2.9*
@@ -74,9 +74,9 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # | a small change to the query | may lose everything | changes the result a little |
 # | has a gradient | no | **yes, so it can be learnt** |
 #
-# The last row is why we want it, and in section 6 you will see that it is true.
+# The last row is why we want it, and in section 7 you will watch it happen.
 #
-# Here is a tiny dessert parlour. Each *key* describes a dish by four features: sweet,
+# Here is the menu of a tiny café. Each *key* describes a dish by four features: sweet,
 # cold, fruity, creamy. Its *value* is what we want to know: the price, and the minutes
 # until it is served. A *query* says what a guest fancies, and Ann fancies something
 # cold and fruity.
@@ -173,12 +173,12 @@ def scores_grow():
 
 # %% [markdown]
 # Scores grow by a factor of $\sqrt{64 / 4} = 4$. Without scaling, softmax soon gives
-# almost everything to one key of the ten: the kind librarian has turned into the strict
-# one. That is bad for learning, because a query that takes everything from one key no
-# longer notices a small change.
+# almost all of the weight to one of the ten keys: the kind librarian has turned into
+# the strict one. That is bad for learning, because a query that takes everything from
+# one key no longer notices a small change.
 #
-# **Predict first.** Training corrects a query by the gradient that reaches it. In long
-# vectors without scaling, is this gradient smaller or larger than with scaling?
+# **Predict first.** Training corrects a query through the gradient that reaches it. For
+# long vectors, is this gradient smaller or larger without scaling than with it?
 
 
 # %%
@@ -206,7 +206,7 @@ def gradient_of_a_query():
 
 
 # %% [markdown]
-# Both, which is the trouble. At `d_k = 1024`, the *mean* gradient without scaling is
+# Both, and that is the trouble. At `d_k = 1024`, the *mean* gradient without scaling is
 # three or four times as large as with it, but the *median* is practically zero. Most
 # queries receive hardly any gradient, because one key has taken everything. A few are
 # torn between two keys and receive a huge one. With scaling, mean and median stay close
@@ -285,10 +285,10 @@ check("attention/scores", dot_product_scores)
 #
 # ## 3. One attention, by hand
 #
-# Before you write the rest in general, compute it once with a pencil. Three guests sit
-# down in the parlour. Ann fancies something cold and fruity, Ben wants it neither sweet
-# nor cold, and Cy wants nothing but cream. But the soup is **sold out**: it is masked,
-# so nobody may have it.
+# Before you write the general version, compute a small one with pencil and paper. Three
+# guests sit down in the café. Ann fancies something cold and fruity, Ben wants nothing
+# sweet or cold, and Cy is only interested in cream. But the soup is **sold out**: it is
+# masked, so nobody can have it.
 #
 # | queries | sweet | cold | fruity | creamy |
 # |---|---|---|---|---|
@@ -309,14 +309,14 @@ check("attention/scores", dot_product_scores)
 # 2. **Scale.** $d_k = 4$, so divide by $\sqrt 4 = 2$: the scores are 1, 0, 0 and -1.
 # 3. **Mask.** The soup's score becomes $-\infty$.
 # 4. **Softmax.** The powers $e^1, e^0, e^0, e^{-\infty}$ are 2.72, 1, 1 and 0. Divided
-#    by their sum, 4.72, they are the weights 0.58, 0.21, 0.21 and 0.
+#    by their sum, 4.72, they become the weights 0.58, 0.21, 0.21 and 0.
 # 5. **Mix.** The price is $0.58 \cdot 3 + 0.21 \cdot 4 + 0.21 \cdot 5 = 3.63$, and the
-#    minutes are $0.58 \cdot 1 + 0.21 \cdot 2 + 0.21 \cdot 9 = 2.89$ (2.91, with more
-#    decimals).
+#    minutes are $0.58 \cdot 1 + 0.21 \cdot 2 + 0.21 \cdot 9 = 2.89$. (Without rounding
+#    the weights first, they are 3.64 and 2.91.)
 #
-# **Predict first.** Compute Ben's and Cy's weights with a pencil, to two decimals, and
-# replace the zeros below. You need $e^{-1} = 0.37$, $e^0 = 1$ and $e^1 = 2.72$. Which
-# dish would Ben have got if the soup were not sold out?
+# **Predict first.** Work out the weights of Ben and Cy to two decimals, and replace the
+# zeros below. You need $e^{-1} = 0.37$, $e^0 = 1$ and $e^1 = 2.72$. Which dish would
+# Ben have ended up with if the soup were not sold out?
 
 # %%
 GUESTS = {
@@ -419,21 +419,21 @@ check("attention/by_hand", attend)
 # %%
 @demo
 def pencil_and_function():
-    parlour = KEYS.tolist(), VALUES.tolist(), [True, True, True, False]
-    rows = [attend(query, *parlour) for query in GUESTS.values()]
+    menu = KEYS.tolist(), VALUES.tolist(), [True, True, True, False]
+    rows = [attend(query, *menu) for query in GUESTS.values()]
     output, weights = (torch.tensor(part) for part in zip(*rows, strict=True))
     pictures.by_hand(list(GUESTS), DISHES, weights, output, sold_out=3)
     for (name, mine), row in zip(PENCIL.items(), weights, strict=True):
         off = float((torch.tensor(mine) - row).abs().max())
-        print(f"{name}: your pencil is off by up to {off:.2f}")
+        print(f"{name}: your weights are off by up to {off:.2f}")
 
 
 # %% [markdown]
 # Ben gets mostly apple pie, with a weight of 0.58, and Cy mostly chocolate ice, with
-# 0.67. Without the mask, Ben would have got the soup, with 0.61, because its score is
-# the best of all. Notice that no guest ever looked at a different guest's row: each
-# query is answered on its own. What remains to be done is to write these steps for all
-# queries at once, and to make them safe.
+# 0.67. Without the mask, Ben would have ended up with soup: its score is the best of
+# all, and its weight would have been 0.61. Notice that no guest ever looked at a
+# different guest's row, because each query is answered on its own. Two things remain:
+# to write these steps for all queries at once, and to make them safe.
 #
 # ## 4. From scores to weights: a safe softmax
 #
@@ -463,15 +463,15 @@ for row in ([1.0, 2.0, 3.0], [81.0, 82.0, 83.0], [101.0, 102.0, 103.0]):
 # powers of the last row are infinite, and `inf / inf` is `nan`. The cure is in the
 # equation itself: **you are free to choose $c$, for each row.**
 #
-# A single `nan` in a loss spreads to every parameter of a network in one step, and this
-# is one of its favourite birthplaces.
+# This matters, because a single `nan` in the loss spreads to every parameter of a
+# network in one step.
 #
 # ### Exercise 2.3 - A stable softmax
 #
 # *time ~15 min · difficulty 2/5 · 10 points*
 #
 # **Task.** Compute the softmax over the last dimension with `exp` and `sum`, choosing
-# $c$ so that no score is too large.
+# $c$ so that nothing overflows.
 #
 # **Example.** `[101, 102, 103]` gives `[0.090, 0.245, 0.665]`, and so does
 # `[1, 2, 3]`.
@@ -557,7 +557,7 @@ def softmax_under_rising_scores():
 # equally. After that the order of the four never changes, but the first key takes over,
 # and at 32 it has everything. There, the weights hardly react to the scores any more:
 # the derivative has vanished, and with it the gradient that could correct a wrong
-# choice. Section 2 measured the same effect.
+# choice. You measured the same effect in section 2.
 #
 # On paper, the last weight is still positive. In `float32`, a score that is 104 below
 # the largest one gets a weight of exactly zero, because $e^{-104}$ is smaller than the
@@ -567,9 +567,9 @@ def softmax_under_rising_scores():
 #
 # Some keys must not be attended to, for one of two classic reasons.
 #
-# - **Padding.** The sentences of a batch are filled up to one length with a dummy
-#   token, and no word should listen to it. Otherwise, the meaning of a sentence depends
-#   on how long its neighbours in the batch happen to be.
+# - **Padding.** The sentences of a batch are padded to a common length with a dummy
+#   token, and no word should listen to it. Otherwise, the meaning of a sentence would
+#   depend on how long its neighbours in the batch happen to be.
 # - **Causality.** A model that predicts the next word must not peek at it. Position `i`
 #   may see positions `0 ... i`, and no later one.
 #
@@ -685,7 +685,7 @@ check("attention/padding_mask", padding_mask)
 # their comparison  (L, L)    bool
 # ```
 #
-# A function that cuts a triangle out of a square is a different way.
+# Alternatively, look for a function that cuts a triangle out of a square.
 #
 # </details>
 # <details><summary>Hint 3: pseudocode</summary>
@@ -723,7 +723,7 @@ check("attention/causal_mask", causal_mask)
 # *time ~8 min · difficulty 2/5 · 7 points*
 #
 # A decoder must respect both masks. With the wrong logical operator between them, each
-# mask allows again what the other one has forbidden.
+# mask undoes the other.
 #
 # **Task.** Combine two masks so that a pair is allowed only if *both* allow it. `None`
 # means "no restriction".
@@ -732,7 +732,7 @@ check("attention/causal_mask", causal_mask)
 #
 # <details><summary>Contract</summary>
 #
-# - The masks may have different shapes, which broadcast.
+# - The shapes of the masks may differ, as long as they broadcast.
 # - If one mask is `None`, the result is the other one; if both are, it is `None`.
 # - The inputs are not modified.
 #
@@ -807,8 +807,8 @@ def three_masks():
 
 # %% [markdown]
 # The last row allows the three real words: a padding *query* may still attend to them.
-# This is harmless, since its output is never read, and it means that no row is left
-# without any key.
+# This is harmless, since its output is never read, and it ensures that every row has at
+# least one key.
 #
 # ### Two libraries, two meanings
 #
@@ -865,9 +865,10 @@ print("PyTorch's own:   ", of_pytorch[0, 0])
 # Three answers: an alarm (`nan`), a quiet lie (all keys share equally, the masked ones
 # included), and silence (zeros, in this release of PyTorch). None of them is correct,
 # because the question has no correct answer. **In this course, every query may attend
-# to at least one key, and fully masked rows are never graded.** Your data must
-# guarantee this. Padding on the *left* breaks it as soon as you add a causal mask: the
-# first query is padding and may attend only to itself. Unit 4 comes back to this case.
+# to at least one key, and fully masked rows are never graded.** Your data pipeline must
+# guarantee that there are none. Padding on the *left* breaks this promise as soon as
+# you add a causal mask: the first query may attend only to itself, and it is padding.
+# Unit 4 returns to this case.
 #
 # *Question in words (4 points).* A colleague replaces `-inf` by `-1e9` "because `nan`
 # is ugly". One day, a batch contains a sentence that consists of padding only. In three
@@ -893,15 +894,16 @@ print("PyTorch's own:   ", of_pytorch[0, 0])
 # %% [markdown]
 # ## 6. All together
 #
-# Scores, scaling, mask, softmax, weighted sum: you have done all five by hand, and
-# written four of them as functions. The drawing shows the whole computation.
+# Scores, scaling, mask, softmax, weighted sum: you have done all five for one query,
+# and the first four for as many as you like. The drawing shows the whole computation.
 
 # %%
 drawing("scaled_dot_product", "2.7", "One attention, with every matrix in full.")
 
 # %% [markdown]
 # Three queries meet four keys. Follow the outlined row from matrix to matrix: it never
-# meets a different row. Key 3 would have won this row, had it not been masked.
+# meets a different row. Key 3 would have won this row, had it not been masked; its
+# weight is crossed out, because it is exactly zero and not just small.
 #
 # ### Exercise 2.7 - Scaled dot-product attention
 #
@@ -1039,7 +1041,7 @@ def yours_beside_pytorch():
 def cost_over_length():
     from torch.nn.attention import SDPBackend, sdpa_kernel
 
-    print("one thread, d_k = 64, milliseconds")
+    print("milliseconds of CPU time, one thread, d_k = 64")
     print("length      weights      yours       MATH      FLASH")
     for length in (256, 512, 1024, 2048):
         q, k, v = torch.randn(3, 1, 1, length, 64)
@@ -1053,12 +1055,15 @@ def cost_over_length():
 
 
 # %% [markdown]
-# With one thread, twice the length takes about four times the time in every column: the
-# square is part of the task, and the fused backend only lowers the constant. (With
-# several threads, short sequences are dominated by the cost of sharing out the work,
-# and the table shows anything but a square.) The memory for the weights grows by
-# exactly 4. That is what the blocks save, and with it the time to move the matrix back
-# and forth. It is also why the fast function cannot return the weights.
+# Twice the length takes about four times the time: the square is part of the task, and
+# the fused backend lowers only the constant. The two plain versions may make one larger
+# jump, where the matrix of weights outgrows the processor's cache. (The cell measures
+# the CPU time of a single thread. With several threads, short sequences mostly pay for
+# sharing out the work, and the square disappears.)
+#
+# The memory for the weights grows by exactly 4. That is what the blocks save, and with
+# it the time to move the matrix back and forth. It is also why the fast function cannot
+# return the weights.
 #
 # ### Reading a map: who is "it"?
 #
@@ -1141,8 +1146,8 @@ def who_is_it():
 #
 # ## 7. Two modules, and the proof that they learn
 #
-# So far, queries, keys and values fell from the sky. In a network they are *learnt*:
-# three linear layers compute them from the input.
+# So far, queries, keys and values have come out of nowhere. In a network they are
+# *learnt*: three linear layers compute them from the input.
 
 # %%
 drawing("self_attention", "2.9", "Self-attention: one sequence, three layers.")
@@ -1242,8 +1247,8 @@ check("attention/self_attention", SelfAttention)
 # **Cross-attention** lets one sequence search a different one: the words of a
 # translation look at the words of the original. Queries come from the sequence that
 # attends; keys *and* values come from the sequence that is attended to, the *memory*.
-# The two may have different lengths, and vectors of different lengths. In unit 4, this
-# layer is the bridge from encoder to decoder.
+# The two may differ in length, and so may their vectors. In unit 4, this layer is the
+# bridge from encoder to decoder.
 
 # %%
 drawing("cross_attention", "2.10", "Cross-attention: x asks, the memory is asked.")
@@ -1253,8 +1258,8 @@ drawing("cross_attention", "2.10", "Cross-attention: x asks, the memory is asked
 #
 # *time ~10 min · difficulty 3/5 · 12 points*
 #
-# **Task.** Write the same layer for two inputs. Take care which projection is applied
-# to which input.
+# **Task.** Write the same layer for two inputs. Take care to apply each projection to
+# the correct input.
 #
 # **Example.** `CrossAttention(6, 8, 4, 3)` maps `x` of shape `(2, 5, 6)` and a memory
 # `(2, 7, 8)` to an output `(2, 5, 3)` and weights `(2, 5, 7)`.
@@ -1341,15 +1346,16 @@ check("attention/cross_attention", CrossAttention)
 # %% [markdown]
 # ### It learns
 #
-# "Has a gradient: yes, so it can be learnt", says the table of section 1. Here is the
+# "Has a gradient: yes, so it can be learnt", said the table in section 1. Here is the
 # proof. The memory is a phone book with six entries, each a name and a digit. The
-# queries are six names, and the answer to each is the digit of that name. Every phone
-# book is drawn afresh, so there is nothing to memorise: the layer must learn to *look
-# up*. It consists of your `CrossAttention` and nothing else. Names and digits enter as
-# one-hot vectors, and the ten outputs of a query are the logits of the ten digits.
+# queries are the six names in a different order, and the answer to each is its digit.
+# Every phone book is drawn afresh, so there is nothing to memorise: the network must
+# learn to *look things up*. It consists of your `CrossAttention` and nothing else.
+# Names and digits enter as one-hot vectors, and the ten outputs of a query are the
+# logits of the ten digits.
 #
-# For comparison, we train a second layer with `w_q` fixed at zero. All its scores are
-# equal, so it sees the average of the phone book, whatever is asked.
+# For comparison, we train a second layer with `w_q` fixed at zero. All of its scores
+# are equal, so it sees the average of the phone book, whoever is asked for.
 #
 # **Predict first.** Guessing is correct one time in ten. How often is each layer
 # correct after 300 steps?
@@ -1372,14 +1378,14 @@ def look_it_up():
 
 
 # %% [markdown]
-# The layer learns to answer every question. Before training, each name looks at all
-# entries alike; afterwards, it looks at its own entry, although we never said which one
-# that is. The layer found out from the loss alone, because a little more weight on the
-# correct entry always made the loss a little smaller. It takes about a second, and it
-# works from each of the five starts that we tried.
+# The first layer learns to answer every question, from all five random starts that we
+# tried. Before training, each name looks at all entries alike; afterwards, it looks at
+# its own entry, although we never said which one that is. The layer found out from the
+# loss alone, because a little more weight on the correct entry always made the loss a
+# little smaller. Nothing of the kind could happen in a dictionary.
 #
-# With uniform weights, the layer knows which digits are in the book, but not which one
-# belongs to the name. The best it can do is to answer with the most frequent digit,
+# With uniform weights, a layer knows which digits are in the book, but not which of
+# them belongs to the name. The best it can do is answer with the most frequent digit,
 # which is correct about one time in three.
 #
 # ## 8. Bug clinic: test a layer without reading it
@@ -1468,7 +1474,7 @@ def who_sees_whom(layer: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
 
 
 # %% check="attention/who_sees_whom" points=6
-# Runs your test on layers whose answer is known.
+# Runs your test on layers that we know from inside.
 check("attention/who_sees_whom", who_sees_whom)
 
 # %% [markdown]
@@ -1576,7 +1582,7 @@ PREDICTED = {"bare": "?", "positions": "?", "causal": "?", "asking": "?", "asked
 # <details><summary>Contract</summary>
 #
 # - Position `i` of the shuffled sequence holds the old position `order[i]`.
-# - Two results are equal if no entry differs by more than 1e-5, which is rounding.
+# - Differences of up to 1e-5 count as rounding.
 # - No layer is both equivariant and invariant.
 # - `x` is not modified.
 #
@@ -1610,7 +1616,7 @@ PREDICTED = {"bare": "?", "positions": "?", "causal": "?", "asking": "?", "asked
 
 # %% exercise="attention/symmetry"
 def symmetry(layer: Callable[[Tensor], Tensor], x: Tensor, order: Tensor) -> str:
-    """How a layer answers to a permutation of the positions.
+    """How a layer responds to a permutation of the positions.
 
     Args:
         layer: a function from `(L, d)` to `(L, d_out)`.
@@ -1693,9 +1699,9 @@ def dog_bites_man():
 
 
 # %% [markdown]
-# Bare: none of them, so "dog bites man" and "man bites dog" are the same to it. With
-# positions: all three. With a causal mask: all three again, since "bites" stays where
-# it is but now has "man" before it instead of "dog".
+# In bare self-attention, none of them: this layer cannot tell "dog bites man" from "man
+# bites dog". With positions, all three do. With a causal mask, all three do as well:
+# even "bites", which stays where it is, now comes after "man" instead of "dog".
 #
 # ## 10. The maps of a real model
 #
@@ -1737,10 +1743,10 @@ def maps_of_a_real_model():
 #
 # ## 11. What attention buys
 #
-# Why did attention replace recurrence and convolution? The paper answers with one table
-# (Vaswani et al. 2017, table 1). It counts what a layer costs for a sequence of length
-# $n$ with vectors of length $d$, how many steps must wait for each other, and how far a
-# signal travels between the two most distant positions:
+# Why did attention replace recurrence and convolution? The paper answers with a single
+# table (Vaswani et al. 2017, table 1). For a sequence of length $n$ with vectors of
+# length $d$, it lists what a layer costs, how many operations have to run one after the
+# other, and how many steps a signal needs between the two most distant positions:
 #
 # | layer | complexity per layer | sequential operations | maximum path length |
 # |---|---|---|---|
@@ -1749,11 +1755,12 @@ def maps_of_a_real_model():
 # | convolution, width $k$ | $O(k \cdot n \cdot d^2)$ | $O(1)$ | $O(\log_k n)$ |
 # | self-attention to $r$ neighbours | $O(r \cdot n \cdot d)$ | $O(1)$ | $O(n / r)$ |
 #
-# (The logarithm is that of dilated convolutions; ordinary ones need $O(n / k)$ layers.
-# The four linear layers of attention, $O(n \cdot d^2)$, are not counted.)
+# (The logarithm holds for dilated convolutions; ordinary ones need $O(n / k)$ layers.
+# The linear layers that make queries, keys and values cost $O(n \cdot d^2)$ and are not
+# counted.)
 #
-# **Predict first.** With $d = 512$, from which length on does a layer of self-attention
-# cost more than a recurrent one?
+# **Predict first.** Let $d = 512$. At what length does self-attention become more
+# expensive than a recurrent layer?
 
 # %%
 d, width = 512, 3
@@ -1766,11 +1773,12 @@ for n in (50, 512, 5_000, 100_000):
     print(f"{n:7d}  " + "".join(f"{cell:>17}" for cell in cells))
 
 # %% [markdown]
-# From $n = d = 512$ on. The sentences of machine translation have a few dozen words, so
-# attention was the *cheaper* layer there, with no step that waits for the one before
-# and with every word one step from every other. Contexts of 100,000 tokens came later.
-# There the square hurts, and unit 7 returns to the last row of the table: attention
-# that sees only a window. The square is the price of a path of length one.
+# Beyond $n = d = 512$. Most sentences in machine translation have a few dozen words, so
+# attention was the *cheaper* layer there. On top of that, none of its operations waits
+# for a previous one, and every word is one step away from every other. Contexts of
+# 100,000 tokens came later. There the square hurts, and unit 7 returns to the last row
+# of the table, attention that sees only a window. The square is the price of a path of
+# length one.
 #
 # ## What you built
 #

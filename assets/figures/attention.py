@@ -58,10 +58,10 @@ def scaled_dot_product() -> tuple[Sheet, str]:
     sheet.arrow((67.6, top + 10.5), (67.6, 22.2), (7.6, 22.2), (7.6, low - 5.4))
     sheet.text(52, 20.6, "mask: key 3 is padding", 9)
     sheet.matrix(
-        1, low, steps["masked"], "masked", "key 3 may not be seen", form=".1f", row=row
+        1, low, steps["masked"], "masked", "key 3 may not be used", form=".1f", row=row
     )
     sheet.matrix(
-        22, low, weights, "weights", "each row sums to 1", top=1.0, row=row, struck="0"
+        22, low, weights, "weights", "each row sums to 1", top=1.0, row=row, struck=""
     )
     sheet.matrix(
         41.5, low - 1.6, V, "v", "(Lk, d_v) = (4, 3)", form="d", colour=GREEN, top=8
@@ -80,7 +80,7 @@ def scaled_dot_product() -> tuple[Sheet, str]:
     sheet.text(18.1, low + 3.2, "softmax", 9)
     sheet.text(38.6, low + 5, "×", 13)
     sheet.arrow((52.6, low + 5), (60, low + 5))
-    sheet.text(22 + four / 2, low + 12, "key 3: exactly 0", 8, GREY)
+    sheet.text(22 + four / 2, low + 12, "crossed out: exactly 0", 8, GREY)
     return sheet, _alt(steps, row)
 
 

@@ -152,7 +152,7 @@ class Sheet:
             form: how to write a value.
             top: weights from 0 to this, in one colour; None: signed values.
             row: what to outline, as the one that a reader follows.
-            struck: what stands in a cell of None.
+            struck: the word in a cell of None; without one, it is crossed out.
         """
         known = [abs(v) for line in values for v in line if v is not None]
         most, side = top or max(known), CELL
@@ -163,6 +163,15 @@ class Sheet:
             [struck if v is None else written(v, form) for v in line] for line in values
         ]
         self.table(x, y, fills, side, words, 7.5)
+        for i, line in enumerate(values):
+            for j in [j for j, v in enumerate(line) if v is None and not struck]:
+                left, below = x + j * side, y + (i + 1) * side
+                self.axes.plot(
+                    (left, left + side),
+                    (below, below - side),
+                    color=GREY,
+                    linewidth=0.8,
+                )
         width, height = side * len(values[0]), side * len(values)
         self.text(x, y - 3.6, title, 9.5, align="left", weight="bold")
         self.text(x, y - 1.4, shape, 8, GREY, align="left")

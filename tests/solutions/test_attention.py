@@ -12,7 +12,7 @@ from torch import nn
 
 from autograder.course import ROOT
 from autograder.solutions import attention
-from autograder.units.attention.library import recall
+from autograder.units.attention.library import recall, timing
 from tests.solutions.given import code
 
 UNIT = "attention"
@@ -306,6 +306,15 @@ def test_cross_attention_learns_to_look_up_and_an_average_does_not(seed):
     names = asked @ books[..., : len(recall.NAMES)].mT  # 1 where an entry is asked for
     assert float((weights * names).sum(-1).min()) > 0.9
     assert float(uniform(asked, books)[1].detach().std()) < 1e-6
+
+
+def test_twice_the_length_takes_about_four_times_the_time():
+    def milliseconds(length: int) -> float:
+        return timing.fastest(
+            F.scaled_dot_product_attention, *torch.randn(3, 1, 1, length, 64)
+        )
+
+    assert 8 < milliseconds(2048) / milliseconds(512) < 32
 
 
 def behind_a_norm(x):

@@ -12,7 +12,8 @@ from torch import Tensor
 def fastest(function: Callable[..., object], *arguments: Tensor) -> float:
     """The milliseconds of the fastest of ten calls, after one that does not count.
 
-    Several threads hide how the work grows: short calls spend their time on sharing it.
+    CPU time of one thread: whatever else the machine does, and the cost of sharing
+    short calls between threads, would hide how the work grows.
     """
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
@@ -20,9 +21,9 @@ def fastest(function: Callable[..., object], *arguments: Tensor) -> float:
         function(*arguments)
         times = []
         for _ in range(10):
-            start = time.perf_counter()
+            start = time.thread_time()
             function(*arguments)
-            times.append(time.perf_counter() - start)
+            times.append(time.thread_time() - start)
     finally:
         torch.set_num_threads(threads)
     return 1000 * min(times)
