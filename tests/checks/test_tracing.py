@@ -24,7 +24,7 @@ def test_a_report_has_the_call_the_notes_and_what_edits_come_to():
     case, *_ = report(ANSWER, noted, tried)["cases"]
     assert [name for name, _ in case["call"]] == ["q", "k"]
     ((number, value),) = case["notes"]
-    assert number == 0 and value["shape"] == case["result"]["shape"] == [4, 5]
+    assert number == 0 and value["shape"] == case["result"]["shape"] == [2, 3, 4, 7]
     doubled, turned, failed, unread = case["edits"]
     assert doubled["factors"] == [2.0] and turned["turned"] == [True]
     assert failed["raised"].startswith("RuntimeError")

@@ -22,8 +22,8 @@ def asked(source: str = ANSWER) -> Asked:
 def test_an_answer_is_observed_with_its_edits():
     (printed,) = observed(UNIT, [IMPORTS, ANSWER], [asked()])
     seen = read(printed)
-    assert [value.shape for _, value in seen[0].call] == [(4, 8), (5, 8)]
-    assert seen[0].result.shape == (4, 5)
+    assert [value.shape for _, value in seen[0].call] == [(2, 3, 4, 5), (2, 3, 7, 5)]
+    assert seen[0].result.shape == (2, 3, 4, 7)
     assert len(seen[0].edits) == len(asked().edits) > 3
 
 
@@ -41,7 +41,7 @@ def test_an_answer_is_observed_with_its_edits():
 def test_a_cell_that_ends_its_process_costs_only_itself(code, monkeypatch):
     monkeypatch.setattr("autograder.grading.cells.observing._CELL_SECONDS", 2)
     (printed,) = observed(UNIT, [IMPORTS, code, ANSWER], [asked()])
-    assert read(printed)[0].result.shape == (4, 5)
+    assert read(printed)[0].result.shape == (2, 3, 4, 7)
 
 
 def test_hostile_answers_stay_in_the_sandbox(tmp_path):
@@ -71,4 +71,4 @@ def test_an_answer_that_never_ends_costs_only_itself(monkeypatch):
     first, second = observed(UNIT, [IMPORTS], [asked(source), asked()])
     with pytest.raises(NothingObservedError):
         read(first)
-    assert read(second)[0].result.shape == (4, 5)
+    assert read(second)[0].result.shape == (2, 3, 4, 7)

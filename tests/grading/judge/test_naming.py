@@ -13,7 +13,7 @@ from tests.grading.sandbox_and_judge import NAME, judged
 
 
 def swapped(q, k):
-    return k @ q.transpose(-2, -1)
+    return k @ q.transpose(-2, -1) / q.size(-1) ** 0.5
 
 
 @pytest.fixture(autouse=True)
@@ -30,7 +30,7 @@ def test_a_mistake_is_named(sandbox):
     ("answer", "most"),
     [
         (attention.dot_product_scores, 0),  # right
-        (lambda q, k: k @ q.transpose(-2, -1), 3),  # one of the named mistakes
+        (swapped, 3),  # one of the named mistakes
         (lambda q, k: q.no_such_method(), 0),  # an error that no mistake makes
     ],
 )
@@ -106,5 +106,5 @@ def test_a_mistake_that_takes_too_long_to_find_is_not_named(sandbox, monkeypatch
 
     monkeypatch.setattr(naming, "NAMING_SECONDS", 0.2)
     monkeypatch.setattr(answers, "mistaken_answers", endless)
-    verdict = judged(sandbox(lambda: lambda q, k: k @ q.transpose(-2, -1)))
+    verdict = judged(sandbox(lambda: swapped))
     assert 0 <= verdict.points < verdict.max_points

@@ -78,7 +78,7 @@ MISTAKES = [
           "Your function finds no equivariant layer.",
           "What must the output for the shuffled input be equal to? And does `order` shuffle in the same direction on "
           "both sides of your comparison?",
-          edit("layer(x)[order]", "layer(x)[order.argsort()]", name="inverse"),
+          edit("layer(x)[order]", "layer(x)[order.argsort()]"),
           edit("layer(x)[order]", "x[order]", name="input_compared")),
     wrong("features_shuffled",
           "You shuffled the features, dimension 1, but the positions are dimension 0.",
