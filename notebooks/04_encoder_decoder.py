@@ -5,40 +5,44 @@
 # whole Transformer of Vaswani et al. 2017, in about a hundred lines of your own code.
 #
 # **You will learn**
-# - what happens between two attentions: the position-wise feed-forward network;
-# - how *add & norm* holds a deep network together, and where the norm should stand;
-# - to build the encoder layer, the decoder layer, their stacks and the full model;
-# - to prove from outside, by changing one input, that no information leaks;
-# - to look inside, at the attention weights of every layer;
+# - what happens between two attention layers: the position-wise feed-forward network;
+# - how *add & norm* holds a deep network together, and where the norm should go;
+# - to build the encoder layer, the decoder layer, the stack and the full model;
+# - what a layer costs in operations and memory, and when attention becomes the larger
+#   part;
 # - to load your weights into PyTorch's own `nn.Transformer` and get equal outputs;
 # - the three families (encoder-only, decoder-only, encoder-decoder), and to train each
-#   in seconds;
-# - to write a test that exposes a published decoder with three bugs.
+#   of them in seconds;
+# - to look inside, at the attention weights of every layer;
+# - to write the test that a published decoder with three bugs should have had.
 #
-# *About 5½ hours · short path about 2½: exercises 4.1, 4.2, 4.3, 4.4, 4.5, 4.6,
-# 4.7, 4.8*
+# *About 6 hours · short path about 2½: exercises 4.1, 4.2, 4.3, 4.4, 4.5, 4.6, 4.7*
 #
-# *14 exercises and one question in words · 100 points.* The short path carries the
+# *16 exercises and one question in words · 100 points.* The short path carries the
 # story: read the rest, and come back to it.
 #
-# **Recap.** Unit 1 gave `InputLayer`: scaled embeddings plus positions. Unit 2 gave
-# `padding_mask`, `causal_mask` and `combine_masks`. Unit 3 gave `MultiHeadAttention`:
-# it takes query, key, value and a mask, and returns the pair (output, weights).
+# **Recap.** Unit 1 gave you `InputLayer`: scaled embeddings plus positions. Unit 2
+# added `padding_mask`, `causal_mask` and `combine_masks`. In unit 3 you built
+# `MultiHeadAttention`, which takes query, key, value and a mask, and returns the pair
+# (output, weights).
 #
 # **Conventions of this course**
 #
 # | name | meaning |
 # |---|---|
-# | `B` | sentences in a batch; the batch comes first |
-# | `Ls`, `Lt` | positions of the source and of the target; `L` if there is only one |
-# | `d_model` | size of the vector at each position, the same through the whole model |
+# | `B` | sequences in a batch; the batch comes first |
+# | `Ls`, `Lt` | length of the source and of the target; `L` if there is only one |
+# | `d_model` | size of the vector at each position, the same throughout the model |
 # | `d_ff` | size of the hidden layer in the feed-forward network |
 # | `h` (in code `num_heads`) | number of heads |
 # | mask | boolean, **`True` = may attend**, broadcastable to `(B, h, Lq, Lk)` |
 # | `norm_first` | `False`: post-norm, as in the paper; `True`: pre-norm |
-# | ids | `PAD=0, BOS=1, EOS=2, UNK=3`; no real token is one of them |
-# | what is given | stays as it was: no function changes its arguments |
-# | gradients | flow back through what you compute, unless the text says otherwise |
+# | ids | `PAD=0, BOS=1, EOS=2, UNK=3`; no real token has one of these ids |
+# | arguments | are not modified, unless the text says otherwise |
+# | gradients | flow back through whatever you compute, unless the text says otherwise |
+#
+# Throughout this unit, PyTorch's default initialisation is fine, all parameters are
+# trainable, and a state dict holds each parameter once, under the name in the text.
 
 # %%
 import math
@@ -52,8 +56,8 @@ from autograder import check, demo, drawing, earlier
 from autograder.library.published import available
 from autograder.units.encoder_decoder.library import pictures
 
-# False: what earlier units built comes from the course, right for sure. True: from your
-# own notebooks, if they lie beside this one. Grading always uses the course's.
+# False: what earlier units built comes from the course, and is correct. True: from your
+# own notebooks, if they are beside this one. Grading always uses the course's.
 USE_MY_OWN = False
 positional_encoding = earlier("01_positional_encoding", mine=USE_MY_OWN)
 attention = earlier("02_attention", mine=USE_MY_OWN)
@@ -63,24 +67,21 @@ torch.set_printoptions(precision=3, sci_mode=False)
 
 
 # %% [markdown]
-# A helper, the *data-flow probe* that you met in unit 2: change one input, and see
-# which outputs move.
-#
-# It differs from unit 2's in one point. There all features of a position could be
-# changed by the same amount. Here we push each feature by another one. Why that matters
-# comes in section 2.
+# One helper comes first, the *data-flow probe*: change one input, and see which outputs
+# change. It pushes every feature of a position by a different amount. Section 2 shows
+# why a push that is the same everywhere would be a poor choice.
 
 
 # %%
 def who_moves(function: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
-    """Which outputs of the first sentence move when a position of x changes.
+    """Which outputs of the first sequence change when a position of x changes.
 
     Args:
         function: from (B, Lk, d) to (B, Lq, d_out).
         x: (B, Lk, d).
 
     Returns:
-        (Lq, Lk), bool; entry [i, j]: does output i move when input j changes?
+        (Lq, Lk), bool; entry [i, j]: does output i change when input j changes?
     """
     push = torch.linspace(-1, 1, x.size(-1))
     with torch.no_grad():
@@ -95,23 +96,27 @@ def who_moves(function: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
 # %% [markdown]
 # ## 1. A place to think: the feed-forward network
 #
-# Attention *moves* information between positions. Its output is a weighted sum of
-# values, and a sum does not decide anything. Deciding is the job of the second half of
-# each layer, a small network that is applied to **each position alone**, with the same
-# weights everywhere:
+# Stack six attention layers with nothing in between, and every position ends up with
+# the same vector: whatever you feed in, the cosine similarity between any two outputs
+# is 1.00. Each layer averages, and an average of averages loses what was special about
+# a word (Dong et al. 2021). Attention *moves* information between positions. Something
+# else has to work on it.
+#
+# That is the job of the second half of each layer, a small network that is applied to
+# **each position alone**, with the same weights everywhere:
 #
 # $$\operatorname{FFN}(x) = \max(0,\; x W_1 + b_1)\, W_2 + b_2$$
 #
-# (Vaswani et al. 2017, section 3.3). First it widens the vector from `d_model` to
-# `d_ff`, usually four times as large. Then it bends (ReLU, or GELU in newer models).
-# Then it narrows the vector again.
+# (Vaswani et al. 2017, section 3.3). It widens the vector from `d_model` to `d_ff`,
+# usually four times as large, applies a non-linearity (ReLU here, GELU in BERT and
+# GPT-2), and narrows the vector again.
 
 # %%
 drawing("talk_and_think", "4.1", "Attention moves information; the network thinks.")
 
 # %% [markdown]
 # **Predict first.** The paper's base model has `d_model = 512` and `d_ff = 2048`. Which
-# part of an encoder layer has more weights: multi-head attention or the feed-forward
+# part of an encoder layer has more parameters: multi-head attention or the feed-forward
 # network?
 
 # %%
@@ -122,28 +127,35 @@ print(f"multi-head attention: {in_attention:>9,}")
 print(f"feed-forward:         {in_feed_forward:>9,}")
 
 # %% [markdown]
-# Two thirds of the layer are feed-forward. Geva et al. (2021) look at it as a memory.
-# In $x W_1$, each *column* of $W_1$ recognises a pattern: its product with $x$ says how
-# well it fits. The *row* of $W_2$ with the same number says what follows from it.
+# The feed-forward network, with two thirds of the total. Geva et al. (2021) describe it
+# as a memory. In $x W_1$, each *column* of $W_1$ recognises a pattern, and its product
+# with $x$ says how well the pattern fits. The *row* of $W_2$ with the same index says
+# what to add if it does.
 #
 # ### Exercise 4.1 - position-wise feed-forward
 #
 # *time ~10 min · difficulty 1/5 · 6 points*
 #
-# **Why it matters.** It is the only part of a layer that bends each vector. Without it,
-# a stack of layers could do little more than average.
+# **Task.** Build the network from two `nn.Linear` layers with the activation and
+# dropout between them. `activation` is `"relu"` or `"gelu"`.
 #
-# **What to do.** Two linear layers (with bias) named `linear1` and `linear2`. Between
-# them the activation and then dropout. `activation` is `"relu"` or `"gelu"` (the exact
-# GELU, PyTorch's default). Leave `x` as it was. Here and in all of this unit, matrices
-# start at random and every parameter learns: PyTorch's own start values will do. The
-# state dict holds each parameter once, under the name that the text gives (unless it is
-# shared): section 6 translates these names.
+# **Example.** `FeedForward(8, 32)` maps `(3, 5, 8)` to `(3, 5, 8)`. Change position 2
+# of the input, and only position 2 of the output changes.
 #
+# <details><summary>Contract</summary>
+#
+# - Submodules `linear1` and `linear2` are `nn.Linear` with bias.
+# - The order is `linear1`, activation, dropout, `linear2`.
+# - `"gelu"` is the exact GELU, PyTorch's default.
+# - `x` is not modified.
+# - Matrices start at random, and every parameter is trainable.
+# - The state dict holds each parameter once.
+#
+# </details>
 # <details><summary>Hint 1: a question</summary>
 #
 # `nn.Linear` acts on the last dimension and leaves all others alone. So what do you
-# have to do so that each position is treated by itself?
+# have to do so that each position is processed by itself?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
@@ -161,7 +173,7 @@ print(f"feed-forward:         {in_feed_forward:>9,}")
 #
 # ```text
 # init:     the two linear layers, a dropout layer, and remember the activation
-# forward:  widen, bend, drop, narrow
+# forward:  widen, activate, drop, narrow
 # ```
 #
 # </details>
@@ -174,7 +186,7 @@ class FeedForward(nn.Module):
     Args:
         d_model: size of the input and output vectors.
         d_ff: size of the hidden vectors.
-        dropout: probability of dropping a hidden number in training.
+        dropout: probability of dropping a hidden component in training.
         activation: "relu" or "gelu".
 
     The linear layers are named `linear1` and `linear2`.
@@ -204,25 +216,29 @@ class FeedForward(nn.Module):
 
 
 # %% check="encoder_decoder/feed_forward" points=6
-# Looks at names and sizes of the weights, values, dropout, and who moves whom.
+# Checks parameter names and sizes, values, dropout, and which outputs change.
 check("encoder_decoder/feed_forward", FeedForward)
 
 # %% [markdown]
 # ## 2. Add & norm: what holds it together
 #
-# A layer has two *sublayers*: attention and feed-forward. Around each of them stand
-# three small things.
+# A layer has two *sublayers*: attention and feed-forward. Stack eight such layers as
+# they are, and the network is almost impossible to train, because each sublayer
+# replaces its input and the first layers lie sixteen functions away from the loss. Each
+# sublayer is therefore wrapped in three small things.
 #
-# - **Add.** The input is added to the output of the sublayer: $x + f(x)$. The sublayer
-#   only has to learn a *correction*. And there is a road without any obstacle from the
-#   loss back to the first layer, for the gradient (He et al. 2016).
+# - **Add.** The input is added to the output of the sublayer, $x + f(x)$, so the
+#   sublayer only has to learn a *correction* (He et al. 2016). The sum that runs
+#   through all layers is called the **residual stream**. Along it, the gradient reaches
+#   the first layer without passing through any sublayer.
 # - **Norm.** `nn.LayerNorm` brings each vector to mean 0 and variance 1, then scales
-#   and shifts each feature by learnt numbers. It looks at *one position at a time* (Ba
-#   et al. 2016).
-# - **Dropout.** In training, the sublayer's output is dropped here and there *before*
-#   it is added (section 5.4 of the paper). The road itself is never cut.
+#   and shifts each feature by learnt parameters. It looks at *one position at a time*
+#   (Ba et al. 2016).
+# - **Dropout.** In training, some components of the sublayer's output are set to zero
+#   *before* it is added (section 5.4 of the paper). The residual stream itself is never
+#   dropped.
 #
-# There are two places for the norm, and both are in use:
+# The norm can go in two places, and both are in use:
 
 # %%
 drawing("norm_placements", "4.2", "An encoder layer, post-norm and pre-norm.")
@@ -231,11 +247,11 @@ drawing("norm_placements", "4.2", "An encoder layer, post-norm and pre-norm.")
 # $$\text{post: } \operatorname{norm}(x + \operatorname{drop}(f(x))) \qquad\qquad
 # \text{pre: } x + \operatorname{drop}(f(\operatorname{norm}(x)))$$
 #
-# Look closely at the road from left to right. In pre-norm nothing stands on it. In
-# post-norm every layer puts a norm across it.
+# Follow the residual stream from left to right. In pre-norm it meets nothing but sums.
+# In post-norm it passes through a norm after every sum.
 #
-# **Predict first.** What does LayerNorm make of a vector to which we add 1 everywhere?
-# And if we multiply it by 10?
+# **Predict first.** What does LayerNorm make of `[1, -2, 0.5, 3]` if we first add 1 to
+# every feature? And if we multiply the vector by 10?
 
 # %%
 norm = nn.LayerNorm(4)
@@ -244,32 +260,36 @@ for name, changed in (("as is", vector), ("+ 1", vector + 1), ("* 10", 10 * vect
     print(f"{name:>6}: {[round(number, 3) for number in norm(changed).tolist()]}")
 
 # %% [markdown]
-# LayerNorm forgets what all features have in common: their mean and their scale. That
-# is why our probe pushes each feature by *another* amount. A probe that adds 1
-# everywhere is blind in front of a norm. (Remember this when you write a test in
-# section 8.)
+# The same result three times. LayerNorm discards what all features have in common:
+# their mean and their scale. So a probe that adds 1 everywhere sees nothing if the
+# layer starts with a norm, which is why ours pushes each feature by a *different*
+# amount. (Remember this when you write a test in section 10.)
 #
 # ### Exercise 4.2 - add & norm
 #
-# *time ~10 min · difficulty 2/5 · 7 points*
+# *time ~10 min · difficulty 2/5 · 6 points*
 #
-# **Why it matters.** You will call this function twice in an encoder layer and three
-# times in a decoder layer. The two placements are easily confused: in one well-known
-# tutorial, the text says post-norm and the code is pre-norm.
+# **Task.** Implement both placements by the formulas above. You are given the sublayer,
+# the norm and the dropout as arguments.
 #
-# **What to do.** Both placements, by the formulas above. The sublayer, the norm and the
-# dropout are handed to you; call each of them exactly once. Leave `x` as it was, even
-# if the sublayer returns the very tensor that it was given.
+# **Example.** With `f(x) = 2 * x` and `nn.Identity()` as norm and dropout, both
+# placements return `3 * x`.
 #
+# <details><summary>Contract</summary>
+#
+# - `sublayer`, `norm` and `dropout` are called exactly once each, in eval mode as well.
+# - `x` is not modified, even if the sublayer returns the very tensor that it was given.
+#
+# </details>
 # <details><summary>Hint 1: a question</summary>
 #
-# In pre-norm, `x` is used twice: once on the road, once on the way into the sublayer.
+# In pre-norm, `x` is used twice: once in the sum, once on the way into the sublayer.
 # Which of the two is normalised?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
 #
-# Everything is `(B, L, d_model)`: otherwise one could not add.
+# Everything is `(B, L, d_model)`: otherwise it could not be added.
 #
 # </details>
 # <details><summary>Hint 3: pseudocode</summary>
@@ -277,7 +297,7 @@ for name, changed in (("as is", vector), ("+ 1", vector + 1), ("* 10", 10 * vect
 # ```text
 # if the norm comes first:
 #     branch = the sublayer of the normalised x, dropped
-#     the untouched x plus the branch
+#     the unchanged x plus the branch
 # otherwise:
 #     branch = the sublayer of x, dropped
 #     the norm of the sum
@@ -314,38 +334,46 @@ def add_and_norm(
     ### END SOLUTION
 
 
-# %% check="encoder_decoder/add_and_norm" points=7
-# Looks at both placements, with a stand-in for dropout whose place can be seen.
+# %% check="encoder_decoder/add_and_norm" points=6
+# Checks both placements, with a stand-in for dropout whose effect can be seen.
 check("encoder_decoder/add_and_norm", add_and_norm)
 
 # %% [markdown]
+# The two placements are easily confused. In the Annotated Transformer, from which
+# thousands have learnt, the text describes post-norm and the code is pre-norm (a
+# comment admits it: "for code simplicity").
+#
 # ## 3. The encoder
 #
-# An encoder layer is self-attention and feed-forward, each in its add & norm:
+# BERT is one layer, twelve times. It consists of self-attention and a feed-forward
+# network, each wrapped in add & norm, and you have all the parts:
 #
-# ```text
-# x ─▶ add & norm 1 ( self-attention ) ─▶ add & norm 2 ( feed-forward ) ─▶
-# ```
+# $$x \;\to\; \text{add \& norm}_1(\text{self-attention}) \;\to\;
+# \text{add \& norm}_2(\text{feed-forward}) \;\to$$
 #
 # ### Exercise 4.3 - the encoder layer
 #
-# *time ~20 min · difficulty 3/5 · 9 points*
+# *time ~20 min · difficulty 3/5 · 8 points*
 #
-# **Why it matters.** BERT is this layer, twelve times.
+# **Task.** Assemble the layer from `MultiHeadAttention` (unit 3), your `FeedForward`,
+# two norms and your `add_and_norm`. Return the new vectors only, not the weights.
 #
-# **What to do.** Create `attention` (a `MultiHeadAttention` of unit 3), `feed_forward`,
-# and two `nn.LayerNorm(d_model)`: `norm1` for the attention and `norm2` for the
-# feed-forward. Hand on what you are given: `num_heads` to the attention, `d_ff` and
-# `activation` to the feed-forward network. The same `dropout` goes into the attention,
-# into the feed-forward network, and onto each of the two branches. Return the new
-# vectors only, not the weights.
+# **Example.** `EncoderLayer(12, num_heads=3, d_ff=20)` maps `(2, 5, 12)` to
+# `(2, 5, 12)`.
 #
+# <details><summary>Contract</summary>
+#
+# - Submodules: `attention`, `feed_forward`, and two `nn.LayerNorm(d_model)`, `norm1`
+#   for the attention and `norm2` for the feed-forward network.
+# - The same `dropout` goes into the attention, into the feed-forward network, and onto
+#   each of the two branches.
+#
+# </details>
 # <details><summary>Hint 1: a question</summary>
 #
-# `add_and_norm` wants a *function of one tensor*. Attention takes three tensors and a
+# `add_and_norm` expects a *function of one tensor*. Attention takes three tensors and a
 # mask, and returns two. How do you make a function of one tensor from it? (With
-# pre-norm, that tensor is the normalised one. It must be all three: query, key and
-# value.)
+# pre-norm, that tensor is the normalised one. It must serve as query, key and value.)
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
@@ -427,58 +455,73 @@ class EncoderLayer(nn.Module):
         ### END SOLUTION
 
 
-# %% check="encoder_decoder/encoder_layer" points=9
-# Looks at the weights' names, values in both placements, masks, dropout and gradients.
+# %% check="encoder_decoder/encoder_layer" points=8
+# Checks parameter names, values in both placements, masks, dropout and gradients.
 check("encoder_decoder/encoder_layer", EncoderLayer)
 
 # %% [markdown]
 # ### The stack
 #
-# One layer can combine what it sees directly. To combine *what others have found*,
-# stack layers. The output of one is the input of the next; nothing else changes.
+# One layer can combine what it sees directly. To combine *what other positions have
+# found out*, stack layers: the output of one is the input of the next, and nothing else
+# changes. Two lines of code, and three classic bugs: layers that PyTorch cannot see,
+# layers that are all the same object, and a mask that only the first layer gets.
 #
-# With pre-norm, the road is never normalised, and its vectors grow from layer to layer.
-# So a pre-norm stack ends with **one more norm**. A post-norm stack has just had one,
-# and needs no other. (PyTorch's `nn.Transformer` puts a final norm in both cases. The
-# paper does not.)
+# With pre-norm the residual stream is never normalised, so its vectors grow from layer
+# to layer, and the stack needs **one more norm** at its end. A post-norm stack has just
+# had one. (PyTorch's `nn.Transformer` adds a final norm in both cases; the paper does
+# not.)
 #
-# ### Exercise 4.4 - the encoder stack
+# ### Exercise 4.4 - the stack
 #
-# *time ~10 min · difficulty 2/5 · 6 points*
+# *time ~12 min · difficulty 2/5 · 7 points*
 #
-# **Why it matters.** Two lines, three classic bugs: layers that PyTorch cannot see,
-# layers that are all the same one, and a mask that only the first layer gets.
+# **Task.** Build a stack for any kind of layer: `make_layer()` returns a new one each
+# time. Pass the same `*context` (masks, and for decoder layers the memory) to every
+# layer, then apply the final norm.
 #
-# **What to do.** The stack is not told what a layer looks like. It is given a function
-# `make_layer` that returns a new one. Call it `num_layers` times. Keep the layers in
-# `layers`, and the final norm, if there is one, in `norm`. Each layer gets `x` and the
-# mask. Call the layer itself, as `layer(x, mask)`: its `forward` would leave out hooks,
-# with which exercise 4.13 listens.
+# **Example.** `Stack(lambda: EncoderLayer(12, 3, 20), num_layers=6)` is the encoder of
+# a small BERT.
 #
+# <details><summary>Contract</summary>
+#
+# - Submodules: `layers` and, if a norm is given, `norm`.
+# - `make_layer` is called exactly `num_layers` times.
+# - Every layer is called as `layer(x, *context)`; `layer.forward(...)` would bypass
+#   hooks.
+# - The context is the same for all layers, and a final norm does not change it.
+#
+# </details>
 # <details><summary>Hint 1: a question</summary>
 #
-# How does PyTorch find the parameters of a module that lies in a plain Python list?
-# Which kind of list does it look into?
+# How does PyTorch find the parameters of a module that is stored in a plain Python
+# list? Which kind of list does it look into?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
 #
-# `(B, L, d_model)` all the way.
+# `x` stays `(B, L, d_model)`. `*context` collects any further arguments in a tuple, and
+# a star in a call unpacks it again:
+#
+# ```text
+# encoder:  stack(x, mask)                           context = (mask,)
+# decoder:  stack(x, memory, tgt_mask, memory_mask)  context = the other three
+# ```
 #
 # </details>
 # <details><summary>Hint 3: pseudocode</summary>
 #
 # ```text
 # init:     a list that PyTorch knows, with num_layers fresh layers; remember the norm
-# forward:  for each layer: x becomes what it makes of x and the mask
+# forward:  for each layer: x becomes what it makes of x and the context
 #           if there is a final norm, apply it
 # ```
 #
 # </details>
 
 
-# %% exercise="encoder_decoder/encoder"
-class Encoder(nn.Module):
+# %% exercise="encoder_decoder/stack"
+class Stack(nn.Module):
     """A stack of layers, with a norm at the end if one is given.
 
     Args:
@@ -501,29 +544,34 @@ class Encoder(nn.Module):
         self.norm = nn.Identity() if norm is None else norm
         ### END SOLUTION
 
-    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
-        """Send x `(B, L, d_model)` through all layers, each with the same mask."""
+    def forward(self, x: Tensor, *context: Tensor | None) -> Tensor:
+        """Send x `(B, L, d_model)` through all layers.
+
+        Args:
+            context: what every layer is given besides x: an encoder layer's mask, or
+                a decoder layer's memory and masks; may be empty.
+        """
         ### BEGIN SOLUTION
         for layer in self.layers:
-            x = layer(x, mask)  # (B, L, d_model)
+            x = layer(x, *context)  # (B, L, d_model)
         return self.norm(x)
         ### END SOLUTION
 
 
-# %% check="encoder_decoder/encoder" points=6
-# Uses layers of its own, so that only the stack is judged.
-check("encoder_decoder/encoder", Encoder)
+# %% check="encoder_decoder/stack" points=7
+# Uses layers of its own, of both kinds, so that only the stack is judged.
+check("encoder_decoder/stack", Stack)
 
 # %% [markdown]
-# ### Where should the norm stand? A measurement
+# ### Where should the norm go? A measurement
 #
-# Two encoders of eight layers. Same sizes, same data, same learning rate. The only
-# difference is `norm_first`. The task: at each of eight positions, name the letter that
-# stands at the *mirrored* position. There are 12 letters, so guessing costs
+# Take two encoders of eight layers, with the same sizes, data and learning rate. The
+# only difference is `norm_first`. The task: at each of eight positions, name the letter
+# at the *mirrored* position. There are 12 letters, so guessing has a loss of
 # $\log 12 \approx 2.48$.
 #
 # **Predict first.** Which of the two learns faster? Which has the larger gradients in
-# the last layer, and which one in the first?
+# the last layer, and which in the first?
 
 
 # %% folded=true
@@ -533,11 +581,11 @@ class Mirror(nn.Module):
 
     def __init__(self, norm_first: bool, depth: int = 8, width: int = 32):
         super().__init__()
-        places = positional_encoding.sinusoid(torch.arange(8), width)
+        table = positional_encoding.sinusoid(torch.arange(8), width)
         self.words = positional_encoding.InputLayer(
-            17, width, positional_encoding.PositionalEncoding(places), dropout=0.0
+            17, width, positional_encoding.PositionalEncoding(table), dropout=0.0
         )
-        self.stack = Encoder(
+        self.stack = Stack(
             lambda: EncoderLayer(width, 4, 2 * width, norm_first=norm_first),
             depth,
             nn.LayerNorm(width) if norm_first else None,
@@ -549,7 +597,7 @@ class Mirror(nn.Module):
 
 
 def initialise(model: nn.Module) -> nn.Module:
-    """Xavier's uniform numbers for every matrix; padding's vector stays zero."""
+    """Xavier's uniform values for every matrix; padding's vector stays zero."""
     for parameter in model.parameters():
         if parameter.dim() > 1:
             nn.init.xavier_uniform_(parameter)
@@ -597,14 +645,18 @@ def before_or_after():
 
 # %% [markdown]
 # With the same settings, pre-norm learns and post-norm still guesses. And the
-# gradients? Post-norm's are the larger ones at both ends: by a factor of 1.4 to 1.7 in
-# the first layer, and of 2.4 to 3 in the last. (Two seeds; how a curve runs in between
-# is another story in each of them.)
+# gradients? In the last layer, those of post-norm are two to four times as large. In
+# the first layer the difference is smaller, and with other seeds it can go either way.
 #
-# Post-norm *can* be trained: with a smaller learning rate, and with a warm-up that
-# starts with tiny steps (the paper took 4000 of them). Xiong et al. (2020) show why: at
-# the start, post-norm's gradients near the output are large, and Adam's first steps are
-# then far too bold. With pre-norm the warm-up can be dropped.
+# Post-norm *can* be trained: with a smaller learning rate, and with a **warm-up**, in
+# which the rate rises from almost zero (over 4,000 steps in the paper). It is not that
+# the first gradients point in a bad direction. Even at random weights, the gradient is
+# a perfectly good direction. But Adam divides each component of the gradient by an
+# estimate of its usual magnitude, and in the first step that component is all it knows.
+# So nearly every parameter moves by the full learning rate: in this model 99 % of them
+# do, although the largest gradients are more than 10,000 times the smallest (Liu et al.
+# 2020). Post-norm tolerates this badly (Xiong et al. 2020); with pre-norm the warm-up
+# can often be dropped.
 #
 # **Predict first.** The same post-norm encoder, the same rate of 0.005, 300 steps,
 # twice: once as above, and once with a rate that rises to 0.005 over the first 100
@@ -624,40 +676,45 @@ def post_norm_with_warmup():
 
 
 # %% [markdown]
-# It is: 2.36 without and 1.78 with warm-up after 300 steps (2.35 and 1.78 with another
-# seed). By then the rate is the same in both. A few bold steps at the very start have
-# put the first model into a place from which it hardly finds out again.
+# It is. After 300 steps the loss is about 2.3 without warm-up and 1.8 with it, and a
+# second seed gives the same picture, although the rate has been equal in both runs for
+# the last 200 steps. A few overly large early steps left the first model in a region
+# from which it rarely recovers.
 #
 # That is not the end of the story. A well-trained post-norm model is often as good or
-# better. Here we only claim: pre-norm is *easier to train*.
+# better. We claim only that pre-norm is *easier to train*.
 #
-# *Question in words (4 points).* Follow the road from the input of layer 1 to the
-# output of layer 8, once in each placement. Write down what a vector meets on it, if
-# every sublayer returned zero. Then say in three to five sentences: what does the
-# gradient meet on the way back, why does a pre-norm stack need one more norm at its
+# *Question in words (4 points).* Follow the residual stream from the input of layer 1
+# to the output of layer 8, once in each placement. Write down what a vector meets on
+# the way if every sublayer returns zero. Then say in three to five sentences: what does
+# the gradient meet on the way back, why does a pre-norm stack need one more norm at its
 # end, and which line of `add_and_norm` would you look at if someone's deep model
 # refused to learn?
 #
-# *What a full answer has: both roads (2), the gradient (1), the final norm (1).*
+# *What a full answer has: both placements (2), the gradient (1), the final norm (1).*
 
 # %% [markdown] written="encoder_decoder/norm_placement" points=4
 # *Your answer here*
 #
 # ### BEGIN SOLUTION
 # Pre-norm: the vector meets nothing; the output of layer 8 is the input of layer 1.
-# Post-norm: it passes a LayerNorm twice per layer, sixteen in all. Backwards, the
-# gradient reaches layer 1 unchanged along the pre-norm road, plus what the branches
-# add; with post-norm it is multiplied by sixteen Jacobians of LayerNorm, which rescale
-# it each time. On the pre-norm road every layer adds something and nobody normalises
-# the sum, so its size grows with depth; the norm at the end brings it back before the
-# output layer. I would look at whether the norm stands around the sum or inside the
-# branch.
+# Post-norm: it passes a LayerNorm twice per layer, sixteen in all. (At initialisation,
+# with silent sublayers, these sixteen equal a single one, because normalising a
+# normalised vector changes nothing: whoever notices this has answered well.) Backwards,
+# the gradient reaches layer 1 unchanged along the pre-norm stream, plus what the
+# branches add; with post-norm it is multiplied by sixteen Jacobians of LayerNorm, which
+# rescale it each time. In pre-norm every layer adds something and the sum is never
+# normalised, so its magnitude grows with depth; the norm at the end brings it back
+# before the output layer. I would check whether the norm is applied to the sum or
+# inside the branch.
 # ### END SOLUTION
 
 # %% [markdown]
 # ## 4. The decoder
 #
-# The decoder writes the target, one token after the other. Its layer has *three*
+# The encoder reads a sentence that is there from the beginning. The decoder *writes*
+# one, token after token, and for each token it has two questions: what have I written
+# so far, and what does the source say about it? Its layer therefore has *three*
 # sublayers:
 
 # %%
@@ -666,31 +723,37 @@ drawing("decoder_layer", "4.5", "The three sublayers of a decoder layer.")
 # %% [markdown]
 # 1. **Masked self-attention**: what has been written so far? The mask hides the future.
 # 2. **Cross-attention**: what does the source say about it? The queries come from the
-#    decoder. Keys and values come from the *memory*, the output of the encoder's last
-#    layer.
+#    decoder, the keys and values from the *memory*, which is the output of the
+#    encoder's last layer.
 # 3. **Feed-forward**, as before.
 #
-# The source is known as a whole. So cross-attention has *no* causal mask, only the
-# padding mask of the source.
+# The source is known as a whole, so cross-attention has *no* causal mask, only the
+# padding mask of the source. Two masks, and two sequences of different lengths: there
+# are many ways to mix them up without an error message.
 #
 # ### Exercise 4.5 - the decoder layer
 #
-# *time ~25 min · difficulty 3/5 · 11 points*
+# *time ~25 min · difficulty 3/5 · 10 points*
 #
-# **Why it matters.** Everything that translates, summarises or corrects with an
-# encoder-decoder stands on this layer. It has two masks, two sequences of different
-# lengths, and many ways to mix them up without an error message.
+# **Task.** Assemble the layer like that of 4.3, with three sublayers in the order
+# above. Self-attention gets `tgt_mask`, cross-attention `memory_mask`.
 #
-# **What to do.** Create `self_attention`, `cross_attention`, `feed_forward`, and norms
-# like those of 4.3, `norm1`, `norm2`, `norm3` in the order of the sublayers. Dropout
-# goes where it went in 4.3: into both attentions, into the feed-forward network, and
-# onto each of the three branches. The memory is *not* normalised here: the encoder has
-# done that.
+# **Example.** `DecoderLayer(12, 3, 20)` maps `x (2, 5, 12)` and `memory (2, 7, 12)` to
+# `(2, 5, 12)`.
 #
+# <details><summary>Contract</summary>
+#
+# - Submodules: `self_attention`, `cross_attention`, `feed_forward`, and `norm1`,
+#   `norm2`, `norm3` in the order of the sublayers.
+# - Dropout goes into both attentions, into the feed-forward network, and onto each of
+#   the three branches.
+# - The memory is not normalised: the encoder has done that.
+#
+# </details>
 # <details><summary>Hint 1: a question</summary>
 #
-# One vector must come out for each *target* position. Who therefore asks in
-# cross-attention, and who answers?
+# Cross-attention returns one vector per *target* position. So which sequence provides
+# the queries, and which one the keys and values?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
@@ -778,14 +841,14 @@ class DecoderLayer(nn.Module):
         ### END SOLUTION
 
 
-# %% check="encoder_decoder/decoder_layer" points=11
-# Looks at values in both placements, and at who moves whom, in target and memory.
+# %% check="encoder_decoder/decoder_layer" points=10
+# Checks values in both placements, and which positions of target and memory count.
 check("encoder_decoder/decoder_layer", DecoderLayer)
 
 # %% [markdown]
-# Look at your layers from outside. **Predict first**, on paper: for an encoder layer
-# whose last word is padding, and for a decoder layer, which outputs move when one input
-# changes? There is one thing in the first picture that surprises many.
+# Now look at your layers from outside. **Predict first**, on paper: for an encoder
+# layer whose last word is padding, and for a decoder layer, which outputs change when
+# one input changes? The first of the three pictures surprises many.
 
 
 # %%
@@ -808,87 +871,15 @@ def who_moves_whom():
 
 
 # %% [markdown]
-# The surprise: padding still moves *itself*. A mask forbids others to look at it. It
-# does not remove it. Its own vector goes down the road, and nobody reads it at the end.
+# The surprise is in the lower right corner of the first picture: padding still changes
+# *itself*. A mask forbids other positions to attend to it, but it does not remove it:
+# its own vector travels along the residual stream, and is ignored at the end. In the
+# decoder, an output depends on its own past (the triangle), and on everything in the
+# memory but padding.
 #
-# ### Exercise 4.6 - the decoder stack
-#
-# *time ~5 min · difficulty 2/5 · 5 points*
-#
-# **Why it matters.** *Every* layer of the decoder looks at the same memory: what the
-# *last* layer of the encoder returned. (In many drawings the arrows go from layer to
-# layer. Those drawings are wrong.)
-#
-# **What to do.** As in 4.4. Each layer gets four things, as in `layer(x, memory,
-# tgt_mask, memory_mask)`.
-#
-# <details><summary>Hint 1: a question</summary>
-#
-# Which of the four arguments change from layer to layer?
-#
-# </details>
-# <details><summary>Hint 2: the shapes</summary>
-#
-# `x` stays `(B, Lt, d_model)`, and the memory stays `(B, Ls, d_model)`.
-#
-# </details>
-# <details><summary>Hint 3: pseudocode</summary>
-#
-# ```text
-# for each layer: x becomes what it makes of x, the memory and both masks
-# at the end the norm, if there is one
-# ```
-#
-# </details>
-
-
-# %% exercise="encoder_decoder/decoder"
-class Decoder(nn.Module):
-    """A stack of decoder layers, with a norm at the end if one is given.
-
-    Args:
-        make_layer: called without arguments, returns a new layer each time.
-        num_layers: how many layers.
-        norm: a module for the end of the stack, or None.
-
-    Its modules are named `layers` and, if there is one, `norm`.
-    """
-
-    def __init__(
-        self,
-        make_layer: Callable[[], nn.Module],
-        num_layers: int,
-        norm: nn.Module | None = None,
-    ):
-        super().__init__()
-        ### BEGIN SOLUTION
-        self.layers = nn.ModuleList(make_layer() for _ in range(num_layers))
-        self.norm = nn.Identity() if norm is None else norm
-        ### END SOLUTION
-
-    def forward(
-        self,
-        x: Tensor,
-        memory: Tensor,
-        tgt_mask: Tensor | None = None,
-        memory_mask: Tensor | None = None,
-    ) -> Tensor:
-        """Send x `(B, Lt, d_model)` through all layers, each with the same memory."""
-        ### BEGIN SOLUTION
-        for layer in self.layers:
-            x = layer(x, memory, tgt_mask, memory_mask)  # (B, Lt, d_model)
-        return self.norm(x)
-        ### END SOLUTION
-
-
-# %% check="encoder_decoder/decoder" points=5
-# Uses layers of its own, so that only the stack is judged.
-check("encoder_decoder/decoder", Decoder)
-
-# %% [markdown]
 # ## 5. The Transformer
 #
-# Three attentions, three masks:
+# There are three attentions in the model, and each needs a mask:
 #
 # | attention | queries | keys | mask |
 # |---|---|---|---|
@@ -900,24 +891,31 @@ check("encoder_decoder/decoder", Decoder)
 drawing("whole_model", "4.7", "The whole model, each attention with its mask.")
 
 # %% [markdown]
-# In the masks, rows are queries and columns are keys; pink may be seen. A padding mask
-# always belongs to the *keys*. So two masks are enough for three attentions.
+# In the masks of the drawing, rows are queries and columns are keys; what is pink is
+# allowed. A padding mask always belongs to the *keys*, so two masks are enough for
+# three attentions. With a wrong mask everything runs and the loss goes down, but the
+# model is wrong, and if source and target have the same length, even the shapes fit.
 #
-# ### Exercise 4.7 - two masks for three attentions
+# ### Exercise 4.6 - two masks for three attentions
 #
 # *time ~10 min · difficulty 2/5 · 6 points*
 #
-# **Why it matters.** With a wrong mask everything runs, the loss goes down, and the
-# model is wrong. With equal lengths you do not even get an error about shapes.
+# **Task.** Make both masks from the ids, with `padding_mask`, `causal_mask` and
+# `combine_masks` from `attention` (unit 2).
 #
-# **What to do.** Make both masks from the ids. `attention.padding_mask`,
-# `attention.causal_mask` and `attention.combine_masks` of unit 2 are there for you.
-# Both masks are boolean and have three dimensions, or four if you like.
+# **Example.** For `src = [[5, 7, 0]]` and `tgt = [[1, 9]]`, `src_mask` is
+# `[[[True, True, False]]]`, and `tgt_mask` is the 2 × 2 triangle.
 #
+# <details><summary>Contract</summary>
+#
+# - Both masks are boolean tensors of three or four dimensions, with or without padding.
+# - Padding may appear anywhere in `src`, and anywhere in `tgt` except at the beginning.
+#
+# </details>
 # <details><summary>Hint 1: a question</summary>
 #
-# Whose padding matters when the decoder looks at the memory: that of the asker, or that
-# of the one who is asked?
+# Whose padding matters when the decoder attends to the memory: that of the queries, or
+# that of the keys?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
@@ -947,7 +945,8 @@ def make_masks(src: Tensor, tgt: Tensor, pad_id: int = 0) -> tuple[Tensor, Tenso
 
     Args:
         src: ids of the source, `(B, Ls)`, int64.
-        tgt: ids that the decoder reads, `(B, Lt)`, int64; rows start with a real one.
+        tgt: ids that the decoder reads, `(B, Lt)`, int64; the first id of a row is
+            never padding.
         pad_id: the id of the padding token.
 
     Returns:
@@ -966,58 +965,56 @@ def make_masks(src: Tensor, tgt: Tensor, pad_id: int = 0) -> tuple[Tensor, Tenso
 
 
 # %% check="encoder_decoder/make_masks" points=6
-# Looks at who may attend to whom in all three attentions.
+# Checks who may attend to whom in all three attentions.
 check("encoder_decoder/make_masks", make_masks)
 
 # %% [markdown]
-# Now put everything together.
+# Now put everything together. This is the model of the paper, and of units 5 and 6.
 
 # %%
 drawing("wiring", "4.8", "The modules of the Transformer and what they exchange.")
 
 # %% [markdown]
 # `source` and `target` are `InputLayer`s of unit 1: embedding, times
-# $\sqrt{d_\text{model}}$, plus positions, dropout. `output` is a linear layer that
+# $\sqrt{d_\text{model}}$, plus positions, then dropout. `output` is a linear layer that
 # gives each word of the target vocabulary a score, a *logit*. There is no softmax at
-# the end: the loss, `F.cross_entropy`, has its own.
+# the end, because the loss, `F.cross_entropy`, applies its own.
 #
-# **Shared embeddings.** If both languages use one vocabulary, one table can serve three
-# times: for the source, for the target and as the weight of the output layer (section
-# 3.4 of the paper; Press and Wolf 2017). "Serve" means: *the same* parameter, not a
-# copy. A copy would be equal on the first day only.
+# `encode` and `decode` are separate methods, because a source is read once, while the
+# decoder runs again for every word that it writes. (This is not yet the *key-value
+# cache* that you will hear of. Here every call of `decode` computes the keys and values
+# of the whole prefix again; a cache keeps those of earlier positions.)
 #
-# ### Exercise 4.8 - the Transformer
+# ### Exercise 4.7 - the Transformer
 #
-# *time ~35 min · difficulty 4/5 · 11 points*
+# *time ~35 min · difficulty 4/5 · 10 points*
 #
-# **Why it matters.** This is the model of the paper, and of units 5 and 6.
+# **Task.** Assemble the model from two input layers, two stacks and a final
+# `nn.Linear`. `encode` reads the source, `decode` turns target ids and memory into
+# logits, and `forward` calls both.
 #
-# **What to do.** Build it from your parts, with these names:
+# **Example.** `Transformer(12, 9, d_model=16, num_heads=2, num_layers=2, d_ff=32)` maps
+# source ids `(3, 7)` and target ids `(3, 5)` to logits `(3, 5, 9)`.
 #
-# - `source`, `target`: `positional_encoding.InputLayer(vocab, d_model, positions,
-#   dropout, padding_idx)`. It keeps its table as `embedding`, and `padding_idx` is the
-#   token whose vector is zero and stays zero: your `pad_id` (if you fill the weights
-#   with numbers of your own, padding's vector must be set to zero again);
-# - `encoder`, `decoder`: your stacks, whose layers get `dropout`, `norm_first` and
-#   `activation`; both get a final `nn.LayerNorm(d_model)` of their own if `norm_first`,
-#   otherwise none;
-# - `output`: `nn.Linear` from `d_model` to the target vocabulary, with bias.
+# <details><summary>Contract</summary>
 #
-# `positions` is a module that adds positions. Source and target share it: both input
-# layers get the *same* module, not two copies. If it is None, take the sinusoids:
-# `positional_encoding.PositionalEncoding(table)` with the table
-# `positional_encoding.sinusoid(torch.arange(max_len), d_model)`.
+# - Submodules `source` and `target`: `positional_encoding.InputLayer(vocab, d_model,
+#   positions, dropout, padding_idx)`.
+# - Both input layers have the same `positions` module. The default is
+#   `positional_encoding.PositionalEncoding(table)` with the sinusoids of positions 0 to
+#   `max_len - 1`.
+# - `pad_id` is the `padding_idx` of both embeddings: its vector starts at zero and is
+#   never trained.
+# - Submodules `encoder` and `decoder`: a `Stack` of `num_layers` layers each. If
+#   `norm_first`, each ends in an `nn.LayerNorm(d_model)` of its own, otherwise in none.
+# - Submodule `output`: an `nn.Linear` with bias.
+# - `decode` depends on its arguments alone, not on what `encode` was called with.
 #
-# If `shared_embedding`: `target` is the very module `source`, and `output.weight` is
-# the parameter `source.embedding.weight`, with its zero vector for padding. Different
-# vocabulary sizes are then a `ValueError`. (Through the output layer, training does
-# reach that row. Thanks to the masks, nobody looks at it.)
-#
+# </details>
 # <details><summary>Hint 1: a question</summary>
 #
-# At use, the source is read once, but the decoder runs once per written word. What
-# should `encode` return so that it need not be called again? Which masks can `decode`
-# make from the ids?
+# Which masks can `encode` and `decode` make from the ids that they are given? And why
+# does `decode` need `src`, if it has the memory already?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
@@ -1026,19 +1023,17 @@ drawing("wiring", "4.8", "The modules of the Transformer and what they exchange.
 # encode   src (B, Ls)                    -> memory (B, Ls, d_model)
 # decode   tgt (B, Lt), memory, src       -> logits (B, Lt, tgt_vocab)
 # forward  src, tgt                       -> logits (B, Lt, tgt_vocab)
-# nn.Linear(a, b).weight   (b, a)            nn.Embedding(b, a).weight   (b, a)
 # ```
 #
 # </details>
 # <details><summary>Hint 3: pseudocode</summary>
 #
 # ```text
-# init:     refuse shared embeddings of different sizes
-#           positions, if none were given: one module for both sides
-#           source; target: the same module, or one of its own
+# init:     positions, if none were given: one module for both sides
+#           source; target
 #           encoder: a stack of num_layers encoder layers, with a norm if norm_first
 #           decoder: the same with decoder layers (and a norm of its own)
-#           output; if shared, replace its weight by the embedding's
+#           output
 # encode:   source, then the encoder with the padding mask of src
 # decode:   both masks; target, then the decoder, then the output layer
 # forward:  decode what encode returns
@@ -1055,15 +1050,11 @@ class Transformer(nn.Module):
         src_vocab, tgt_vocab: sizes of the vocabularies.
         d_model, num_heads, d_ff, dropout, norm_first, activation: as in `EncoderLayer`.
         num_layers: layers of the encoder, and of the decoder.
-        shared_embedding: one table for source, target and output.
-        pad_id: the token that nobody attends to.
+        pad_id: the padding token, which is masked as a key.
         max_len: positions of the sinusoid table.
         positions: a module that adds positions to `(B, L, d_model)`; None: sinusoids.
 
     Its modules are named `source`, `target`, `encoder`, `decoder` and `output`.
-
-    Raises:
-        ValueError: shared_embedding with vocabularies of different sizes.
     """
 
     def __init__(
@@ -1077,15 +1068,12 @@ class Transformer(nn.Module):
         dropout: float = 0.0,
         norm_first: bool = False,
         activation: str = "relu",
-        shared_embedding: bool = False,
         pad_id: int = 0,
         max_len: int = 512,
         positions: nn.Module | None = None,
     ):
         super().__init__()
         ### BEGIN SOLUTION
-        if shared_embedding and src_vocab != tgt_vocab:
-            raise ValueError(f"one table cannot hold {src_vocab} and {tgt_vocab} words")
         if positions is None:
             table = positional_encoding.sinusoid(torch.arange(max_len), d_model)
             positions = positional_encoding.PositionalEncoding(table)
@@ -1095,18 +1083,16 @@ class Transformer(nn.Module):
                 vocab, d_model, positions, dropout, pad_id
             )
 
-        def stack(kind: type, layer: type) -> nn.Module:
+        def stack(layer: type) -> nn.Module:
             sizes = (d_model, num_heads, d_ff, dropout, norm_first, activation)
             norm = nn.LayerNorm(d_model) if norm_first else None
-            return kind(lambda: layer(*sizes), num_layers, norm)
+            return Stack(lambda: layer(*sizes), num_layers, norm)
 
         self.source = embedding(src_vocab)
-        self.target = self.source if shared_embedding else embedding(tgt_vocab)
-        self.encoder = stack(Encoder, EncoderLayer)
-        self.decoder = stack(Decoder, DecoderLayer)
+        self.target = embedding(tgt_vocab)
+        self.encoder = stack(EncoderLayer)
+        self.decoder = stack(DecoderLayer)
         self.output = nn.Linear(d_model, tgt_vocab)
-        if shared_embedding:
-            self.output.weight = self.source.embedding.weight
         self.pad_id = pad_id
         ### END SOLUTION
 
@@ -1137,35 +1123,237 @@ class Transformer(nn.Module):
         ### END SOLUTION
 
 
-# %% check="encoder_decoder/transformer" points=11
-# Looks at the weights' names, logits, both placements, padding, sharing, who moves.
+# %% check="encoder_decoder/transformer" points=10
+# Checks parameter names, logits, both placements, padding, and which ids count.
 check("encoder_decoder/transformer", Transformer)
 
 # %% [markdown]
-# **Predict first.** The paper's base model: 6 + 6 layers, `d_model` 512, 8 heads,
-# `d_ff` 2048, and a shared vocabulary of 37,000. How many parameters? And without
-# sharing?
+# *Every* layer of the decoder attends to the same memory: what the *last* layer of the
+# encoder returned. In many drawings the arrows go from layer to layer, from the first
+# to the first and the last to the last. Those drawings are wrong.
+#
+# ## 6. Tied embeddings
+#
+# The paper's base model has 6 + 6 layers and a vocabulary of 37,000 tokens that both
+# languages share. That makes three tables of 37,000 rows and 512 columns: one for the
+# source, one for the target, and one as the weight of the output layer.
+#
+# **Predict first.** How many million parameters does the whole model have, and how many
+# of them are in these three tables?
+#
+# All three have one row per token, so one table can serve three times (section 3.4 of
+# the paper; Press and Wolf 2017). "Serve" means *the same* parameter, not a copy, which
+# would differ after the first training step.
+#
+# ### Exercise 4.8 - tied embeddings
+#
+# *time ~10 min · difficulty 2/5 · 4 points*
+#
+# **Task.** Make source, target and output of a model use the source's table, and return
+# the model.
+#
+# **Example.** After `tie_embeddings(model)`,
+# `model.output.weight is model.source.embedding.weight`.
+#
+# <details><summary>Contract</summary>
+#
+# - `source.embedding.weight`, `target.embedding.weight` and `output.weight` become one
+#   `nn.Parameter`.
+# - Its values are those of the source's table, so padding's vector is still zero.
+# - The bias of the output layer is not changed.
+# - Vocabularies of different sizes raise a `ValueError`, and the model is not changed.
+#
+# </details>
+# <details><summary>Hint 1: a question</summary>
+#
+# `nn.Embedding(b, a).weight` has the shape `(b, a)`. And `nn.Linear(a, b).weight`?
+#
+# </details>
+# <details><summary>Hint 2: the shapes</summary>
+#
+# ```text
+# source.embedding.weight    (vocab, d_model)
+# target.embedding.weight    (vocab, d_model)
+# output.weight              (vocab, d_model)
+# ```
+#
+# </details>
+# <details><summary>Hint 3: pseudocode</summary>
+#
+# ```text
+# refuse tables of different shapes
+# table = the source's parameter
+# assign it to the other two modules, as their weight (not as its data)
+# return the model
+# ```
+#
+# </details>
+
+
+# %% exercise="encoder_decoder/tied_embeddings"
+def tie_embeddings(model: nn.Module) -> nn.Module:
+    """Let one table serve as source embedding, target embedding and output weight.
+
+    Args:
+        model: has `source.embedding`, `target.embedding` and `output`, like
+            `Transformer`; changed in place.
+
+    Returns:
+        The same model.
+
+    Raises:
+        ValueError: the vocabularies differ in size.
+    """
+    ### BEGIN SOLUTION
+    table = model.source.embedding.weight  # (vocab, d_model)
+    if model.output.weight.shape != table.shape:
+        raise ValueError(f"{len(table)} and {len(model.output.weight)} words")
+    model.target.embedding.weight = model.output.weight = table
+    return model
+    ### END SOLUTION
+
+
+# %% check="encoder_decoder/tied_embeddings" points=4
+# Checks which parameters are one, their values and gradients, and the error.
+check("encoder_decoder/tied_embeddings", tie_embeddings)
 
 
 # %%
 @demo
 def how_large():
     with torch.device("meta"):  # shapes only: no memory is used
-        for shared in (True, False):
-            model = Transformer(37_000, 37_000, 512, 8, 6, 2048,
-                                shared_embedding=shared)  # fmt: skip
+        model = Transformer(37_000, 37_000, 512, 8, 6, 2048)
+        for name in ("three tables", "one table"):
             count = sum(parameter.numel() for parameter in model.parameters())
-            print(f"shared embedding {shared!s:>5}: {count / 1e6:5.1f} million")
+            print(f"{name:<13} {count / 1e6:5.1f} million parameters")
+            model = tie_embeddings(model)
 
 
 # %% [markdown]
-# The paper's Table 3 says 65 million for the base model, rounded, with its vocabulary.
+# Your reward for three lines: 101 million parameters shrink to 63 million. The three
+# tables held 57 million, more than half of the model, and one of them is enough. (Table
+# 3 of the paper says 65 million for its base model.)
 #
-# ## 6. Yours is PyTorch's
+# One row deserves a thought, that of padding. An `nn.Embedding` never trains it, but
+# the output layer does, because a logit for padding is computed at every position. Does
+# it matter that this vector is no longer zero? No: the masks see to it that padding is
+# never attended to, whatever its vector is.
+#
+# ## 7. What does a layer cost?
+#
+# A parameter count does not depend on how long the text is. The work does, and so does
+# the memory that training needs. Count both for one encoder layer and one sequence of
+# length $L$. Multiplying $(m \times k)$ by $(k \times n)$ takes $2mkn$ floating-point
+# operations (FLOPs): $k$ multiplications and $k$ additions per entry.
+#
+# For the backward pass, training has to keep what was computed on the way. The two
+# largest tensors are the attention weights of all heads, and the hidden vectors of the
+# feed-forward network.
+#
+# **Predict first.** Again `d_model = 512`, 8 heads and `d_ff = 2048`. From which length
+# on does attention take more FLOPs than the feed-forward network? And from which length
+# on do its weights need more memory than the hidden vectors: 256, 1,024 or 4,096?
+#
+# ### Exercise 4.9 - FLOPs and memory
+#
+# *time ~12 min · difficulty 2/5 · 4 points*
+#
+# **Task.** Count, for one sequence: FLOPs of multi-head attention, FLOPs of the
+# feed-forward network, entries of the attention weights, and entries of the hidden
+# vectors.
+#
+# **Example.** `layer_cost(10, d_model=4, num_heads=2, d_ff=16)` is
+# `(2880, 2560, 200, 160)`.
+#
+# <details><summary>Contract</summary>
+#
+# - Only matrix products count, each with $2mkn$ FLOPs; biases, softmax, activation and
+#   scaling are left out.
+# - Attention includes its four projections.
+# - The results are integers.
+#
+# </details>
+# <details><summary>Hint 1: a question</summary>
+#
+# Multi-head attention has six matrix products: four projections, the scores and the
+# weighted sum. Which of them does the number of heads change? Which of them have $L$ in
+# them twice?
+#
+# </details>
+# <details><summary>Hint 2: the shapes</summary>
+#
+# ```text
+# one projection       (L, d_model) times (d_model, d_model)
+# scores, each head    (L, d_k) times (d_k, L)
+# sum, each head       (L, L) times (L, d_k)
+# feed-forward         (L, d_model) times (d_model, d_ff), and back again
+# ```
+#
+# </details>
+# <details><summary>Hint 3: pseudocode</summary>
+#
+# ```text
+# attention    = 4 projections + (scores + weighted sum) of all heads
+# feed-forward = its two products
+# weights      = one entry for each head, query and key
+# hidden       = one entry for each position and hidden component
+# ```
+#
+# </details>
+
+
+# %% exercise="encoder_decoder/layer_cost"
+def layer_cost(
+    length: int, d_model: int, num_heads: int, d_ff: int
+) -> tuple[int, int, int, int]:
+    """What an encoder layer computes and keeps for one sequence.
+
+    Args:
+        length: number of positions.
+        d_model: size of the vectors.
+        num_heads: number of heads; it divides d_model.
+        d_ff: size of the hidden vectors of the feed-forward network.
+
+    Returns:
+        FLOPs of multi-head attention, FLOPs of the feed-forward network, entries of the
+        attention weights, and entries of the hidden vectors.
+    """
+    ### BEGIN SOLUTION
+    projections = 4 * 2 * length * d_model * d_model
+    scores_and_sum = 2 * 2 * length * length * d_model  # d_model = h * d_k
+    feed_forward = 2 * 2 * length * d_model * d_ff
+    weights = num_heads * length * length
+    return projections + scores_and_sum, feed_forward, weights, length * d_ff
+    ### END SOLUTION
+
+
+# %% check="encoder_decoder/layer_cost" points=4
+# Compares your four counts for several sizes.
+check("encoder_decoder/layer_cost", layer_cost)
+
+
+# %%
+@demo
+def when_attention_overtakes():
+    lengths = [2**n for n in range(5, 15)]
+    costs = [layer_cost(length, 512, 8, 2048) for length in lengths]
+    pictures.costs(lengths, costs)
+
+
+# %% [markdown]
+# Memory first: the weights overtake the hidden vectors at $L = d_\text{ff} / h = 256$,
+# far earlier than most people guess. FLOPs follow at $L = d_\text{ff} -
+# 2\,d_\text{model} = 1024$. Below that length, a Transformer is mostly a feed-forward
+# network with a little attention in it, and a faster attention saves little *time*. But
+# from a few hundred tokens on, attention dominates the *memory*, unless the weights are
+# never stored. FlashAttention (Dao et al. 2022) computes exactly the same output block
+# by block without storing them, and that is why long contexts became affordable.
+#
+# ## 8. Yours is PyTorch's
 #
 # PyTorch has `nn.TransformerEncoderLayer`, `nn.TransformerDecoderLayer` and
-# `nn.Transformer`. If yours is right, there must be weights for which both compute the
-# same. There are: *your own*. Only the names differ.
+# `nn.Transformer`. If your modules are correct, there must be weights for which both
+# compute the same. There are: *your own*. Only the names differ.
 #
 # | yours | PyTorch's |
 # |---|---|
@@ -1175,12 +1363,10 @@ def how_large():
 # | `w_o` | `out_proj` |
 # | `feed_forward.linear1`, `feed_forward.linear2` | `linear1`, `linear2` |
 # | `norm1` and so on, `layers.0` and so on | the same |
-#
-# The next cell rewrites the names and joins the three projections, one below the other.
-# Read it: it is the border crossing of unit 3, for whole models.
 
 
-# %%
+# %% folded=true
+# @title Your parameters under PyTorch's names, the three projections in one
 def to_pytorch(state: dict[str, Tensor]) -> dict[str, Tensor]:
     """Your parameters under the names of PyTorch's Transformer modules.
 
@@ -1212,8 +1398,8 @@ def to_pytorch(state: dict[str, Tensor]) -> dict[str, Tensor]:
 
 
 # %% [markdown]
-# Now the proof. Random weights, both placements, ReLU and GELU, causal and padding
-# masks. Two traps are in this cell: PyTorch's masks mean the opposite of ours (unit 2),
+# Now the proof: random weights, both placements, ReLU and GELU, causal and padding
+# masks. Two traps are in this cell. PyTorch's masks mean the opposite of ours (unit 2),
 # and its post-norm Transformer has two final norms, which we take out.
 
 
@@ -1260,16 +1446,16 @@ def same_as_pytorch():
 # encoder.layer.3.attention.output.LayerNorm    each with a .weight and a .bias
 # ```
 #
-# **Predict first.** Some are called by what they *are*, others by where they *come*.
-# Which two of your parts are called `output.dense` and `attention.output.dense`? Both
-# are linear layers at the end of something.
+# **Predict first.** Some are named after what they *are*, others after where they
+# *come*. Which two of your modules are called `output.dense` and
+# `attention.output.dense`? Both are linear layers at the end of something.
 #
-# ### Exercise 4.9 - BERT's names
+# ### Exercise 4.10 - BERT's names
 #
-# *time ~20 min · difficulty 2/5 · 6 points*
+# *time ~20 min · difficulty 2/5 · 5 points*
 #
-# **Task.** Fill in the table: for each part of BERT's layer, its name in your
-# `EncoderLayer`. The loop below the table is given; in section 9 it loads a published
+# **Task.** Fill in the table: for each module of BERT's layer, its name in your
+# `EncoderLayer`. The loop below the table is given; in section 11 it loads a published
 # model.
 #
 # **Example.** `encoder.layer.3.attention.self.query.bias` becomes
@@ -1286,8 +1472,8 @@ def same_as_pytorch():
 # </details>
 # <details><summary>Hint 1: a question</summary>
 #
-# In which order does a post-norm encoder layer call its eight parts? BERT's list above
-# is in the same order, column by column.
+# In which order does a post-norm encoder layer call its eight modules? BERT's list
+# above is in the same order, column by column.
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
@@ -1303,7 +1489,7 @@ def same_as_pytorch():
 # <details><summary>Hint 3: pseudocode</summary>
 #
 # ```text
-# the three projections into heads, and the one behind them
+# the three projections into heads, and the one that follows the heads
 # the norm of the attention
 # the two layers of the feed-forward network: the wide one comes first
 # the norm of the feed-forward network
@@ -1314,13 +1500,13 @@ def same_as_pytorch():
 
 # %% exercise="encoder_decoder/from_bert"
 def from_bert(published: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """The weights of a published BERT, under the names of your `Encoder`.
+    """The weights of a published BERT, under the names of your encoder.
 
     Args:
         published: tensors by BERT's names, under any prefix.
 
     Returns:
-        The state dict of an `Encoder` of as many post-norm `EncoderLayer`s.
+        The state dict of a `Stack` of as many post-norm `EncoderLayer`s.
     """
     ### BEGIN SOLUTION
     names = {
@@ -1344,43 +1530,50 @@ def from_bert(published: Mapping[str, Tensor]) -> dict[str, Tensor]:
     return state
 
 
-# %% check="encoder_decoder/from_bert" points=6
-# Looks at names and tensors, for models of several depths and prefixes.
+# %% check="encoder_decoder/from_bert" points=5
+# Checks names and tensors, for models of several depths and prefixes.
 check("encoder_decoder/from_bert", from_bert)
 
 # %% [markdown]
-# `attention.output.dense` is the projection behind the heads, your `w_o`, and
-# `output.dense` the second layer of the feed-forward network. Nothing in the file says
-# so: the *order of the calls* does, and you know it because you wrote it.
+# `attention.output.dense` is the projection that follows the heads, your `w_o`, and
+# `output.dense` is the second layer of the feed-forward network. Nothing in the file
+# says so: the *order of the calls* does, and you know it because you wrote it.
 #
-# ## 7. Three families
+# ## 9. Three families
 #
-# The parts can be used in three ways. What differs is *who may see whom*, and what is
-# asked in training.
+# The parts can be used in three ways. What differs is *who may attend to whom*, and
+# what the model is asked in training, its **objective**.
 #
-# | family | parts | sees | is asked | known examples |
+# | family | parts | each position attends to | is asked | known examples |
 # |---|---|---|---|---|
-# | encoder-only | encoder | both sides | which tokens were hidden? | BERT |
+# | encoder-only | encoder | both sides | which tokens were masked? | BERT |
 # | decoder-only | encoder with a causal mask | the left side | what comes next? | GPT |
 # | encoder-decoder | both | all of the source, the left side of the target | what comes next, given the source? | T5, BART, the paper |
 #
-# A "decoder-only" model has no cross-attention, as there is no memory to look at. What
-# is left of a decoder layer then? *An encoder layer with a causal mask.* So one class
-# serves the first two families.
+# A "decoder-only" model has no cross-attention, as there is no memory to attend to.
+# What is left of a decoder layer then? *An encoder layer with a causal mask.* So the
+# difference between BERT and GPT is one mask, and the objective.
 #
-# ### Exercise 4.10 - one class for two families
+# ### Exercise 4.11 - one class for two families
 #
-# *time ~15 min · difficulty 3/5 · 7 points*
+# *time ~15 min · difficulty 3/5 · 6 points*
 #
-# **Why it matters.** The difference between BERT and GPT is one mask (and the question
-# they are asked).
+# **Task.** Build a language model from an `InputLayer`, a `Stack` of encoder layers and
+# a linear layer. Padding is never attended to; if `causal`, neither is the future.
 #
-# **What to do.** Build it from `InputLayer`, `Encoder` and a linear layer, with the
-# names `input`, `encoder` and `output`. Positions are the sinusoids, as in 4.8, and
-# `pad_id` is again the `padding_idx` of the input layer, whose vector is zero. Dropout
-# goes into the input layer and into all layers of the encoder, which ends with a norm
-# if `norm_first`. Padding is never attended to. If `causal`, neither is the future.
+# **Example.** `LanguageModel(20, 16, 2, 3, 32, causal=True)` maps ids `(4, 7)` to
+# logits `(4, 7, 20)`.
 #
+# <details><summary>Contract</summary>
+#
+# - Submodules: `input` (an `InputLayer`), `encoder` (a `Stack`), `output`
+#   (`nn.Linear`).
+# - Positions are sinusoids and `pad_id` is the `padding_idx`, as in 4.7.
+# - Dropout goes into the input layer and into all encoder layers.
+# - With `norm_first`, the stack ends in an `nn.LayerNorm(d_model)`, otherwise in none.
+# - Padding is never attended to.
+#
+# </details>
 # <details><summary>Hint 1: a question</summary>
 #
 # Which of the masks depends on the ids, and which one only on their number?
@@ -1415,8 +1608,8 @@ class LanguageModel(nn.Module):
         vocab: size of the vocabulary.
         d_model, num_heads, d_ff, dropout, norm_first, activation: as in `EncoderLayer`.
         num_layers: how many layers.
-        causal: whether each position may see only itself and earlier ones.
-        pad_id: the token that nobody attends to.
+        causal: whether each position attends only to itself and earlier ones.
+        pad_id: the padding token, which is masked as a key.
         max_len: positions of the sinusoid table.
 
     Its modules are named `input`, `encoder` and `output`.
@@ -1445,7 +1638,7 @@ class LanguageModel(nn.Module):
         )
         sizes = (d_model, num_heads, d_ff, dropout, norm_first, activation)
         norm = nn.LayerNorm(d_model) if norm_first else None
-        self.encoder = Encoder(lambda: EncoderLayer(*sizes), num_layers, norm)
+        self.encoder = Stack(lambda: EncoderLayer(*sizes), num_layers, norm)
         self.output = nn.Linear(d_model, vocab)
         self.causal = causal
         self.pad_id = pad_id
@@ -1462,28 +1655,28 @@ class LanguageModel(nn.Module):
         ### END SOLUTION
 
 
-# %% check="encoder_decoder/language_model" points=7
-# Looks at logits of both kinds, and at who moves whom.
+# %% check="encoder_decoder/language_model" points=6
+# Checks the logits of both kinds, and which ids they depend on.
 check("encoder_decoder/language_model", LanguageModel)
 
 # %% [markdown]
 # ### The masks of BERT, of GPT, and of libraries
 #
-# In the libraries that most people use, a tokenizer returns `attention_mask` with the
-# ids: `(B, L)`, 1 for a real token, 0 for padding. It has no row for the query, since
-# it only says which *keys* are real. The causal part is not in it: a GPT-like model
-# adds it inside, a BERT-like model does not.
+# In the libraries that most people use, a tokenizer returns an `attention_mask` with
+# the ids: `(B, L)`, 1 for a real token, 0 for padding. It has no row for the query,
+# since it only says which *keys* are real. The causal part is not in it: a GPT-like
+# model adds it internally, a BERT-like model does not.
 #
-# | who | form | opens |
+# | used by | form | allowed |
 # |---|---|---|
 # | this course, `F.scaled_dot_product_attention` | boolean, up to `(B, h, Lq, Lk)` | `True` |
 # | `attention_mask` of *transformers* | `(B, L)`, integers; keys only | 1 |
 # | `nn.MultiheadAttention`, `nn.Transformer` | boolean | `False` |
-# | a mask of numbers, in many places | added to the scores | 0 (closed: `-inf`) |
+# | additive masks, in many places | floats, added to the scores | 0 (masked: `-inf`) |
 #
 # **Predict first**, on paper: the masks of both families for the ids below, `(L, L)`,
-# made from the same `attention_mask`. (The padding stands on the left here, as
-# libraries do it for generation.)
+# made from the same `attention_mask`. (The padding is on the left here, as libraries do
+# it for generation.)
 
 
 # %%
@@ -1498,41 +1691,171 @@ def one_attention_mask_two_families():
     }
     added = torch.zeros(5, 5).masked_fill(~masks["GPT-like: (B, L, L)"], -math.inf)
     pictures.masks(masks, ["‹pad›", "‹pad›", "the", "cat", "sat"])
-    print("the GPT-like mask as numbers to add, last row:", added[-1].tolist())
+    print("the GPT-like mask in additive form, last row:", added[-1].tolist())
 
 
 # %% [markdown]
-# Look at the first two rows on the right: with padding on the *left*, a causal mask
-# leaves padding queries with no key at all. That is the row of unit 2 that gives `nan`.
-# Libraries open such rows again or overwrite their result. We pad on the right, where
-# every row sees at least BOS.
+# In the BERT-like mask, all five rows are alike: every query may attend to the three
+# real tokens. The GPT-like mask adds the triangle, and its first two rows are *empty*:
+# a padding query on the left has nothing but padding before it. That is the row of unit
+# 2 whose softmax is `nan`.
 #
-# ### Family one: fill in what was hidden
+# ### Padding on the left
 #
-# Some tokens of a sentence are replaced by a special token `MASK`. The model must name
-# the *original* ones. Only the hidden places count in the loss: elsewhere the answer
-# stands in the input. Places that do not count get the target `-100`, which
-# `F.cross_entropy` ignores by default.
+# Why would anybody pad on the left? Because a GPT writes at the right end. If a batch
+# holds *the cat sat* and *hello*, the next tokens must be appended in the same column,
+# so the padding has to go to the front. Two things then break. Masked rows are empty,
+# and *hello* is no longer at position 0, as it was in training.
 #
-# (BERT leaves some of the chosen tokens as they are and replaces some by random ones,
+# The cure is simple. Let every padding position attend to itself, so that no row is
+# empty; no real token attends to it, so its output harms nobody. And count positions
+# from the first real token.
+#
+# ### Exercise 4.12 - left padding
+#
+# *time ~12 min · difficulty 3/5 · 4 points*
+#
+# **Task.** For left-padded ids, return a causal mask without empty rows, and positions
+# that count from the first real token.
+#
+# **Example.** For `[[0, 0, 7, 5]]`, the positions are `0, 0, 0, 1`. In the mask, query
+# 3 attends to keys 2 and 3 only.
+#
+# <details><summary>Contract</summary>
+#
+# - A real token attends to the real tokens up to and including itself, and to nothing
+#   else.
+# - The row of a padding token is not empty; what else is in it does not matter.
+# - Real tokens have the positions 0, 1, 2, and so on. Padding has any position from 0
+#   to `L - 1`.
+# - The mask is boolean, the positions are int64.
+#
+# </details>
+# <details><summary>Hint 1: a question</summary>
+#
+# Which matrix allows every position to attend to itself and to nothing else? How do you
+# combine it with a mask, so that what either allows is allowed?
+#
+# For the positions: if you count the real tokens from the left, what is the count at
+# the first one?
+#
+# </details>
+# <details><summary>Hint 2: the shapes</summary>
+#
+# ```text
+# real             (B, L)       which ids are no padding
+# causal              (L, L)
+# real keys        (B, 1, L)
+# mask             (B, L, L)
+# positions        (B, L)
+# ```
+#
+# </details>
+# <details><summary>Hint 3: pseudocode</summary>
+#
+# ```text
+# mask      = causal and real key, or query = key
+# positions = running count of real tokens, minus one, but never below zero
+# ```
+#
+# </details>
+
+
+# %% exercise="encoder_decoder/left_padding"
+def left_padding(ids: Tensor, pad_id: int = 0) -> tuple[Tensor, Tensor]:
+    """Mask and positions for a decoder-only model whose batch is padded on the left.
+
+    Args:
+        ids: `(B, L)`, int64; padding is at the beginning only, and each row has at
+            least one real token.
+        pad_id: the id of the padding token.
+
+    Returns:
+        The mask `(B, L, L)`, bool, and the positions `(B, L)`, int64.
+    """
+    ### BEGIN SOLUTION
+    real = ids != pad_id  # (B, L)
+    causal = attention.causal_mask(ids.size(1)).to(ids.device)  # (L, L)
+    itself = torch.eye(ids.size(1), dtype=torch.bool, device=ids.device)  # (L, L)
+    mask = causal & real[:, None] | itself  # (B, L, L)
+    return mask, (real.cumsum(1) - 1).clamp(min=0)
+    ### END SOLUTION
+
+
+# %% check="encoder_decoder/left_padding" points=4
+# Checks the rows of real tokens, that no row is empty, and the positions.
+check("encoder_decoder/left_padding", left_padding)
+
+# %% [markdown]
+# **Predict first.** A causal model of two layers reads *hello* (one real token) behind
+# two positions of padding. It reads it with the plain mask, with your mask but
+# positions 0, 1, 2, and with both of yours. Which of the three gives the logits of
+# *hello* alone?
+
+
+# %%
+@demo
+def hello_behind_padding():
+    torch.manual_seed(12)
+    model = LanguageModel(20, 16, 2, num_layers=2, d_ff=32, causal=True).eval()
+    alone, padded = torch.tensor([[7]]), torch.tensor([[0, 0, 7]])
+    mask, positions = left_padding(padded)
+    words = model.input.embedding(padded) * model.input.scale  # (1, 3, 16)
+
+    def logits(mask: Tensor, positions: Tensor) -> Tensor:
+        x = words + positional_encoding.sinusoid(positions, 16)
+        return model.output(model.encoder(x, mask))[0, -1]  # (20,)
+
+    plain = attention.combine_masks(
+        attention.padding_mask(padded), attention.causal_mask(3)
+    )
+    for name, found in (
+        ("plain mask", logits(plain, positions)),
+        ("your mask, positions 0, 1, 2", logits(mask, torch.arange(3)[None])),
+        ("your mask, your positions", logits(mask, positions)),
+    ):
+        print(f"{name:<29} gap {float((found - model(alone)[0, -1]).abs().max()):.1e}")
+
+
+# %% [markdown]
+# Only the last one does. With the plain mask even the logits of the *real* token are
+# `nan`. In layer 1 only the padding rows are, but in layer 2 they become values, and
+# $0 \cdot \text{nan}$ is `nan`: a weight of zero does not help against it. With your
+# mask and the wrong positions there is no `nan`, just a different answer, which is
+# worse, because nobody notices. Libraries do what you did, or overwrite such rows. In
+# this course we pad on the right, where every row can attend to its first token.
+#
+# ### Family one: fill in what was masked
+#
+# In **masked language modelling**, some tokens of a sentence are replaced by a special
+# token `MASK`, and the model must name the *original* ones. Only these positions count
+# in the loss, because everywhere else the answer can be read from the input. Positions
+# that do not count get the target `-100`, which `F.cross_entropy` ignores by default.
+#
+# (BERT leaves some of the chosen tokens as they are and replaces others by random ones,
 # so that the model cannot rely on `MASK`: Devlin et al. 2019, section 3.1. We keep it
 # simple.)
 #
-# ### Exercise 4.11 - masked tokens
+# ### Exercise 4.13 - masked tokens
 #
-# *time ~10 min · difficulty 2/5 · 5 points*
+# *time ~10 min · difficulty 2/5 · 4 points*
 #
-# **Why it matters.** A training goal is a pair of tensors: what goes in, and what
-# should come out. Get one of them wrong, and the best model learns the wrong thing.
+# **Task.** Make inputs and targets: mask what was `chosen`, and ask for exactly these
+# tokens. `chosen` is random and may fall on padding, which is neither masked nor asked.
 #
-# **What to do.** Somebody has drawn at random where to hide: `chosen`. It may fall on
-# padding, too; there nothing is hidden and nothing is asked. Leave `ids` and `chosen`
-# as they were.
+# **Example.** With `ids = [[7, 5, 9, 0]]`, `chosen` at positions 1 and 3, and
+# `mask_id=4`: inputs `[[7, 4, 9, 0]]`, targets `[[-100, 5, -100, -100]]`.
 #
+# <details><summary>Contract</summary>
+#
+# - Padding is neither masked nor a target.
+# - `ids` and `chosen` are not modified.
+#
+# </details>
 # <details><summary>Hint 1: a question</summary>
 #
-# There are three kinds of places: chosen and real, real only, padding. What stands at
-# each in the inputs, and what in the targets?
+# There are three kinds of positions: chosen and real, real but not chosen, and padding.
+# What is at each of them in the inputs, and what in the targets?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
@@ -1548,9 +1871,9 @@ def one_attention_mask_two_families():
 # <details><summary>Hint 3: pseudocode</summary>
 #
 # ```text
-# hidden  = chosen, and not padding
-# inputs  = ids, with mask_id where hidden
-# targets = ids where hidden, ignore everywhere else
+# masked  = chosen, and not padding
+# inputs  = ids, with mask_id where masked
+# targets = ids where masked, ignore everywhere else
 # ```
 #
 # </details>
@@ -1560,33 +1883,34 @@ def one_attention_mask_two_families():
 def masked_tokens(
     ids: Tensor, chosen: Tensor, mask_id: int, pad_id: int = 0, ignore: int = -100
 ) -> tuple[Tensor, Tensor]:
-    """Inputs and targets for a model that fills in hidden tokens.
+    """Inputs and targets for a model that fills in masked tokens.
 
     Args:
         ids: `(B, L)`, int64.
-        chosen: `(B, L)`, bool: which tokens to hide; padding is never hidden.
-        mask_id: the token that stands in their place.
-        pad_id: the id of the padding token, which may stand anywhere.
-        ignore: the target of all other places.
+        chosen: `(B, L)`, bool: which tokens to mask; padding is never masked.
+        mask_id: the token that replaces them.
+        pad_id: the id of the padding token, which may appear anywhere.
+        ignore: the target of all other positions.
 
     Returns:
         inputs `(B, L)` and targets `(B, L)`, int64.
     """
     ### BEGIN SOLUTION
-    hidden = chosen & (ids != pad_id)  # (B, L)
-    return ids.masked_fill(hidden, mask_id), ids.masked_fill(~hidden, ignore)
+    masked = chosen & (ids != pad_id)  # (B, L)
+    return ids.masked_fill(masked, mask_id), ids.masked_fill(~masked, ignore)
     ### END SOLUTION
 
 
-# %% check="encoder_decoder/masked_tokens" points=5
-# Looks at both tensors, for other special ids too, and at what was given afterwards.
+# %% check="encoder_decoder/masked_tokens" points=4
+# Checks both tensors, with several special ids, and the arguments afterwards.
 check("encoder_decoder/masked_tokens", masked_tokens)
 
 # %% [markdown]
 # ### Families two and three: what comes next?
 #
 # The other two families are asked for the *next* token, at all positions at once. The
-# model reads the first `L - 1` tokens. At each of them it should name the one after it:
+# model reads the first `L - 1` tokens, and at each of them it should name the one that
+# follows:
 #
 # ```text
 # ids       BOS  the  cat  sat  EOS  PAD
@@ -1594,23 +1918,29 @@ check("encoder_decoder/masked_tokens", masked_tokens)
 # targets   the  cat  sat  EOS   -
 # ```
 #
-# The model reads the *right* earlier tokens, even if it would have written others. That
-# is called **teacher forcing**. It makes training parallel. The causal mask keeps it
-# honest: without it, position `i` could read its answer at position `i + 1`.
+# The model reads the *correct* earlier tokens, even where it would have written others.
+# That is called **teacher forcing**, and it makes training parallel. The causal mask
+# keeps it honest: without it, position `i` could read its answer at position `i + 1`.
 #
-# ### Exercise 4.12 - shifted by one
+# ### Exercise 4.14 - shifted by one
 #
-# *time ~8 min · difficulty 2/5 · 5 points*
+# *time ~8 min · difficulty 2/5 · 4 points*
 #
-# **Why it matters.** Shift by nothing, and the model learns to copy its input. Forget
-# the end, and it never learns to stop.
+# **Task.** Return inputs and targets for next-token prediction. Padding is never a
+# target, but it may be an input.
 #
-# **What to do.** Inputs and targets for next-token prediction, as in the picture.
-# Padding is never a target. (It may be an input: nobody attends to it.)
+# **Example.** From `[[1, 7, 5, 2, 0]]`: inputs `[[1, 7, 5, 2]]`, targets
+# `[[7, 5, 2, -100]]`.
 #
+# <details><summary>Contract</summary>
+#
+# - Padding is never a target; EOS is.
+# - `ids` is not modified.
+#
+# </details>
 # <details><summary>Hint 1: a question</summary>
 #
-# How many pairs (token, next token) are there in a row of `L` tokens? Which one is
+# How many pairs (token, next token) are there in a row of `L` tokens? Which token is
 # never an input, and which one is never a target?
 #
 # </details>
@@ -1651,16 +1981,16 @@ def shifted(ids: Tensor, pad_id: int = 0, ignore: int = -100) -> tuple[Tensor, T
     ### END SOLUTION
 
 
-# %% check="encoder_decoder/shifted" points=5
-# Looks at both tensors, with rows of several lengths.
+# %% check="encoder_decoder/shifted" points=4
+# Checks both tensors, with rows of several lengths.
 check("encoder_decoder/shifted", shifted)
 
 # %% [markdown]
-# ### Three trainings
+# ### Three training runs
 #
-# The loop is given here; in unit 5 you write your own. It asks for a batch, computes
-# the loss where the target is not `-100`, and takes a step. The learning rate rises for
-# 40 steps and then falls to zero along a cosine.
+# The loop is given here; in unit 5 you write your own. It draws a batch, computes the
+# loss where the target is not `-100`, and takes a step. The learning rate rises for 40
+# steps and then falls to zero along a cosine.
 
 # %%
 PAD, BOS, EOS, UNK, MASK = range(5)
@@ -1695,29 +2025,30 @@ def train(
     return losses
 
 
+# %% [markdown]
+# The data of the first two runs are **palindromes** of ten letters, such as
+# `g c a h k k h a c g`. The first five letters are random, and the last five mirror
+# them.
+#
+# **Predict first.** Three letters of each palindrome are masked, never a letter and its
+# mirror image. What percentage of them can a model fill in that sees *both* sides? And
+# a *causal* one? And how well can a causal model predict the next letter, in the first
+# half and in the second?
+
+
+# %% folded=true
+# @title Batches of palindromes, and how the two families are trained on them
 def palindromes(count: int) -> Tensor:
     """Random words that read the same backwards, `(count, 10)`."""
     half = torch.randint(FIRST, VOCAB, (count, 5))
     return torch.cat((half, half.flip(1)), dim=1)
 
 
-# %% [markdown]
-# The data of the first two: **palindromes** of ten letters, such as `g c a h k k h a c
-# g`. The first five letters are random. The last five mirror them.
-#
-# **Predict first.** Three letters of each palindrome are hidden, never a letter and its
-# mirror image. How many of them can a model that sees *both* sides fill in? How many
-# can a *causal* one? And what can a causal model say about the next letter, in the
-# first half and in the second?
-
-
-# %% folded=true
-# @title Batches of palindromes, and how the two families are trained on them
-def hidden_letters(count: int) -> tuple[tuple[Tensor, ...], Tensor]:
-    """Palindromes with three hidden letters, from three different pairs."""
+def masked_letters(count: int) -> tuple[tuple[Tensor, ...], Tensor]:
+    """Palindromes with three masked letters, from three different pairs."""
     pairs = torch.rand(count, 5).argsort(dim=1)[:, :3]  # (count, 3), three of five
-    places = torch.where(torch.rand(count, 3) < 0.5, pairs, 9 - pairs)
-    chosen = torch.zeros(count, 10, dtype=torch.bool).scatter(1, places, True)
+    where = torch.where(torch.rand(count, 3) < 0.5, pairs, 9 - pairs)
+    chosen = torch.zeros(count, 10, dtype=torch.bool).scatter(1, where, True)
     inputs, targets = masked_tokens(palindromes(count), chosen, MASK)
     return (inputs,), targets
 
@@ -1736,10 +2067,10 @@ def endless(make: Callable[[int], tuple], size: int = 64) -> Iterator[tuple]:
 
 
 def train_encoder_only(seed: int, causal: bool = False) -> tuple[nn.Module, list]:
-    """A model that fills in hidden letters, and its losses."""
+    """A model that fills in masked letters, and its losses."""
     torch.manual_seed(seed)
     model = LanguageModel(VOCAB, 32, 4, 1, 64, causal=causal)
-    return model, train(model, endless(hidden_letters), steps=500, rate=1e-2)
+    return model, train(model, endless(masked_letters), steps=500, rate=1e-2)
 
 
 def train_decoder_only(seed: int) -> tuple[nn.Module, list]:
@@ -1751,7 +2082,7 @@ def train_decoder_only(seed: int) -> tuple[nn.Module, list]:
 
 @torch.no_grad()
 def accuracy(model: nn.Module, batch: tuple) -> Tensor:
-    """The share of right answers by position, `(L,)`; NaN where nothing was asked."""
+    """The accuracy at each position, `(L,)`; NaN where nothing was asked."""
     (ids,), targets = batch
     asked = targets != -100
     right = (model(ids).argmax(-1) == targets) & asked
@@ -1766,8 +2097,8 @@ def two_families():
     for causal, name in ((False, "both sides"), (True, "causal")):
         model, _ = train_encoder_only(seed=0, causal=causal)
         reader = model if not causal else reader
-        found[name] = accuracy(model, hidden_letters(2000)).tolist()
-        print(f"hidden letters, {name}: {sum(found[name]) / 10:.1%} right")
+        found[name] = accuracy(model, masked_letters(2000)).tolist()
+        print(f"masked letters, {name}: {sum(found[name]) / 10:.1%} correct")
     model, _ = train_decoder_only(seed=0)
     following = accuracy(model, next_letters(2000)).tolist()
     pictures.families(found, following, LETTERS)
@@ -1776,42 +2107,49 @@ def two_families():
 
 
 # %% [markdown]
-# The model that sees both sides fills in (almost) everything: **at least 98 %**. With a
-# causal mask the very same model can only guess in the first half: the mirror image
-# lies in the future. The decoder-only model is asked something else. It guesses five
-# letters, as anybody must, and then names **at least 98 %** of the rest. It has found
-# the rule, and counts to ten for the EOS.
+# The model that sees both sides fills in almost everything: **at least 98 %**. With a
+# causal mask, the very same model can only guess in the first half, because the mirror
+# image is in the future. The decoder-only model has a different objective. It guesses
+# the first five letters, since they are random, and then names **at least 98 %** of the
+# rest. It has found the rule, and it counts to ten for the EOS.
 #
 # ### What does it look at?
 #
-# Attention weights would tell, but our layers return vectors only. PyTorch lets us
-# listen in, without a change to the model. A **forward hook** is a function that a
-# module calls each time it is done:
+# The attention weights would tell, but our layers return vectors only. PyTorch lets us
+# listen in without changing the model. A **forward hook** is a function that a module
+# calls each time its `forward` has finished:
 #
 # ```python
 # hook = module.register_forward_hook(function)  # calls function(module, given, result)
-# hook.remove()  # from now on, it calls it no more
+# hook.remove()  # from now on, the function is no longer called
 # ```
 #
-# `given` is the tuple of what the module was called with, `result` what it returns. If
-# the function returns anything but `None`, that *replaces* the result.
+# `given` is the tuple of arguments of the call, and `result` is what it returned. If
+# the function returns anything but `None`, that *replaces* the result. This is how to
+# look into a model that somebody else has written: its weights, vectors or gradients,
+# at any point, without touching its code.
 #
-# ### Exercise 4.13 - the weights of all layers
+# ### Exercise 4.15 - the weights of all layers
 #
 # *time ~12 min · difficulty 3/5 · 4 points*
 #
-# **Why it matters.** This is how one looks into a model that somebody else has written:
-# weights, vectors, gradients, at any place, and the code stays as it is.
+# **Task.** Call the model once, and return the attention weights of each of the given
+# modules, in the order of the list.
 #
-# **What to do.** Call the model once, and return the weights of each of the given
-# attentions: a list, in the order in which they were given. (That need not be the order
-# in which the model calls them.) Leave the model as it was: no hook stays, and its mode
-# is not yours to change, not even for the call. The weights are for looking: `detach()`
-# them, or they hold on to all that a backward pass would need.
+# **Example.** `attention_weights(model, [layer.attention for layer in
+# model.encoder.layers], ids)` returns one tensor `(B, h, L, L)` per layer.
 #
+# <details><summary>Contract</summary>
+#
+# - The order of the list may differ from that of the calls.
+# - The model is not changed: no hook remains, and its mode and gradients stay the same.
+# - The weights are detached; otherwise they keep the whole autograd graph alive.
+#
+# </details>
 # <details><summary>Hint 1: a question</summary>
 #
-# All attentions may call the same function. How does it know which of them has called?
+# All attention modules may call the same function. How does it know which of them has
+# called?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
@@ -1826,8 +2164,8 @@ def two_families():
 #
 # ```text
 # kept = an empty dictionary
-# define a function of module, given, result: keep the weights under the module
-# hook it to each attention, and remember the hooks
+# define a function of module, given, result: keep the weights, with the module as key
+# register it as a hook of each attention, and remember the hooks
 # call the model
 # remove the hooks
 # return what was kept, attention by attention
@@ -1840,10 +2178,10 @@ def two_families():
 def attention_weights(
     model: nn.Module, attentions: list[nn.Module], *inputs: Tensor
 ) -> list[Tensor]:
-    """What some attentions of a model look at, while it reads the inputs.
+    """The weights of some attention modules of a model, while it reads the inputs.
 
     Args:
-        model: called once, with the inputs; afterwards, it is as it was.
+        model: called once, with the inputs; left unchanged.
         attentions: parts of the model; each returns the pair (output, weights).
         inputs: what the model is called with.
 
@@ -1866,36 +2204,37 @@ def attention_weights(
 
 
 # %% check="encoder_decoder/attention_weights" points=4
-# Uses a model of its own; looks at the weights, and at the model afterwards.
+# Uses a model of its own; checks the weights, and the model afterwards.
 check("encoder_decoder/attention_weights", attention_weights)
 
 # %% [markdown]
 # **Predict first.** The model that sees both sides has four heads. When it fills in a
-# hidden letter, where do they look? Below is the mean over 500 palindromes, with a row
-# for each place where a letter was hidden.
+# masked letter, where do they look? Below is the mean over 500 palindromes, with one
+# row per masked position.
 
 
 # %%
 @demo
 def where_the_reader_looks():
     torch.manual_seed(3)
-    (ids,), _ = hidden_letters(500)
+    (ids,), _ = masked_letters(500)
     layers = [layer.attention for layer in reader.encoder.layers]
     weights = attention_weights(reader, layers, ids)[0]  # (500, h, 10, 10)
-    hidden = (ids == MASK).float()  # (500, 10)
-    maps = torch.einsum("bhqk, bq -> hqk", weights, hidden / hidden.sum(0))
+    masked = (ids == MASK).float()  # (500, 10)
+    maps = torch.einsum("bhqk, bq -> hqk", weights, masked / masked.sum(0))
     mirror = maps.flip(2).diagonal(dim1=1, dim2=2).mean(-1)  # (h,)
     pictures.mirror(maps, mirror.tolist())
 
 
 # %% [markdown]
-# One head has become the mirror: it alone puts more than 80 % of its weight there.
-# Nobody told it. The others help less clearly, as heads often do.
+# One head has become the mirror: it alone puts more than 80 % of its weight on the
+# mirror image, although nobody told it to. What the other heads contribute is less
+# clear, as is often the case.
 #
-# Now the third family. We translate a tiny language into Spanish: sentences are one to
+# Now the third family. We translate a tiny language into Spanish. Sentences are one to
 # three phrases, and a phrase is a noun, often with an adjective. English says *red
-# cat*, Spanish says *gato rojo*: the words change places. The model has never seen the
-# test sentences.
+# cat*, Spanish says *gato rojo*: the two words change places. The model has never seen
+# the test sentences.
 
 # %% folded=true
 # @title The two languages, and how a model is trained to translate
@@ -1927,7 +2266,7 @@ def sentence_pairs(count: int, held_out: bool) -> tuple[Tensor, Tensor]:
     """Different sentences `(count, 6)` and translations `(count, 8)`, padded.
 
     Whether a sentence is held out for the test is a property of the sentence, so that
-    no sentence can be on both sides.
+    no sentence can be in both sets.
     """
     found = {}
     while len(found) < count:
@@ -1947,7 +2286,7 @@ def translations(src: Tensor, tgt: Tensor) -> Iterator[tuple]:
     chance = 1 / lengths.bincount()[lengths]  # (count,)
     while True:
         rows = torch.multinomial(chance, 64, replacement=True)
-        # Not `shifted`: here the model may learn what comes after EOS, too.
+        # Not `shifted`: here the model may also learn what comes after EOS.
         yield (src[rows], tgt[rows, :-1]), tgt[rows, 1:]
 
 
@@ -1970,7 +2309,7 @@ def translate(model: nn.Module, src: Tensor, length: int = 8) -> Tensor:
 
 
 def exact_match(written: Tensor, tgt: Tensor) -> float:
-    """The share of sentences that are right in every word up to EOS."""
+    """The proportion of sentences that are correct in every word up to EOS."""
     return float(((written == tgt) | (tgt == PAD)).all(dim=1).float().mean())
 
 
@@ -1997,9 +2336,9 @@ def translation():
 
 
 # %% [markdown]
-# At least **97 %** of the held-out sentences are translated without a mistake. And
-# nobody told the model about nouns and adjectives. Where does it look when it writes a
-# word?
+# At least **97 %** of the held-out sentences are translated without a mistake, although
+# the model was told nothing about nouns and adjectives. Where does it look when it
+# writes a word?
 
 
 # %%
@@ -2018,18 +2357,18 @@ def where_the_translator_looks():
 
 
 # %% [markdown]
-# Look for the little crosses: there two words change places.
+# Look for the little crosses. Each of them is a place where two words are swapped.
 #
 # One line of `translations` is worth a second look. Of 8,000 *different* sentences only
-# 7 have a single word, since there are but 8 nouns. Drawn as they come, the model would
-# see one of them in every 18th batch and get `tree` wrong. So each *length* is drawn
-# equally often. What is rare in the data is badly learnt: look for what is rare in
-# yours.
+# 7 consist of a single word, since there are only 8 nouns. If all sentences were drawn
+# equally often, the model would see one of the seven in every 18th batch, and it would
+# get `tree` wrong. So each *length* is drawn equally often. What is rare in the data is
+# badly learnt: look for what is rare in yours.
 #
-# ## 8. Bug clinic: write the test
+# ## 10. Bug clinic: write the test
 #
-# This decoder layer follows one that was published as teaching material. It runs. It
-# trains. It has three bugs. **Find them before you read on.**
+# This decoder layer is modelled on one that was published as teaching material. It
+# runs, and it trains. It has three bugs. **Find them before you read on.**
 
 
 # %%
@@ -2040,8 +2379,10 @@ class OneTensorAttention(nn.Module):
         super().__init__()
         self.inner = multi_head_attention.MultiHeadAttention(d_model, num_heads)
 
-    def forward(self, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-        return self.inner(query, key, value)[0]  # (B, Lq, d_model)
+    def forward(
+        self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None
+    ) -> Tensor:
+        return self.inner(query, key, value, mask)[0]  # (B, Lq, d_model)
 
 
 class PublishedLayer(nn.Module):
@@ -2077,62 +2418,75 @@ def does_it_run():
 
 # %% [markdown]
 # 1. **A tensor is unpacked as if it were a pair.** `seen, _ = ...` splits along the
-#    first dimension, which is the batch. With a batch of 2 this *works*: `seen` is what
-#    sentence 0 attended to, and it is added to both sentences. Any other batch crashes.
-#    The author had tried a batch of 2.
-# 2. **There is no causal mask.** Each position sees the future.
-# 3. **There are two cross-attentions.** It is another architecture, with more weights
-#    than it says.
+#    first dimension, which is the batch. With a batch of 2 this *works*: `seen` is the
+#    attention output of sentence 0, and it is added to both sentences. Any other batch
+#    crashes. The author must have tried a batch of 2.
+# 2. **There is no causal mask.** Each position attends to the future.
+# 3. **There are two cross-attentions.** It is a different architecture, with more
+#    parameters than advertised.
 #
-# Shapes are right and the loss goes down. What was missing is a test.
-#
-# ### Exercise 4.14 - the test that was missing
+# The shapes are correct and the loss goes down. What was missing is a test, and from
+# unit 5 on you rely on your layers. A correct layer, in contrast, looks like this:
+
+
+# %%
+class WithCausalMask(nn.Module):
+    """A decoder layer that makes its causal mask by itself."""
+
+    def __init__(self, inner: nn.Module):
+        super().__init__()
+        self.inner = inner  # a DecoderLayer
+
+    def forward(self, x: Tensor, memory: Tensor) -> Tensor:
+        return self.inner(x, memory, attention.causal_mask(x.size(1)))
+
+
+# %% [markdown]
+# ### Exercise 4.16 - the test that was missing
 #
 # *time ~60 min · difficulty 4/5 · 8 points*
 #
-# **Why it matters.** From unit 5 on you trust your layers. A test is how trust is
-# earned.
+# **Task.** Write a test for anybody's decoder layer, in eval mode and called as
+# `layer(x, memory)`. Return quietly if it keeps the five rules in the contract; raise
+# `AssertionError` if it breaks one.
 #
-# **What to do.** Write a function that gets *somebody's* decoder layer, as a module in
-# eval mode. It must return quietly if the layer is right, and raise `AssertionError` if
-# it is not. (If a wrong layer itself crashes in your test, that counts as rejected,
-# too.) You call it as `layer(x, memory)`; it makes its own causal mask. It is right if
+# **Example.** A `WithCausalMask(DecoderLayer(8, 2, 16))` passes, and a
+# `PublishedLayer(8, 2, 16)` does not.
 #
-# 1. it takes any batch size and any two lengths, whichever is longer, and returns the
-#    shape of `x`;
-# 2. output `i` moves with target positions `0 ... i`, with each of them, and with no
-#    later one;
-# 3. each output moves with each position of the memory;
-# 4. a sentence moves only its own outputs, never those of other sentences of the batch;
-# 5. it has the parameters of two multi-head attentions (with their four linear layers),
-#    one feed-forward network and three norms, and no more.
+# <details><summary>Contract</summary>
 #
-# It may be post-norm or pre-norm, ReLU or GELU; its modules may have any names, its
-# weights may be frozen, and it may round in its own way: what moves by less than 1e-5,
-# as in `who_moves`, has not moved. What you get is a stand-in: it
-# answers calls like the layer and has as many weights, but holds other numbers in them.
-# We grade your test by running it on right layers and on wrong ones, each with one bug:
-# the three above and others.
-# Each right one comes with two wrong ones: you get the points if the right one passes
-# *and* the wrong ones do not.
+# - Rule 1: any batch size and any two lengths work; the output has the shape of `x`.
+# - Rule 2: output `i` depends on every target position `0 ... i`, and on no later one.
+# - Rule 3: each output depends on every position of the memory.
+# - Rule 4: the sequences of a batch are independent.
+# - Rule 5: the parameters are those of two multi-head attentions, one feed-forward
+#   network and three norms, and no others.
+# - Pre-norm, GELU, any names and frozen parameters are allowed; a change below 1e-5 is
+#   rounding, as in `who_moves`.
+# - If a faulty layer itself crashes in your test, that counts as rejected.
+# - Each correct layer is paired with two faulty ones; you score if your test accepts
+#   the correct one and rejects both.
+# - You receive stand-ins: they behave like the layers and have the same number of
+#   parameters, but with different values.
 #
+# </details>
 # <details><summary>Hint 1: a question</summary>
 #
-# You have a probe for rules 2 and 3. Does it see a batch of 3? Which change of a
-# position is invisible to a layer that starts with a norm?
+# You have a probe for rules 2 and 3. Does it notice what happens in a batch of 3? Which
+# change of a position is invisible to a layer that starts with a norm?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
 #
 # ```text
 # x (B, Lt, d_model), memory (B, Ls, d_model), with B = 1, 2 and 3, Lt < Ls and Lt > Ls
-# moved, for one change     (B, Lt)    bool: does output i of sentence b move?
-# expected, for target j of sentence b:   True at [b, j:], False elsewhere
-# expected, for memory j of sentence b:   True at [b, :],  False elsewhere
+# moved, for one change     (B, Lt)    bool: does output i of sequence b change?
+# expected, for target j of sequence b:   True at [b, j:], False elsewhere
+# expected, for memory j of sequence b:   True at [b, :],  False elsewhere
 # ```
 #
 # Parameters: one attention has `4 * (d_model * d_model + d_model)`, one norm has
-# `2 * d_model`. The feed-forward network you can count.
+# `2 * d_model`. You have counted the feed-forward network in section 1.
 #
 # </details>
 # <details><summary>Hint 3: pseudocode</summary>
@@ -2141,9 +2495,9 @@ def does_it_run():
 # assert that the number of parameters is as counted
 # for each batch size 1, 2, 3, with lengths of its own:
 #     random x and memory; before = the layer's output; assert its shape
-#     for each sentence b and each target position j:
-#         push position j of sentence b, unevenly
-#         assert that exactly the expected outputs move (by more than rounding)
+#     for each sequence b and each target position j:
+#         push position j of sequence b, unevenly
+#         assert that exactly the expected outputs change (by more than rounding)
 #     the same for each position of the memory
 # ```
 #
@@ -2164,16 +2518,12 @@ def assert_decoder_layer(layer: nn.Module, d_model: int, d_ff: int) -> None:
         AssertionError: it breaks a rule.
     """
     ### BEGIN SOLUTION
-    attentions = 2 * 4 * (d_model * d_model + d_model)
-    network = 2 * d_model * d_ff + d_ff + d_model
-    count = sum(parameter.numel() for parameter in layer.parameters())
-    assert count == attentions + network + 3 * 2 * d_model, "wrong number of weights"
-
-    def assert_moves(expected: Tensor, x: Tensor, memory: Tensor) -> None:
-        moved = ((layer(x, memory) - before).abs() > 1e-5).any(dim=-1)  # (B, Lt)
-        assert torch.equal(moved, expected), "somebody moves who should not"
-
     push = torch.linspace(-1, 1, d_model)  # uneven: a norm cannot remove it
+
+    def assert_moves(expected: Tensor, x: Tensor, memory: Tensor, says: str) -> None:
+        moved = ((layer(x, memory) - before).abs() > 1e-5).any(dim=-1)  # (B, Lt)
+        assert torch.equal(moved, expected), f"wrong outputs depend on {says}"
+
     for batch, target, source in ((1, 5, 4), (2, 3, 5), (3, 4, 4)):
         x = torch.randn(batch, target, d_model)
         memory = torch.randn(batch, source, d_model)
@@ -2185,32 +2535,49 @@ def assert_decoder_layer(layer: nn.Module, d_model: int, d_ff: int) -> None:
                 for j in range(target):
                     other = x.clone()
                     other[b, j] += push
-                    assert_moves(own & (torch.arange(target) >= j), other, memory)
+                    later = own & (torch.arange(target) >= j)  # (B, Lt)
+                    assert_moves(later, other, memory, f"target position {j}")
                 for j in range(source):
                     other = memory.clone()
                     other[b, j] += push
-                    assert_moves(own.expand(batch, target), x, other)
+                    whole = own.expand(batch, target)
+                    assert_moves(whole, x, other, f"memory position {j}")
+    attentions = 2 * 4 * (d_model * d_model + d_model)
+    network = 2 * d_model * d_ff + d_ff + d_model
+    count = sum(parameter.numel() for parameter in layer.parameters())
+    expected = attentions + network + 3 * 2 * d_model
+    assert count == expected, f"{count} parameters, not {expected}"
     ### END SOLUTION
 
 
 # %% check="encoder_decoder/bug_clinic" points=8
-# Runs your test on right layers and on wrong ones.
+# Runs your test on correct layers and on faulty ones.
 check("encoder_decoder/bug_clinic", assert_decoder_layer)
 
 # %% [markdown]
-# Your test in action: on the published layer, and on your own.
+# Put your test to work, as you would in practice: repair one bug of the published layer
+# at a time, and test again after each repair.
 
 
 # %%
-class WithCausalMask(nn.Module):
-    """A DecoderLayer that makes its causal mask by itself."""
+class Repaired(PublishedLayer):
+    """The published layer with its first 0, 1, 2 or all 3 bugs repaired."""
 
-    def __init__(self, inner: nn.Module):
-        super().__init__()
-        self.inner = inner
+    def __init__(self, d_model: int, num_heads: int, d_ff: int, repairs: int):
+        super().__init__(d_model, num_heads, d_ff)
+        self.repairs = repairs
+        if repairs == 3:
+            del self.cross_b, self.norms[2]
 
     def forward(self, x: Tensor, memory: Tensor) -> Tensor:
-        return self.inner(x, memory, attention.causal_mask(x.size(1)))
+        if self.repairs == 0:
+            return super().forward(x, memory)
+        mask = attention.causal_mask(x.size(1)) if self.repairs >= 2 else None
+        x = self.norms[0](x + self.own(x, x, x, mask))
+        x = self.norms[1](x + self.cross_a(x, memory, memory))
+        if self.repairs < 3:
+            x = self.norms[2](x + self.cross_b(x, memory, memory))
+        return self.norms[-1](x + self.thinking(x))
 
 
 @demo
@@ -2219,23 +2586,30 @@ def your_test_at_work():
     layers = {
         "yours, post-norm": WithCausalMask(DecoderLayer(8, 2, 16)),
         "yours, pre-norm": WithCausalMask(DecoderLayer(8, 2, 16, norm_first=True)),
-        "the published one": PublishedLayer(8, 2, 16),
+        "the published one": Repaired(8, 2, 16, repairs=0),
+        "  no unpacking": Repaired(8, 2, 16, repairs=1),
+        "  + causal mask": Repaired(8, 2, 16, repairs=2),
+        "  + one cross-attention": Repaired(8, 2, 16, repairs=3),
     }
     for name, layer in layers.items():
         try:
             assert_decoder_layer(layer.eval(), 8, 16)
-            print(f"{name:<20} accepted")
-        except (AssertionError, ValueError) as error:
-            print(f"{name:<20} rejected: {error}")
+            print(f"{name:<24} accepted")
+        except Exception as error:
+            print(f"{name:<24} rejected: {error}")
 
 
 # %% [markdown]
-# ## 9. Finale: a published model in your code
+# Each repair reveals the next bug, and only the layer with all three repaired is
+# accepted. Whoever stops at the first green run of a *script* would have shipped it
+# with two bugs left.
+#
+# ## 11. Finale: a published model in your code
 #
 # MiniLM (Wang et al. 2020; fine-tuned on a billion pairs of sentences by the authors of
 # Sentence-BERT, Reimers and Gurevych 2019) is an encoder with BERT's architecture: 6
 # layers, `d_model` 384, 12 heads, `d_ff` 1536, GELU, post-norm. Everything but its
-# input layer is yours: `Encoder`, `EncoderLayer`, unit 3's attention.
+# input layer is yours: `Stack`, `EncoderLayer`, and the attention of unit 3.
 #
 # The first cell looks for its file. If it is not here, the cell says in one line how to
 # get it (91 MB, Apache-2.0), and the text says what you would see. Nothing is graded.
@@ -2255,7 +2629,7 @@ class SentenceEncoder(nn.Module):
         state = from_bert(published)
         d_ff, d_model = state["layers.0.feed_forward.linear1.weight"].shape
         depth = sum(name.endswith("norm2.bias") for name in state)
-        self.encoder = Encoder(
+        self.encoder = Stack(
             lambda: EncoderLayer(d_model, num_heads, d_ff, activation="gelu"), depth
         )
         self.encoder.load_state_dict(state)
@@ -2326,14 +2700,15 @@ def search_by_meaning():
 
 
 # %% [markdown]
-# *"my login does not work"* finds the password (0.55; the next has 0.06), *"shares lost
-# value"* the stock markets (0.45; 0.09), *"a feline rests"* the kitten (0.44) before
-# the cat (0.31). A search engine that counts words would have found nothing. The whole
-# search is one matrix product of the vectors that your encoder made.
+# *"a feline rests"* finds the kitten (0.44) before the cat (0.31), *"my login does not
+# work"* finds the password (0.55; the next best has 0.06), and *"shares lost value"*
+# the stock markets (0.45; 0.09). A search engine that counts words would have found
+# none of them. The whole search is one matrix product of the vectors that your encoder
+# made.
 #
-# **Predict first.** Its 72 heads are open to your `attention_weights`. On "The cat
-# didn't climb the tree because it was too scared.", is there a head that looks at the
-# *previous* token wherever it stands? And one in which "it" looks at "cat"?
+# **Predict first.** Your `attention_weights` can read all of its 72 heads. On "The cat
+# didn't climb the tree because it was too scared.", is there a head that always attends
+# to the *previous* token? And one in which "it" attends to "cat"?
 
 
 # %%
@@ -2347,9 +2722,7 @@ def heads_of_a_published_model():
         ids = minilm.encode(text)
         tokens = [minilm.token(i) for i in ids]
         with torch.no_grad():
-            found = attention_weights(
-                sentences_reader, layers, torch.tensor([ids])
-            )
+            found = attention_weights(sentences_reader, layers, torch.tensor([ids]))
         maps = torch.cat(found)  # (layers, h, L, L)
         it, cat = tokens.index("it"), tokens.index("cat")
         for what, score in (
@@ -2363,26 +2736,28 @@ def heads_of_a_published_model():
 
 
 # %% [markdown]
-# Head 2 of layer 0 looks at the previous token with weight **0.9999**: it has
-# learnt this by training alone. In head 11 of layer 5, "it"
-# looks at "cat" with 0.62. In a famous picture (Uszkoreit 2017), "it" in "The animal
+# There is one of each. Head 2 of layer 0 attends to the previous token with weight
+# **0.9999**, and it has learnt this from data alone. In head 11 of layer 5, "it"
+# attends to "cat" with 0.62. In a famous picture (Uszkoreit 2017), "it" in "The animal
 # didn't cross the street because it was too tired" moves from "animal" to "street" when
-# "tired" becomes "wide". Here nothing moves: with "tall", the same head still looks at
-# "cat", with 0.62. A small model does not resolve every pronoun, and a large weight
-# says where a layer looked, not what it understood. Units 2 and 3 have the maps of ten
+# "tired" becomes "wide". Here nothing moves: with "tall", the same head still attends
+# to "cat", with 0.62. A small model does not resolve every pronoun, and a large weight
+# says where a layer looked, not what it understood. Units 2 and 3 show the maps of ten
 # such sentences, without any download.
 #
 # ## What you built
 #
 # - `FeedForward` and `add_and_norm`, in both placements, and a measurement that tells
 #   them apart;
-# - `EncoderLayer`, `DecoderLayer` and their stacks;
-# - `Transformer`, with separate or shared embeddings, equal to `nn.Transformer` up to
+# - `EncoderLayer`, `DecoderLayer` and their `Stack`;
+# - `Transformer`, with separate or tied embeddings, equal to `nn.Transformer` up to
 #   rounding;
-# - `LanguageModel`, which is BERT's skeleton or GPT's, by one switch;
-# - the training goals of three families, each trained in seconds;
-# - `attention_weights`, which listens to all layers of a model as it is;
-# - a test that a published layer does not survive;
+# - `layer_cost`, which says when attention overtakes the feed-forward network;
+# - `LanguageModel`, which is BERT's skeleton or GPT's, depending on one argument, and
+#   `left_padding` for its batches;
+# - the objectives of three families, each trained in seconds;
+# - `attention_weights`, which listens to all layers of a model without changing it;
+# - a test that a published layer does not pass;
 # - `from_bert`: a published encoder runs in your classes, and searches by meaning.
 #
 # **Next:** unit 5 trains your Transformer properly, and lets it write until it stops by
@@ -2392,11 +2767,14 @@ def heads_of_a_published_model():
 #
 # - Vaswani et al. 2017, sections 3.1 to 3.4 and 5.4: read them again. You now know
 #   every line.
-# - Xiong et al. 2020, *On Layer Normalization in the Transformer Architecture*: why
-#   pre-norm needs no warm-up.
+# - Xiong et al. 2020, *On Layer Normalization in the Transformer Architecture*, and Liu
+#   et al. 2020, *On the Variance of the Adaptive Learning Rate and Beyond*: why
+#   post-norm needs a warm-up, and why Adam does.
+# - Dong et al. 2021, *Attention Is Not All You Need: Pure Attention Loses Rank Doubly
+#   Exponentially with Depth*.
 # - Geva et al. 2021, *Transformer Feed-Forward Layers Are Key-Value Memories*.
-# - Press and Wolf 2017, *Using the Output Embedding to Improve Language Models*:
-#   sharing.
+# - Press and Wolf 2017, *Using the Output Embedding to Improve Language Models*: tied
+#   embeddings.
 # - Devlin et al. 2019 (BERT), Radford et al. 2019 (GPT-2), Raffel et al. 2020 (T5): the
 #   three families. T5 compares them side by side.
 # - Try it: `Mirror` takes a `depth`. With the warm-up of section 3, how deep can a

@@ -24,10 +24,10 @@ def norm_placements() -> tuple[Sheet, str]:
     _pre(sheet, 25)
     return sheet, (
         "An encoder layer from left to right, twice. Post-norm: a branch leaves the "
-        "road, goes through self-attention and dropout, and is added to it; then a "
-        "norm stands across the road; the same once more with feed-forward. Pre-norm: "
-        "the branch goes through norm, self-attention and dropout before it is added; "
-        "the road itself meets sums only."
+        "residual stream, goes through self-attention and dropout, and is added to it; "
+        "then the stream passes through a norm; the same once more with feed-forward. "
+        "Pre-norm: the branch goes through norm, self-attention and dropout before it "
+        "is added; the stream itself meets sums only."
     )
 
 
@@ -65,7 +65,7 @@ def _pre(sheet: Sheet, y: float) -> None:
 def _branch(
     sheet: Sheet, x: float, y: float, end: float, name: str, before: tuple[str, ...]
 ) -> None:
-    """A detour from the road at x to the sum at ``end``."""
+    """A branch that leaves the residual stream at x, to the sum at ``end``."""
     low = y + 4.8
     sheet.line((x, y), (x, low), (x + 1.2, low))
     place = x + 1.2
@@ -83,7 +83,7 @@ def _plus(sheet: Sheet, at: Point) -> None:
     sheet.box(at[0] - 1.2, at[1] - 1.2, 2.4, 2.4, "+", INK, 10, fill=CLEAR)
 
 
-# Rows are queries, columns are keys; what may be seen is dark.
+# Rows are queries, columns are keys; what is allowed is pink.
 _SOURCE_PAD, _TARGET_PAD = (1, 1, 1, 0), (1, 1, 1, 1, 0)
 
 
@@ -102,11 +102,11 @@ def whole_model() -> tuple[Sheet, str]:
     _decoder(sheet)
     return sheet, (
         "The whole model. Left: source ids, embedding and positions, then N times "
-        "self- attention and feed-forward, up to the memory (B, Ls, d_model). Right: "
+        "self-attention and feed-forward, up to the memory (B, Ls, d_model). Right: "
         "target ids from BOS on, embedding and positions, then N times self-attention, "
-        "cross- attention and feed-forward, then a linear layer to logits (B, Lt, V). "
+        "cross-attention and feed-forward, then a linear layer to logits (B, Lt, V). "
         "The memory goes as keys and values into the cross-attention of every decoder "
-        "layer. Three masks stand beside the attentions: source padding, (Ls, Ls), at "
+        "layer. Beside the attentions are their masks: source padding, (Ls, Ls), at "
         "the encoder; a triangle without the padded column, (Lt, Lt), at the decoder's "
         "self-attention; source padding again, (Lt, Ls), at cross-attention."
     )

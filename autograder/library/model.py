@@ -59,12 +59,11 @@ class Restorer(nn.Module):
         super().__init__()
         self.sizes = sizes
         learned = sizes.positions == "learned"
-        self.transformer = parts.Transformer(
+        self.transformer = parts.tie_embeddings(parts.Transformer(
             sizes.vocab_size, sizes.vocab_size, sizes.d_model, sizes.num_heads,
             sizes.num_layers, sizes.d_ff, sizes.dropout, norm_first=True,
-            shared_embedding=True, max_len=sizes.max_len,
-            positions=_learned(sizes) if learned else None,
-        )  # fmt: skip
+            max_len=sizes.max_len, positions=_learned(sizes) if learned else None,
+        ))  # fmt: skip
         # The output shares the embedding: vectors of length 1 give logits near 1.
         nn.init.normal_(self.transformer.output.weight, std=sizes.d_model**-0.5)
         if not sizes.residual:

@@ -108,7 +108,7 @@ def test_encoder_is_pytorchs(setting, final_norm):
     norm_first, activation, masked = setting
     norms = [nn.LayerNorm(SIZE) if final_norm else None for _ in range(2)]
     mine = shaken(
-        unit.Encoder(
+        unit.Stack(
             lambda: unit.EncoderLayer(*arguments(norm_first, activation)),
             DEPTH,
             norms[0],
@@ -128,7 +128,7 @@ def test_decoder_is_pytorchs(setting, final_norm):
     norm_first, activation, masked = setting
     norms = [nn.LayerNorm(SIZE) if final_norm else None for _ in range(2)]
     mine = shaken(
-        unit.Decoder(
+        unit.Stack(
             lambda: unit.DecoderLayer(*arguments(norm_first, activation)),
             DEPTH,
             norms[0],
@@ -204,7 +204,7 @@ def test_whole_model_is_its_parts_around_pytorchs_transformer():
 
 def test_weights_of_all_layers_are_those_that_the_attentions_return():
     layers = [unit.EncoderLayer(SIZE, HEADS, HIDDEN) for _ in range(DEPTH)]
-    encoder = unit.Encoder(iter(layers).__next__, DEPTH)
+    encoder = unit.Stack(iter(layers).__next__, DEPTH)
     src, _ = sequences()
     found = unit.attention_weights(
         encoder, [layer.attention for layer in layers], src, KEEP[:, None]
@@ -235,7 +235,7 @@ def notebook() -> dict:
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 class TestToyModels:
-    """What the notebook says of its three trainings, for every seed."""
+    """What the notebook says of its three training runs, for every seed."""
 
     @pytest.fixture(autouse=True)
     def single(self):
@@ -243,12 +243,12 @@ class TestToyModels:
 
     def test_encoder_only_fills_in_98_percent(self, notebook, seed):
         model, _ = notebook["train_encoder_only"](seed)
-        found = notebook["accuracy"](model, notebook["hidden_letters"](2000))
+        found = notebook["accuracy"](model, notebook["masked_letters"](2000))
         assert found.mean() >= 0.98
 
     def test_a_head_of_the_encoder_only_model_is_the_mirror(self, notebook, seed):
         model, _ = notebook["train_encoder_only"](seed)
-        (ids,), _ = notebook["hidden_letters"](500)
+        (ids,), _ = notebook["masked_letters"](500)
         attention = model.encoder.layers[0].attention
         (weights,) = notebook["attention_weights"](model, [attention], ids)
         mirror = weights.flip(-1).diagonal(dim1=-2, dim2=-1)  # (B, h, L)
@@ -257,7 +257,7 @@ class TestToyModels:
 
     def test_causal_model_guesses_in_the_first_half(self, notebook, seed):
         model, _ = notebook["train_encoder_only"](seed, causal=True)
-        found = notebook["accuracy"](model, notebook["hidden_letters"](2000))
+        found = notebook["accuracy"](model, notebook["masked_letters"](2000))
         assert found[:5].mean() < 0.15
 
     def test_decoder_only_names_98_percent_of_the_second_half(self, notebook, seed):

@@ -64,7 +64,6 @@ def attention_cost(length, d_model, num_heads):
     d, x = d_model // num_heads, torch.zeros(1, length, d_model)
     layer = ListOfHeads(d_model, num_heads, d, d, d_model)
     return sum(p.numel() for p in layer.parameters()), 0, layer(x)[1].numel()""",
-    ("encoder_decoder/decoder", "encoder"): "Decoder = Encoder",
 }
 
 

@@ -149,19 +149,19 @@ MISTAKES = [
     # The loop, rewritten.
     wrong("theirs_kept",
           "The names are still BERT's.",
-          "Under which names does your `Encoder` look for its parameters?",
+          "Under which names does your encoder look for its parameters?",
           edit(_END, "state[name] = tensor")),
     wrong("layer_kept",
           "The stack is called `layer`, as in BERT; yours is called `layers`.",
-          "What does the name of a parameter of your `Encoder` begin with?",
+          "What does the name of a parameter of your encoder begin with?",
           edit('f"layers.{number}', 'f"layer.{number}')),
     wrong("stack_kept",
           "The parts have your names, but the stack still has BERT's.",
-          "What does the name of a parameter of your `Encoder` begin with?",
+          "What does the name of a parameter of your encoder begin with?",
           edit('f"layers.{number}', 'f"encoder.layer.{number}')),
     wrong("encoder_before",
           "The names begin with `encoder.`; the state dict is for the encoder itself.",
-          "What are the keys of `Encoder(...).state_dict()`?",
+          "What are the keys of `Stack(...).state_dict()`?",
           edit('f"layers.{number}', 'f"encoder.layers.{number}')),
     wrong("prefix_kept",
           "A prefix like `bert.` is still there.",
@@ -185,7 +185,7 @@ MISTAKES = [
           edit(_SPLIT, f"{_SPLIT}; number = seen.setdefault(number, len(seen))", "state = {}", "state, seen = {}, {}")),
     wrong("others_kept",
           "Tensors that are in no layer are still there.",
-          "Does your `Encoder` have an embedding?",
+          "Does your `Stack` have an embedding?",
           edit(_TAKEN, _TAKEN + """
 else:
     state[name] = tensor

@@ -192,8 +192,8 @@ MISTAKES = [
           "There are too many parameters: your layers have a cross-attention, but without a memory it has nothing to "
           "attend to.",
           "What is left of a decoder layer without cross-attention?",
-          edit("Encoder(lambda: EncoderLayer(*sizes), num_layers, norm)",
-               "Decoder(lambda: DecoderLayer(*sizes), num_layers, norm)",
+          edit("Stack(lambda: EncoderLayer(*sizes), num_layers, norm)",
+               "Stack(lambda: DecoderLayer(*sizes), num_layers, norm)",
                "self.encoder(self.input(ids), mask)", "self.encoder(self.input(ids), self.input(ids), mask, mask)")),
 ]
 
@@ -206,7 +206,7 @@ ACCEPTED = [
                 super().__init__()
                 pe = positional_encoding
                 self.output = nn.Linear(d_model, vocab)
-                self.encoder = Encoder(
+                self.encoder = Stack(
                     lambda: EncoderLayer(d_model, num_heads, d_ff, dropout=dropout,
                                          norm_first=norm_first, activation=activation),
                     num_layers, norm=nn.LayerNorm(d_model) if norm_first else None)

@@ -30,7 +30,6 @@ def _model_inputs(
     lt: int,
     norm_first: bool = False,
     activation: str = "relu",
-    shared: bool = False,
     pad_id: int = 0,
     pull: bool = False,
     second: bool = False,
@@ -50,19 +49,19 @@ def _model_inputs(
             "d_ff": d_ff,
         }
         options |= {"norm_first": True, "activation": activation} if norm_first else {}
-        options |= {"shared_embedding": True} if shared else {}
         options |= {"pad_id": pad_id} if pad_id else {}
         options |= {"max_len": max_len} if max_len else {}
-        shapes: Shapes = {"source.embedding.weight": (src_vocab, d_model)}
-        if not shared:
-            shapes["target.embedding.weight"] = (tgt_vocab, d_model)
-            shapes["output.weight"] = (tgt_vocab, d_model)
-        shapes |= {"output.bias": (tgt_vocab,)}
+        shapes: Shapes = {
+            "source.embedding.weight": (src_vocab, d_model),
+            "target.embedding.weight": (tgt_vocab, d_model),
+            "output.weight": (tgt_vocab, d_model),
+            "output.bias": (tgt_vocab,),
+        }
         shapes |= stack_shapes("encoder.", ENCODER, depth, d_model, d_ff, norm_first)
         shapes |= stack_shapes("decoder.", DECODER, depth, d_model, d_ff, norm_first)
         made = as_options(options) | small_weights(draw, shapes)
-        if not shared:  # what is rounded grows in layers and norms: small logits
-            made["weights.output.weight"] /= 16
+        # What is rounded grows in layers and norms: small logits.
+        made["weights.output.weight"] /= 16
         made["src"] = token_ids(draw, batch, ls, src_vocab, pad_id, padded)
         made["tgt"] = token_ids(draw, batch, lt, tgt_vocab, pad_id, padded)
         if scattered:
@@ -87,15 +86,6 @@ CASES = [
     case("pre_gelu", "pre-norm, GELU, a long source",
          _model_inputs(11, 8, 4, 2, 2, 6, batch=2, ls=7, lt=3, norm_first=True, activation="gelu", moves=True),
          "A pre-norm stack ends with a norm; encoder and decoder each have one."),
-    case("shared", "one table for source, target and output",
-         _model_inputs(8, 8, 6, 3, 1, 7, batch=2, ls=4, lt=5, shared=True, padded=False),
-         "Shared means the same parameter, not an equal one."),
-    case("two_sizes", "a shared table for two vocabularies of different sizes is refused",
-         _model_inputs(8, 9, 6, 3, 1, 7, batch=2, ls=4, lt=5, shared=True),
-         "The docstring names the error.", aspect="errors", open=True),
-    case("larger_source", "a shared table where the source has the larger vocabulary: refused as well",
-         _model_inputs(10, 8, 6, 3, 1, 7, batch=2, ls=4, lt=5, shared=True),
-         "The docstring names the error.", aspect="errors", hidden_only=True, open=True),
     case("positions", "positions other than sinusoids",
          _model_inputs(7, 8, 6, 2, 1, 5, batch=2, ls=5, lt=4, positions=7, padded=False),
          "Both input layers add the positions that were given."),
@@ -109,7 +99,7 @@ CASES = [
 ]
 
 MISTAKES = [
-    # Mistakes in the embeddings, in what they share, and in the output.
+    # Mistakes in the embeddings and in the output.
     wrong("padding_starts_at_random",
           "The vector of `pad_id` does not start at zero: the weights were initialised again, or come from a layer "
           "that knows no padding.",
@@ -120,12 +110,6 @@ MISTAKES = [
                   if p.dim() > 1:
                       nn.init.xavier_uniform_(p)
               """)),
-    wrong("table_of_the_output",
-          "The shared table is the one that the output layer was created with, so the vector of `pad_id` does not "
-          "start at zero.",
-          "Which of the two layers knows about padding, and whose initial values are kept?",
-          edit("self.output.weight = self.source.embedding.weight",
-               "self.source.embedding.weight = self.output.weight")),
     wrong("softmax",
           "There is a softmax at the end. `F.cross_entropy` applies its own, and two of them flatten the "
           "probabilities.",
@@ -143,43 +127,6 @@ MISTAKES = [
           "The target ids go through the source embedding.",
           "In `decode`, which input layer reads `tgt`?",
           edit("self.target(tgt)", "self.source(tgt)")),
-    wrong("always_shared",
-          "Source and target share one embedding even if separate ones are asked for.",
-          "Where does your code look at `shared_embedding`?",
-          edit("self.source if shared_embedding else embedding(tgt_vocab)", "self.source")),
-    wrong("never_shared",
-          "`shared_embedding` has no effect: there are three separate tables.",
-          "Where does your code look at `shared_embedding`?",
-          edit("self.source if shared_embedding else embedding(tgt_vocab)", "embedding(tgt_vocab)",
-               "self.output.weight = self.source.embedding.weight", "pass")),
-    wrong("output_not_tied",
-          "Source and target share their table, but the output layer has a weight of its own.",
-          "How many layers should use the shared table?",
-          edit("self.output.weight = self.source.embedding.weight", "pass")),
-    wrong("tied_by_copy",
-          "The output weight is a *copy* of the embedding: equal today, different after the first step of training.",
-          "Do both names refer to the same `nn.Parameter`?",
-          edit("self.output.weight = self.source.embedding.weight",
-               "self.output.weight.data.copy_(self.source.embedding.weight.data)"),
-          edit("self.output.weight = self.source.embedding.weight",
-               "self.output.weight = nn.Parameter(self.source.embedding.weight.detach().clone())",
-               name="tied_by_clone")),
-    wrong("target_not_tied",
-          "Source and output share one table, but the target has its own.",
-          "How many layers should use the shared table?",
-          edit("self.source if shared_embedding else embedding(tgt_vocab)", "embedding(tgt_vocab)")),
-    wrong("target_beside_source",
-          "One table serves all three, but `target` is a separate module beside `source`.",
-          "The text says *the very module*. What is `model.target is model.source`?",
-          edit("self.target = self.source if shared_embedding else embedding(tgt_vocab)", """
-              self.target = embedding(tgt_vocab)
-              if shared_embedding:
-                  self.target.embedding = self.source.embedding
-              """)),
-    wrong("sizes_not_refused",
-          "Shared embeddings are not refused when the two vocabularies differ in size.",
-          "Can one table have both 8 and 11 rows, and which error should say so?",
-          edit("if shared_embedding and src_vocab != tgt_vocab:", "if False:")),
     wrong("output_of_source_size",
           "The output layer scores the words of the *source* vocabulary.",
           "In which language does the model write?",
@@ -187,8 +134,8 @@ MISTAKES = [
     wrong("vocabularies_swapped",
           "The vocabulary sizes of the two embeddings are swapped.",
           "Which vocabulary does `source` read?",
-          edit("embedding(src_vocab)", "embedding(tgt_vocab)",
-               "else embedding(tgt_vocab)", "else embedding(src_vocab)")),
+          edit("self.source = embedding(src_vocab)", "self.source = embedding(tgt_vocab)",
+               "self.target = embedding(tgt_vocab)", "self.target = embedding(src_vocab)")),
     wrong("output_d_model",
           "The output layer maps `d_model` to `d_model`, so there is no score for each word.",
           "How many words can the model choose from?",
@@ -284,8 +231,7 @@ MISTAKES = [
     wrong("frozen",
           "Some parameters are never trained: they do not require a gradient.",
           "Where does your code set `requires_grad`?",
-          edit("self.output.weight = self.source.embedding.weight",
-               "self.output.weight = self.source.embedding.weight; self.output.bias.requires_grad_(False)")),
+          edit("self.pad_id = pad_id", "self.pad_id = pad_id; self.output.bias.requires_grad_(False)")),
     wrong("positions_twice",
           "Positions are added twice.",
           "What does `InputLayer` already do for you?",
@@ -307,10 +253,10 @@ MISTAKES = [
     wrong("one_final_norm",
           "Encoder and decoder share one final norm, but each needs its own.",
           "How many times do you call `nn.LayerNorm(...)`?",
-          edit("def stack(kind: type", """
+          edit("def stack(layer: type", """
               final = nn.LayerNorm(d_model) if norm_first else None
 
-              def stack(kind: type
+              def stack(layer: type
               """,
                "norm = nn.LayerNorm(d_model) if norm_first else None", "norm = final")),
     wrong("norm_first_ignored",
@@ -357,7 +303,7 @@ ACCEPTED = [
         class Transformer(nn.Module):
             def __init__(self, src_vocab, tgt_vocab, d_model, num_heads, num_layers, d_ff,
                          dropout=0.0, norm_first=False, activation='relu',
-                         shared_embedding=False, pad_id=0, max_len=512, positions=None):
+                         pad_id=0, max_len=512, positions=None):
                 super().__init__()
                 self.pad = pad_id
                 pe = positional_encoding
@@ -365,18 +311,12 @@ ACCEPTED = [
                     positions = pe.PositionalEncoding(pe.sinusoid(torch.arange(max_len), d_model))
                 self.output = nn.Linear(d_model, tgt_vocab)
                 self.source = pe.InputLayer(src_vocab, d_model, positions, dropout, pad_id)
-                if shared_embedding:
-                    if src_vocab != tgt_vocab:
-                        raise ValueError('one table, one vocabulary')
-                    self.target = self.source
-                    self.output.weight = self.source.embedding.weight
-                else:
-                    self.target = pe.InputLayer(tgt_vocab, d_model, positions, dropout, pad_id)
+                self.target = pe.InputLayer(tgt_vocab, d_model, positions, dropout, pad_id)
                 enc_norm = nn.LayerNorm(d_model) if norm_first else None
                 dec_norm = nn.LayerNorm(d_model) if norm_first else None
-                self.decoder = Decoder(lambda: DecoderLayer(d_model, num_heads, d_ff, dropout,
+                self.decoder = Stack(lambda: DecoderLayer(d_model, num_heads, d_ff, dropout,
                     norm_first, activation), num_layers, dec_norm)
-                self.encoder = Encoder(lambda: EncoderLayer(d_model, num_heads, d_ff, dropout,
+                self.encoder = Stack(lambda: EncoderLayer(d_model, num_heads, d_ff, dropout,
                     norm_first, activation), num_layers, enc_norm)
             def encode(self, src):
                 return self.encoder(self.source(src), (src != self.pad)[:, None, None])
@@ -387,10 +327,6 @@ ACCEPTED = [
                 memory = self.encode(src)
                 return self.decode(tgt, memory, src)
         """)),
-    right("tied_the_other_way", edit("self.output.weight = self.source.embedding.weight", """
-        self.source.embedding.weight = self.output.weight
-        nn.init.zeros_(self.output.weight.data[pad_id])
-        """)),
     right("xavier", edit("self.pad_id = pad_id", """
         self.pad_id = pad_id
         for p in self.parameters():
@@ -400,9 +336,6 @@ ACCEPTED = [
             self.source.embedding.weight[pad_id] = 0
             self.target.embedding.weight[pad_id] = 0
         """)),
-    right("keywords",
-          edit("memory, tgt_mask, src_mask)", "memory=memory, memory_mask=src_mask, tgt_mask=tgt_mask)",
-               "self.decode(tgt, self.encode(src), src)", "self.decode(tgt=tgt, memory=self.encode(src), src=src)")),
 ]
 
 EXERCISE = Specification(

@@ -13,7 +13,7 @@ from autograder.figures import maps, style, told
 from autograder.figures.style import BLUE, GREEN, ORANGE
 
 Run = tuple[Sequence[float], Sequence[float]]  # losses, gradient norms by layer
-GUESS = math.log(12)  # the loss of who guesses one of twelve letters
+GUESS = math.log(12)  # the loss of guessing one of twelve letters
 
 
 def _guessing(axes: Any, value: float, at: float) -> None:
@@ -77,61 +77,90 @@ def _allowed(
 
 
 def who_moves(parts: Sequence[Named]) -> None:
-    """Which outputs (rows) move when an input (column) changes."""
-    caption = "Outputs (rows) that move when an input (column) changes."
+    """Which outputs (rows) change when an input (column) changes."""
+    caption = "Outputs (rows) that change when an input (column) is pushed."
     _allowed(parts, "4.6", caption, "the input that changes")
+
+
+Cost = tuple[int, int, int, int]
+
+
+def costs(lengths: Sequence[int], found: Sequence[Cost]) -> None:
+    """FLOPs and entries of attention and feed-forward network, by length."""
+    figure, row = style.subplots(1, 2, height=2.8)
+    attention, network, weights, hidden = map(list, zip(*found, strict=True))
+    parts = (
+        ("FLOPs", {"attention": attention, "feed-forward": network}),
+        ("entries kept for the backward pass",
+         {"attention weights": weights, "hidden vectors": hidden}),
+    )  # fmt: skip
+    said = []
+    for axes, (title, curves) in zip(row, parts, strict=True):
+        for (name, values), colour, line in zip(
+            curves.items(), (ORANGE, BLUE), ("-", "--"), strict=True
+        ):
+            axes.plot(lengths, values, line, color=colour, label=name)
+        first, second = curves.values()
+        over = [n for n, a, b in zip(lengths, first, second, strict=True) if a > b]
+        said.append(f"{title}: {' above '.join(curves)} from length {over[0]} on")
+        axes.set_xscale("log", base=2)
+        axes.set_yscale("log")
+        axes.set(xlabel="length L", title=title)
+        axes.legend()
+    caption = "One encoder layer of the paper's sizes, for one sequence of length L."
+    show(figure, f"{'; '.join(said)}.", "4.9", caption)
 
 
 def masks(named: Mapping[str, Tensor], names: Sequence[str]) -> None:
     """The masks of two families, made from one attention mask."""
     parts = [(title, names, names, mask) for title, mask in named.items()]
     caption = "One attention mask, two families. Struck out: masked."
-    _allowed(parts, "4.9", caption, "key")
+    _allowed(parts, "4.10", caption, "key")
 
 
 def families(
-    hidden: Mapping[str, Sequence[float]], following: Sequence[float], letters: int
+    masked: Mapping[str, Sequence[float]], following: Sequence[float], letters: int
 ) -> None:
-    """Accuracy by position: hidden letters, and the next letter."""
+    """Accuracy by position: masked letters, and the next letter."""
     figure, (left, right) = style.subplots(1, 2, height=2.6, sharey=True)
     looks = ((BLUE, "o-"), (ORANGE, "^--"))
-    for (name, values), (colour, line) in zip(hidden.items(), looks, strict=True):
+    for (name, values), (colour, line) in zip(masked.items(), looks, strict=True):
         left.plot(values, line, color=colour, label=name)
     right.plot(following, "s-", color=GREEN)
     for axes, end in ((left, 9), (right, 10)):
         _guessing(axes, 1 / letters, end)
         axes.set_xlabel("position")
-    left.set_title("encoder-only: hidden letters correct")
-    right.set_title("decoder-only: next letter correct")
+    left.set_title("encoder-only: masked letters")
+    right.set_title("decoder-only: next letter")
     left.legend(loc="center left")
-    curves = {**{f"hidden letters, {n}": v for n, v in hidden.items()},
+    curves = {**{f"masked letters, {n}": v for n, v in masked.items()},
               "next letter": following}  # fmt: skip
     said = "; ".join(
         f"{name} by position: {', '.join(f'{v:.2f}' for v in values)}"
         for name, values in curves.items()
     )
-    caption = "Share of correct letters by position, for two families."
-    show(figure, f"{said}.", "4.10", caption)
+    caption = "Accuracy by position, for two families."
+    show(figure, f"{said}.", "4.11", caption)
 
 
 def mirror(weights: Tensor, shares: Sequence[float]) -> None:
-    """Where each head attends from a hidden letter, `(h, L, L)`."""
+    """Where each head attends from a masked letter, `(h, L, L)`."""
     figure, row = style.subplots(1, len(weights), height=2.3)
-    places, said = range(weights.size(-1)), []
+    ticks, said = range(0, weights.size(-1), 3), []
     for head, (axes, one) in enumerate(zip(row, weights, strict=True)):
         maps.heat_map(
             axes, one, (), (), f"head {head}: {shares[head]:.0%}", values=None
         )
-        axes.set_xticks(places[::3], places[::3])
-        axes.set_yticks(places[::3], places[::3])
+        axes.set_xticks(ticks, ticks)
+        axes.set_yticks(ticks, ticks)
         said.append(f"head {head}: {shares[head]:.0%}")
-    row[0].set_ylabel("hidden letter")
+    row[0].set_ylabel("masked letter")
     figure.supxlabel("attends to", size=9.5, color=style.QUIET)
     show(
         figure,
-        f"Attention from hidden letters; on the mirror image: {', '.join(said)}.",
-        "4.11",
-        "Where four heads attend when a letter is hidden, and the weight on its mirror "
+        f"Attention from masked letters; on the mirror image: {', '.join(said)}.",
+        "4.12",
+        "Where four heads attend when a letter is masked, and the weight on its mirror "
         "image.",
     )
 
@@ -140,5 +169,5 @@ def crossing(weights: Tensor, writes: Sequence[str], reads: Sequence[str]) -> No
     """Cross-attention from the words that are written to those that are read."""
     figure, axes = style.subplots(height=3.2, width=4.6)
     maps.heat_map(axes, weights, [f"→ {word}" for word in writes], reads)
-    caption = "Cross-attention, mean of the heads: from the word that is written next."
-    show(figure, told.weights(weights, writes, reads), "4.12", caption)
+    caption = "Cross-attention, mean of the heads: rows are the words to be written."
+    show(figure, told.weights(weights, writes, reads), "4.13", caption)

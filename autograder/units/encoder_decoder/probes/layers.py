@@ -1,15 +1,25 @@
-"""The feed-forward network, a sub-layer with its norm, layers, and stacks of them."""
+"""The feed-forward network, a sublayer with its norm, layers, stacks and their cost."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import torch
 import torch.nn.functional as F
 from torch import nn
 
-from autograder.checks.probes import Inputs, Seen, gradients, probe, tensor
+from autograder.checks.exercise import WrongAnswerError
+from autograder.checks.probes import (
+    Inputs,
+    Seen,
+    describe,
+    gradients,
+    kind,
+    probe,
+    returned,
+    tensor,
+)
 from autograder.checks.probes.weights import BEGINNING, beginning, load_weights
 from autograder.units.encoder_decoder.probes.observing import (
     DROPPED,
@@ -166,52 +176,63 @@ def _sizes(inputs: Inputs, attention: str) -> tuple[Any, ...]:
 
 
 @probe(
-    "encoder_decoder/encoder",
-    results="layers made; `norm` is the very norm that was given; output; "
-    "output moves with *",
-    calls="* afterwards",
-    learning="other parameters; gradient of *",
+    "encoder_decoder/layer_cost",
+    results="FLOPs of *; entries of *",
+    calls="kind of the counts",
 )
-def encoder(module_class: Any, inputs: Inputs) -> Seen:
-    """What a stack of layers of our own does; layers as many as there are weights."""
-    return _stack(module_class, ["x"], ["mask"], inputs)
+def layer_cost(function: Any, inputs: Inputs) -> Seen:
+    """The four counts of some layers, and what kind of numbers they are."""
+    names = (
+        "FLOPs of multi-head attention", "FLOPs of the feed-forward network",
+        "entries of the weights", "entries of the hidden vectors",
+    )  # fmt: skip
+    counted = [returned(function(*sizes), *names) for sizes in inputs["sizes"].tolist()]
+    kinds = sorted({kind(count, int) for counts in counted for count in counts})
+    seen: Seen = {
+        name: torch.tensor(list(map(_number, counts)))
+        for name, counts in zip(names, zip(*counted, strict=True), strict=True)
+    }
+    return seen | {"kind of the counts": ", ".join(kinds)}
+
+
+def _number(count: object) -> int | float:
+    if isinstance(count, bool) or not isinstance(count, int | float | torch.Tensor):
+        raise WrongAnswerError(f"expected an integer, got {describe(count)}")
+    return count.item() if isinstance(count, torch.Tensor) else count
 
 
 @probe(
-    "encoder_decoder/decoder",
+    "encoder_decoder/stack",
     results="layers made; `norm` is the very norm that was given; output; "
     "output moves with *",
     calls="* afterwards",
     learning="other parameters; gradient of *",
 )
-def decoder(module_class: Any, inputs: Inputs) -> Seen:
-    """What a stack of layers of our own does with a target and a memory."""
-    return _stack(module_class, ["x", "memory"], ["tgt_mask", "memory_mask"], inputs)
+def stack(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
+    """What a stack of layers of our own does; decoder layers if there is a memory.
 
-
-def _stack(
-    module_class: Callable[..., Any],
-    names: Sequence[Any],
-    masks: Sequence[Any],
-    inputs: Inputs,
-) -> Seen:
-    """One stack is judged while another one, made alike, exists beside it."""
+    There are as many layers as there are weights. One stack is judged while another
+    one, made alike, exists beside it.
+    """
     d_model, made = inputs["x"].size(-1), []
-    kind = _EncoderStandIn if len(names) == 1 else _DecoderStandIn
+    names, masks, make = ["x"], ["mask"], _EncoderStandIn
+    if "memory" in inputs:
+        names, masks = ["x", "memory"], ["tgt_mask", "memory_mask"]
+        make = _DecoderStandIn
 
     def make_layer() -> nn.Module:
-        made.append(kind(d_model))
+        made.append(make(d_model))
         return made[-1]
 
     depth = sum(name.endswith("matrix") for name in inputs)
     norm = _Norm(d_model) if "weights.norm.bias" in inputs else None
-    stack = module_class(make_layer, depth, *([norm] if norm else []))
+    module = module_class(make_layer, depth, *([norm] if norm else []))
     count = len(made)
     seen: Seen = {"layers made": torch.tensor(count)}
     if norm:
-        same = getattr(stack, "norm", None) is norm
+        same = getattr(module, "norm", None) is norm
         seen["`norm` is the very norm that was given"] = str(same)
-    seen |= observe(load_weights(stack, inputs), names, masks, inputs)
+    seen |= observe(load_weights(module, inputs), names, masks, inputs)
     unheard = any(layer.unheard for layer in made)
     return seen | {"hooks left out afterwards": "yes" if unheard else "no"}
 

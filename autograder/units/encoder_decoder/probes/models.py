@@ -1,4 +1,4 @@
-"""The whole model, a language model, and a state dict in PyTorch's names."""
+"""The whole model, its tables, a language model, and a state dict in BERT's names."""
 
 from __future__ import annotations
 
@@ -37,24 +37,20 @@ ENDS = ("weight", "bias")
 @probe(
     "encoder_decoder/transformer",
     results="logits; logits of *; logits once the weights have changed; "
-    "output moves with *; the same parameter as source.embedding.weight; "
-    "target is the module source; two vocabularies in one table; "
-    "modules that add positions; source and target share positions",
+    "output moves with *; modules that add positions; "
+    "source and target share positions",
     learning=f"{BEGINNING}; other parameters; vectors that start as zero; "
     "gradient of *",
     parts={"memory": "memory"},
 )
 def transformer(module_class: Any, inputs: Inputs) -> Seen:
-    """What the methods return, a second batch, gradients, sharing; who moves whom.
+    """What the methods return, a second batch, gradients; who moves whom.
 
     The last of these takes a call for each position, so some cases ask for it.
     """
     given = options(inputs)
     if "positions" in inputs:
         given["positions"] = _AddRows(inputs["positions"])
-    if given.get("shared_embedding") and given["src_vocab"] != given["tgt_vocab"]:
-        refused = outcome(lambda: module_class(**given), ValueError)
-        return {"two vocabularies in one table": refused}
     made = module_class(**given)
     start = _beginning(made, inputs)
     model: Any = _load(made, inputs)
@@ -77,8 +73,6 @@ def transformer(module_class: Any, inputs: Inputs) -> Seen:
         added = [getattr(m, "positions", None) for m in (model.source, model.target)]
         seen["source and target share positions"] = str(added[0] is added[1])
         seen |= _gradients(model, logits, inputs)
-    if given.get("shared_embedding"):
-        seen |= _sharing(model)
     with torch.no_grad():  # as a step of training would
         for parameter in model.parameters():
             parameter.mul_(0.75)
@@ -145,7 +139,7 @@ def _beginning(model: object, inputs: Inputs) -> Seen:
 
 
 def _load(module: object, inputs: Inputs) -> nn.Module:
-    """Load weights by any name of a parameter, since a shared one has several."""
+    """Load weights by any name of a parameter, since one may have several."""
     if not isinstance(module, nn.Module):
         raise WrongAnswerError(f"expected an nn.Module, got {describe(module)}")
     first: dict[int, str] = {}
@@ -170,21 +164,76 @@ def _gradients(model: nn.Module, logits: torch.Tensor, inputs: Inputs) -> Seen:
     return seen
 
 
-def _sharing(model: nn.Module) -> Seen:
-    """Whether one table serves three times."""
+@probe(
+    "encoder_decoder/tied_embeddings",
+    results="the same parameter as *; shared table; bias; logits; parameters; "
+    "what is returned; vocabularies of different sizes",
+    calls="* afterwards",
+    learning="gradient of *",
+)
+def tied_embeddings(function: Any, inputs: Inputs) -> Seen:
+    """What becomes of a small model's tables; or how different sizes are refused."""
+    model = _Tables(inputs)
+    before = dict(model.named_parameters())
+    if len(model.source.embedding.weight) != len(model.output.weight):
+        refused = outcome(lambda: function(model), ValueError)
+        after = dict(model.named_parameters(remove_duplicate=False))
+        same = before.keys() == after.keys() and all(
+            after[name] is value for name, value in before.items()
+        )
+        return {
+            "vocabularies of different sizes": refused,
+            "the model afterwards": "not changed" if same else "changed",
+        }
+    found = function(model)
+    logits = tensor(model(inputs["src"], inputs["tgt"]), "the logits")
+    (logits * inputs["pull"]).sum().backward()
     tables = dict(model.named_parameters(remove_duplicate=False))
-    first = tables.get("source.embedding.weight")
-    same = [
-        name
-        for name in ("target.embedding.weight", "output.weight")
-        if tables.get(name) is first
-    ]
+    table = model.source.embedding.weight
+    others = ("target.embedding.weight", "output.weight")
+    same_one = [name for name in others if tables.get(name) is table]
+    grad = torch.zeros_like(table) if table.grad is None else table.grad
     return {
-        "the same parameter as source.embedding.weight": listed(same),
-        "target is the module source": str(
-            getattr(model, "target", None) is getattr(model, "source", model)
-        ),
+        "the same parameter as source.embedding.weight": listed(same_one),
+        "parameters": torch.tensor(sum(p.numel() for p in model.parameters())),
+        "what is returned": "the model" if found is model else describe(found),
+        "shared table": table.detach().clone(),
+        "bias": tensor(tables.get("output.bias"), "`output.bias`").detach(),
+        "logits": logits,
+        "gradient of source.embedding.weight": grad,
     }
+
+
+class _Table(nn.Module):
+    """What is left of an input layer: its embedding."""
+
+    def __init__(self, weight: torch.Tensor, pad_id: int):
+        super().__init__()
+        self.embedding = nn.Embedding(*weight.shape, padding_idx=pad_id)
+        self.embedding.weight = nn.Parameter(weight.clone())
+
+    def forward(self, ids: torch.Tensor) -> torch.Tensor:
+        found: torch.Tensor = self.embedding(ids)
+        return found
+
+
+class _Tables(nn.Module):
+    """Three tables, as a Transformer has them, with hardly anything between."""
+
+    def __init__(self, inputs: Inputs):
+        super().__init__()
+        weights, pad_id = under(inputs, "weights."), int(inputs["pad_id"])
+        self.source = _Table(weights["source.embedding.weight"], pad_id)
+        self.target = _Table(weights["target.embedding.weight"], pad_id)
+        rows, columns = weights["output.weight"].shape
+        self.output = nn.Linear(columns, rows)
+        self.output.weight = nn.Parameter(weights["output.weight"].clone())
+        self.output.bias = nn.Parameter(weights["output.bias"].clone())
+
+    def forward(self, src: torch.Tensor, tgt: torch.Tensor) -> torch.Tensor:
+        x = torch.tanh(self.target(tgt) + self.source(src).mean(1, keepdim=True))
+        found: torch.Tensor = self.output(x)  # (B, Lt, V)
+        return found
 
 
 @probe(

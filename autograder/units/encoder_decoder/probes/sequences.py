@@ -1,4 +1,4 @@
-"""Masks and shifted sequences, and tokens that are masked."""
+"""Masks and positions, shifted sequences, and tokens that are masked."""
 
 from __future__ import annotations
 
@@ -48,6 +48,38 @@ def _who_may(mask: object, name: str, shape: tuple[int, int, int]) -> torch.Tens
             f"expected a `{name}` that broadcasts to the scores (B, h, Lq, Lk) = "
             f"({batch}, h, {lq}, {lk}), got one of shape {tuple(mask.shape)}"
         ) from None
+
+
+@probe(
+    "encoder_decoder/left_padding",
+    results="rows of real tokens; empty rows",
+    calls="* afterwards",
+    parts={"positions": "positions of real tokens; positions of padding"},
+)
+def left_padding(function: Any, inputs: Inputs) -> Seen:
+    """Rows and positions of real tokens; of padding, only whether they will do."""
+    ids = inputs["ids"]
+    options = (int(inputs["pad_id"]),) if "pad_id" in inputs else ()
+    real = ids != (options[0] if options else 0)  # (B, L)
+    batch, length = ids.shape
+    mask, positions = returned(function(ids, *options), "mask", "positions")
+    mask = _who_may(mask, "mask", (batch, length, length))
+    positions = tensor(positions, "`positions`")
+    if positions.shape != ids.shape:
+        raise WrongAnswerError(
+            f"expected `positions` of shape {tuple(ids.shape)}, got "
+            f"{tuple(positions.shape)}"
+        )
+    outside = (positions < 0) | (positions >= length)  # (B, L)
+    return {
+        "rows of real tokens": mask.masked_fill(~real[:, :, None], 0),
+        "empty rows": (~mask.bool().any(-1)).sum(),
+        "positions of real tokens": positions.masked_fill(~real, 0),
+        "positions of padding": "some are not in the table"
+        if (outside & ~real).any()
+        else "all are in the table",
+        "ids afterwards": ids,
+    }
 
 
 @probe(

@@ -1,0 +1,152 @@
+"""FLOPs and memory of an encoder layer."""
+
+from __future__ import annotations
+
+import torch
+
+from autograder.authoring.draw import Draw
+from autograder.authoring.notation import case, edit, right, source, wrong
+from autograder.authoring.specification import Inputs, Maker, Specification
+
+
+def _sizes(*rows: tuple[int, int, int, int]) -> Maker:
+    """Layers by length, head size, number of heads and d_ff."""
+
+    def inputs(draw: Draw) -> Inputs:
+        sizes = [(n, size * heads, heads, hidden) for n, size, heads, hidden in rows]
+        drawn = torch.tensor(sizes) + draw.ids(0, 3, len(rows), 4) * torch.tensor([1, 0, 0, 1])
+        return {"sizes": drawn}
+
+    return inputs
+
+
+_PROJECTIONS = "projections = 4 * 2 * length * d_model * d_model"
+_SCORES = "scores_and_sum = 2 * 2 * length * length * d_model"
+_NETWORK = "feed_forward = 2 * 2 * length * d_model * d_ff"
+_WEIGHTS = "weights = num_heads * length * length"
+_END = "return projections + scores_and_sum, feed_forward, weights, length * d_ff"
+
+CASES = [
+    case("small", "small layers", _sizes((5, 2, 3, 7), (3, 4, 2, 11)),
+         "Write down each matrix product with its three sizes."),
+    case("one_head", "one head, and several", _sizes((7, 12, 1, 20), (7, 3, 4, 20)),
+         "Which of the four counts depends on the number of heads?"),
+    case("paper", "the sizes of the paper", _sizes((128, 64, 8, 2048), (1024, 64, 16, 4096)),
+         "Which of the products grow with the square of the length?"),
+    case("long", "a very long sequence", _sizes((100_000, 128, 32, 11008)),
+         "Are your counts integers of Python, which never overflow?", hidden_only=True),
+]
+
+MISTAKES = [
+    wrong("multiplications_only",
+          "You count multiplications only; an addition belongs to each of them.",
+          "How many operations does it take to add up k products?",
+          edit(_PROJECTIONS, _PROJECTIONS.replace("2 * ", ""), _SCORES, _SCORES.replace("2 * 2", "2"),
+               _NETWORK, _NETWORK.replace("2 * 2", "2"))),
+    wrong("no_projections",
+          "The four projections are not counted.",
+          "Which products does multi-head attention compute before and after the heads?",
+          edit(_PROJECTIONS, "projections = 0")),
+    wrong("three_projections",
+          "Only three projections are counted.",
+          "Which linear layer follows the heads?",
+          edit(_PROJECTIONS, _PROJECTIONS.replace("4 * 2", "3 * 2"))),
+    wrong("one_projection",
+          "Only one projection is counted.",
+          "How many linear layers does multi-head attention have?",
+          edit(_PROJECTIONS, _PROJECTIONS.replace("4 * 2", "2"))),
+    wrong("scores_only",
+          "The scores are counted, but not the weighted sum of the values.",
+          "What are the weights multiplied by?",
+          edit(_SCORES, _SCORES.replace("2 * 2", "2"))),
+    wrong("no_scores",
+          "The scores and the weighted sum are not counted.",
+          "Which two products of attention have the length in them twice?",
+          edit(_SCORES, "scores_and_sum = 0")),
+    wrong("scores_of_one_head",
+          "Scores and weighted sum are counted for one head only.",
+          "How many heads compute scores?",
+          edit(_SCORES, f"{_SCORES} // num_heads")),
+    wrong("heads_times_d_model",
+          "You count scores and sum as if each head had `d_model` features.",
+          "What is the size of a query in one head?",
+          edit(_SCORES, f"{_SCORES} * num_heads")),
+    wrong("scores_linear",
+          "Scores and weighted sum grow with the length, not with its square.",
+          "How many scores are there for L queries and L keys?",
+          edit(_SCORES, "scores_and_sum = 2 * 2 * length * d_model * d_model")),
+    wrong("one_linear_layer",
+          "Only one of the two layers of the feed-forward network is counted.",
+          "What brings the vectors back to `d_model`?",
+          edit(_NETWORK, _NETWORK.replace("2 * 2", "2"))),
+    wrong("one_position",
+          "The feed-forward network is counted for a single position.",
+          "How often is the network applied?",
+          edit(_NETWORK, "feed_forward = 2 * 2 * d_model * d_ff")),
+    wrong("weights_of_one_head",
+          "You count the attention weights of one head.",
+          "Does each head have weights of its own?",
+          edit(_WEIGHTS, "weights = length * length")),
+    wrong("weights_by_features",
+          "You count the entries of queries and keys, not those of the weights.",
+          "What is the shape of the attention weights?",
+          edit(_WEIGHTS, "weights = 2 * length * d_model")),
+    wrong("hidden_of_one_position",
+          "You count the hidden vector of a single position.",
+          "How many positions go through the feed-forward network?",
+          edit(_END, _END.replace("length * d_ff", "d_ff"))),
+    wrong("parameters_for_hidden",
+          "Instead of the hidden vectors, you count the parameters of the feed-forward network.",
+          "Which tensor lies between the two linear layers, and what is its shape?",
+          edit(_END, _END.replace("length * d_ff", "2 * d_model * d_ff"))),
+    wrong("output_for_hidden",
+          "Instead of the hidden vectors, you count the outputs of the feed-forward network.",
+          "Which of the network's tensors is the widest?",
+          edit(_END, _END.replace("length * d_ff", "length * d_model"))),
+    wrong("biases_counted",
+          "The additions of the biases are counted as well.",
+          "Which operations does the contract leave out?",
+          edit(_PROJECTIONS, f"{_PROJECTIONS} + 4 * length * d_model",
+               _NETWORK, f"{_NETWORK} + length * (d_model + d_ff)")),
+    wrong("bytes",
+          "You return bytes of memory; entries are asked for.",
+          "How many entries does a tensor of shape (h, L, L) have?",
+          edit(_END, "return projections + scores_and_sum, feed_forward, 4 * weights, 4 * length * d_ff")),
+    wrong("flops_exchanged",
+          "The FLOPs of attention and feed-forward network are exchanged.",
+          "Which of the two does the docstring name first?",
+          edit(_END, _END.replace("projections + scores_and_sum, feed_forward", "feed_forward, projections + scores_and_sum"))),
+    wrong("entries_exchanged",
+          "The entries of weights and hidden vectors are exchanged.",
+          "Which of the two does the docstring name first?",
+          edit(_END, _END.replace("weights, length * d_ff", "length * d_ff, weights"))),
+    wrong("not_whole",
+          "The counts are of type `float`; integers are asked for.",
+          "Which operation made them one: a `/`, or a number with a decimal point?",
+          edit(_END, "return tuple(map(float, (projections + scores_and_sum, feed_forward, weights, length * d_ff)))")),
+]
+
+ACCEPTED = [
+    right("head_by_head", source("""
+        def product(m, k, n):
+            return 2 * m * k * n
+
+        def layer_cost(length, d_model, num_heads, d_ff):
+            d_k = d_model // num_heads
+            attention = 4 * product(length, d_model, d_model)
+            for _ in range(num_heads):
+                attention += product(length, d_k, length) + product(length, length, d_k)
+            network = product(length, d_model, d_ff) + product(length, d_ff, d_model)
+            return attention, network, num_heads * length ** 2, length * d_ff
+        """)),
+    right("factored", edit(_END, """
+        return (4 * length * d_model * (2 * d_model + length), 4 * length * d_model * d_ff,
+                num_heads * length ** 2, length * d_ff)
+        """)),
+    right("a_list", edit(_END, "return [projections + scores_and_sum, feed_forward, weights, length * d_ff]")),
+]
+
+EXERCISE = Specification(
+    name="encoder_decoder/layer_cost", title="FLOPs and memory of a layer", target="layer_cost", precise=False,
+    cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
+)
