@@ -12,7 +12,7 @@
 #   part;
 # - to load your weights into PyTorch's own `nn.Transformer` and get equal outputs;
 # - the three families (encoder-only, decoder-only, encoder-decoder), and to train each
-#   of them in seconds;
+#   of them in a few hundred steps;
 # - to look inside, at the attention weights of every layer;
 # - to write the test that a published decoder with three bugs should have had.
 #
@@ -53,6 +53,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from autograder import check, demo, drawing, earlier
+from autograder.library.attention_maps import maps_of
 from autograder.library.published import available
 from autograder.units.encoder_decoder.library import pictures
 
@@ -222,10 +223,10 @@ check("encoder_decoder/feed_forward", FeedForward)
 # %% [markdown]
 # ## 2. Add & norm: what holds it together
 #
-# A layer has two *sublayers*: attention and feed-forward. Stack eight such layers as
-# they are, and the network is almost impossible to train, because each sublayer
-# replaces its input and the first layers lie sixteen functions away from the loss. Each
-# sublayer is therefore wrapped in three small things.
+# A layer has two *sublayers*: attention and feed-forward. In a stack of eight layers,
+# sixteen such functions would follow one another, each replacing what the one before
+# has computed, and the gradient would have to pass through all of them. Such a network
+# is hard to train. So each sublayer is wrapped in three small things.
 #
 # - **Add.** The input is added to the output of the sublayer, $x + f(x)$, so the
 #   sublayer only has to learn a *correction* (He et al. 2016). The sum that runs
@@ -289,7 +290,7 @@ for name, changed in (("as is", vector), ("+ 1", vector + 1), ("* 10", 10 * vect
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
 #
-# Everything is `(B, L, d_model)`: otherwise it could not be added.
+# Everything has the shape `(B, L, d_model)`; otherwise there would be no sum.
 #
 # </details>
 # <details><summary>Hint 3: pseudocode</summary>
@@ -654,7 +655,7 @@ def before_or_after():
 # a perfectly good direction. But Adam divides each component of the gradient by an
 # estimate of its usual magnitude, and in the first step that component is all it knows.
 # So nearly every parameter moves by the full learning rate: in this model 99 % of them
-# do, although the largest gradients are more than 10,000 times the smallest (Liu et al.
+# do, although their gradients span more than four orders of magnitude (Liu et al.
 # 2020). Post-norm tolerates this badly (Xiong et al. 2020); with pre-norm the warm-up
 # can often be dropped.
 #
@@ -736,7 +737,7 @@ drawing("decoder_layer", "4.5", "The three sublayers of a decoder layer.")
 # *time ~25 min · difficulty 3/5 · 10 points*
 #
 # **Task.** Assemble the layer like that of 4.3, with three sublayers in the order
-# above. Self-attention gets `tgt_mask`, cross-attention `memory_mask`.
+# above. `tgt_mask` is for the self-attention and `memory_mask` for the cross-attention.
 #
 # **Example.** `DecoderLayer(12, 3, 20)` maps `x (2, 5, 12)` and `memory (2, 7, 12)` to
 # `(2, 5, 12)`.
@@ -987,7 +988,7 @@ drawing("wiring", "4.8", "The modules of the Transformer and what they exchange.
 #
 # ### Exercise 4.7 - the Transformer
 #
-# *time ~35 min · difficulty 4/5 · 10 points*
+# *time ~40 min · difficulty 4/5 · 10 points*
 #
 # **Task.** Assemble the model from two input layers, two stacks and a final
 # `nn.Linear`. `encode` reads the source, `decode` turns target ids and memory into
@@ -1234,10 +1235,10 @@ def how_large():
 # tables held 57 million, more than half of the model, and one of them is enough. (Table
 # 3 of the paper says 65 million for its base model.)
 #
-# One row deserves a thought, that of padding. An `nn.Embedding` never trains it, but
-# the output layer does, because a logit for padding is computed at every position. Does
-# it matter that this vector is no longer zero? No: the masks see to it that padding is
-# never attended to, whatever its vector is.
+# One row deserves a closer look: that of the padding token. An `nn.Embedding` never
+# trains it, but the output layer does, because a logit for padding is computed at every
+# position. Does it matter that this vector is no longer zero? No: the masks see to it
+# that padding is never attended to, whatever its vector is.
 #
 # ## 7. What does a layer cost?
 #
@@ -1353,7 +1354,7 @@ def when_attention_overtakes():
 #
 # PyTorch has `nn.TransformerEncoderLayer`, `nn.TransformerDecoderLayer` and
 # `nn.Transformer`. If your modules are correct, there must be weights for which both
-# compute the same. There are: *your own*. Only the names differ.
+# compute the same outputs. There are: *your own*. Only the names differ.
 #
 # | yours | PyTorch's |
 # |---|---|
@@ -1464,7 +1465,7 @@ def same_as_pytorch():
 # <details><summary>Contract</summary>
 #
 # - BERT is post-norm: each norm follows the sum that its sublayer is added to.
-# - Layers have any number of digits, and names any prefix, such as `bert.`.
+# - Layer numbers have any number of digits; names have any prefix, such as `bert.`.
 # - What is in no layer (embeddings, pooler) is left out.
 # - Tensors keep their values, shapes and dtypes.
 # - The given mapping is not modified.
@@ -2030,10 +2031,10 @@ def train(
 # `g c a h k k h a c g`. The first five letters are random, and the last five mirror
 # them.
 #
-# **Predict first.** Three letters of each palindrome are masked, never a letter and its
-# mirror image. What percentage of them can a model fill in that sees *both* sides? And
-# a *causal* one? And how well can a causal model predict the next letter, in the first
-# half and in the second?
+# **Predict first.** Three letters of each palindrome are masked, but never both a
+# letter and its mirror image. What percentage of them can a model that sees *both*
+# sides fill in? And a *causal* one? And how well can a causal model predict the next
+# letter, in the first half and in the second?
 
 
 # %% folded=true
@@ -2108,9 +2109,10 @@ def two_families():
 
 # %% [markdown]
 # The model that sees both sides fills in almost everything: **at least 98 %**. With a
-# causal mask, the very same model can only guess in the first half, because the mirror
-# image is in the future. The decoder-only model has a different objective. It guesses
-# the first five letters, since they are random, and then names **at least 98 %** of the
+# causal mask, the very same model reaches about 54 %. In the second half it knows the
+# mirror image, but in the first half that is in the future, so it can only guess one
+# letter in twelve. The decoder-only model has a different objective. It guesses the
+# first five letters, since they are random, and then names **at least 98 %** of the
 # rest. It has found the rule, and it counts to ten for the EOS.
 #
 # ### What does it look at?
@@ -2363,7 +2365,7 @@ def where_the_translator_looks():
 # 7 consist of a single word, since there are only 8 nouns. If all sentences were drawn
 # equally often, the model would see one of the seven in every 18th batch, and it would
 # get `tree` wrong. So each *length* is drawn equally often. What is rare in the data is
-# badly learnt: look for what is rare in yours.
+# learnt badly: look for what is rare in yours.
 #
 # ## 10. Bug clinic: write the test
 #
@@ -2737,13 +2739,56 @@ def heads_of_a_published_model():
 
 # %% [markdown]
 # There is one of each. Head 2 of layer 0 attends to the previous token with weight
-# **0.9999**, and it has learnt this from data alone. In head 11 of layer 5, "it"
-# attends to "cat" with 0.62. In a famous picture (Uszkoreit 2017), "it" in "The animal
-# didn't cross the street because it was too tired" moves from "animal" to "street" when
-# "tired" becomes "wide". Here nothing moves: with "tall", the same head still attends
-# to "cat", with 0.62. A small model does not resolve every pronoun, and a large weight
-# says where a layer looked, not what it understood. Units 2 and 3 show the maps of ten
-# such sentences, without any download.
+# **0.9999**, and in head 11 of layer 5, "it" attends to "cat" with 0.62. In a famous
+# picture (Uszkoreit 2017), "it" in "The animal didn't cross the street because it was
+# too tired" moves from "animal" to "street" when "tired" becomes "wide". Here nothing
+# moves: with "tall", the same head still attends to "cat", with 0.62. A small model
+# does not resolve every pronoun, and a large weight says where a layer looked, not what
+# it understood.
+#
+# In unit 3, a head of your own learnt to find the previous position in a few hundred
+# steps, because it was trained for exactly that. MiniLM's head was never asked to;
+# finding it turned out to be useful. **Predict first:** which of the two will be the
+# cleaner one? (The maps of MiniLM ship with the course, so this runs without the
+# download.)
+
+
+# %% folded=true
+# @title A head that is trained to find the previous position
+def train_previous(length: int, steps: int = 400) -> Tensor:
+    """What a single head attends to after training, `(L, L)`."""
+    torch.manual_seed(5)
+    layer = multi_head_attention.MultiHeadAttention(8 + length, 1)
+    optimizer = torch.optim.Adam(layer.parameters(), 0.01)
+    positions = 3 * torch.eye(length).expand(32, -1, -1)  # (B, L, L)
+    for _ in range(steps):
+        tokens = torch.randn(32, length, 8)
+        x = torch.cat((tokens, positions), dim=-1)  # (B, L, 8 + L)
+        output, weights = layer(x, x, x)
+        loss = F.mse_loss(output[..., :8], tokens.roll(1, dims=1))
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    return weights.detach()[:, 0].mean(0)
+
+
+# %%
+@demo
+def two_previous_token_heads():
+    found = maps_of("The cat didn't climb the tree because it was too scared.")
+    theirs, own = found.weights[0, 2], train_previous(len(found.tokens))
+    for name, weights in (("yours", own), ("MiniLM's", theirs)):
+        score = weights.diagonal(-1).mean()
+        print(f"{name:<9} weight on the previous token {score:.3f}")
+    pictures.previous(own, theirs, found.tokens)
+
+
+# %% [markdown]
+# MiniLM's: its weight is practically 1, against about 0.97 for yours. One was trained
+# for 400 steps on random vectors, the other on a large amount of text, and both have
+# learnt to match each position with the one before it. They differ in the first row,
+# which has no predecessor. There yours attends to the last position, because its
+# targets were made with `roll`, which wraps around, and MiniLM's attends to itself.
 #
 # ## What you built
 #
@@ -2755,7 +2800,7 @@ def heads_of_a_published_model():
 # - `layer_cost`, which says when attention overtakes the feed-forward network;
 # - `LanguageModel`, which is BERT's skeleton or GPT's, depending on one argument, and
 #   `left_padding` for its batches;
-# - the objectives of three families, each trained in seconds;
+# - the objectives of three families, each trained in a few hundred steps;
 # - `attention_weights`, which listens to all layers of a model without changing it;
 # - a test that a published layer does not pass;
 # - `from_bert`: a published encoder runs in your classes, and searches by meaning.

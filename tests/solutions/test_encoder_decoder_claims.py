@@ -173,3 +173,13 @@ class TestLeftPadding:
         padded = (ids == 0)[:, :, None].expand_as(first)
         assert torch.equal(first.isnan(), padded)
         assert second[1:].isnan().all()  # both rows with padding
+
+
+def test_a_trained_head_and_a_published_one_attend_to_the_previous_token(notebook):
+    found = notebook["maps_of"](
+        "The cat didn't climb the tree because it was too scared."
+    )
+    own, theirs = notebook["train_previous"](16), found.weights[0, 2]
+    assert 0.94 < own.diagonal(-1).mean() < 0.999 < theirs.diagonal(-1).mean()
+    assert own[0, -1] > 0.9
+    assert theirs[0, 0] > 0.999

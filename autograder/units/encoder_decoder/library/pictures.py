@@ -171,3 +171,18 @@ def crossing(weights: Tensor, writes: Sequence[str], reads: Sequence[str]) -> No
     maps.heat_map(axes, weights, [f"→ {word}" for word in writes], reads)
     caption = "Cross-attention, mean of the heads: rows are the words to be written."
     show(figure, told.weights(weights, writes, reads), "4.13", caption)
+
+
+def previous(own: Tensor, theirs: Tensor, tokens: Sequence[str]) -> None:
+    """Two heads that attend to the previous token, `(L, L)` each."""
+    figure, row = style.subplots(1, 2, height=3.4)
+    said = []
+    heads = (("your head", own), ("MiniLM, layer 0, head 2", theirs))
+    for axes, (title, weights) in zip(row, heads, strict=True):
+        maps.heat_map(axes, weights, tokens, (), title, values=None)
+        axes.set_xticks(range(len(tokens)), tokens, rotation=90)
+        score = float(weights.diagonal(-1).mean())
+        said.append(f"{title}: weight {score:.4f} on the previous token")
+    row[1].set_yticks([])
+    caption = "Two heads that attend to the previous token: yours, and a published one."
+    show(figure, f"{'; '.join(said)}.", "4.14", caption)
