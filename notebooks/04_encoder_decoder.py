@@ -97,11 +97,11 @@ def who_moves(function: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
 # %% [markdown]
 # ## 1. A place to think: the feed-forward network
 #
-# Stack six attention layers with nothing in between, and every position ends up with
-# the same vector: whatever you feed in, the cosine similarity between any two outputs
-# is 1.00. Each layer averages, and an average of averages loses what was special about
-# a word (Dong et al. 2021). Attention *moves* information between positions. Something
-# else has to work on it.
+# Stack six attention layers with random weights and nothing in between, and every
+# position ends up with nearly the same vector: the cosine similarity between any two
+# outputs is 1.00. Each layer averages, and an average of averages loses what was
+# special about a word (Dong et al. 2021). Attention *moves* information between
+# positions. Something else has to work on it.
 #
 # That is the job of the second half of each layer, a small network that is applied to
 # **each position alone**, with the same weights everywhere:
@@ -131,7 +131,9 @@ print(f"feed-forward:         {in_feed_forward:>9,}")
 # The feed-forward network, with two thirds of the total. Geva et al. (2021) describe it
 # as a memory. In $x W_1$, each *column* of $W_1$ recognises a pattern, and its product
 # with $x$ says how well the pattern fits. The *row* of $W_2$ with the same index says
-# what to add if it does.
+# what to add if it does. (Do not conclude that attention can only average. With the
+# residual connections of section 2, even a model without feed-forward networks can copy
+# and complete patterns: Elhage et al. 2021.)
 #
 # ### Exercise 4.1 - position-wise feed-forward
 #
@@ -340,9 +342,9 @@ def add_and_norm(
 check("encoder_decoder/add_and_norm", add_and_norm)
 
 # %% [markdown]
-# The two placements are easily confused. In the Annotated Transformer, from which
-# thousands have learnt, the text describes post-norm and the code is pre-norm (a
-# comment admits it: "for code simplicity").
+# The two placements are easily confused. In the Annotated Transformer, from which many
+# of us have learnt, the text describes post-norm and the code is pre-norm (a comment
+# admits it: "for code simplicity").
 #
 # ## 3. The encoder
 #
@@ -1343,12 +1345,12 @@ def when_attention_overtakes():
 
 # %% [markdown]
 # Memory first: the weights overtake the hidden vectors at $L = d_\text{ff} / h = 256$,
-# far earlier than most people guess. FLOPs follow at $L = d_\text{ff} -
-# 2\,d_\text{model} = 1024$. Below that length, a Transformer is mostly a feed-forward
-# network with a little attention in it, and a faster attention saves little *time*. But
-# from a few hundred tokens on, attention dominates the *memory*, unless the weights are
-# never stored. FlashAttention (Dao et al. 2022) computes exactly the same output block
-# by block without storing them, and that is why long contexts became affordable.
+# and FLOPs only follow at $L = d_\text{ff} - 2\,d_\text{model} = 1024$. Below that
+# length, most of the work is in the feed-forward network, and a faster attention saves
+# little *time*. But from a few hundred tokens on, attention dominates the *memory*,
+# unless the weights are never stored. FlashAttention (Dao et al. 2022) computes exactly
+# the same output block by block without storing them, which is one reason why long
+# contexts became affordable.
 #
 # ## 8. Yours is PyTorch's
 #
@@ -1705,8 +1707,8 @@ def one_attention_mask_two_families():
 #
 # Why would anybody pad on the left? Because a GPT writes at the right end. If a batch
 # holds *the cat sat* and *hello*, the next tokens must be appended in the same column,
-# so the padding has to go to the front. Two things then break. Masked rows are empty,
-# and *hello* is no longer at position 0, as it was in training.
+# so the padding has to go to the front. Two things then break. The rows of padding
+# queries are empty, and *hello* is no longer at position 0, as it was in training.
 #
 # The cure is simple. Let every padding position attend to itself, so that no row is
 # empty; no real token attends to it, so its output harms nobody. And count positions
@@ -1788,9 +1790,9 @@ def left_padding(ids: Tensor, pad_id: int = 0) -> tuple[Tensor, Tensor]:
 check("encoder_decoder/left_padding", left_padding)
 
 # %% [markdown]
-# **Predict first.** A causal model of two layers reads *hello* (one real token) behind
-# two positions of padding. It reads it with the plain mask, with your mask but
-# positions 0, 1, 2, and with both of yours. Which of the three gives the logits of
+# **Predict first.** A causal model of two layers reads *hello* (one real token) after
+# two padding tokens, three times: with the plain mask; with your mask, but positions 0,
+# 1, 2; and with your mask and your positions. Which of the three gives the logits of
 # *hello* alone?
 
 
@@ -2603,8 +2605,8 @@ def your_test_at_work():
 
 # %% [markdown]
 # Each repair reveals the next bug, and only the layer with all three repaired is
-# accepted. Whoever stops at the first green run of a *script* would have shipped it
-# with two bugs left.
+# accepted. An author who had fixed nothing but the crash would have kept two bugs, and
+# neither of them ever raises an error.
 #
 # ## 11. Finale: a published model in your code
 #
@@ -2674,8 +2676,8 @@ def a_published_model_in_your_encoder():
 
 # %% [markdown]
 # **Predict first.** Which of the sentences below is nearest to *"a feline rests"*, with
-# which it shares no word? Change the sentences and the questions, and run the cell
-# again.
+# which it shares no word except "a"? Change the sentences and the questions, and run
+# the cell again.
 
 # %%
 SENTENCES = [
@@ -2704,9 +2706,9 @@ def search_by_meaning():
 # %% [markdown]
 # *"a feline rests"* finds the kitten (0.44) before the cat (0.31), *"my login does not
 # work"* finds the password (0.55; the next best has 0.06), and *"shares lost value"*
-# the stock markets (0.45; 0.09). A search engine that counts words would have found
-# none of them. The whole search is one matrix product of the vectors that your encoder
-# made.
+# the stock markets (0.45; 0.09). A search engine that counts words would have had
+# almost nothing to go by. The whole search is one matrix product of the vectors that
+# your encoder made.
 #
 # **Predict first.** Your `attention_weights` can read all of its 72 heads. On "The cat
 # didn't climb the tree because it was too scared.", is there a head that always attends
@@ -2817,7 +2819,8 @@ def two_previous_token_heads():
 #   post-norm needs a warm-up, and why Adam does.
 # - Dong et al. 2021, *Attention Is Not All You Need: Pure Attention Loses Rank Doubly
 #   Exponentially with Depth*.
-# - Geva et al. 2021, *Transformer Feed-Forward Layers Are Key-Value Memories*.
+# - Geva et al. 2021, *Transformer Feed-Forward Layers Are Key-Value Memories*; Elhage
+#   et al. 2021, *A Mathematical Framework for Transformer Circuits*.
 # - Press and Wolf 2017, *Using the Output Embedding to Improve Language Models*: tied
 #   embeddings.
 # - Devlin et al. 2019 (BERT), Radford et al. 2019 (GPT-2), Raffel et al. 2020 (T5): the
