@@ -42,7 +42,8 @@
 # | gradients | flow back through whatever you compute, unless the text says otherwise |
 #
 # Throughout this unit, PyTorch's default initialisation is fine, all parameters are
-# trainable, and a state dict holds each parameter once, under the name in the text.
+# trainable, and each parameter appears once in the state dict, under the name given in
+# the text.
 
 # %%
 import math
@@ -272,8 +273,8 @@ for name, changed in (("as is", vector), ("+ 1", vector + 1), ("* 10", 10 * vect
 #
 # *time ~10 min · difficulty 2/5 · 6 points*
 #
-# **Task.** Implement both placements by the formulas above. You are given the sublayer,
-# the norm and the dropout as arguments.
+# **Task.** Implement both placements according to the formulas above. You are given the
+# sublayer, the norm and the dropout as arguments.
 #
 # **Example.** With `f(x) = 2 * x` and `nn.Identity()` as norm and dropout, both
 # placements return `3 * x`.
@@ -2361,7 +2362,7 @@ def where_the_translator_looks():
 
 
 # %% [markdown]
-# Look for the little crosses. Each of them is a place where two words are swapped.
+# Look for the little crosses: at each of them, two words are swapped.
 #
 # One line of `translations` is worth a second look. Of 8,000 *different* sentences only
 # 7 consist of a single word, since there are only 8 nouns. If all sentences were drawn
@@ -2429,8 +2430,9 @@ def does_it_run():
 # 3. **There are two cross-attentions.** It is a different architecture, with more
 #    parameters than advertised.
 #
-# The shapes are correct and the loss goes down. What was missing is a test, and from
-# unit 5 on you rely on your layers. A correct layer, in contrast, looks like this:
+# The shapes are correct and the loss goes down. What was missing is a test. You will
+# rely on your own layers from unit 5 on, so they deserve one. A correct layer, in
+# contrast, looks like this:
 
 
 # %%
