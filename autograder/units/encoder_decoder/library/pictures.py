@@ -101,8 +101,10 @@ def costs(lengths: Sequence[int], found: Sequence[Cost]) -> None:
         ):
             axes.plot(lengths, values, line, color=colour, label=name)
         first, second = curves.values()
-        over = [n for n, a, b in zip(lengths, first, second, strict=True) if a > b]
-        said.append(f"{title}: {' above '.join(curves)} from length {over[0]} on")
+        over = [n for n, a, b in zip(lengths, first, second, strict=True) if a >= b]
+        said.append(f"{title}: {' equal to '.join(curves)} at length {over[0]}")
+        axes.axvline(over[0], **style.DOTTED)
+        axes.text(over[0], min(first), f" L = {over[0]:,}", color=style.QUIET, size=8.5)
         axes.set_xscale("log", base=2)
         axes.set_yscale("log")
         axes.set(xlabel="length L", title=title)
