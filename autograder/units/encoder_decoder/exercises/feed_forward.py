@@ -42,7 +42,7 @@ def _often(draw: Draw) -> Inputs:
 
 CASES = [
     case("relu", "ReLU, 3 sentences of 4 positions", _network(3, 4, d_model=5, d_ff=7, pull=True),
-         "Widen, bend, narrow: does each step happen once, and in this order?"),
+         "Widen, activate, narrow: does each step happen once, and in this order?"),
     case("gelu", "GELU, where it is asked for", _network(2, 3, d_model=6, d_ff=4, activation="gelu", pull=True),
          "Does your code look at `activation`?"),
     case("dropout", "everything dropped in training, nothing in eval mode",

@@ -49,7 +49,7 @@ def _masked(
 
 CASES = [
     case("default", "padding 0, ignored -100", _masked(3, 6, 4),
-         "There are three kinds of positions: chosen and real, real only, padding."),
+         "There are three kinds of positions: chosen and real, real but not chosen, and padding."),
     case("other_pad", "a different pad_id", _masked(4, 5, 4, 7),
          "Is the padding id always 0?"),
     case("other_ignore", "a different ignored target, and padding at the beginning", _masked(2, 7, 9, 3, -1, turned=True),
