@@ -209,7 +209,8 @@ class _Table(nn.Module):
 
     def __init__(self, weight: torch.Tensor, pad_id: int):
         super().__init__()
-        self.embedding = nn.Embedding(*weight.shape, padding_idx=pad_id)
+        rows, columns = weight.shape
+        self.embedding = nn.Embedding(rows, columns, padding_idx=pad_id)
         self.embedding.weight = nn.Parameter(weight.clone())
 
     def forward(self, ids: torch.Tensor) -> torch.Tensor:
