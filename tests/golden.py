@@ -31,7 +31,7 @@ from autograder.checks.references import load
 from autograder.course import units
 
 Rows = dict[str, str]
-ANSWERS = ("inputs", "expected", "mistakes")
+ANSWERS = ("inputs", "expected", "mistakes", "doubles")
 PLAIN = [field.name for field in fields(Case) if field.name not in ANSWERS]
 
 

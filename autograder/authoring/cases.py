@@ -16,6 +16,7 @@ from autograder.authoring.answers import (
     ways_named,
 )
 from autograder.authoring.draw import Draw
+from autograder.authoring.second_order import with_doubles
 from autograder.authoring.specification import CaseKind, Inputs, Specification
 from autograder.authoring.variants import build_object, namespace, solution_source
 from autograder.checks.compare import compare
@@ -119,6 +120,8 @@ def exercise(
         if kind.says:
             made[kind.name] = _shortened(case(kind, inputs, not hidden), unseen)
     cases = tuple(_steady(specification, made[kind.name]) for kind, _ in drawn)
+    if not hidden:
+        cases = with_doubles(specification, cases)
     mistakes = {m.name: Mistake(m.name, m.says, m.asks) for m in specification.mutants}
     return Exercise(
         specification.name,

@@ -122,7 +122,8 @@ def _committed(path: Path) -> dict[str, Exercise]:
 # computed in float64 and rounded to a grid, so they hardly ever differ: a tenth.
 # Mistakes are computed in float32, as students do; they earn nothing, and are
 # recognised within the whole tolerance.
-_RIGHT, _MISTAKEN = 0.1, 1.0
+# Sketches of two mistakes are sums of many.
+_RIGHT, _MISTAKEN, _PAIRS = 0.1, 1.0, 10.0
 
 
 def difference(old: Mapping[str, Exercise], new: Sequence[Exercise]) -> str:
@@ -153,6 +154,7 @@ def _of_case(old: Case, new: Case) -> str:
     answers = [
         ("input", old.inputs, new.inputs, _RIGHT),
         ("reference", old.expected, new.expected, _RIGHT),
+        ("pair of mistakes", old.doubles, new.doubles, _PAIRS),
         *((f"mistake {m}", old.mistakes[m], new.mistakes[m], _MISTAKEN)
           for m in new.mistakes),
     ]  # fmt: skip

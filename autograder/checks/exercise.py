@@ -85,7 +85,8 @@ class Case:
     ``says`` and ``asks`` tell what was seen if all cases without them are right. What
     everybody could answer is ``open``: it counts beside a right answer that is not.
     ``aspects`` holds the aspects of answers that count for another one than the case's
-    own ``aspect``, as their probe declares them.
+    own ``aspect``, as their probe declares them. ``doubles``: what pairs of mistakes
+    answer, as sketches (second_order.py).
     """
 
     name: str
@@ -105,6 +106,7 @@ class Case:
     asks: str = ""
     open: bool = False
     aspects: Mapping[str, str] = field(default_factory=dict)
+    doubles: Answers = field(default_factory=dict)
 
     def aspect_of(self, name: str) -> str:
         """The aspect that an answer counts for."""

@@ -20,6 +20,7 @@ from autograder.checks.exercise import (
     Mistake,
     Value,
 )
+from autograder.checks.several import several
 from autograder.checks.values import same_values
 
 # In place of a mistake's many answers to a property's case: which of them are wrong.
@@ -67,11 +68,17 @@ def diagnose(
     mistake is sure if it, and no other, gives every answer of every case, and fails in
     the same properties. Where only a general property is wrong, what was seen is said.
     Otherwise a mistake is likely that gives all answers and fails in the same
-    properties, but not in all their details. What is left may have a symptom.
+    properties, but not in all their details; or there are several. What is left may
+    have a symptom. Where visible cases are wrong, they alone are asked: the same answer
+    gets the same name in a notebook and in grading.
     """
+    everything, results = results, _telling(results)
     known = _known(results)
     found = {name: _fit(known, name) for name in exercise.mistakes}
     whole = [name for name, fit in found.items() if fit is _Fit.WHOLE]
+    if len(whole) > 1:  # hidden cases may tell them apart
+        unlike = [n for n in whole if _fit(_known(everything), n) is _Fit.WHOLE]
+        whole = unlike or whole
     if len(whole) == 1:
         return exercise.mistakes[whole[0]], True
     if seen := of_a_property(results):
@@ -79,7 +86,20 @@ def diagnose(
     likely = whole or [name for name, fit in found.items() if fit is _Fit.LIKELY]
     if likely:
         return exercise.mistakes[likely[0]], False
+    if named := several(exercise, known, _same_in):
+        return named
     return of_all(results), True
+
+
+def _telling(results: Sequence[CaseResult]) -> Sequence[CaseResult]:
+    """The visible cases, if an ordinary one of them is wrong; else all."""
+    shown = [result for result in results if not result.case.hidden]
+    wrong = any(not (result.passed or result.case.says) for result in shown)
+    return shown if wrong else results
+
+
+def _same_in(predicted: Value | None, given: Value | None, result: CaseResult) -> bool:
+    return _same_answer(predicted, given, result.case)
 
 
 def possible(exercise: Exercise, results: Sequence[CaseResult]) -> list[str]:

@@ -25,7 +25,7 @@ class ReferenceFileError(OSError):
 
 
 _FORMAT = 2
-_ANSWERS = ("inputs", "expected", "mistakes")
+_ANSWERS = ("inputs", "expected", "mistakes", "doubles")
 _SAID = [field for field in fields(Case) if field.name not in _ANSWERS]
 FOLDER = Path(__file__).resolve().parent.parent / "references"
 TENSORS, TEXT = ".safetensors", ".json"
@@ -89,6 +89,7 @@ def _pack_cases(exercise: Exercise, tensors: dict[str, torch.Tensor]) -> dict[st
 
 def _roles(case: Case) -> dict[str, Answers]:
     roles = {"inputs": case.inputs, "expected": case.expected}
+    roles |= {"doubles": case.doubles} if case.doubles else {}
     return roles | {f"mistake:{name}": a for name, a in case.mistakes.items()}
 
 
@@ -185,8 +186,9 @@ def _read_case(
             for name, how, text in entries
         }
     inputs, expected = roles.pop("inputs"), roles.pop("expected")
+    doubles = roles.pop("doubles", {})
     mistakes = {role.removeprefix("mistake:"): a for role, a in roles.items()}
-    answers: dict[str, Any] = {"inputs": inputs, "expected": expected}
+    answers = {"inputs": inputs, "expected": expected, "doubles": doubles}
     return Case(**{**said, **answers, "scale": scale, "mistakes": mistakes})
 
 

@@ -35,7 +35,8 @@ def _diagnosed(
 
     Computing the answers of mistakes is what costs time, so it is done for those
     mistakes only that the visible cases speak for, whose mistakes' answers are stored.
-    One that does not give the answers to fresh drawings, too, is no name. Only if the
+    One that does not give the answers to fresh drawings, too, keeps its name, as in the
+    student's notebook, and is said to be likely only. Only if the
     visible cases are all right and hidden ones are wrong, all mistakes are tried that
     the visible cases do not contradict.
     """
@@ -46,15 +47,11 @@ def _diagnosed(
         results = _with_answers(exercise, result, task, likely)
         mistake, sure = diagnose(exercise, results)
         return replace(result, mistake=mistake, sure=sure)
-    mistake, sure = result.mistake, result.sure  # by the visible cases
-    while mistake is not None and mistake.name in exercise.mistakes:
-        results = _with_answers(exercise, result, task, [mistake.name])
-        if fits(results, mistake.name, sure):
-            break
-        others = {n: m for n, m in exercise.mistakes.items() if n != mistake.name}
-        exercise = replace(exercise, mistakes=others)
-        mistake, sure = diagnose(exercise, result.results)
-    return replace(result, mistake=mistake, sure=sure)
+    mistake = result.mistake  # by the visible cases
+    if mistake is None or not result.sure or mistake.name not in exercise.mistakes:
+        return result
+    results = _with_answers(exercise, result, task, [mistake.name])
+    return replace(result, sure=fits(results, mistake.name, whole=True))
 
 
 def _with_answers(

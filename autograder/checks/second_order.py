@@ -1,0 +1,78 @@
+"""Two known mistakes in one answer: second-order mutants, known by sketches.
+
+The build runs each pair of an exercise's mutants that can be made together (Jia and
+Harman 2008, "Constructing subtle faults using higher order mutation testing"). Whole
+answers of so many would fill a disk; a sketch is two numbers for a case: weighted sums
+over all that the exercise expects there.
+"""
+
+from __future__ import annotations
+
+import math
+import zlib
+from collections.abc import Iterable, Sequence
+
+import torch
+
+from autograder.checks.exercise import RAISED, Answers, Case, CaseResult, Value
+
+# The keys of `Case.doubles`: places of two mistakes among the exercise's, (n, 2), and
+# the sketches of their answers, (n, 2); NaN where both together raise an error.
+WHICH, SKETCH = "which", "sketch"
+_CLOSE = 1e-4  # far above rounding, far below what two different answers come to
+
+
+def sketch(answers: Answers, names: Iterable[str]) -> torch.Tensor:
+    """Two numbers that tell answers apart, ``(2,)``, float32; NaN if they raised."""
+    if RAISED in answers:
+        return torch.full((2,), torch.nan)
+    parts = [
+        _sums(answers.get(name)) * math.sqrt(place)
+        for place, name in enumerate(names, start=1)
+    ]
+    return sum(parts, torch.zeros(2, dtype=torch.float64)).float()
+
+
+def _sums(value: Value | None) -> torch.Tensor:
+    if not isinstance(value, torch.Tensor):
+        return _digest(str(value))
+    numbers = torch.nan_to_num(value.detach().double().flatten(), 7.3, 11.7, -13.1)
+    places = torch.arange(1, numbers.numel() + 1, dtype=torch.float64)
+    weights = torch.stack((places.cos(), (places * math.sqrt(3)).sin()))
+    return weights @ numbers + _digest(f"{value.dtype} {tuple(value.shape)}")
+
+
+def _digest(text: str) -> torch.Tensor:
+    share = zlib.crc32(text.encode()) / 2**32
+    return torch.tensor((share, share * share), dtype=torch.float64)
+
+
+def pairs_that_fit(results: Sequence[CaseResult]) -> list[tuple[int, int]]:
+    """The pairs, as places of mistakes, that give the answers of all these cases.
+
+    A case without sketches says nothing; there is no pair if no wrong one has any.
+    """
+    known = [result for result in results if WHICH in result.case.doubles]
+    if not any(not result.passed for result in known):
+        return []
+    fitting: set[tuple[int, int]] | None = None
+    for result in known:
+        here = _fitting(result)
+        fitting = here if fitting is None else fitting & here
+        if not fitting:
+            return []
+    return sorted(fitting or ())
+
+
+def _fitting(result: CaseResult) -> set[tuple[int, int]]:
+    which, sketches = (result.case.doubles[key] for key in (WHICH, SKETCH))
+    assert isinstance(which, torch.Tensor) and isinstance(sketches, torch.Tensor)
+    own = sketch(result.answers, result.case.expected)
+    close = torch.isclose(sketches, own, rtol=_CLOSE, atol=_CLOSE * _size(result.case))
+    return {(int(a), int(b)) for a, b in which[close.all(dim=1)]}
+
+
+def _size(case: Case) -> float:
+    """The root of how many numbers are summed: so much do their roundings add up."""
+    tensors = [v for v in case.expected.values() if isinstance(v, torch.Tensor)]
+    return math.sqrt(sum(value.numel() for value in tensors) + 1)

@@ -1,0 +1,159 @@
+"""Names for an answer that no known mistake explains as a whole.
+
+Two mistakes may have been made together, or one of them shows in some cases and another
+one in others. Each wrong answer of a case is held against what each mistake answers
+there; a name is given only to what one mistake, and no other, explains.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import torch
+
+from autograder.checks.exercise import (
+    RAISED,
+    CaseResult,
+    Exercise,
+    Finding,
+    Mistake,
+    Value,
+)
+from autograder.checks.second_order import pairs_that_fit
+
+_MOST = 3  # mistakes that are named at once
+_TELLING = 4  # so many numbers do not agree by chance
+_COUNT = {2: "Two", 3: "Three"}
+
+# Whether what a mistake answers to a case, and what was given, are the same.
+Same = Callable[[Value | None, Value | None, CaseResult], bool]
+Wrong = tuple[int, str]  # a wrong answer: the place of its case, and its name
+
+
+def several(
+    exercise: Exercise, results: Sequence[CaseResult], same: Same
+) -> tuple[Mistake, bool] | None:
+    """The mistakes behind the wrong answers of ordinary cases, and whether surely so.
+
+    Args:
+        results: of cases that hold mistakes' answers.
+        same: whether two answers are the same.
+    """
+    own = [r for r in results if not (r.case.says or r.case.measure)]
+    names, said = list(exercise.mistakes), list(exercise.mistakes.values())
+    pairs = [
+        {names[place] for place in pair}
+        for pair in pairs_that_fit(own)
+        if len({said[place].says for place in pair}) == 2  # not one mistake, twice
+    ]
+    if len(pairs) == 1:
+        sure = any(_is_telling(f) for r in own for f in r.findings if f.problem)
+        both = [name for name in names if name in pairs[0]]
+        return _joined([exercise.mistakes[name] for name in both]), sure
+    if pairs and len(shared := set.intersection(*pairs)) == 1:
+        return _and_more(exercise.mistakes[shared.pop()]), False
+    found, whole = _case_by_case(own, names, same)
+    if not found:
+        return None
+    mistake = _joined([exercise.mistakes[name] for name in found])
+    return mistake if whole else _and_more(mistake), False
+
+
+def _joined(mistakes: Sequence[Mistake]) -> Mistake:
+    """Several mistakes as one; each sentence was written for one that is alone."""
+    if len(mistakes) == 1:
+        return mistakes[0]
+    says, asks = (
+        " ".join(f"({n}) {getattr(m, part)}" for n, m in enumerate(mistakes, start=1))
+        for part in ("says", "asks")
+    )
+    count = f"{_COUNT[len(mistakes)]} mistakes, each described as if it were alone:"
+    return Mistake(" + ".join(m.name for m in mistakes), f"{count} {says}", asks)
+
+
+def _and_more(mistake: Mistake) -> Mistake:
+    asks = f"{mistake.asks} Once that is mended, what do the other cases say?"
+    return replace(mistake, asks=asks.strip())
+
+
+@dataclass(frozen=True)
+class _Part:
+    """What one mistake explains, and in how many cases it is contradicted."""
+
+    explains: frozenset[Wrong]
+    refuted: int
+
+
+def _case_by_case(
+    results: Sequence[CaseResult], names: Sequence[str], same: Same
+) -> tuple[list[str], bool]:
+    """Mistakes that together explain at least half of the wrong cases; whether all.
+
+    The one that explains most comes first. If two explain the same, neither is named.
+    """
+    needs = {i: _needed(r) for i, r in enumerate(results) if not r.passed}
+    parts = {name: _part(results, needs, name, same) for name in names}
+    parts = {n: p for n, p in parts.items() if p.refuted < _cases(p.explains)}
+    left = {(i, name) for i, need in needs.items() for name in need}
+    telling = {
+        (i, f.name) for i in needs for f in results[i].findings if _is_telling(f)
+    }
+    chosen: list[str] = []
+    while left and len(chosen) < _MOST:
+        gains = {name: part.explains & left for name, part in parts.items()}
+        best = max(gains, key=lambda name: len(gains[name]), default="")
+        if not best or not gains[best] & telling:
+            break
+        if sum(gain >= gains[best] for gain in gains.values()) > 1:
+            break  # twins, in all that was asked
+        chosen.append(best)
+        left -= gains[best]
+    explained = len(needs) - len({i for i, _ in left})
+    if not chosen or 2 * explained < len(needs):
+        return [], False
+    return chosen, explained == len(needs)
+
+
+def _cases(wrong: frozenset[Wrong]) -> int:
+    return len({place for place, _ in wrong})
+
+
+def _needed(result: CaseResult) -> list[str]:
+    """The wrong answers to explain: the results; gradients and the like follow."""
+    wrong = [f.name or RAISED for f in result.findings if f.problem]
+    own = [n for n in wrong if result.case.aspect_of(n) == result.case.aspect]
+    return own or wrong
+
+
+def _part(
+    results: Sequence[CaseResult],
+    needs: Mapping[int, list[str]],
+    mistake: str,
+    same: Same,
+) -> _Part:
+    explains, refuted = set[Wrong](), 0
+    for i, result in enumerate(results):
+        predicted = result.case.mistakes.get(mistake, {})
+        right = [f.name for f in result.findings if not f.problem]
+        alike = {
+            name
+            for name in (*right, *needs.get(i, ()))
+            if same(predicted.get(name), result.answers.get(name), result)
+        }
+        if alike >= set(right):
+            explains |= {(i, name) for name in alike.difference(right)}
+        else:
+            refuted += 1
+    return _Part(frozenset(explains), refuted)
+
+
+def _is_telling(finding: Finding) -> bool:
+    """Whether a wrong answer holds so many numbers that no two agree by chance."""
+    value = finding.actual
+    return (
+        bool(finding.problem)
+        and isinstance(value, torch.Tensor)
+        and value.is_floating_point()
+        and len(value.flatten().unique()) >= _TELLING
+    )

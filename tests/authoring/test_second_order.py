@@ -1,0 +1,51 @@
+"""Two mutants are made in one solution, if the edits of both find their text."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import pytest
+
+from autograder.authoring.catalogue import specification
+from autograder.authoring.second_order import together, with_doubles
+from autograder.authoring.variants import namespace, run_source
+from autograder.checks import references
+from autograder.checks.compare import judge
+from autograder.checks.observe import observe
+from autograder.checks.probes import find
+
+SCORES = specification("attention/scores")
+
+
+def test_both_mistakes_are_made_and_found():
+    """Of a small exercise, most of the pairs that differ from each are named."""
+    exercise = references.load("attention", "public", SCORES.name)[SCORES.name]
+    cases = with_doubles(SCORES, exercise.cases)
+    pairs = [
+        (one, other, code)
+        for one, other in combinations(SCORES.mutants, 2)
+        if (code := together(SCORES, one, other))
+    ]
+    named = 0
+    for one, other, code in pairs:
+        made = run_source(code, namespace(SCORES), "<both>")[SCORES.target]
+        answers = [observe(find(SCORES.name), made, case.inputs) for case in cases]
+        found = judge(exercise, cases, dict(zip(cases, answers, strict=True)).get)
+        names = found.mistake.name.split(" + ") if found.mistake else []
+        named += {one.name, other.name} == set(names)
+    assert len(pairs) > 50 and named > 20
+
+
+def test_code_with_both_mistakes_is_not_that_of_one():
+    one, other = SCORES.mutants[:2]
+    code = together(SCORES, one, other) or "none"
+    assert code == "none" or code not in (
+        together(SCORES, one, one), together(SCORES, other, other)
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["sequence_reversal/trained_model"])
+def test_what_takes_long_has_no_pairs(name):
+    unit = name.split("/")[0]
+    cases = references.load(unit, "public", name)[name].cases
+    assert with_doubles(specification(name), cases) == cases

@@ -1,0 +1,58 @@
+"""Two known mistakes in one answer are known by sketches of what both answer."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import torch
+
+from autograder.checks.compare import compare
+from autograder.checks.exercise import RAISED, Case
+from autograder.checks.second_order import SKETCH, WHICH, pairs_that_fit, sketch
+
+X = torch.tensor([1.0, -2.0, 4.0, 0.5])
+ANSWERS = {"y": X, "kind": "a float"}
+
+
+def case(**doubles: dict) -> Case:
+    """A case whose pairs are (0, 1), (0, 2), (1, 2), and what each of them answers."""
+    sketches = torch.stack([sketch(given, ("y",)) for given in doubles.values()])
+    which = torch.tensor([(0, 1), (0, 2), (1, 2)], dtype=torch.int16)
+    kept = {WHICH: which, SKETCH: sketches}
+    return Case("c", "c", "", {}, {"y": X.abs()}, doubles=kept)
+
+
+PAIRS = {"a": {"y": 3 * X}, "b": {"y": X + 1}, "c": {RAISED: "ValueError: no"}}
+
+
+def test_a_sketch_tells_values_places_shapes_dtypes_and_words_apart():
+    own = sketch(ANSWERS, ANSWERS)
+    assert torch.equal(own, sketch(dict(ANSWERS), ANSWERS))
+    others = [X.flip(0), X[None], X.double(), 2 * X, X / 0, None]
+    given = [{**ANSWERS, "y": value} for value in others]
+    given += [{**ANSWERS, "kind": "an int"}, {"y": X}]
+    for other in given:
+        assert not torch.allclose(sketch(other, ANSWERS), own), other
+    assert sketch({RAISED: "ValueError"}, ANSWERS).isnan().all()
+
+
+def test_rounding_does_not_matter():
+    wide = torch.arange(1000.0).cos()
+    near = sketch({"y": wide + 1e-6}, ("y",))
+    assert torch.allclose(near, sketch({"y": wide}, ("y",)), atol=1e-3)
+
+
+def test_the_pair_that_gives_all_answers_fits():
+    results = [compare(case(**PAIRS), {"y": 3 * X}) for _ in range(2)]
+    assert pairs_that_fit(results) == [(0, 1)]
+    assert pairs_that_fit([*results, compare(case(**PAIRS), {"y": X + 1})]) == []
+
+
+def test_what_raised_in_both_is_no_evidence():
+    assert pairs_that_fit([compare(case(**PAIRS), {RAISED: "ValueError: no"})]) == []
+
+
+def test_cases_without_sketches_and_right_ones_alone_say_nothing():
+    bare = replace(case(**PAIRS), doubles={})
+    assert pairs_that_fit([compare(bare, {"y": 3 * X})]) == []
+    assert pairs_that_fit([compare(case(**PAIRS), {"y": X.abs()})]) == []
