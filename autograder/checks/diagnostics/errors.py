@@ -33,6 +33,12 @@ _ARGUMENTS = (
     r"^TypeError: .*(takes .* positional arguments? but|unexpected keyword argument"
     r"|missing \d+ required positional|takes no arguments|invalid combination of)"
 )
+UNKNOWN_ARGUMENT = Crash(
+    r"^TypeError: .*got an unexpected keyword argument '(?P<name>\w+)'",
+    "The stub has an argument called `{name}`, but your code has none of that name.",
+    "What are the arguments called in the stub, and what in yours?",
+    own=False,
+)
 CRASHES = (
     Crash(
         r"^expected (a parameter|parameters) `.*, found `",
@@ -57,6 +63,7 @@ CRASHES = (
         "A size or a count must be an integer, but yours is a `float`.",
         "Which step turned it into a `float`?",
     ),
+    UNKNOWN_ARGUMENT,
     Crash(
         _ARGUMENTS,
         "The check calls your code with the arguments of the stub, but yours takes "
@@ -255,6 +262,12 @@ def told(wrong: Sequence[CaseResult]) -> tuple[str, str] | None:
         if all(found) and len(says) == 1:
             return says.pop(), crash.asks
     return None
+
+
+def unknown_argument(wrong: Sequence[CaseResult]) -> tuple[str, str] | None:
+    """What to say where an argument of the stub has another name in all these cases."""
+    found = told(wrong)
+    return found if found and found[1] == UNKNOWN_ARGUMENT.asks else None
 
 
 def always(wrong: Sequence[CaseResult]) -> tuple[str, str] | None:

@@ -8,12 +8,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from autograder.checks.diagnostics import errors
+from autograder.checks.diagnostics import errors, promises
 from autograder.checks.diagnostics.values import SIGNS
 from autograder.checks.exercise import RAISED, CaseResult, Finding, Mistake
 from autograder.checks.properties import SEPARATOR, what_was_seen
 
 SEEN = "seen"  # the name of all these
+Said = tuple[str, str]  # what was seen, and a question
 
 
 def of_a_property(results: Sequence[CaseResult]) -> Mistake | None:
@@ -23,13 +24,37 @@ def of_a_property(results: Sequence[CaseResult]) -> Mistake | None:
         return None
     case, findings = wrong[0].case, [f for f in wrong[0].findings if f.problem]
     if findings[0].problem == RAISED:
+        if told := errors.unknown_argument(wrong[:1]):
+            return Mistake("symptom", *told)
         where = _note(findings[0].message) or case.title
         says = f"Everything else is right, but your code stops with an error: {where}."
-        return Mistake("symptom", says, case.asks)
+        says, asks = _with_its_error(says, case.asks, errors.told(wrong[:1]))
+        return Mistake("symptom", says, asks)
+    if _only_in_training(wrong):
+        return Mistake("symptom", *ONLY_IN_TRAINING)
     if what_was_seen(findings[0].name)[1] in _USUAL:
         return None  # not even right where nothing is special
     label = _listed(list(dict.fromkeys(map(_label, findings))))
     return Mistake("symptom", case.says.format(label=label), case.asks)
+
+
+ONLY_IN_TRAINING = (
+    "Right in training mode, but not in eval mode.",
+    "What in your code depends on `self.training`, and should it?",
+)
+
+
+def _with_its_error(says: str, asks: str, told: tuple[str, str] | None) -> Said:
+    """What happened and where; with what the error means, if it is a known kind."""
+    return (f"{says} {told[0]}", told[1]) if told else (says, asks)
+
+
+def _only_in_training(wrong: Sequence[CaseResult]) -> bool:
+    """Whether a module is right in training mode, and wrong in eval mode."""
+    labels = {
+        (what_was_seen(f.name)[1], bool(f.problem)) for r in wrong for f in r.findings
+    }
+    return ("in eval mode", True) in labels and ("in training mode", True) not in labels
 
 
 def _label(finding: Finding) -> str:
@@ -77,8 +102,10 @@ def of_all(results: Sequence[CaseResult]) -> Mistake | None:
         for result in results
         if not (result.passed or result.case.says or result.case.measure)
     ]
-    signs = (errors.told, *SIGNS)
-    if not any(result.passed for result in results):
+    signs = (errors.told, *promises.FIRST, *SIGNS, *promises.LAST)
+    if any(result.passed for result in results):
+        signs = (promises.refused, *signs)
+    else:
         signs = (*signs, errors.always)
     for sign in signs if wrong else ():
         if found := sign(wrong):

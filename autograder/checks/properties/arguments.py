@@ -26,7 +26,12 @@ def plain(call: Call) -> Tries:
 
 
 def steady(call: Call) -> Tries:
-    """The same again, other calls in between, and the same at the end."""
+    """The same again, other calls in between, and the same at the end.
+
+    A module is in eval mode, from the first call on: its mode is not what is tried.
+    """
+    if isinstance(call.target, nn.Module):
+        call.target.eval()
     yield "at first", call
     yield "the same again", call
     if isinstance(call.target, nn.Module):

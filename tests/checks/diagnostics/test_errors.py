@@ -133,7 +133,7 @@ def test_every_kind_of_error_is_tried_here_or_needs_another_machine():
         ),
         (
             "TypeError: f() got an unexpected keyword argument 'mask'",
-            "takes different ones",
+            "an argument called `mask`",
         ),
         ("TypeError: PositionalEncoding() takes no arguments", "takes different ones"),
         ("expected y to be a tensor, got a ndarray", "returns a `ndarray`, not"),
@@ -162,4 +162,4 @@ def test_an_error_of_another_kind_is_told_where_nothing_else_happens():
         raise ValueError("as it happens")
 
     assert "In every case" in says(stops, stops)
-    assert says(stops, lambda x: x) == ""
+    assert "refuses an input" in says(stops, lambda x: x)  # test_promises has more

@@ -1,0 +1,138 @@
+"""Signs that a promise was not kept: of names, of errors, of what is left alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import torch
+
+from autograder.checks.diagnostics import errors
+from autograder.checks.diagnostics.values import Sign, Wrong
+from autograder.checks.exercise import AFTERWARDS, RAISED, CaseResult, Finding
+
+_OTHER = "other names"  # what a probe reports of a dictionary beyond the promised names
+
+
+def _wrong(wrong: Wrong) -> list[Finding]:
+    return [f for result in wrong for f in result.findings if f.problem]
+
+
+def _names(wrong: Wrong) -> Sign:
+    """A dictionary with other keys than the promised ones."""
+    found = _wrong(wrong)
+    missing = [f.name for f in found if f.problem == "missing"]
+    others = [str(f.actual) for f in found if f.name == _OTHER]
+    if len(missing) + len(others) < len(found):
+        return None
+    if missing and others:
+        return (
+            f"The names are not those of the docstring: `{missing[0]}` is missing, "
+            f"and instead there is `{others[0].split(', ')[0]}`.",
+            "How does the docstring spell each name?",
+        )
+    if missing:
+        return (
+            f"Something is missing from what comes back: `{missing[0]}`.",
+            "Which names does the docstring list, and which does your result have?",
+        )
+    return (
+        f"Your result holds more than the docstring lists: {others[0]}.",
+        "Which names does the docstring list?",
+    )
+
+
+def _another_error(wrong: Wrong) -> Sign:
+    """A call that should raise one error, and raises another one or none."""
+    found = _wrong(wrong)
+    if not all(_is_error(f.expected) and isinstance(f.actual, str) for f in found):
+        return None
+    promised, own = str(found[0].expected), str(found[0].actual)
+    if own == "no error":
+        return (
+            f"A `{promised}` is promised, but your code raises no error "
+            f"({found[0].name}).",
+            "Which inputs does the docstring forbid, and which line finds them?",
+        )
+    return (
+        f"A `{promised}` is promised, but what your code raises is different: "
+        f"{own} ({found[0].name}).",
+        "Which error does the docstring name, and which statement raises yours?",
+    )
+
+
+def _is_error(value: object) -> bool:
+    return isinstance(value, str) and re.fullmatch(r"\w+Error", value) is not None
+
+
+def refused(wrong: Wrong) -> Sign:
+    """An allowed input that the student's own `raise` or `assert` refuses."""
+    found = _wrong(wrong)
+    for finding in found:
+        line = finding.message.partition("\n")[2]
+        if finding.problem != RAISED or not re.search(r": (raise|assert)\b", line):
+            return None
+    return (
+        f"Your own check refuses an input that is allowed: {wrong[0].case.title}.",
+        "For which inputs is your condition true? Try it for the largest one that is "
+        "allowed.",
+    )
+
+
+def _reaches_too_far(wrong: Wrong) -> Sign:
+    """A gradient that arrives where there should be none."""
+    found = _wrong(wrong)
+    for f in found:
+        a, b = f.expected, f.actual
+        if not f.name.startswith("gradient of "):
+            return None
+        if not isinstance(a, torch.Tensor) or not isinstance(b, torch.Tensor):
+            return None
+        if a.shape != b.shape or not torch.allclose(a[a != 0], b[a != 0], 1e-4, 1e-5):
+            return None
+    return (
+        f"The values are right, but the {found[0].name} reaches entries that should "
+        "have none.",
+        "Which entries should training never change, and what keeps a gradient from "
+        "them?",
+    )
+
+
+def _writes_into_its_input(wrong: Wrong) -> Sign:
+    """An input that changes in most wrong cases; what else is wrong may follow."""
+    names = []
+    for result in wrong:
+        changed = [_of(f) for f in _wrong([result]) if f.name.endswith(AFTERWARDS)]
+        given = result.case.inputs
+        names += [n for n in changed if isinstance(given.get(n), torch.Tensor)][:1]
+    if 2 * len(names) <= len(wrong):
+        return None
+    return (
+        f"Your code writes into its input: {names[0]} has changed. More is wrong, "
+        "perhaps as a consequence.",
+        "Which operation works in place (`+=`, a name that ends in `_`, an assignment "
+        "to a slice)?",
+    )
+
+
+def _of(finding: Finding) -> str:
+    return finding.name.removesuffix(AFTERWARDS)
+
+
+def _errors_of_a_kind(wrong: Wrong) -> Sign:
+    """One kind of error in most of the wrong cases, beside wrong values in others."""
+    raised = [r for r in wrong if any(f.problem == RAISED for f in r.findings)]
+    if 2 * len(raised) < len(wrong) or len(raised) < 2:
+        return None
+    if not (told := errors.told(raised)):
+        return None
+    return told[0], f"{told[1]} It stops so in {_share(raised, wrong)}."
+
+
+def _share(some: Sequence[CaseResult], wrong: Wrong) -> str:
+    return f"{len(some)} of the {len(wrong)} cases that fail"
+
+
+# The first are tried before, the others after those that speak of values.
+FIRST = (_reaches_too_far, _names, _another_error)
+LAST = (_writes_into_its_input, _errors_of_a_kind)

@@ -1,0 +1,93 @@
+"""What a docstring promises, and an answer does not keep, is told."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from autograder.checks.compare import compare
+from autograder.checks.diagnostics.symptoms import (
+    ONLY_IN_TRAINING,
+    of_a_property,
+    of_all,
+)
+from autograder.checks.exercise import RAISED, Case
+from tests.checks.answered import X
+
+NAMES = Case("c", "the largest", "", {}, {"a.bias": X, "other names": "none"})
+PROPERTY = Case(
+    "p", "p", "", {}, {"y · in eval mode": X, "y · in training mode": X},
+    says="Wrong: {label}.", asks="Why?",
+)  # fmt: skip
+LINE = "\nin your line 3: raise ValueError('too long')"
+
+
+def said(answers: dict, case: Case = NAMES, *more: object) -> str:
+    found = of_all([compare(case, answers), *more])
+    return found.says if found else ""
+
+
+@pytest.mark.parametrize(
+    ("answers", "says"),
+    [
+        ({"other names": "none"}, "is missing from what comes back: `a.bias`"),
+        ({"other names": "a_bias, b"}, "`a.bias` is missing, and instead there is"),
+        ({"a.bias": X, "other names": "h"}, "more than the docstring lists: h"),
+    ],
+)
+def test_another_key_is_told(answers, says):
+    assert says in said(answers)
+
+
+@pytest.mark.parametrize(
+    ("own", "says"),
+    [
+        ("no error", "`ValueError` is promised, but your code raises no error"),
+        ("AssertionError", "what your code raises is different: AssertionError"),
+    ],
+)
+def test_another_class_of_error_is_told(own, says):
+    case = Case("c", "c", "", {}, {"with an odd size": "ValueError"})
+    assert says in said({"with an odd size": own}, case)
+
+
+def test_an_input_that_is_allowed_and_refused_is_told():
+    right = compare(NAMES, dict(NAMES.expected))
+    refused = {RAISED: f"ValueError: too long{LINE}"}
+    told = said(refused, NAMES, right)
+    assert "refuses an input that is allowed: the largest" in told
+
+
+def test_a_gradient_where_there_should_be_none_is_told():
+    case = Case("c", "c", "", {}, {"gradient of w": torch.tensor([0.0, 2.0])})
+    everywhere = said({"gradient of w": torch.full((2,), 2.0)}, case)
+    assert "reaches entries that should" in everywhere
+    none = said({"gradient of w": torch.zeros(2)}, case)
+    assert "is not" in none
+
+
+def test_an_input_that_changes_beside_other_wrong_results_is_told():
+    case = Case("c", "c", "", {"x": X}, {"y": X, "x afterwards": X})
+    told = said({"y": X.sin(), "x afterwards": X + 1}, case)
+    assert "writes into its input: x" in told
+
+
+def test_an_error_in_most_of_the_wrong_cases_is_told_beside_wrong_values():
+    raised = compare(NAMES, {RAISED: "RecursionError: too deep"})
+    wrong = compare(NAMES, {"a.bias": X.sin(), "other names": "none"})
+    found = of_all([raised, raised, wrong])
+    assert found.says == "Your function keeps calling itself."
+    assert found.asks.endswith("It stops so in 2 of the 3 cases that fail.")
+    assert of_all([raised, wrong, wrong]) is None
+
+
+def test_an_argument_of_another_name_is_told_and_not_blamed_on_state():
+    error = "TypeError: f() got an unexpected keyword argument 'mask' (the same again)"
+    found = of_a_property([compare(PROPERTY, {RAISED: error})])
+    assert "an argument called `mask`" in found.says and "in the stub" in found.asks
+
+
+def test_what_is_right_in_training_mode_only_is_told():
+    wrong = {"y · in eval mode": -X, "y · in training mode": X}
+    found = of_a_property([compare(PROPERTY, wrong)])
+    assert (found.says, found.asks) == ONLY_IN_TRAINING
