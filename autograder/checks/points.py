@@ -27,6 +27,7 @@ WEIGHTS = {
 }
 Credits = dict[str, dict[str, float]]  # by aspect, then by the name of the case
 RESULTS = ("values", "masks")  # aspects whose cases hold answers of other ones
+LEAST = 0.15  # of its points, that an exercise loses where some result is wrong
 
 
 def earned(
@@ -38,6 +39,8 @@ def earned(
     within an aspect, cases count equally. Drawings of one case count once, and only
     together. As long as open cases alone are right, nothing is earned. A case that
     could not be looked at, by the sandbox's own word, earns nothing and costs nothing.
+    A wrong result costs something, in however few cases it shows: `LEAST`. Not where
+    all cases count for one aspect, since each of them is a task of its own.
     """
     unseen = {result.case.name for result in results if not result.looked_at}
     results = [result for result in results if result.case.name not in unseen]
@@ -45,10 +48,23 @@ def earned(
     closed = {result.case.name for result in results if not result.case.open}
     solved = any(own.get(name) for own in found.values() for name in closed)
     most = possible(exercise, found)
-    return {
-        aspect: (solved * most[aspect] * sum(own.values()) / len(own), most[aspect])
+    own = {a: solved * most[a] * sum(c.values()) / len(c) for a, c in found.items()}
+    due = LEAST * sum(most.values()) - (sum(most.values()) - sum(own.values()))
+    for aspect in _with_wrong_results(results, found) if len(found) > 1 else ():
+        taken = max(0.0, min(due, own[aspect]))
+        own[aspect], due = own[aspect] - taken, due - taken
+    return {aspect: (own[aspect], most[aspect]) for aspect in found}
+
+
+def _with_wrong_results(results: Iterable[CaseResult], found: Credits) -> list[str]:
+    """The aspects of results, or of parts of them, in which some case is wrong."""
+    measured = {result.case.name for result in results if result.case.measure}
+    return [
+        aspect
         for aspect, own in found.items()
-    }
+        if aspect in RESULTS or aspect not in WEIGHTS
+        if any(share < 1 for name, share in own.items() if name not in measured)
+    ]
 
 
 def credits(results: Iterable[CaseResult]) -> Credits:

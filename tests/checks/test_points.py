@@ -120,3 +120,24 @@ def test_of_parts_alone_one_that_is_right_is_enough_for_the_rest():
     wrong = {"w_q.bias": 0 * X, "w_q.weight": 0 * X}
     found = earned(exercise, [compare(case, expected | wrong)])
     assert {share for share, _ in found.values()} == {0.0}
+
+
+def test_a_wrong_result_costs_something_in_however_few_cases_it_shows():
+    cases = tuple(Case(f"c{n}", "c", "", {}, EXPECTED) for n in range(20))
+    calls = Case("calls", "c", "", {}, {"x": X}, aspect="calls")
+    exercise = Exercise("u/e", "E", 10.0, (*cases, calls))
+    right = [compare(case, case.expected) for case in exercise.cases]
+    for wrong, lost in ((1, 1.5), (2, 1.5), (10, 4.0)):
+        slips = [compare(case, EXPECTED | {"y": 0 * X}) for case in cases[:wrong]]
+        found = earned(exercise, [*slips, *right[wrong:]])
+        assert abs(10 - lost - sum(own for own, _ in found.values())) < 1e-9
+    form = [*right[:-1], compare(calls, {"x": 0 * X})]
+    assert abs(sum(own for own, _ in earned(exercise, form).values()) - 8) < 1e-9
+
+
+def test_where_each_case_is_a_task_of_its_own_one_of_them_costs_its_share():
+    cases = tuple(Case(f"c{n}", "c", "", {}, {"y": X}) for n in range(10))
+    answers = [compare(cases[0], {"y": 0 * X})]
+    answers += [compare(case, case.expected) for case in cases[1:]]
+    found = earned(Exercise("u/e", "E", 10.0, cases), answers)
+    assert found == {"values": (9.0, 10.0)}

@@ -15,6 +15,7 @@ from autograder.checks.properties.fake_dropout import dropout_is, shrink
 
 def training(call: Call) -> Tries:
     """Eval and training mode, in which nothing is dropped that nobody asked for."""
+    call.target.eval()
     yield "in eval mode", call
     with _training_mode(call):
         yield "in training mode", call

@@ -21,8 +21,9 @@ DROPOUT = 0.25  # the share that the input layer is asked to drop
 
 @probe(
     "positional_encoding/module",
-    results="output; output for a longer x; numbers to train; pe is a buffer; "
-    'dtype after .to(torch.bfloat16); device after .to("meta")',
+    results="output; output for a longer x",
+    form="numbers to train; pe is a buffer; dtype after .to(torch.bfloat16); "
+    'device after .to("meta")',
     calls="* afterwards",
     learning="gradient of x",
 )
