@@ -27,7 +27,8 @@ WEIGHTS = {
 }
 Credits = dict[str, dict[str, float]]  # by aspect, then by the name of the case
 RESULTS = ("values", "masks")  # aspects whose cases hold answers of other ones
-LEAST = 0.15  # of its points, that an exercise loses where some result is wrong
+LEAST = 0.15  # of its points, that an exercise loses where something computes wrongly
+_BESIDE = ("form", "learning", "errors")  # aspects in which results may still be right
 
 
 def earned(
@@ -39,8 +40,9 @@ def earned(
     within an aspect, cases count equally. Drawings of one case count once, and only
     together. As long as open cases alone are right, nothing is earned. A case that
     could not be looked at, by the sandbox's own word, earns nothing and costs nothing.
-    A wrong result costs something, in however few cases it shows: `LEAST`. Not where
-    all cases count for one aspect, since each of them is a task of its own.
+    A wrong result, of a later call or in another mode as well, costs something in
+    however few cases it shows: `LEAST`. Not where all cases count for one aspect, since
+    each of them is a task of its own.
     """
     unseen = {result.case.name for result in results if not result.looked_at}
     results = [result for result in results if result.case.name not in unseen]
@@ -50,21 +52,22 @@ def earned(
     most = possible(exercise, found)
     own = {a: solved * most[a] * sum(c.values()) / len(c) for a, c in found.items()}
     due = LEAST * sum(most.values()) - (sum(most.values()) - sum(own.values()))
-    for aspect in _with_wrong_results(results, found) if len(found) > 1 else ():
-        taken = max(0.0, min(due, own[aspect]))
-        own[aspect], due = own[aspect] - taken, due - taken
+    for aspect in _to_take_from(results, found) if len(found) > 1 else ():
+        taken = max(0.0, min(due, own.get(aspect, 0.0)))
+        own[aspect], due = own.get(aspect, 0.0) - taken, due - taken
     return {aspect: (own[aspect], most[aspect]) for aspect in found}
 
 
-def _with_wrong_results(results: Iterable[CaseResult], found: Credits) -> list[str]:
-    """The aspects of results, or of parts of them, in which some case is wrong."""
+def _to_take_from(results: Iterable[CaseResult], found: Credits) -> list[str]:
+    """Aspects in which some result is wrong, then the values; none if all is right."""
     measured = {result.case.name for result in results if result.case.measure}
-    return [
+    wrong = [
         aspect
         for aspect, own in found.items()
-        if aspect in RESULTS or aspect not in WEIGHTS
+        if aspect not in _BESIDE
         if any(share < 1 for name, share in own.items() if name not in measured)
     ]
+    return list(dict.fromkeys([*wrong, RESULTS[0]])) if wrong else []
 
 
 def credits(results: Iterable[CaseResult]) -> Credits:

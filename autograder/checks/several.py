@@ -48,8 +48,10 @@ def several(
         if len({said[place].says for place in pair}) == 2  # not one mistake, twice
     ]
     if len(pairs) == 1:
-        sure = any(_is_telling(f) for r in own for f in r.findings if f.problem)
+        sure = any(_is_telling(f) for r in own for f in r.findings)
         both = [name for name in names if name in pairs[0]]
+        if not sure and len(alone := _in_most(own, both, same)) == 1:
+            return _and_more(exercise.mistakes[alone[0]]), False
         return _joined([exercise.mistakes[name] for name in both]), sure
     if pairs and len(shared := set.intersection(*pairs)) == 1:
         return _and_more(exercise.mistakes[shared.pop()]), False
@@ -58,6 +60,19 @@ def several(
         return None
     mistake = _joined([exercise.mistakes[name] for name in found])
     return mistake if whole else _and_more(mistake), False
+
+
+def _in_most(
+    results: Sequence[CaseResult], names: Sequence[str], same: Same
+) -> list[str]:
+    """Those mistakes that explain at least half of the wrong cases by themselves."""
+    needs = {i: _needed(r) for i, r in enumerate(results) if not r.passed}
+
+    def whole(name: str) -> int:
+        found = _part(results, needs, name, same).explains
+        return sum(all((i, n) in found for n in need) for i, need in needs.items())
+
+    return [name for name in names if 2 * whole(name) >= len(needs)]
 
 
 def _joined(mistakes: Sequence[Mistake]) -> Mistake:
@@ -155,5 +170,5 @@ def _is_telling(finding: Finding) -> bool:
         bool(finding.problem)
         and isinstance(value, torch.Tensor)
         and value.is_floating_point()
-        and len(value.flatten().unique()) >= _TELLING
+        and len(value[value.isfinite()].unique()) >= _TELLING
     )

@@ -1,6 +1,7 @@
 """Points are divided over aspects, and nothing trivial scores."""
 
 import json
+from dataclasses import replace
 
 import torch
 
@@ -131,8 +132,16 @@ def test_a_wrong_result_costs_something_in_however_few_cases_it_shows():
         slips = [compare(case, EXPECTED | {"y": 0 * X}) for case in cases[:wrong]]
         found = earned(exercise, [*slips, *right[wrong:]])
         assert abs(10 - lost - sum(own for own, _ in found.values())) < 1e-9
-    form = [*right[:-1], compare(calls, {"x": 0 * X})]
-    assert abs(sum(own for own, _ in earned(exercise, form).values()) - 8) < 1e-9
+
+
+def test_a_wrong_later_call_costs_as_much_and_a_wrong_form_does_not():
+    for aspect, left in (("calls", 8.5), ("form", 9.0)):
+        other = Case("o", "o", "", {}, {"x": X}, aspect=aspect)
+        weights = {"values": 9.0, aspect: 1.0}
+        exercise = Exercise("u/e", "E", 10.0, (CASE, other), aspects=weights)
+        right = compare(replace(CASE, aspects={}), EXPECTED)
+        found = earned(exercise, [right, compare(other, {"x": 0 * X})])
+        assert abs(sum(own for own, _ in found.values()) - left) < 1e-9
 
 
 def test_where_each_case_is_a_task_of_its_own_one_of_them_costs_its_share():

@@ -41,9 +41,15 @@ UNKNOWN_ARGUMENT = Crash(
 )
 CRASHES = (
     Crash(
-        r"^expected (a parameter|parameters) `.*, found `",
-        "Your module lacks some of the parameters that the text names.",
+        r"^expected (a )?parameters? `(?P<name>[^`]+)`.*, found `(?P<own>[^`]+)`",
+        "Your module has no parameter called `{name}`; one that it has is `{own}`.",
         "Which names does the text give, and which does `named_parameters()` list?",
+    ),
+    Crash(
+        r"to be a tensor, got a (tuple|list) of \d",
+        "Your code returns several things together, but one tensor is asked for.",
+        "Which of them does the docstring name?",
+        own=False,
     ),
     Crash(
         r"Boolean value of Tensor with more than one value is ambiguous",

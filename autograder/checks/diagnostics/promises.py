@@ -133,6 +133,23 @@ def _share(some: Sequence[CaseResult], wrong: Wrong) -> str:
     return f"{len(some)} of the {len(wrong)} cases that fail"
 
 
+def _type_and_values(wrong: Wrong) -> Sign:
+    """Another dtype, beside values that differ as well."""
+    found = _wrong(wrong)
+    kinds = {(_dtype(f.expected), _dtype(f.actual)) for f in found}
+    if len(kinds) != 1 or any(f.problem != "dtype" for f in found):
+        return None
+    expected, actual = kinds.pop()
+    return (
+        f"The dtype is {actual} instead of {expected}, and the values differ as well.",
+        "Which step makes this dtype, and what do the pictures show once it is right?",
+    )
+
+
+def _dtype(value: object) -> str:
+    return str(getattr(value, "dtype", "")).removeprefix("torch.")
+
+
 # The first are tried before, the others after those that speak of values.
 FIRST = (_reaches_too_far, _names, _another_error)
-LAST = (_writes_into_its_input, _errors_of_a_kind)
+LAST = (_type_and_values, _writes_into_its_input, _errors_of_a_kind)

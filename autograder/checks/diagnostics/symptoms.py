@@ -22,18 +22,23 @@ def of_a_property(results: Sequence[CaseResult]) -> Mistake | None:
     wrong = [result for result in results if not result.passed]
     if not wrong or any(not result.case.says for result in wrong):
         return None
-    case, findings = wrong[0].case, [f for f in wrong[0].findings if f.problem]
+    if _only_in_training(wrong):
+        return Mistake("symptom", *ONLY_IN_TRAINING)
+    return _of_calls(wrong[0])
+
+
+def _of_calls(result: CaseResult) -> Mistake | None:
+    """What was seen in a property's case; nothing if not even the usual is right."""
+    case, findings = result.case, [f for f in result.findings if f.problem]
     if findings[0].problem == RAISED:
-        if told := errors.unknown_argument(wrong[:1]):
+        if told := errors.unknown_argument([result]):
             return Mistake("symptom", *told)
         where = _note(findings[0].message) or case.title
         says = f"Everything else is right, but your code stops with an error: {where}."
-        says, asks = _with_its_error(says, case.asks, errors.told(wrong[:1]))
+        says, asks = _with_its_error(says, case.asks, errors.told([result]))
         return Mistake("symptom", says, asks)
-    if _only_in_training(wrong):
-        return Mistake("symptom", *ONLY_IN_TRAINING)
     if what_was_seen(findings[0].name)[1] in _USUAL:
-        return None  # not even right where nothing is special
+        return None
     label = _listed(list(dict.fromkeys(map(_label, findings))))
     return Mistake("symptom", case.says.format(label=label), case.asks)
 
@@ -102,6 +107,8 @@ def of_all(results: Sequence[CaseResult]) -> Mistake | None:
         for result in results
         if not (result.passed or result.case.says or result.case.measure)
     ]
+    if stale := _of_a_later_call(results, wrong):
+        return stale
     signs = (errors.told, *promises.FIRST, *SIGNS, *promises.LAST)
     if any(result.passed for result in results):
         signs = (promises.refused, *signs)
@@ -110,4 +117,22 @@ def of_all(results: Sequence[CaseResult]) -> Mistake | None:
     for sign in signs if wrong else ():
         if found := sign(wrong):
             return Mistake(SEEN, *found)
+    return None
+
+
+def _of_a_later_call(
+    results: Sequence[CaseResult], wrong: Sequence[CaseResult]
+) -> Mistake | None:
+    """What was seen in later calls, where only gradients are wrong beside them.
+
+    Gradients are taken of a second call: they are wrong if it uses what the first kept.
+    """
+    names = [f.name for result in wrong for f in result.findings if f.problem]
+    if not names or not all(name.startswith("gradient of ") for name in names):
+        return None
+    for result in results:
+        case = result.case
+        if case.says and case.aspect == "calls" and not result.passed:
+            found = [f.problem for f in result.findings if f.problem]
+            return None if RAISED in found else _of_calls(result)
     return None

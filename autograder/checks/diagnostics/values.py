@@ -257,8 +257,8 @@ def _few_digits(wrong: Wrong) -> Sign:
         return None
     return (
         "Nearly right: all values agree to two or three digits, but no further.",
-        "Is something rounded, approximated or computed in a smaller dtype, or is a "
-        "small constant different?",
+        "Is a small constant different, such as an epsilon, or is something rounded, "
+        "approximated or computed in a smaller dtype?",
     )
 
 

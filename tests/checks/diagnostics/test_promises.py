@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import torch
 
@@ -91,3 +93,22 @@ def test_what_is_right_in_training_mode_only_is_told():
     wrong = {"y · in eval mode": -X, "y · in training mode": X}
     found = of_a_property([compare(PROPERTY, wrong)])
     assert (found.says, found.asks) == ONLY_IN_TRAINING
+
+
+def test_another_dtype_is_told_beside_other_values():
+    case = Case("c", "c", "", {}, {"mask": X > 0})
+    told = said({"mask": (X > 0.5).to(torch.uint8)}, case)
+    assert told.startswith("The dtype is uint8 instead of bool, and the values differ")
+
+
+def test_a_cache_that_goes_stale_is_not_taken_for_a_cut_graph():
+    """A gradient is that of a second call, so it is wrong where that is."""
+    own = Case("c", "c", "", {}, {"y": X, "gradient of x": X})
+    calls = replace(
+        PROPERTY, expected={"y · at first": X, "y · later": X}, aspect="calls"
+    )
+    gradient = compare(own, {"y": X, "gradient of x": 0 * X})
+    stale = compare(calls, {"y · at first": X, "y · later": -X})
+    steady = compare(calls, dict(calls.expected))
+    assert of_all([gradient, stale]).says == "Wrong: later."
+    assert "leave the graph" in of_all([gradient, steady]).asks

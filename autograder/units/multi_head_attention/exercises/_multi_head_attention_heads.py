@@ -119,6 +119,11 @@ SCALING = [
           "head.",
           "How many products are summed in one score?",
           edit(SDPA, "_, weights = attention.scaled_dot_product_attention(q * self.num_heads ** -0.5, k, v, mask)")),
+    wrong("scaled_by_queries",
+          "The scores are divided by the square root of the number of queries: that is a length, not a dimension.",
+          "Which dimension of `q` holds the features that are multiplied and summed?",
+          edit(SDPA, "_, weights = attention.scaled_dot_product_attention("
+                     "q * (q.size(-1) / q.size(-2)) ** 0.5, k, v, mask)")),
     wrong("scaled_by_heads",
           "The scores are divided by the square root of the number of heads.",
           "How many products are summed in one score?",

@@ -93,6 +93,11 @@ MISTAKES = [
           "By what is the smoothing divided in the formula?",
           edit("- smoothing * log_p.mean(dim=-1)",
                "- smoothing * (log_p.sum(dim=-1) - wanted) / (log_p.size(-1) - 1)")),
+    wrong("over_two_fewer",
+          "You spread the smoothing over V - 2 tokens: all but PAD and the right one.",
+          "Over which tokens does the docstring spread it?",
+          edit("smoothing * log_p.mean(dim=-1)",
+               "smoothing * (log_p.sum(-1) - wanted - log_p[..., PAD]) / (log_p.size(-1) - 2)")),
     wrong("not_on_pad",
           "PAD gets no share of the smoothing. Some do it so; the formula above, as PyTorch, gives each of the V "
           "tokens the same.",
