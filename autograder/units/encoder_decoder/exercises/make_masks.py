@@ -72,7 +72,7 @@ MISTAKES = [
           "The two masks are returned in the wrong order.",
           "Which one does the docstring name first?",
           edit(_SRC, "attention.combine_masks(padding, causal),", _TGT, "attention.padding_mask(src, pad_id),")),
-    wrong("padding_of_queries",
+    wrong("target_padding_of_queries",
           "The target's padding masks whole rows, the queries, so words still attend to padding.",
           "Which of the last two dimensions of a mask belongs to the keys?",
           edit("padding = attention.padding_mask(tgt, pad_id)", "padding = attention.padding_mask(tgt, pad_id).mT")),
