@@ -51,7 +51,7 @@ def test_a_mistake_that_no_drawing_tells_or_nobody_makes_is_a_plain_error(
 ):
     (kind,) = _telling(tiny_exercise, "tripled").cases
     blind = replace(kind, inputs=lambda draw: {"x": draw.ids(0, 1, 1)})
-    with pytest.raises(CourseError, match="none of 200 drawings"):
+    with pytest.raises(CourseError, match="none of 200 draws"):
         cases.fresh_cases(replace(tiny_exercise, cases=[blind]), "a")
     with pytest.raises(CourseError, match="tiny/double has no mutant halved"):
         cases.fresh_cases(_telling(tiny_exercise, "halved"), "a")
