@@ -13,7 +13,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 
 from autograder.library.model import Restorer, Sizes, facts
-from autograder.library.text import SubwordTokenizer
+from autograder.library.text import Tokenizer, tokenizer_from_json
 
 HANDED_IN = "my_recovery.safetensors"
 SHIPPED = "recovery.safetensors"
@@ -26,7 +26,7 @@ class CheckpointError(Exception):
 
 
 def save(
-    path: str | Path, model: Restorer, tokenizer: SubwordTokenizer, **notes: object
+    path: str | Path, model: Restorer, tokenizer: Tokenizer, **notes: object
 ) -> Path:
     """Write a checkpoint. ``notes`` (curve, seed, BLEU, ...) are kept as JSON.
 
@@ -47,7 +47,7 @@ def save(
 
 def load(
     path: str | Path, parts: ModuleType, segment: Callable[..., list[str]]
-) -> tuple[Restorer, SubwordTokenizer]:
+) -> tuple[Restorer, Tokenizer]:
     """The model (in eval mode) and the tokenizer of a checkpoint.
 
     Args:
@@ -73,7 +73,7 @@ def load(
 
 def _load(
     path: Path, parts: ModuleType, segment: Callable[..., list[str]]
-) -> tuple[Restorer, SubwordTokenizer]:
+) -> tuple[Restorer, Tokenizer]:
     with safe_open(path, framework="pt") as file:
         about = json.loads(file.metadata()["about"])
         weights = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
@@ -84,7 +84,7 @@ def _load(
     with torch.no_grad():
         for name, value in weights.items():
             own[name].copy_(value)
-    tokenizer = SubwordTokenizer(**json.loads(about["tokenizer"]), segment=segment)
+    tokenizer = tokenizer_from_json(about["tokenizer"], segment)
     return model.eval(), tokenizer
 
 

@@ -9,7 +9,7 @@ from typing import TypeVar
 import torch
 from torch import Tensor, nn
 
-from autograder.library.text import BOS, EOS, PAD, SubwordTokenizer
+from autograder.library.text import BOS, EOS, PAD, Tokenizer
 
 T = TypeVar("T")
 Decode = Callable[[nn.Module, Tensor], Tensor]
@@ -17,7 +17,7 @@ Decode = Callable[[nn.Module, Tensor], Tensor]
 
 def recover(
     model: nn.Module,
-    tokenizer: SubwordTokenizer,
+    tokenizer: Tokenizer,
     sources: Sequence[str],
     decode: Decode,
     batch_size: int = 32,

@@ -6,6 +6,7 @@ import functools
 import html
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
 PAD, BOS, EOS, UNK = range(4)
@@ -26,6 +27,40 @@ def pieces(text: str) -> list[str]:
 def glue(parts: Iterable[str]) -> str:
     """The text that the pieces, or parts of pieces, were made from."""
     return "".join(parts).replace(SPACE, " ").strip()
+
+
+class WordTokenizer:
+    """Whole words and punctuation marks as tokens; rare ones are unknown.
+
+    Args:
+        words: the tokens in the order of their ids, without the special ones.
+    """
+
+    def __init__(self, words: Iterable[str]):
+        self.vocab = [*SPECIALS, *words]
+        self._ids = {token: i for i, token in enumerate(self.vocab)}
+
+    @classmethod
+    def learn(cls, texts: Iterable[str], min_freq: int = 2) -> WordTokenizer:
+        """The tokenizer of all pieces that occur at least this often, by frequency."""
+        counts = Counter(piece for text in texts for piece in pieces(text))
+        known = (piece for piece, count in counts.items() if count >= min_freq)
+        return cls(sorted(known, key=lambda piece: (-counts[piece], piece)))
+
+    def __len__(self) -> int:
+        return len(self.vocab)
+
+    def encode(self, text: str) -> list[int]:
+        """The ids of a text, without BOS and EOS; UNK for an unknown word."""
+        return [self._ids.get(piece, UNK) for piece in pieces(text)]
+
+    def decode(self, ids: Iterable[int]) -> str:
+        """The text up to the first EOS; PAD and BOS are left out."""
+        return _decoded(ids, self.vocab)
+
+    def to_json(self) -> str:
+        """Everything there is to know about it, as text."""
+        return json.dumps({"words": self.vocab[len(SPECIALS) :]})
 
 
 class SubwordTokenizer:
@@ -66,17 +101,41 @@ class SubwordTokenizer:
 
     def decode(self, ids: Iterable[int]) -> str:
         """The text up to the first EOS; PAD and BOS are left out."""
-        symbols = []
-        for i in ids:
-            if i == EOS:
-                break
-            if i not in (PAD, BOS):
-                symbols.append(self.vocab[i])
-        return glue(symbols)
+        return _decoded(ids, self.vocab)
 
     def to_json(self) -> str:
         """Everything but ``segment``, as text."""
         return json.dumps({"alphabet": self.alphabet, "merges": self.merges})
+
+
+Tokenizer = WordTokenizer | SubwordTokenizer
+
+
+def tokenizer_from_json(
+    text: str, segment: Callable[[str, Sequence[tuple[str, str]]], list[str]]
+) -> Tokenizer:
+    """The tokenizer whose ``to_json`` gave this text.
+
+    Args:
+        segment: as for SubwordTokenizer.
+
+    Raises:
+        ValueError, TypeError, KeyError: no tokenizer has given it.
+    """
+    about = json.loads(text)
+    if "words" in about:
+        return WordTokenizer(about["words"])
+    return SubwordTokenizer(about["alphabet"], about["merges"], segment)
+
+
+def _decoded(ids: Iterable[int], vocab: Sequence[str]) -> str:
+    tokens = []
+    for i in ids:
+        if i == EOS:
+            break
+        if i not in (PAD, BOS):
+            tokens.append(vocab[i])
+    return glue(tokens)
 
 
 def tokenize_13a(text: str) -> list[str]:

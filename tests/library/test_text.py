@@ -7,12 +7,18 @@ from hypothesis import strategies as st
 from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
 from autograder.library.text import (
+    BOS,
+    EOS,
+    PAD,
     UNK,
+    WordTokenizer,
     glue,
     lemma,
     pieces,
     tokenize_13a,
+    tokenizer_from_json,
 )
+from autograder.solutions.text_recovery import segment
 from tests.library.sentences import SENTENCES
 
 
@@ -25,6 +31,22 @@ def test_subwords_lose_nothing_of_known_characters(tokenizer):
     for text in SENTENCES:
         assert tokenizer.decode(tokenizer.encode(text)) == text
     assert UNK in tokenizer.encode("Œuvre")
+
+
+def test_rare_words_are_unknown_and_frequent_ones_come_first():
+    made = WordTokenizer.learn(["a b b.", "c a b"], min_freq=2)
+    assert made.vocab[4:] == ["▁b", "▁a"]
+    assert made.encode("b a c") == [4, 5, UNK]
+    assert made.decode([BOS, 4, UNK, PAD, 5, EOS, 4]) == "b <unk> a"
+
+
+def test_a_tokenizer_comes_back_from_its_text(tokenizer):
+    words = WordTokenizer.learn(SENTENCES, min_freq=1)
+    for made in (words, tokenizer):
+        again = tokenizer_from_json(made.to_json(), segment)
+        assert type(again) is type(made)
+        assert again.vocab == made.vocab
+        assert again.encode(SENTENCES[0]) == made.encode(SENTENCES[0])
 
 
 def test_lemmas_come_offline():

@@ -1,0 +1,22 @@
+"""The ready-made pipeline leaves what the exercise's leaves."""
+
+from __future__ import annotations
+
+import pytest
+
+from autograder.library import corpora
+from autograder.library.pipeline import closed_class, damage
+from autograder.library.text import lemma
+from autograder.solutions.text_recovery import preprocess
+
+
+@pytest.mark.parametrize("level", [1, 2, 3])
+def test_it_is_the_exercise_s(level):
+    for sentence in corpora.generate("pipeline", 200, "test"):
+        expected = preprocess(sentence, level, closed_class(), lemma)
+        assert damage(sentence, level) == expected
+
+
+def test_another_level_is_refused():
+    with pytest.raises(ValueError, match="the level is 1, 2 or 3, not 4"):
+        damage("Go!", 4)
