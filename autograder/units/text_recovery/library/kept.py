@@ -1,0 +1,114 @@
+"""What a project's runs leave behind: the log, and weights and texts in ``runs``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import ModuleType
+
+from torch import Tensor
+
+from autograder.library import bleu, checkpoint, run_log
+from autograder.library.checkpoint import CheckpointError
+from autograder.library.corpora import Pair
+from autograder.library.model import Restorer
+from autograder.library.run_log import Log, Run
+from autograder.library.text import Tokenizer
+
+
+class ProjectError(Exception):
+    """A run that cannot be made or read; the text says why, and what to do."""
+
+
+class KeptRuns:
+    """The log beside a notebook, and what lies in its folder ``runs``.
+
+    Args:
+        parts: unit 4's module, with its Transformer.
+        segment: cuts a word into subwords; see SubwordTokenizer.
+    """
+
+    def __init__(
+        self, folder: Path, parts: ModuleType, segment: Callable[..., list[str]]
+    ):
+        self.path = folder / run_log.FILE
+        self._runs, self._parts, self._segment = folder / "runs", parts, segment
+
+    @property
+    def log(self) -> Log:
+        """The log as it is now."""
+        return run_log.read(self.path)
+
+    def find(self, name: str) -> Run:
+        """The run with a name.
+
+        Raises:
+            ProjectError: there is none.
+        """
+        log = self.log
+        run = log.get(name)
+        if run is None:
+            listed = ", ".join(known.name for known in log.runs[-10:]) or "none yet"
+            raise ProjectError(f"no run is called {name!r}; there are: {listed}")
+        return run
+
+    def model(self, name: str) -> tuple[Restorer, Tokenizer]:
+        """The trained model of a run, or of the run that it decoded, and its tokenizer.
+
+        Raises:
+            ProjectError: there is none.
+        """
+        run = self.find(name)
+        trained = run.against if run.kind == "decoding" else name
+        path = self._file(trained, "safetensors")
+        try:
+            return checkpoint.load(path, self._parts, self._segment)
+        except CheckpointError as error:
+            raise ProjectError(f"the weights of {name!r}: {error}") from error
+
+    def texts(self, name: str) -> list[str]:
+        """What a run made of the sources of dev.
+
+        Raises:
+            ProjectError: there is nothing.
+        """
+        self.find(name)
+        try:
+            texts = json.loads(self._file(name, "json").read_text(encoding="utf-8"))
+            return [str(text) for text in texts]
+        except (OSError, ValueError, TypeError):
+            raise ProjectError(
+                f"runs/{name}.json cannot be read: make {name!r} again, under a new "
+                "name"
+            ) from None
+
+    def counts(self, name: str, pairs: Sequence[Pair]) -> Tensor:
+        """BLEU's counts of a run's texts, ``(n, 10)``.
+
+        Raises:
+            ProjectError: there are none, or of other sentences.
+        """
+        texts = self.texts(name)
+        if len(texts) != len(pairs):
+            raise ProjectError(
+                f"{name!r} was measured on other sentences: make it again, under a new "
+                "name"
+            )
+        return bleu.counts(texts, [target for _, target in pairs])
+
+    def keep_texts(self, name: str, texts: Sequence[str]) -> None:
+        """Keep what a run made of the sources of dev."""
+        self._file(name, "json").write_text(json.dumps(list(texts)), encoding="utf-8")
+
+    def keep_model(self, name: str, model: Restorer, tokenizer: Tokenizer) -> str:
+        """Keep a run's weights; why they cannot be kept, "" if they are."""
+        try:
+            checkpoint.save(self._file(name, "safetensors"), model, tokenizer)
+        except CheckpointError as error:
+            return str(error)
+        return ""
+
+    def _file(self, name: str, suffix: str) -> Path:
+        self._runs.mkdir(parents=True, exist_ok=True)
+        return self._runs / f"{name}.{suffix}"

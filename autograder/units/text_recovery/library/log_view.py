@@ -1,0 +1,145 @@
+"""A project's log as a line, a table, curves, and differences with their intervals."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+
+from autograder.checks.display import show
+from autograder.figures import style
+from autograder.library.intervals import Interval
+from autograder.library.run_log import Log, Run
+
+SHORT = "too short: says nothing yet"
+_ROWS, _CURVES = 60, 6  # that are shown, at most
+_MARKS = ("o-", "s-", "^-", "D-", "v-", "X-")
+
+
+def line(run: Run, sentences: int) -> str:
+    """A run in a line or two: what it reached, and what that says."""
+    if run.stopped or run.bleu is None:
+        why = run.stopped or "an unknown reason"
+        return f"{run.name}: stopped by {why} after {run.tokens:,} target tokens."
+    found = f"{run.name}: BLEU {Interval(*run.bleu)} on {sentences:,} sentences of dev"
+    if run.too_short:
+        return (
+            f"{found}.\n  Too short to say anything: inserting the commonest has "
+            f"{run.inserter:.1f}. Give it more tokens before you compare it."
+        )
+    if run.difference is None:
+        return f"{found}."
+    return f"{found}; against {run.against} {told(Interval(*run.difference))}."
+
+
+def told(gain: Interval) -> str:
+    """A difference in words: by how much, and whether the sentences could be why."""
+    if gain.low > 0:
+        return f"{_signed(gain)}: better"
+    if gain.high < 0:
+        return f"{_signed(gain)}: worse"
+    return f"{_signed(gain)}: no difference that these sentences can show"
+
+
+def _signed(gain: Sequence[float]) -> str:
+    value, low, high = gain
+    return f"{value:+.1f} [{low:+.1f}, {high:+.1f}]"
+
+
+def table(log: Log) -> None:
+    """Show a log's runs, the newest `_ROWS` of them."""
+    from IPython.display import HTML, display
+
+    display(HTML(as_html(log)))
+
+
+def as_html(log: Log) -> str:
+    """The runs as an HTML table; all that a log says is escaped."""
+    heads = ("run", "hypothesis", "changed", "BLEU on dev", "difference", "tokens",
+             "CPU s", "seed", "next step")  # fmt: skip
+    rows = "".join(f"<tr>{_cells(_row(run))}</tr>" for run in log.runs[-_ROWS:])
+    head = "".join(f'<th scope="col">{name}</th>' for name in heads)
+    left = len(log.runs) - _ROWS
+    remarks = [f"{left:,} earlier runs are not shown"] if left > 0 else []
+    notes = "".join(f"<p>{html.escape(text)}.</p>" for text in (*remarks, *log.remarks))
+    total = f"<p>{len(log.runs):,} runs, {log.tokens:,} target tokens.</p>"
+    body = f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody>"
+    return f"<table>{body}</table>{total}{notes}"
+
+
+def _row(run: Run) -> tuple[str, ...]:
+    changed = "; ".join(f"{n}: {a} → {b}" for n, (a, b) in run.changed.items())
+    gain = f"{_signed(run.difference)} ({run.against})" if run.difference else "–"
+    reached = str(Interval(*run.bleu)) if run.bleu else f"stopped by {run.stopped}"
+    if run.too_short:
+        reached, gain = f"{reached} ({SHORT})", "–"
+    return (
+        run.name, run.hypothesis, changed or "–", reached, gain, f"{run.tokens:,}",
+        f"{run.seconds:.0f}", str(run.seed), run.next_step,
+    )  # fmt: skip
+
+
+def _cells(texts: Sequence[str]) -> str:
+    return "".join(f"<td>{html.escape(text)}</td>" for text in texts)
+
+
+def curves(runs: Sequence[Run], inserter: float, number: str = "") -> None:
+    """Show BLEU over target tokens; runs that are too short are named, not drawn."""
+    drawn = [run for run in runs if run.curve and not run.too_short]
+    left_out = [run.name for run in runs if run not in drawn]
+    if more := drawn[_CURVES:]:
+        left_out += [run.name for run in more]
+    if not drawn:
+        print("No curve to draw yet: " + _names(left_out) + f" ({SHORT}).")
+        return
+    figure, axes = style.subplots(height=3.0, width=6.4)
+    said = []
+    for i, run in enumerate(drawn[:_CURVES]):
+        seen, values = zip(*run.curve, strict=True)
+        axes.plot(
+            [tokens / 1000 for tokens in seen], values, _MARKS[i],
+            color=style.PALETTE[i], label=run.name,
+        )  # fmt: skip
+        points = (f"{y:.0f} after {x:,.0f}" for x, y in run.curve)
+        said.append(f"{run.name}: {', '.join(points)} target tokens")
+    axes.axhline(inserter, **style.DOTTED)
+    axes.set(xlabel="thousand target tokens seen", title="BLEU on dev")
+    axes.legend()
+    alt = f"{'; '.join(said)}. Inserting the commonest has {inserter:.0f}."
+    caption = "BLEU on dev over target tokens. Dotted: inserting the commonest."
+    if left_out:
+        caption += f" Not drawn: {_names(left_out)}."
+    show(figure, alt, number, caption)
+
+
+def differences(
+    base: Run, found: Sequence[tuple[Run, Interval]], sentences: int, number: str = ""
+) -> None:
+    """Show differences to a run with their intervals, and a sentence on each."""
+    short = [run.name for run in (base, *(r for r, _ in found)) if run.too_short]
+    clear = {run.name: gain for run, gain in found if not run.too_short}
+    if base.too_short or not clear:
+        print(f"Nothing to compare yet: {_names(short)} ({SHORT}).")
+        return
+    figure, axes = style.subplots(height=0.9 + 0.34 * len(clear), width=6.4)
+    for y, gain in enumerate(clear.values()):
+        axes.plot([gain.low, gain.high], [y, y], color=style.BLUE)
+        axes.plot([gain.value], [y], "o", color=style.BLUE)
+    axes.axvline(0, **style.DOTTED)
+    axes.set(
+        yticks=range(len(clear)), yticklabels=list(clear),
+        ylim=(len(clear) - 0.5, -0.5), xlabel="BLEU more than " + base.name,
+    )  # fmt: skip
+    says = [f"{name} {told(gain)}" for name, gain in clear.items()]
+    caption = (
+        f"Difference to {base.name} with its 95% interval: a paired bootstrap over "
+        f"{sentences:,} sentences of dev. Another seed can move it further."
+    )
+    if short:
+        caption += f" Not drawn: {_names(short)} ({SHORT})."
+    show(figure, f"{'. '.join(says)}.", number, caption)
+    print(*says, sep="\n")
+
+
+def _names(names: Sequence[str]) -> str:
+    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+    return f"{', '.join(names[:5]) or 'no run'}{more}"

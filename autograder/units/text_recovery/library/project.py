@@ -1,0 +1,319 @@
+"""A project's runner: one budget for all training runs, and a log of every one.
+
+The student writes what builds a model and what trains it; the runner gives out the
+target tokens, measures on dev, and writes the log. See `Project`.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import torch
+
+from autograder.library import baselines, bleu, intervals, run_log
+from autograder.library.corpora import Corpus, Pair
+from autograder.library.decoding import Decode, recover
+from autograder.library.intervals import Interval
+from autograder.library.model import Restorer, parameters
+from autograder.library.run_log import Log, Run
+from autograder.library.text import Tokenizer
+from autograder.units.text_recovery.library import hand_in, log_view, review
+from autograder.units.text_recovery.library.kept import KeptRuns, ProjectError
+from autograder.units.text_recovery.library.meter import Meter
+
+BUDGET = 6_000_000  # target tokens: ten minutes on two cores with the default sizes
+RUN = 400_000  # target tokens of a run, where it does not say another number
+DEV, PEEK = 1000, 100  # sentences of dev: at the end of a run, and on the way
+_REASON = 10  # characters of a hypothesis, at least
+_NAME = re.compile(r"[\w.-]([\w .-]{0,38}[\w.-])?")
+
+Settings = Mapping[str, Any]
+Build = Callable[[dict[str, Any], Corpus, int], tuple[Restorer, Tokenizer]]
+Train = Callable[[Restorer, Tokenizer, Corpus, Meter, dict[str, Any], int], object]
+
+
+class Project:
+    """Runs under one budget, with a log beside the notebook.
+
+    Args:
+        build: makes an untrained model and its tokenizer of settings, corpus and seed.
+        train: trains it on the batches that it takes through the meter.
+        decode: from a model and source ids to target ids, as in `recover`.
+        settings: all that a run may change, with the values of who changes nothing.
+        parts: unit 4's module, with its Transformer.
+        segment: cuts a word into subwords; see SubwordTokenizer.
+        level: of the pipeline that made the sources.
+        folder: where the log and the hand-in are, and a folder ``runs``.
+        budget: target tokens of all training runs together.
+    """
+
+    def __init__(
+        self, build: Build, train: Train, decode: Decode, corpus: Corpus,
+        settings: Settings, *, parts: ModuleType, segment: Callable[..., list[str]],
+        level: int = 2, folder: str | Path = ".", budget: int = BUDGET,
+    ):  # fmt: skip
+        self._build, self._train, self._decode = build, train, decode
+        self.corpus, self.settings, self.level = corpus, dict(settings), level
+        self.folder, self.budget = Path(folder), budget
+        self._kept = KeptRuns(self.folder, parts, segment)
+        self.dev = corpus.dev[:DEV]
+        self._inserter: float | None = None
+
+    @property
+    def log(self) -> Log:
+        """The log as it is now."""
+        return self._kept.log
+
+    @property
+    def inserter(self) -> float:
+        """BLEU on dev of inserting what train has most often between two words."""
+        if self._inserter is None:
+            system = baselines.Insertion(self.corpus.train)
+            sources, targets = zip(*self.dev, strict=True)
+            self._inserter = bleu.corpus([system(s) for s in sources], targets)
+        return self._inserter
+
+    def run(
+        self, name: str, hypothesis: str, against: str = "", tokens: int = RUN,
+        seed: int = 0, **changes: Any,
+    ) -> Run:  # fmt: skip
+        """Train a model, measure it on dev, and log it; what is logged is only read.
+
+        Args:
+            name: unique in the log.
+            hypothesis: what is expected, and why, before the result is known.
+            against: the run to compare with.
+            tokens: target tokens that it may see; from the budget of the project.
+            changes: settings that differ from the project's.
+
+        Raises:
+            ProjectError: it is not allowed, or not described.
+        """
+        settings = self._settings(changes)
+        planned = {"tokens": tokens, "seed": seed, **settings}
+        if known := self._known(name, planned):
+            return known
+        log = self._allow(name, hypothesis, against)
+        left = self.budget - log.tokens
+        if tokens > left:
+            raise ProjectError(
+                f"{max(left, 0):,} of {self.budget:,} target tokens are left, and this "
+                f"run asks for {tokens:,}: give it fewer, or compare what you have"
+            )
+        run = Run(
+            name, "training", hypothesis.strip(), against,
+            self._changed(planned, log.get(against)), _as_text(planned), seed,
+            self.corpus.name, self.level,
+        )  # fmt: skip
+        return self._trained(run, settings, tokens, seed)
+
+    def decode(
+        self, name: str, of: str, hypothesis: str, decode: Decode, **how: Any
+    ) -> Run:
+        """Decode a trained run's model in another way, and log it; costs no tokens.
+
+        Args:
+            of: the training run whose model it is, and the run to compare with.
+            decode: see `Project`.
+            how: what differs; a hand-in decodes with ``beam`` and ``alpha``.
+
+        Raises:
+            ProjectError: it is not allowed, or not described.
+        """
+        trained = self._kept.find(of)
+        planned = {**trained.settings, **how}
+        if known := self._known(name, planned):
+            return known
+        self._allow(name, hypothesis, of)
+        run = Run(
+            name, "decoding", hypothesis.strip(), of, self._changed(planned, trained),
+            _as_text(planned), trained.seed, self.corpus.name, self.level,
+        )  # fmt: skip
+        model, tokenizer = self.model(of)
+        started = time.process_time()
+        texts = self._recovered(model, tokenizer, self.dev, decode)
+        seconds = time.process_time() - started
+        return self._logged_now(run, texts, seconds, parameters=parameters(model))
+
+    def next_step(self, name: str, text: str) -> None:
+        """Write down what follows from a run.
+
+        Raises:
+            ProjectError: there is no such run, or nothing is said.
+        """
+        self._kept.find(name)
+        if len(text.strip()) < _REASON:
+            raise ProjectError(f"say what follows from {name!r}, in a sentence")
+        run_log.say_next(self._kept.path, name, text.strip())
+
+    def model(self, name: str) -> tuple[Restorer, Tokenizer]:
+        """The trained model of a run, and its tokenizer; see `KeptRuns.model`."""
+        return self._kept.model(name)
+
+    def texts(self, name: str) -> list[str]:
+        """What a run made of the sources of `dev`; see `KeptRuns.texts`."""
+        return self._kept.texts(name)
+
+    def table(self) -> None:
+        """Show all runs in a table."""
+        log_view.table(self.log)
+
+    def curves(self, *names: str, number: str = "") -> None:
+        """Show BLEU on dev over target tokens; of all training runs without names."""
+        runs = [self._kept.find(name) for name in names] or [
+            run for run in self.log.runs if run.curve
+        ]
+        log_view.curves(runs, self.inserter, number)
+
+    def compare(self, first: str, *others: str, number: str = "") -> None:
+        """Show by how much other runs differ from one, with 95% intervals."""
+        base = self._kept.counts(first, self.dev)
+        found = [
+            (
+                self._kept.find(name),
+                intervals.difference(self._kept.counts(name, self.dev), base),
+            )
+            for name in others
+        ]
+        log_view.differences(self._kept.find(first), found, len(self.dev), number)
+
+    def missing(self) -> list[str]:
+        """What the log still lacks; it is printed, too."""
+        found = review.missing(self.log)
+        print(*(found or ["The log is complete."]), sep="\n")
+        return found
+
+    def hand_in(self, name: str) -> list[Path]:
+        """Write what is handed in beside the notebook: a run's weights, and the corpus.
+
+        Raises:
+            ProjectError: grading would refuse it; the text says why.
+        """
+        paths = hand_in.write(self._kept, name, self.corpus, self.level)
+        print("Hand in, with the notebook:", *(path.name for path in paths), sep="\n  ")
+        return paths
+
+    def _trained(self, run: Run, settings: Settings, tokens: int, seed: int) -> Run:
+        torch.manual_seed(seed)
+        model, tokenizer = self._build(dict(settings), self.corpus, seed)
+        curve: list[tuple[int, float]] = []
+
+        def look(seen: int) -> None:
+            pairs = self.dev[:PEEK]
+            texts = self._recovered(model, tokenizer, pairs, self._decode)
+            curve.append((seen, bleu.corpus(texts, [target for _, target in pairs])))
+
+        meter, started = Meter(tokens, look), time.monotonic()
+        spent = {"parameters": parameters(model)}
+        try:
+            self._train(model, tokenizer, self.corpus, meter, dict(settings), seed)
+        except BaseException as error:
+            if meter.seen:
+                stopped = {"stopped": type(error).__name__, "tokens": meter.seen}
+                run = Run(**{**vars(run), **spent, **stopped, "curve": tuple(curve)})
+                run_log.add(self._kept.path, run)
+            raise
+        if not meter.seen:
+            raise ProjectError(
+                "`train` took no batch through the meter: loop over `meter(batches)`"
+            )
+        clock = time.monotonic() - started
+        texts = self._recovered(model, tokenizer, self.dev, self._decode)
+        curve.append((meter.seen, bleu.corpus(texts, [t for _, t in self.dev])))
+        if reason := self._kept.keep_model(run.name, model, tokenizer):
+            print(f"({run.name} cannot be handed in: {reason})")
+        spent |= {"tokens": meter.seen}
+        made = self._logged_now(run, texts, meter.seconds, curve=tuple(curve), **spent)
+        left = self.budget - self.log.tokens
+        print(
+            f"  {meter.seen:,} target tokens in {meter.seconds:.0f} s of CPU, "
+            f"{clock:.0f} s by the clock; {left:,} of {self.budget:,} are left"
+        )
+        return made
+
+    def _logged_now(
+        self, run: Run, texts: Sequence[str], seconds: float, **more: Any
+    ) -> Run:
+        """Measure a run's texts, keep them, and log it."""
+        self._kept.keep_texts(run.name, texts)
+        own = bleu.counts(texts, [target for _, target in self.dev])
+        found, gain = intervals.bleu(own), None
+        against = self.log.get(run.against)
+        if against and not against.stopped:
+            before = self._kept.counts(run.against, self.dev)
+            gain = _rounded(intervals.difference(own, before))
+        too_short = not found.low > self.inserter
+        made = Run(**{
+            **vars(run), **more, "seconds": round(seconds, 1), "bleu": _rounded(found),
+            "difference": gain, "inserter": round(self.inserter, 2),
+            "too_short": too_short,
+        })  # fmt: skip
+        run_log.add(self._kept.path, made)
+        print(log_view.line(made, len(self.dev)))
+        return made
+
+    def _recovered(
+        self, model: Restorer, tokenizer: Tokenizer, pairs: Sequence[Pair],
+        decode: Decode,
+    ) -> list[str]:  # fmt: skip
+        model.eval()
+        with torch.no_grad():
+            return recover(model, tokenizer, [source for source, _ in pairs], decode)
+
+    def _settings(self, changes: Settings) -> dict[str, Any]:
+        for name in changes:
+            if name not in self.settings:
+                listed = ", ".join(self.settings)
+                raise ProjectError(f"no setting is called {name!r}; there are {listed}")
+        return {**self.settings, **changes}
+
+    def _changed(
+        self, planned: Settings, base: Run | None
+    ) -> dict[str, tuple[str, str]]:
+        """What differs from a run, setting by setting."""
+        if base is None:
+            return {}
+        before, after = base.settings, _as_text(planned)
+        return {
+            name: (before.get(name, "-"), after[name])
+            for name in after
+            if before.get(name) != after[name]
+        }
+
+    def _known(self, name: str, planned: Settings) -> Run | None:
+        """The run of this name, which is not repeated."""
+        run = self.log.get(name)
+        if run is None:
+            return None
+        if run.settings != _as_text(planned):
+            raise ProjectError(
+                f"{name!r} is in {run_log.FILE} with other settings: take another name"
+            )
+        print(f"(in the log, not repeated) {log_view.line(run, len(self.dev))}")
+        return run
+
+    def _allow(self, name: str, hypothesis: str, against: str) -> Log:
+        """The log, if a run may be added to it under this name."""
+        if not _NAME.fullmatch(name):
+            raise ProjectError(
+                f"a run cannot be called {name!r:.60}: take letters, digits, . _ - or "
+                "spaces"
+            )
+        if len(hypothesis.strip()) < _REASON:
+            raise ProjectError(f"say what you expect of {name!r}, and why")
+        if against:
+            self._kept.find(against)
+        return self.log
+
+
+def _as_text(settings: Settings) -> dict[str, str]:
+    return {name: run_log.plain(str(value), 60) for name, value in settings.items()}
+
+
+def _rounded(found: Interval | Sequence[float]) -> tuple[float, ...]:
+    return tuple(round(value, 2) for value in found)

@@ -1,0 +1,57 @@
+"""What a log still lacks, before it is handed in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from autograder.library.run_log import Log, Run
+
+FEWEST = 6  # runs
+BEAMS = {"3", "5", "10"}
+ARCHITECTURE = {
+    "num_heads", "num_layers", "d_model", "d_ff", "residual", "dropout", "copying",
+}  # fmt: skip
+
+
+def missing(log: Log) -> list[str]:
+    """What the log lacks, a line each; nothing where it is complete."""
+    return list(_missing(log))
+
+
+def _missing(log: Log) -> Iterator[str]:
+    runs = [run for run in log.runs if not run.stopped]
+    yield from log.remarks
+    if len(runs) < FEWEST:
+        yield f"The log has {len(runs)} whole runs; at least {FEWEST} are asked for."
+    changed = {name for run in runs for name in run.changed}
+    if "positions" not in changed:
+        yield "No two runs compare sinusoidal with learned positions."
+    beams = {run.changed["beam"][1] for run in runs if "beam" in run.changed}
+    if lacking := sorted(BEAMS - beams, key=int):
+        yield f"No run decodes with a beam of {', '.join(lacking)}."
+    if not changed & ARCHITECTURE:
+        yield "No run studies the architecture (heads, layers, widths, residuals)."
+    yield from map(_several, filter(_compares_too_much, runs))
+    for what, names in (
+        ("hypothesis", [run.name for run in runs if not run.hypothesis]),
+        ("next step", [run.name for run in runs if not run.next_step]),
+    ):
+        if names:
+            more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+            yield f"Without a {what}: {', '.join(names[:5])}{more}."
+    if short := [run.name for run in runs if run.too_short]:
+        yield f"Too short to say anything: {', '.join(short[:5])}."
+
+
+def _compares_too_much(run: Run) -> bool:
+    """Whether it differs in several things from what it is compared with."""
+    together = {"beam", "alpha"}
+    return len(run.changed.keys() - together) > 1
+
+
+def _several(run: Run) -> str:
+    listed = ", ".join(list(run.changed)[:5])
+    return (
+        f"{run.name} changes {len(run.changed)} things at once ({listed}): no "
+        "difference can be put down to one of them."
+    )
