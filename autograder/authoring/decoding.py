@@ -38,11 +38,14 @@ def recovered(
     max_len: int = 60,
     batch_size: int = 250,
     leads: Tensor | None = None,
+    beam: int = 1,
+    alpha: float = 1.0,
 ) -> list[str]:
     """The texts that a model makes of the sources, in their order.
 
     Args:
         leads: one number a source, to be filled: the smallest lead of its tokens.
+        beam, alpha: see `beam_search`; a beam of 1 is greedy.
     """
     rows = [[*tokenizer.encode(source), EOS] for source in sources]
     order = sorted(range(len(rows)), key=lambda i: len(rows[i]))  # little padding
@@ -52,7 +55,10 @@ def recovered(
         longest = max(len(rows[i]) for i in chosen)
         padded = [[*rows[i], *[PAD] * (longest - len(rows[i]))] for i in chosen]
         lead = None if leads is None else leads[chosen]  # a copy
-        ids = greedy(transformer, torch.tensor(padded), max_len, lead)
+        if beam > 1:
+            ids = beam_search(transformer, torch.tensor(padded), beam, alpha, max_len)
+        else:
+            ids = greedy(transformer, torch.tensor(padded), max_len, lead)
         if leads is not None and lead is not None:
             leads[chosen] = lead
         for i, row in zip(chosen, ids.tolist(), strict=True):
@@ -93,6 +99,62 @@ def greedy(
             steps.keep(going)
         if not len(live):
             return answers[:, : place + 1]
+    return answers
+
+
+@torch.no_grad()
+def beam_search(
+    transformer: Any, source: Tensor, beam: int, alpha: float, max_len: int = 60
+) -> Tensor:
+    """The best finished hypothesis of a beam, by log-probability over length^alpha.
+
+    Args:
+        source: ids (B, Ls), int64.
+        beam: hypotheses that are kept for each source.
+
+    Returns:
+        As `greedy`: ids (B, L), int64; of a source whose beam never finishes, the
+        best hypothesis as it is.
+    """
+    rows = source.size(0)
+    answers = torch.full((rows, max_len), PAD)
+    best = torch.full((rows,), -torch.inf)  # of the finished ones, by length
+    steps = _Steps(transformer, source.repeat_interleave(beam, dim=0))
+    live = torch.arange(rows)  # sources that are still searched: (b,)
+    scores = torch.full((rows, beam), -torch.inf)
+    scores[:, 0] = 0.0
+    written = torch.empty(rows, beam, 0, dtype=torch.int64)
+    token = torch.full((rows * beam,), BOS)
+    for place in range(max_len):
+        gains = steps.logits(token, place).log_softmax(-1).view(len(live), beam, -1)
+        gains[..., [PAD, BOS]] = -torch.inf
+        total = (scores[..., None] + gains).flatten(1)  # (b, beam * V)
+        values, chosen = total.topk(2 * beam)  # (b, 2 * beam)
+        parents, tokens = chosen // gains.size(-1), chosen % gains.size(-1)
+        ends = tokens == EOS
+        length = (place + 1) ** alpha
+        finished = values[:, :beam].masked_fill(~ends[:, :beam], -torch.inf) / length
+        top, at = finished.max(dim=1)
+        for i in (top > best[live]).nonzero()[:, 0].tolist():
+            row, prefix = live[i], written[i, parents[i, at[i]]]
+            best[row] = top[i]
+            answers[row] = PAD
+            answers[row, :place] = prefix
+            answers[row, place] = EOS
+        order = (ends.long() * 2 * beam + torch.arange(2 * beam)).argsort(dim=1)
+        kept = order[:, :beam]  # those that go on, the best first
+        scores, parents, tokens = (x.gather(1, kept) for x in (values, parents, tokens))
+        written = written.gather(1, parents[..., None].expand(-1, -1, place))
+        written = torch.cat([written, tokens[..., None]], dim=-1)
+        going = best[live] < scores[:, 0] / max_len**alpha  # could still be beaten
+        if place + 1 == max_len or not going.any():
+            break
+        rows_kept = (torch.arange(len(live))[:, None] * beam + parents)[going].flatten()
+        steps.keep(rows_kept)
+        live, scores, written = live[going], scores[going], written[going]
+        token = tokens[going].flatten()
+    for i in (best[live] == -torch.inf).nonzero()[:, 0].tolist():
+        answers[live[i], : written.size(-1)] = written[i, 0]
     return answers
 
 
@@ -143,7 +205,7 @@ class _Steps:
         return attend, look_up, layer.feed_forward
 
     def keep(self, going: Tensor) -> None:
-        """Go on with these rows only, (b,) bool."""
+        """Go on with these rows only: (b,), bool, or their numbers, int64."""
         self._mask, self._memory_mask = self._mask[going], self._memory_mask[going]
         self._memory = [(k[going], v[going]) for k, v in self._memory]
         self._prefix = [(k[going], v[going]) for k, v in self._prefix]

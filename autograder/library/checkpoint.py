@@ -11,6 +11,8 @@ from typing import Any
 import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
+from torch import Tensor
+from torch.nn import Parameter
 
 from autograder.library.model import Restorer, Sizes, facts
 from autograder.library.text import Tokenizer, tokenizer_from_json
@@ -18,6 +20,7 @@ from autograder.library.text import Tokenizer, tokenizer_from_json
 HANDED_IN = "my_recovery.safetensors"
 SHIPPED = "recovery.safetensors"
 LIMIT = 16 * 2**20  # bytes; a hand-in of four million weights
+_LONGEST = 1 << 21  # characters of a description
 _PACKAGE = Path(__file__).resolve().parents[1]
 
 
@@ -74,13 +77,12 @@ def load(
 def _load(
     path: Path, parts: ModuleType, segment: Callable[..., list[str]]
 ) -> tuple[Restorer, Tokenizer]:
+    about = describe(path)
     with safe_open(path, framework="pt") as file:
-        about = json.loads(file.metadata()["about"])
         weights = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     model = Restorer(Sizes(**about["sizes"]), parts)
     own = dict(model.named_parameters())
-    if {n: t.shape for n, t in own.items()} != {n: t.shape for n, t in weights.items()}:
-        raise CheckpointError(f"{path.name} was trained with another model")
+    _refuse_others(path, own, weights)
     with torch.no_grad():
         for name, value in weights.items():
             own[name].copy_(value)
@@ -88,10 +90,46 @@ def _load(
     return model.eval(), tokenizer
 
 
+def _refuse_others(
+    path: Path, own: dict[str, Parameter], weights: dict[str, Tensor]
+) -> None:
+    """Refuse the weights of another architecture: say which one does not fit."""
+    for name in sorted(own.keys() | weights.keys()):
+        wanted, found = (
+            tuple(of[name].shape) if name in of else "missing" for of in (own, weights)
+        )
+        if wanted != found:
+            raise CheckpointError(
+                f"{path.name} holds another architecture than a Restorer of the sizes "
+                f"that it names: {name:.60} is {found}, expected {wanted}"
+            )
+
+
+def describe(path: str | Path) -> dict[str, Any]:
+    """The description in a checkpoint: "sizes", "tokenizer" and "notes".
+
+    Raises:
+        CheckpointError: it has none.
+        SafetensorError: it is no safetensors file.
+    """
+    with safe_open(path, framework="pt") as file:
+        text = (file.metadata() or {}).get("about", "")
+    if len(text) > _LONGEST:
+        raise CheckpointError(f"{Path(path).name} has too long a description")
+    try:
+        about = json.loads(text)
+    except (ValueError, RecursionError):
+        about = None
+    if not isinstance(about, dict) or about.keys() != {"sizes", "tokenizer", "notes"}:
+        raise CheckpointError(
+            f"{Path(path).name} has no description of its model: let `save` write it"
+        )
+    return about
+
+
 def notes(path: str | Path) -> dict[str, Any]:
     """What was noted when a checkpoint was written: its curve, seed and scores."""
-    with safe_open(path, framework="pt") as file:
-        found: dict[str, Any] = json.loads(file.metadata()["about"])["notes"]
+    found: dict[str, Any] = describe(path)["notes"]
     return found
 
 

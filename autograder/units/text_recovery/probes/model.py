@@ -1,40 +1,72 @@
-"""The probe of the model that is handed in."""
+"""The probe of the model that is handed in, with the corpus it was trained on."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any
 
 import torch
 
 from autograder.checks.exercise import WrongAnswerError
+from autograder.checks.interactor import Ask, Interactor
 from autograder.checks.probes import Inputs, Seen, describe, probe
 from autograder.library import checkpoint
-from autograder.units.text_recovery.probes.observing import as_json, text
+from autograder.library.checkpoint import CheckpointError
+from autograder.library.corpora import CorpusError
+from autograder.units.text_recovery.library import measuring, own_corpus
+from autograder.units.text_recovery.probes.observing import text
+
+LIMITS = {  # bytes
+    checkpoint.HANDED_IN: checkpoint.LIMIT + 2**20, own_corpus.FILE: own_corpus.LIMIT,
+}  # fmt: skip
 
 
-def _recovered(function: Callable[..., Any], inputs: Inputs) -> Seen:
-    """The recovered texts; the answer has the name of its measure."""
-    sources = json.loads(inputs["sources"])
+class Measured(Interactor):
+    """Somebody who is given the files, and says which sources to recover."""
+
+
+def _recovered(function: Callable[..., Any], sources: list[str]) -> list[str]:
     texts = function(list(sources))
     if not isinstance(texts, Iterable) or isinstance(texts, str):
         raise WrongAnswerError(f"expected a list of texts, got {describe(texts)}")
     texts = [text(t, "each of them") for t in texts]
     if len(texts) != len(sources):
         raise WrongAnswerError(f"expected {len(sources)} texts, got {len(texts)}")
-    return {"bleu": as_json(texts, "the texts")}
+    return texts
 
 
-@probe("text_recovery/model", here=_recovered, results="bleu; copied")
-def model(function: Callable[..., Any], inputs: Inputs) -> Seen:
-    """A sample of recovered texts, and the file whose weights they should come from.
+def _here(function: Callable[..., Any], inputs: Inputs) -> Seen:
+    """The texts in numbers, on sentences that everybody can see."""
+    try:
+        found, corpus = measuring.beside()
+        pairs = measuring.pairs_of(found, json.loads(inputs["originals"]), corpus, 0)
+    except (CheckpointError, CorpusError) as error:
+        raise WrongAnswerError(str(error)) from error
+    texts = _recovered(function, [source for source, _ in pairs])
+    marks = measuring.marks_of(found, corpus, pairs)
+    return {"recovery": measuring.measured(texts, pairs, found, marks, corpus)}
+
+
+@probe("text_recovery/model", other=Measured, here=_here, results="recovery")
+def model(function: Callable[..., Any], inputs: Inputs, ask: Ask) -> Seen:
+    """A sample of recovered texts, which the weights in the file should give, too.
 
     The judge decodes all of the sources, with those weights.
     """
-    seen = _recovered(function, {"sources": inputs["sample"]})
-    path = checkpoint.handed_in()
-    if path.is_file() and 0 < path.stat().st_size <= checkpoint.LIMIT + 2**20:
-        data = bytearray(path.read_bytes())
-        seen = {**seen, "checkpoint": torch.frombuffer(data, dtype=torch.uint8)}
-    return seen
+    sources = json.loads(ask(_files())["sample"])
+    texts = _recovered(function, sources)
+    return {"texts": json.dumps(texts, ensure_ascii=False)}
+
+
+def _files() -> dict[str, torch.Tensor]:
+    """The files that are handed in, as bytes; of a larger one its beginning."""
+    found = {}
+    for path in (checkpoint.handed_in(), Path(own_corpus.FILE)):
+        name = checkpoint.HANDED_IN if path.suffix == ".safetensors" else path.name
+        if path.is_file() and path.stat().st_size:
+            with path.open("rb") as file:
+                data = bytearray(file.read(LIMITS[name] + 1))
+            found[name] = torch.frombuffer(data, dtype=torch.uint8)
+    return found

@@ -1,0 +1,305 @@
+"""What the judge makes of handed-in files: it decodes the weights, and trains nothing.
+
+All of it runs in a fork with limits (`limited_fork.apart`): files are strangers'.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import sacrebleu
+import torch
+import torch.nn.functional as F
+from safetensors import safe_open
+from torch import nn
+
+from autograder.authoring.decoding import recovered
+from autograder.authoring.tokenizing import Segmenter
+from autograder.checks.exercise import WrongAnswerError
+from autograder.library import checkpoint
+from autograder.library.checkpoint import CheckpointError
+from autograder.library.corpora import CorpusError, Pair
+from autograder.library.model import Restorer
+from autograder.library.text import Tokenizer
+from autograder.solutions import encoder_decoder
+from autograder.units.text_recovery.library import measuring, own_corpus, track
+from autograder.units.text_recovery.library.own_corpus import OwnCorpus
+from autograder.units.text_recovery.library.track import Track
+
+SAME = 75.0  # BLEU of those texts against ours; a beam of one model gives above 90
+COPY = 0.999  # cosine of all weights with those that ship
+COMPARED = 600  # sentences on which the shipped checkpoint is recognised
+_TELLING = 3  # sentences on which two models differ, to tell which one was asked
+_LARGEST = {
+    "vocab_size": 20_000, "d_model": 512, "num_heads": 64, "num_layers": 12,
+    "d_ff": 4096, "max_len": 2048,
+}  # fmt: skip
+_LONGEST = 1000  # characters of a text; an original has a hundred or two
+# The leads of 600 sentences in float32 are those in float64, give or take 0.000012.
+_CLEAR = 0.01
+# Of two models trained apart, the likeness of embeddings is 0.3; with noise of half its
+# own size on each weight, after which it recovers hardly anything, 0.86.
+_AKIN, _FEWEST = 0.7, 100
+_OURS = (
+    "these are the {} of the checkpoint that ships with the course; the grade is for a "
+    "model that you trained yourself"
+)
+
+
+@dataclass(frozen=True)
+class HandIn:
+    """Handed-in files, opened: a track, its sentences, and the corpus if it is one's own.
+
+    ``path`` is that of the checkpoint; None without one.
+    """
+
+    path: Path | None
+    track: Track
+    corpus: OwnCorpus | None
+    pairs: list[Pair]
+
+    @property
+    def sources(self) -> list[str]:
+        return [source for source, _ in self.pairs]
+
+
+def sample(
+    files: Mapping[str, bytes], originals: list[str], seed: int, places: Sequence[int]
+) -> list[str]:
+    """The sources at some places, for the sandbox; fewer where there are not as many.
+
+    Raises:
+        WrongAnswerError: the files cannot be graded.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        sources = _opened(files, originals, seed, Path(folder)).sources
+        return [sources[i] for i in places if i < len(sources)]
+
+
+def graded(
+    files: Mapping[str, bytes], originals: list[str], seed: int,
+    places: Sequence[int], texts: list[str],
+) -> str:  # fmt: skip
+    """What `measuring.measured` says of the weights' own texts.
+
+    Args:
+        texts: what the student's function gave for the sources at ``places``.
+
+    Raises:
+        WrongAnswerError: the files cannot be graded, or do not belong to the texts.
+    """
+    if checkpoint.HANDED_IN not in files:
+        raise WrongAnswerError(
+            f"no model is handed in: {checkpoint.HANDED_IN} is missing"
+        )
+    with tempfile.TemporaryDirectory() as folder:
+        found = _opened(files, originals, seed, Path(folder))
+        try:
+            return _graded(found, [i for i in places if i < len(found.pairs)], texts)
+        except WrongAnswerError:
+            raise
+        except Exception as error:  # a stranger's file: sizes, weights, tokenizer
+            raise WrongAnswerError(_no_decoding(error)) from error
+
+
+def _no_decoding(error: Exception) -> str:
+    reason = str(error).strip().split("\n")[0][:200] or type(error).__name__
+    return f"nothing can be decoded with this file: {reason}"
+
+
+def _opened(
+    files: Mapping[str, bytes], originals: list[str], seed: int, folder: Path
+) -> HandIn:
+    path, found, corpus = None, Track(), None
+    try:
+        if checkpoint.HANDED_IN in files:
+            path = folder / checkpoint.HANDED_IN
+            path.write_bytes(files[checkpoint.HANDED_IN])
+            found = _track_of(path)
+        if found.corpus == track.OWN and own_corpus.FILE in files:
+            corpus = own_corpus.parse(files[own_corpus.FILE])
+        pairs = measuring.pairs_of(found, originals, corpus, seed)
+    except (CheckpointError, CorpusError) as error:
+        raise WrongAnswerError(str(error)) from error
+    return HandIn(path, found, corpus, pairs)
+
+
+def _track_of(path: Path) -> Track:
+    if path.stat().st_size > checkpoint.LIMIT + 2**20:
+        raise WrongAnswerError(f"{path.name} is larger than {checkpoint.LIMIT >> 20} MB")
+    try:
+        _refuse_vast(path)
+        return track.read(path)
+    except (WrongAnswerError, CheckpointError):
+        raise
+    except Exception as error:  # a stranger's file
+        raise WrongAnswerError(_no_decoding(error)) from error
+
+
+def _graded(found: HandIn, places: Sequence[int], texts: list[str]) -> str:
+    assert found.path is not None
+    model, tokenizer = checkpoint.load(found.path, encoder_decoder, Segmenter())
+    if is_copy(model):
+        raise WrongAnswerError(_OURS.format("weights"))
+    own = [text[:_LONGEST] for text in _decoded(model, tokenizer, found)]
+    _refuse_others(texts, [own[i] for i in places], [found.sources[i] for i in places])
+    if found.track == Track(beam=found.track.beam, alpha=found.track.alpha):
+        _refuse_shipped(model, tokenizer, found, own)
+    marks = measuring.marks_of(found.track, found.corpus, found.pairs)
+    return measuring.measured(own, found.pairs, found.track, marks, found.corpus)
+
+
+def _decoded(model: Restorer, tokenizer: Tokenizer, found: HandIn) -> list[str]:
+    return recovered(
+        model.transformer, tokenizer, found.sources, beam=found.track.beam,
+        alpha=found.track.alpha,
+    )  # fmt: skip
+
+
+def _refuse_others(texts: list[str], own: list[str], sources: list[str]) -> None:
+    """Refuse texts of a sample that are not what the weights gave."""
+    if texts == own:
+        return
+    if likeness(texts, own) < SAME:
+        raise WrongAnswerError(
+            f"these texts are not what the weights in {checkpoint.HANDED_IN} give"
+        )
+    rows = zip(texts, own, shipped_outputs(sources), strict=True)
+    others = [text == its for text, ours, its in rows if ours != its]
+    if len(others) >= _TELLING and all(others):
+        raise WrongAnswerError(_OURS.format("answers"))
+
+
+def _refuse_shipped(
+    model: Restorer, tokenizer: Tokenizer, found: HandIn, own: list[str]
+) -> None:
+    """Refuse the checkpoint that everybody has, changed a little."""
+    sources, targets = (list(side)[:COMPARED] for side in zip(*found.pairs, strict=True))
+    copied = shipped_outputs(sources)
+    if has_same_errors(targets, own, copied):
+        raise WrongAnswerError(_OURS.format("errors"))
+    if goes_back(model, tokenizer, sources) and not (
+        likeness(own[:COMPARED], targets) > likeness(copied, targets)
+    ):
+        raise WrongAnswerError(
+            "these weights started from the checkpoint that ships with the course, and "
+            "recover no more than it does; the grade is for a model that you trained "
+            "yourself"
+        )
+
+
+def has_same_errors(wanted: list[str], given: list[str], copied: list[str]) -> bool:
+    """Whether most wrong outputs of a model that everybody has are those given, too.
+
+    Of two models trained apart it is less than half; of one model that is decoded in
+    two ways, four fifths (docs/recovery_grade.md). A few could be chance.
+    """
+    rows = list(zip(wanted, given, copied, strict=False))
+    errors = [(own, other) for right, own, other in rows if right not in (own, other)]
+    asked = sum(other != right for right, _, other in rows)
+    return asked >= 30 and sum(own == other for own, other in errors) >= 0.72 * asked
+
+
+def _refuse_vast(path: Path) -> None:
+    sizes: dict[str, Any] = checkpoint.describe(path)["sizes"]
+    for name, most in _LARGEST.items():
+        size = sizes.get(name, 1)
+        if type(size) is not int or not 0 < size <= most:
+            raise WrongAnswerError(
+                f"a model of {name} {size!r:.20} is too large to be tried"
+            )
+
+
+def is_copy(model: nn.Module) -> bool:
+    """Whether a model's weights are nearly those of the shipped checkpoint."""
+    with safe_open(checkpoint.shipped(), framework="pt") as file:
+        shipped = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    own = dict(model.named_parameters())
+    if {n: p.shape for n, p in own.items()} != {n: t.shape for n, t in shipped.items()}:
+        return False
+    mine, theirs = (
+        torch.cat([values[name].detach().flatten().double() for name in sorted(own)])
+        for values in (own, shipped)
+    )
+    return bool(torch.cosine_similarity(mine, theirs, dim=0) > COPY)
+
+
+def likeness(texts: list[str], others: list[str]) -> float:
+    """BLEU of some texts against others; 0 if they are not as many."""
+    if len(texts) != len(others):
+        return 0.0
+    return float(sacrebleu.corpus_bleu(texts, [others], force=True).score)
+
+
+def shipped_outputs(sources: list[str]) -> list[str]:
+    """What the checkpoint in assets/ answers, alike on all processors.
+
+    A token with a clear lead in float32 is the same one everywhere. Sentences with any
+    other, about one in 300, are decoded anew in float64.
+    """
+    leads = torch.full((len(sources),), math.inf)
+    texts = _restored(sources, torch.float32, leads)
+    unclear = [i for i, lead in enumerate(leads.tolist()) if not lead > _CLEAR]
+    if unclear:
+        again = _restored([sources[i] for i in unclear], torch.float64)
+        for i, text in zip(unclear, again, strict=True):
+            texts[i] = text
+    return texts
+
+
+def _restored(
+    sources: list[str], dtype: torch.dtype, leads: torch.Tensor | None = None
+) -> list[str]:
+    before = torch.get_default_dtype()
+    try:
+        torch.set_default_dtype(dtype)
+        model, tokenizer = _shipped(dtype)
+        return recovered(model.transformer, tokenizer, sources, leads=leads)
+    finally:
+        torch.set_default_dtype(before)
+
+
+def goes_back(
+    model: Restorer, tokenizer: Tokenizer, sources: list[str]
+) -> bool:
+    """Whether a model was made from the shipped one: trained on, or with noise on it.
+
+    How the symbols of the sources stand to each other tells: in two trainings they
+    start anywhere, and neither turning all of them nor another order of hidden units
+    changes it. Symbols that no source has could hold anything.
+    """
+    theirs, known = _shipped(torch.float32)
+    used = dict.fromkeys(i for source in sources for i in known.encode(source))
+    own = {symbol: i for i, symbol in enumerate(tokenizer.vocab)}
+    pairs = [(i, own[known.vocab[i]]) for i in used if known.vocab[i] in own]
+    if len(pairs) < _FEWEST:
+        return False
+    ours, others = torch.tensor(pairs).unbind(1)
+    both = torch.stack((_angles(theirs, ours), _angles(model, others)))
+    return bool(torch.corrcoef(both)[0, 1] > _AKIN)
+
+
+def _angles(model: Restorer, ids: torch.Tensor) -> torch.Tensor:
+    """The cosines of all pairs of embeddings, (n * n,), without their mean.
+
+    A symbol counts as much as any other: one that is huge, or no number, hides none.
+    """
+    vectors = model.transformer.source.embedding.weight.detach()[ids].double()
+    vectors = vectors.nan_to_num(0.0, 0.0, 0.0)
+    vectors = vectors - vectors.mean(dim=1, keepdim=True)  # which no layer norm sees
+    vectors = F.normalize(vectors, dim=1)
+    vectors = F.normalize(vectors - vectors.mean(dim=0), dim=1)
+    angles = vectors @ vectors.T
+    return angles.fill_diagonal_(0.0).flatten()
+
+
+@functools.cache
+def _shipped(dtype: torch.dtype) -> tuple[Restorer, Tokenizer]:
+    """The checkpoint as a model of this kind of numbers, which is the default now."""
+    return checkpoint.load(checkpoint.shipped(), encoder_decoder, Segmenter())
