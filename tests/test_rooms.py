@@ -31,7 +31,14 @@ ALLOWED = {
     "authoring": {"checks", "library", "solutions", "course", "__version__"},
     "units": {"checks", "figures", "library", "solutions", "authoring"},
     "grading": {"checks", "authoring", "sandbox", "course", "__version__"},
-    "classroom": {"authoring", "grading", "sandbox", "course", "__version__"},
+    "classroom": {
+        "authoring",
+        "grading",
+        "library",
+        "sandbox",
+        "course",
+        "__version__",
+    },
     "cli": {"authoring", "checks", "classroom", "course", "grading", "sandbox"},
 }
 

@@ -1,4 +1,4 @@
-"""The class's leaderboard of recovered texts: BLEU and recall by ability, opt-in names.
+"""The class's leaderboards of recovered texts, one for each corpus and level.
 
 Grading measures every model on sentences of its own drawing and keeps the scores in the
 verdict's record. Only who writes a name into LEADERBOARD_NAME appears, under that name.
@@ -9,7 +9,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+from itertools import groupby
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from autograder.classroom import page
@@ -20,15 +21,37 @@ from autograder.grading.metadata import GradingMetadata
 
 ABILITIES = ("case", "punctuation", "function words", "inflection")
 _LONGEST_NAME = 40
+_EMBEDDED = 0  # the number of the course's own corpus; others are digests
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A model on the board: the name that its author chose, and its scores."""
+    """A model on a board: the name that its author chose, and its scores.
+
+    Args:
+        low, high: the ends of the 95% interval of its BLEU.
+        corpus: the number of the corpus, and what its author calls it.
+        rule, inserter: BLEU of the baselines there.
+    """
 
     name: str
     bleu: float
     recall: dict[str, float] = field(default_factory=dict)
+    low: float = 0.0
+    high: float = 100.0
+    level: int = 2
+    corpus: int = _EMBEDDED
+    corpus_name: str = ""
+    rule: float = 0.0
+    inserter: float = 0.0
+
+
+@dataclass(frozen=True)
+class Board:
+    """The entries of one corpus and level, the best first."""
+
+    title: str
+    entries: tuple[Entry, ...]
 
 
 def read(unit: str, root: Path) -> list[Entry]:
@@ -43,25 +66,50 @@ def ranked(entries: Iterable[Entry]) -> list[Entry]:
     return sorted(entries, key=lambda entry: (-entry.bleu, entry.name))
 
 
+def boards(entries: Sequence[Entry]) -> list[Board]:
+    """A board for each corpus and level: the course's own corpus first."""
+
+    def group(entry: Entry) -> tuple[bool, int, int]:
+        own = entry.corpus != _EMBEDDED
+        return own, entry.corpus, 0 if own else entry.level
+
+    found = groupby(sorted(ranked(entries), key=group), key=group)
+    return [Board(_title(own), own) for own in (tuple(each) for _, each in found)]
+
+
+def _title(entries: Sequence[Entry]) -> str:
+    first = entries[0]
+    if first.corpus == _EMBEDDED:
+        return f"The embedded corpus, level {first.level}"
+    name = first.corpus_name or "without a name"
+    return f"A corpus of one's own: {name} (no. {first.corpus % 10_000:04d})"
+
+
 def _entry(notebook: dict[str, Any]) -> Entry | None:
-    name = chosen_name(notebook)
+    name = chosen_text(notebook, "LEADERBOARD_NAME")
     records = GradingMetadata.of(notebook).checks.values()
     measured = (record.scores for record in records)
     scores = next((found for found in measured if "bleu" in found), None)
     if not name or not scores:
         return None
-    recall = {a: scores[a] for a in ABILITIES if a in scores}
-    return Entry(name, scores["bleu"], recall)
+    bleu = scores["bleu"]
+    return Entry(
+        name, bleu, {a: scores[a] for a in ABILITIES if a in scores},
+        scores.get("bleu low", bleu), scores.get("bleu high", bleu),
+        int(scores.get("level", 2)), int(scores.get("corpus", _EMBEDDED)),
+        PurePosixPath(chosen_text(notebook, "CORPUS")).name,
+        scores.get("rule", 0.0), scores.get("inserter", 0.0),
+    )  # fmt: skip
 
 
-def chosen_name(notebook: dict[str, Any]) -> str:
-    """The text that a notebook assigns to LEADERBOARD_NAME; "" for none.
+def chosen_text(notebook: dict[str, Any], variable: str) -> str:
+    """The text that a notebook assigns to a variable; "" for none.
 
     The cell is read, never run; only a plain text counts.
     """
     for cell in reversed(notebook["cells"]):
         source = "".join(cell["source"])
-        if cell["cell_type"] != "code" or "LEADERBOARD_NAME" not in source:
+        if cell["cell_type"] != "code" or variable not in source:
             continue
         try:
             body = ast.parse(source).body
@@ -69,10 +117,9 @@ def chosen_name(notebook: dict[str, Any]) -> str:
             continue
         for node in body:
             match node:
-                case ast.Assign(
-                    [ast.Name("LEADERBOARD_NAME")], ast.Constant(str(name))
-                ):
-                    return _shown(name)
+                case ast.Assign([ast.Name(name)], ast.Constant(str(text))):
+                    if name == variable:
+                        return _shown(text)
     return ""
 
 
@@ -83,23 +130,28 @@ def _shown(name: str) -> str:
 
 
 def as_csv(entries: Sequence[Entry]) -> str:
-    """The board as CSV; shares are between 0 and 1, "" if nothing asked for one."""
-    rows: list[list[object]] = [["rank", "name", "BLEU", *ABILITIES]]
-    for rank, entry in enumerate(entries, 1):
-        shares = (sheet.number(entry.recall.get(ability)) for ability in ABILITIES)
-        rows.append([rank, sheet.harmless(entry.name), f"{entry.bleu:.2f}", *shares])
+    """The boards as CSV; shares are between 0 and 1, "" if nothing asked for one."""
+    rows: list[list[object]] = [
+        ["board", "rank", "name", "BLEU", "low", "high", *ABILITIES]
+    ]
+    for board in boards(entries):
+        for rank, entry in enumerate(board.entries, 1):
+            shares = (sheet.number(entry.recall.get(ability)) for ability in ABILITIES)
+            scores = (f"{n:.2f}" for n in (entry.bleu, entry.low, entry.high))
+            title, name = map(sheet.harmless, (board.title, entry.name))
+            rows.append([title, rank, name, *scores, *shares])
     return sheet.as_text(rows)
 
 
 def as_html(unit: str, entries: Sequence[Entry]) -> str:
-    """The board as one page without scripts; bars are drawn beside their numbers."""
+    """The boards as one page without scripts; bars are drawn beside their numbers."""
     return page.render(
-        "leaderboard.html.j2", unit, entries=entries, abilities=ABILITIES
+        "leaderboard.html.j2", unit, boards=boards(entries), abilities=ABILITIES
     )
 
 
 def write(unit: str, root: Path) -> list[Path]:
-    """Write the board of an assignment into the course's reports; the paths."""
+    """Write the boards of an assignment into the course's reports; the paths."""
     entries, base = read(unit, root), root / "reports" / f"{unit}-leaderboard"
     pages = {".html": as_html(unit, entries), ".csv": as_csv(entries)}
     for suffix, text in pages.items():

@@ -23,7 +23,7 @@ def add(commands: Commands) -> None:
     _add_written(commands)
     _add_regrade(commands)
     add_graded(commands, "feedback", _feedback, "pack feedback pages for the LMS")
-    add_graded(commands, "leaderboard", _leaderboard, "rank a unit's models")
+    add_graded(commands, "leaderboard", _leaderboard, "rank models, and sum up logs")
 
 
 def _add_report(commands: Commands) -> None:
@@ -243,8 +243,9 @@ def _feedback(options: argparse.Namespace) -> int:
 
 
 def _leaderboard(options: argparse.Namespace) -> int:
-    from autograder.classroom import gradebook, leaderboard
+    from autograder.classroom import gradebook, leaderboard, tried
 
     unit = gradebook.find_assignment(options.unit, options.course)
-    print(*leaderboard.write(unit, options.course), sep="\n")
+    paths, found = tried.write(unit, options.course)
+    print(*leaderboard.write(unit, options.course), *paths, *found.remarks, sep="\n")
     return 0

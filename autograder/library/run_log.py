@@ -21,7 +21,7 @@ _TEXT, _NAME, _FIELDS, _POINTS = 2000, 60, 40, 100
 
 
 @dataclass(frozen=True)
-class Run:
+class LoggedRun:
     """One run of a project.
 
     Args:
@@ -61,13 +61,13 @@ class Run:
 
 
 @dataclass(frozen=True)
-class Log:
+class RunLog:
     """The runs of a log in their order, and remarks on what could not be read."""
 
-    runs: tuple[Run, ...] = ()
+    runs: tuple[LoggedRun, ...] = ()
     remarks: tuple[str, ...] = ()
 
-    def get(self, name: str) -> Run | None:
+    def get(self, name: str) -> LoggedRun | None:
         """The run with a name; None if there is none."""
         return next((run for run in self.runs if run.name == name), None)
 
@@ -77,7 +77,7 @@ class Log:
         return sum(run.tokens for run in self.runs)
 
 
-def read(path: str | Path) -> Log:
+def read(path: str | Path) -> RunLog:
     """The log in a file; an empty one if there is no file.
 
     Raises:
@@ -85,14 +85,14 @@ def read(path: str | Path) -> Log:
     """
     path = Path(path)
     if not path.is_file():
-        return Log()
+        return RunLog()
     with path.open("rb") as file:
         return parse(file.read(MOST_BYTES + 1))
 
 
-def parse(data: bytes) -> Log:
+def parse(data: bytes) -> RunLog:
     """The log in some bytes, whatever they are."""
-    remarks, runs = [], dict[str, Run]()
+    remarks, runs = [], dict[str, LoggedRun]()
     if len(data) > MOST_BYTES:
         data = data[:MOST_BYTES].rpartition(b"\n")[0]
         remarks.append(f"{FILE} is larger than {MOST_BYTES >> 20} MB: rest left out")
@@ -112,10 +112,10 @@ def parse(data: bytes) -> Log:
             unread.append(f"{FILE}, line {number}: {reason}")
     rest = len(unread) - _NAMED
     more = [f"{FILE}: {rest:,} more lines like these"] if rest > 0 else []
-    return Log(tuple(runs.values()), (*remarks, *unread[:_NAMED], *more))
+    return RunLog(tuple(runs.values()), (*remarks, *unread[:_NAMED], *more))
 
 
-def add(path: str | Path, run: Run) -> None:
+def add(path: str | Path, run: LoggedRun) -> None:
     """Add a run to a log, behind whatever is in it."""
     path = Path(path)
     before = path.read_bytes() if path.is_file() else b""
@@ -160,12 +160,12 @@ def _loaded(line: bytes) -> object:
         return None
 
 
-def _entry(run: Run) -> dict[str, Any]:
+def _entry(run: LoggedRun) -> dict[str, Any]:
     entry = dict(vars(run))
     return {"run": entry.pop("name"), **entry, "next": entry.pop("next_step")}
 
 
-def _run(line: bytes) -> Run:
+def _run(line: bytes) -> LoggedRun:
     """The run in a line.
 
     Raises:
@@ -184,7 +184,7 @@ def _run(line: bytes) -> Run:
             except (ValueError, TypeError, AttributeError, LookupError, OverflowError):
                 shown = plain(repr(entry[key]), 40)
                 raise ValueError(f"`{key}` cannot be {shown}") from None
-    return Run(**found)
+    return LoggedRun(**found)
 
 
 def plain(text: object, most: int = _TEXT) -> str:

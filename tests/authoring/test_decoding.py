@@ -1,5 +1,7 @@
 """The decoder that keeps its keys and values says what the course's loop says."""
 
+import itertools
+
 import pytest
 import torch
 
@@ -116,3 +118,48 @@ def test_the_lead_of_a_row_is_its_closest_decision() -> None:
     for row, own, smallest in zip(found.tolist(), margins, lead, strict=True):
         length = row.index(EOS) + 1 if EOS in row else len(row)
         torch.testing.assert_close(own[:length].min(), smallest)
+
+
+def scored(model: Restorer, source: torch.Tensor, ids: torch.Tensor, alpha: float):
+    """Log-probability of each row up to EOS, over its length to the power of alpha."""
+    begun = torch.cat([torch.full((len(ids), 1), BOS), ids[:, :-1]], dim=1)
+    with torch.no_grad():
+        gains = model(source, begun).log_softmax(-1).gather(-1, ids[..., None])
+    real = ids != PAD
+    return (gains[..., 0] * real).sum(1) / real.sum(1) ** alpha
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.7, 1.0])
+def test_a_wide_beam_finds_what_scores_best(alpha):
+    """On three symbols, all sequences up to five tokens can be tried."""
+    model, source = model_with(), sources()
+    with torch.no_grad():  # only EOS and three more are ever written
+        model.transformer.output.bias[[0, 1, 3, *range(7, VOCAB)]] = -1e4
+        model.transformer.output.bias[EOS] += 1.0
+    every = [
+        [*prefix, EOS]
+        for length in range(5)
+        for prefix in itertools.product((4, 5, 6), repeat=length)
+    ]
+    rows = torch.tensor([[*ids, *[PAD] * (5 - len(ids))] for ids in every])
+    found = decoding.beam_search(model.transformer, source, 81, alpha, max_len=5)
+    for row, ids in zip(source, found, strict=True):
+        best = scored(model, row.expand(len(rows), -1), rows, alpha).max()
+        own = scored(model, row[None], ids[None], alpha)
+        assert torch.allclose(own, best, atol=1e-4)
+
+
+def test_a_beam_gives_each_source_what_it_gives_it_alone():
+    model, source = model_with(), sources()
+    together = decoding.beam_search(model.transformer, source, 4, 1.0, max_len=15)
+    for row, ids in zip(source, together, strict=True):
+        alone = decoding.beam_search(model.transformer, row[None], 4, 1.0, max_len=15)
+        assert alone[0].equal(ids)
+
+
+def test_a_beam_that_never_ends_is_cut_off():
+    model, source = model_with(), sources()
+    with torch.no_grad():
+        model.transformer.output.bias[EOS] = -1e4
+    ids = decoding.beam_search(model.transformer, source, 3, 1.0, max_len=7)
+    assert ids.shape == (len(source), 7) and (ids > EOS).all()

@@ -11,9 +11,11 @@ from autograder import cli
 
 def test_the_command_writes_the_leaderboard_of_a_course(course, capsys):
     assert cli.main(["leaderboard", "06", "--course", str(course)]) == 0
-    page, table = map(Path, capsys.readouterr().out.split())
-    assert page.parent == table.parent == course / "reports"
-    assert "Nobody is on the board yet." in page.read_text(encoding="utf-8")
+    paths = list(map(Path, capsys.readouterr().out.split()))
+    assert {path.parent for path in paths} == {course / "reports"}
+    board, _, tried, _ = (path.read_text(encoding="utf-8") for path in paths)
+    assert "Nobody is on the board yet." in board
+    assert "No log compares anything yet." in tried
 
 
 def test_what_cannot_be_written_is_one_line(course, capsys):

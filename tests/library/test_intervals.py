@@ -9,7 +9,9 @@ import pytest
 from autograder.library import bleu, intervals
 from autograder.library.intervals import Interval
 
-TARGETS = [f"The baker number {i} sold {i * 7} warm cakes in Rome ." for i in range(300)]
+TARGETS = [
+    f"The baker number {i} sold {i * 7} warm cakes in Rome ." for i in range(300)
+]
 
 
 def noisy(share: float, seed: int) -> list[str]:

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autograder.library import run_log
-from autograder.library.run_log import Log, Run
+from autograder.library.run_log import LoggedRun, RunLog
 
-RUN = Run(
+RUN = LoggedRun(
     "learned", hypothesis="learned positions need longer", against="baseline",
     changed={"positions": ("sinusoidal", "learned")}, settings={"heads": "4"}, seed=1,
     tokens=400_000, seconds=38.5, parameters=1_000_000, curve=((100_000.0, 35.0),),
@@ -25,22 +25,24 @@ LINE = json.dumps({"run": "a", "bleu": [50, 49, 51]}).encode()
 def test_a_run_comes_back_as_it_was(tmp_path):
     path = tmp_path / run_log.FILE
     run_log.add(path, RUN)
-    run_log.add(path, Run("second"))
-    assert run_log.read(path) == Log((RUN, Run("second")))
+    run_log.add(path, LoggedRun("second"))
+    assert run_log.read(path) == RunLog((RUN, LoggedRun("second")))
     assert len(path.read_text().splitlines()) == 2
 
 
 def test_where_there_is_no_log_there_are_no_runs(tmp_path):
-    assert run_log.read(tmp_path / run_log.FILE) == Log()
-    assert run_log.parse(b"") == Log()
+    assert run_log.read(tmp_path / run_log.FILE) == RunLog()
+    assert run_log.parse(b"") == RunLog()
 
 
 def test_foreign_fields_and_lines_stay_in_the_file(tmp_path):
     path = tmp_path / run_log.FILE
-    before = b'{"run": "a", "mood": "bad", "next": "?"}\nnot JSON\n\xff\xfe\n{"run": "b"}'
+    before = (
+        b'{"run": "a", "mood": "bad", "next": "?"}\nnot JSON\n\xff\xfe\n{"run": "b"}'
+    )
     path.write_bytes(before)
     run_log.say_next(path, "a", "sleep")
-    run_log.add(path, Run("c"))
+    run_log.add(path, LoggedRun("c"))
     lines = path.read_bytes().splitlines()
     assert json.loads(lines[0]) == {"run": "a", "mood": "bad", "next": "sleep"}
     assert lines[1:4] == before.splitlines()[1:]
@@ -108,7 +110,10 @@ def test_a_name_counts_once():
 
 def test_of_many_bad_lines_a_few_are_named():
     log = run_log.parse(b"x\n" * 1000)
-    assert len(log.remarks) == 6 and log.remarks[-1] == "runs.jsonl: 995 more lines like these"
+    assert (
+        len(log.remarks) == 6
+        and log.remarks[-1] == "runs.jsonl: 995 more lines like these"
+    )
 
 
 def test_texts_are_one_printable_line():

@@ -9,30 +9,33 @@ from autograder.checks.exercise import RAISED, Case, Exercise
 from autograder.grading.judge.rendered import verdict_of
 
 RAISES = Case("c", "a vector", "", {}, {"twice": "4"})
-ORIGINALS = [f"The baker sold {i} warm cakes in Rome." for i in range(20)]
 
 
 def test_a_record_keeps_what_was_measured_on_fresh_sentences_only():
-    texts = json.dumps(ORIGINALS)
     cases = [
         Case(
             "c",
             "fresh",
             "",
             {},
-            {"bleu": texts},
+            {},
             hidden=hidden,
-            measure="bleu",
-            scale=((0, 0), (99, 1)),
+            measure="recovery",
+            scale=((0, 0), (100, 1)),
         )
         for hidden in (False, True)
     ]
-    answers = {False: {"bleu": texts}, True: {"bleu": texts.lower()}}
+    answers = {
+        hidden: {"recovery": json.dumps(numbers | {"says": "BLEU"})}
+        for hidden, numbers in (
+            (False, {"recovery": 100.0, "bleu": 99.0}),
+            (True, {"recovery": 20.0, "bleu": 40.0, "case": 0.0}),
+        )
+    }
     exercise = Exercise("text_recovery/model", "", 12, tuple(cases))
     verdict = judge(exercise, cases, lambda case: answers[case.hidden])
     scores = verdict_of(verdict).scores
-    assert 10 < scores["bleu"] < 99 and scores["case"] == 0.0
-    assert "inflection" not in scores, "nothing asked for it"
+    assert scores == {"recovery": 20.0, "bleu": 40.0, "case": 0.0}
     assert json.loads(json.dumps(verdict_of(verdict).to_json()))["scores"] == scores
 
 

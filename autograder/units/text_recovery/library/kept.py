@@ -13,7 +13,7 @@ from autograder.library import bleu, checkpoint, run_log
 from autograder.library.checkpoint import CheckpointError
 from autograder.library.corpora import Pair
 from autograder.library.model import Restorer
-from autograder.library.run_log import Log, Run
+from autograder.library.run_log import LoggedRun, RunLog
 from autograder.library.text import Tokenizer
 
 
@@ -36,11 +36,11 @@ class KeptRuns:
         self._runs, self._parts, self._segment = folder / "runs", parts, segment
 
     @property
-    def log(self) -> Log:
+    def log(self) -> RunLog:
         """The log as it is now."""
         return run_log.read(self.path)
 
-    def find(self, name: str) -> Run:
+    def find(self, name: str) -> LoggedRun:
         """The run with a name.
 
         Raises:

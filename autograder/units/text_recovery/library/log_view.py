@@ -8,14 +8,14 @@ from collections.abc import Sequence
 from autograder.checks.display import show
 from autograder.figures import style
 from autograder.library.intervals import Interval
-from autograder.library.run_log import Log, Run
+from autograder.library.run_log import LoggedRun, RunLog
 
 SHORT = "too short: says nothing yet"
 _ROWS, _CURVES = 60, 6  # that are shown, at most
 _MARKS = ("o-", "s-", "^-", "D-", "v-", "X-")
 
 
-def line(run: Run, sentences: int) -> str:
+def line(run: LoggedRun, sentences: int) -> str:
     """A run in a line or two: what it reached, and what that says."""
     if run.stopped or run.bleu is None:
         why = run.stopped or "an unknown reason"
@@ -45,14 +45,14 @@ def _signed(gain: Sequence[float]) -> str:
     return f"{value:+.1f} [{low:+.1f}, {high:+.1f}]"
 
 
-def table(log: Log) -> None:
+def table(log: RunLog) -> None:
     """Show a log's runs, the newest `_ROWS` of them."""
     from IPython.display import HTML, display
 
     display(HTML(as_html(log)))
 
 
-def as_html(log: Log) -> str:
+def as_html(log: RunLog) -> str:
     """The runs as an HTML table; all that a log says is escaped."""
     heads = ("run", "hypothesis", "changed", "BLEU on dev", "difference", "tokens",
              "CPU s", "seed", "next step")  # fmt: skip
@@ -66,7 +66,7 @@ def as_html(log: Log) -> str:
     return f"<table>{body}</table>{total}{notes}"
 
 
-def _row(run: Run) -> tuple[str, ...]:
+def _row(run: LoggedRun) -> tuple[str, ...]:
     changed = "; ".join(f"{n}: {a} → {b}" for n, (a, b) in run.changed.items())
     gain = f"{_signed(run.difference)} ({run.against})" if run.difference else "–"
     reached = str(Interval(*run.bleu)) if run.bleu else f"stopped by {run.stopped}"
@@ -82,7 +82,7 @@ def _cells(texts: Sequence[str]) -> str:
     return "".join(f"<td>{html.escape(text)}</td>" for text in texts)
 
 
-def curves(runs: Sequence[Run], inserter: float, number: str = "") -> None:
+def curves(runs: Sequence[LoggedRun], inserter: float, number: str = "") -> None:
     """Show BLEU over target tokens; runs that are too short are named, not drawn."""
     drawn = [run for run in runs if run.curve and not run.too_short]
     left_out = [run.name for run in runs if run not in drawn]
@@ -112,7 +112,10 @@ def curves(runs: Sequence[Run], inserter: float, number: str = "") -> None:
 
 
 def differences(
-    base: Run, found: Sequence[tuple[Run, Interval]], sentences: int, number: str = ""
+    base: LoggedRun,
+    found: Sequence[tuple[LoggedRun, Interval]],
+    sentences: int,
+    number: str = "",
 ) -> None:
     """Show differences to a run with their intervals, and a sentence on each."""
     short = [run.name for run in (base, *(r for r, _ in found)) if run.too_short]

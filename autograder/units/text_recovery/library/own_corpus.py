@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from autograder.library import bleu, corpora
+from autograder.library import abilities, bleu, corpora
 from autograder.library.corpora import CorpusError, Pair
 from autograder.library.run_log import plain
 
@@ -26,7 +26,7 @@ LONGEST = 1000  # characters of a text
 LEAK = 0.05  # the largest share of test sources that train may have, too
 COPIED = 90.0  # BLEU of copying, above which nothing is left to recover
 SHORTEST = 3.0  # words of a target, on average
-EMBEDDED = 0.9  # the share of targets in words of the embedded corpus, at most
+EMBEDDED = 0.95  # the largest share of words that the embedded corpus has, too
 
 
 @dataclass(frozen=True)
@@ -159,9 +159,13 @@ def _refuse_useless(test: list[Pair]) -> None:
         raise _refused(
             f"the sources already reach {copied:.1f} BLEU: there is nothing to recover"
         )
-    words_of = {w for text in corpora.generate("words", 3000) for w in text.split()}
-    ours = sum(words_of.issuperset(target.split()) for target in targets)
-    if ours > EMBEDDED * len(targets):
+    known = {word for text in corpora.generate("words", 3000) for word in _words(text)}
+    written = [word for target in targets for word in _words(target)]
+    if sum(word in known for word in written) > EMBEDDED * len(written):
         raise _refused(
             'its sentences are those of the embedded corpus: set CORPUS = "embedded"'
         )
+
+
+def _words(text: str) -> list[str]:
+    return [word.lower() for word in abilities.words(text)]

@@ -20,7 +20,7 @@ from autograder.library.corpora import Corpus, Pair
 from autograder.library.decoding import Decode, recover
 from autograder.library.intervals import Interval
 from autograder.library.model import Restorer, parameters
-from autograder.library.run_log import Log, Run
+from autograder.library.run_log import LoggedRun, RunLog
 from autograder.library.text import Tokenizer
 from autograder.units.text_recovery.library import hand_in, log_view, review
 from autograder.units.text_recovery.library.kept import KeptRuns, ProjectError
@@ -30,7 +30,7 @@ BUDGET = 6_000_000  # target tokens: ten minutes on two cores with the default s
 RUN = 400_000  # target tokens of a run, where it does not say another number
 DEV, PEEK = 1000, 100  # sentences of dev: at the end of a run, and on the way
 _REASON = 10  # characters of a hypothesis, at least
-_NAME = re.compile(r"[\w.-]([\w .-]{0,38}[\w.-])?")
+_NAME = re.compile(r"[\w.-]([\w ,.-]{0,38}[\w.-])?")
 
 Settings = Mapping[str, Any]
 Build = Callable[[dict[str, Any], Corpus, int], tuple[Restorer, Tokenizer]]
@@ -65,7 +65,7 @@ class Project:
         self._inserter: float | None = None
 
     @property
-    def log(self) -> Log:
+    def log(self) -> RunLog:
         """The log as it is now."""
         return self._kept.log
 
@@ -81,7 +81,7 @@ class Project:
     def run(
         self, name: str, hypothesis: str, against: str = "", tokens: int = RUN,
         seed: int = 0, **changes: Any,
-    ) -> Run:  # fmt: skip
+    ) -> LoggedRun:  # fmt: skip
         """Train a model, measure it on dev, and log it; what is logged is only read.
 
         Args:
@@ -105,7 +105,7 @@ class Project:
                 f"{max(left, 0):,} of {self.budget:,} target tokens are left, and this "
                 f"run asks for {tokens:,}: give it fewer, or compare what you have"
             )
-        run = Run(
+        run = LoggedRun(
             name, "training", hypothesis.strip(), against,
             self._changed(planned, log.get(against)), _as_text(planned), seed,
             self.corpus.name, self.level,
@@ -114,7 +114,7 @@ class Project:
 
     def decode(
         self, name: str, of: str, hypothesis: str, decode: Decode, **how: Any
-    ) -> Run:
+    ) -> LoggedRun:
         """Decode a trained run's model in another way, and log it; costs no tokens.
 
         Args:
@@ -130,7 +130,7 @@ class Project:
         if known := self._known(name, planned):
             return known
         self._allow(name, hypothesis, of)
-        run = Run(
+        run = LoggedRun(
             name, "decoding", hypothesis.strip(), of, self._changed(planned, trained),
             _as_text(planned), trained.seed, self.corpus.name, self.level,
         )  # fmt: skip
@@ -198,7 +198,9 @@ class Project:
         print("Hand in, with the notebook:", *(path.name for path in paths), sep="\n  ")
         return paths
 
-    def _trained(self, run: Run, settings: Settings, tokens: int, seed: int) -> Run:
+    def _trained(
+        self, run: LoggedRun, settings: Settings, tokens: int, seed: int
+    ) -> LoggedRun:
         torch.manual_seed(seed)
         model, tokenizer = self._build(dict(settings), self.corpus, seed)
         curve: list[tuple[int, float]] = []
@@ -215,7 +217,9 @@ class Project:
         except BaseException as error:
             if meter.seen:
                 stopped = {"stopped": type(error).__name__, "tokens": meter.seen}
-                run = Run(**{**vars(run), **spent, **stopped, "curve": tuple(curve)})
+                run = LoggedRun(
+                    **{**vars(run), **spent, **stopped, "curve": tuple(curve)}
+                )
                 run_log.add(self._kept.path, run)
             raise
         if not meter.seen:
@@ -237,8 +241,8 @@ class Project:
         return made
 
     def _logged_now(
-        self, run: Run, texts: Sequence[str], seconds: float, **more: Any
-    ) -> Run:
+        self, run: LoggedRun, texts: Sequence[str], seconds: float, **more: Any
+    ) -> LoggedRun:
         """Measure a run's texts, keep them, and log it."""
         self._kept.keep_texts(run.name, texts)
         own = bleu.counts(texts, [target for _, target in self.dev])
@@ -248,7 +252,7 @@ class Project:
             before = self._kept.counts(run.against, self.dev)
             gain = _rounded(intervals.difference(own, before))
         too_short = not found.low > self.inserter
-        made = Run(**{
+        made = LoggedRun(**{
             **vars(run), **more, "seconds": round(seconds, 1), "bleu": _rounded(found),
             "difference": gain, "inserter": round(self.inserter, 2),
             "too_short": too_short,
@@ -273,7 +277,7 @@ class Project:
         return {**self.settings, **changes}
 
     def _changed(
-        self, planned: Settings, base: Run | None
+        self, planned: Settings, base: LoggedRun | None
     ) -> dict[str, tuple[str, str]]:
         """What differs from a run, setting by setting."""
         if base is None:
@@ -285,7 +289,7 @@ class Project:
             if before.get(name) != after[name]
         }
 
-    def _known(self, name: str, planned: Settings) -> Run | None:
+    def _known(self, name: str, planned: Settings) -> LoggedRun | None:
         """The run of this name, which is not repeated."""
         run = self.log.get(name)
         if run is None:
@@ -297,12 +301,12 @@ class Project:
         print(f"(in the log, not repeated) {log_view.line(run, len(self.dev))}")
         return run
 
-    def _allow(self, name: str, hypothesis: str, against: str) -> Log:
+    def _allow(self, name: str, hypothesis: str, against: str) -> RunLog:
         """The log, if a run may be added to it under this name."""
         if not _NAME.fullmatch(name):
             raise ProjectError(
-                f"a run cannot be called {name!r:.60}: take letters, digits, . _ - or "
-                "spaces"
+                f"a run cannot be called {name!r:.60}: take letters, digits, spaces "
+                "and , . _ -"
             )
         if len(hypothesis.strip()) < _REASON:
             raise ProjectError(f"say what you expect of {name!r}, and why")

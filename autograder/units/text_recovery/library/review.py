@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from autograder.library.run_log import Log, Run
+from autograder.library.run_log import LoggedRun, RunLog
 
 FEWEST = 6  # runs
 BEAMS = {"3", "5", "10"}
@@ -13,12 +13,12 @@ ARCHITECTURE = {
 }  # fmt: skip
 
 
-def missing(log: Log) -> list[str]:
+def missing(log: RunLog) -> list[str]:
     """What the log lacks, a line each; nothing where it is complete."""
     return list(_missing(log))
 
 
-def _missing(log: Log) -> Iterator[str]:
+def _missing(log: RunLog) -> Iterator[str]:
     runs = [run for run in log.runs if not run.stopped]
     yield from log.remarks
     if len(runs) < FEWEST:
@@ -43,13 +43,13 @@ def _missing(log: Log) -> Iterator[str]:
         yield f"Too short to say anything: {', '.join(short[:5])}."
 
 
-def _compares_too_much(run: Run) -> bool:
+def _compares_too_much(run: LoggedRun) -> bool:
     """Whether it differs in several things from what it is compared with."""
     together = {"beam", "alpha"}
     return len(run.changed.keys() - together) > 1
 
 
-def _several(run: Run) -> str:
+def _several(run: LoggedRun) -> str:
     listed = ", ".join(list(run.changed)[:5])
     return (
         f"{run.name} changes {len(run.changed)} things at once ({listed}): no "

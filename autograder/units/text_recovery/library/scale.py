@@ -56,7 +56,7 @@ class Marks:
 
 # By level, on 1,000 test sentences of the embedded corpus.
 EMBEDDED = {
-    1: Marks(copy=58.8, rule=76.8, inserter=88.3, reference=99.0),
+    1: Marks(copy=58.8, rule=76.8, inserter=88.3, reference=99.7),
     2: Marks(copy=8.2, rule=13.2, inserter=62.9, reference=97.0),
     3: Marks(copy=2.6, rule=6.2, inserter=28.5, reference=90.0),
 }

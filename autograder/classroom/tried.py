@@ -1,0 +1,206 @@
+"""What a class has tried in its projects: which changes helped, by the students' logs.
+
+A log is a student's file: it is read as one, and what it says is no more than what the
+student measured. Each student counts once for each change, by the median of the runs.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+from autograder.classroom import page
+from autograder.course import sheet
+from autograder.course.files import write as write_whole
+from autograder.grading.intake.common import RefusedError, UnreadableError
+from autograder.grading.intake.files import read_file
+from autograder.library import run_log
+from autograder.library.run_log import LoggedRun, RunLog
+
+Difference = tuple[float, float, float]  # BLEU more, and the ends of its interval
+_MOST = 30  # changes that are shown
+_TOGETHER = {"beam", "alpha"}  # settings of one thing
+_HEIGHT, _LEFT, _WIDTH = 22, 360, 400  # of the picture: a row, its names, its axis
+
+
+@dataclass(frozen=True)
+class Change:
+    """One setting changed, where, and by how much it changed BLEU for each student."""
+
+    name: str
+    where: str
+    differences: tuple[Difference, ...]
+
+    @property
+    def label(self) -> str:
+        """Its name and where it was tried, in a line."""
+        return f"{self.name} · {self.where.removeprefix('embedded, ')}"
+
+    @property
+    def helped(self) -> int:
+        """Students whose interval lies above zero."""
+        return sum(low > 0 for _, low, _ in self.differences)
+
+    @property
+    def hurt(self) -> int:
+        """Students whose interval lies below zero."""
+        return sum(high < 0 for _, _, high in self.differences)
+
+    @property
+    def unclear(self) -> int:
+        """Students whose interval holds zero."""
+        return len(self.differences) - self.helped - self.hurt
+
+    @property
+    def median(self) -> Difference:
+        """The median student's difference, and the medians of the intervals' ends."""
+        return _median(self.differences)
+
+
+@dataclass(frozen=True)
+class Tried:
+    """What all logs of a class say.
+
+    Attributes:
+        students: those with a run.
+        runs: all that are logged.
+        several: runs that change several things at once, and so are not counted.
+        short: runs that were too short to say anything, likewise.
+        remarks: what could not be read, by student; for the instructor alone.
+    """
+
+    changes: tuple[Change, ...] = ()
+    students: int = 0
+    runs: int = 0
+    several: int = 0
+    short: int = 0
+    remarks: tuple[str, ...] = ()
+
+
+def read(unit: str, root: Path) -> Tried:
+    """What the logs beside the submissions of an assignment say."""
+    logs, remarks = {}, []
+    for folder in sorted((root / "submitted").glob(f"*/{unit}")):
+        student, path = folder.parent.name, folder / run_log.FILE
+        if folder.is_symlink() or folder.parent.is_symlink() or not path.exists():
+            continue
+        says = f"is larger than {run_log.MOST_BYTES >> 20} MB"
+        try:
+            log = run_log.parse(read_file(path, run_log.MOST_BYTES, says).data)
+        except (RefusedError, UnreadableError) as error:
+            log = RunLog(remarks=(f"{run_log.FILE} {error}",))
+        remarks += [f"{student}: {remark}" for remark in log.remarks]
+        if log.runs:
+            logs[student] = log
+    return summary(logs, remarks)
+
+
+def summary(logs: Mapping[str, RunLog], remarks: Sequence[str] = ()) -> Tried:
+    """What some logs say, by student."""
+    runs = [run for log in logs.values() for run in log.runs]
+    found: dict[tuple[str, str], list[Difference]] = defaultdict(list)
+    for log in logs.values():
+        for change, differences in _by_change(log.runs).items():
+            found[change].append(_median(differences))
+    changes = (Change(*key, tuple(all_)) for key, all_ in found.items())
+    order = sorted(changes, key=lambda c: (-len(c.differences), -c.median[0], c.name))
+    compared = [run for run in runs if run.difference]
+    return Tried(
+        tuple(order), len(logs), len(runs),
+        sum(len(_things(run)) > 1 for run in compared if not run.too_short),
+        sum(run.too_short for run in compared), tuple(remarks),
+    )  # fmt: skip
+
+
+def _by_change(runs: Iterable[LoggedRun]) -> dict[tuple[str, str], list[Difference]]:
+    """A student's differences by what was changed, and where."""
+    found: dict[tuple[str, str], list[Difference]] = defaultdict(list)
+    for run in runs:
+        if run.difference and not run.too_short and len(_things(run)) == 1:
+            (name,) = _things(run)
+            before, after = run.changed[name]
+            level = f"embedded, level {run.level}"
+            where = level if run.corpus == "embedded" else "own corpora"
+            found[f"{name}: {before} → {after}", where].append(run.difference)
+    return found
+
+
+def _things(run: LoggedRun) -> list[str]:
+    """What a run changes; what belongs together counts once."""
+    others = [name for name in run.changed if name not in _TOGETHER]
+    return others + [name for name in run.changed if name in _TOGETHER][:1]
+
+
+def _median(differences: Sequence[Difference]) -> Difference:
+    value, low, high = (median(column) for column in zip(*differences, strict=True))
+    return value, low, high
+
+
+def as_csv(tried: Tried) -> str:
+    """All changes as CSV."""
+    rows: list[list[object]] = [
+        ["change", "where", "students", "helped", "unclear", "hurt", "BLEU more", "low",
+         "high"]
+    ]  # fmt: skip
+    for change in tried.changes:
+        counts = len(change.differences), change.helped, change.unclear, change.hurt
+        numbers = (f"{number:.2f}" for number in change.median)
+        rows.append([sheet.harmless(change.name), change.where, *counts, *numbers])
+    return sheet.as_text(rows)
+
+
+def as_html(unit: str, tried: Tried) -> str:
+    """The changes as one page without scripts: a table and a picture."""
+    shown = tried.changes[:_MOST]
+    return page.render(
+        "tried.html.j2", unit, tried=tried, changes=shown, picture=Picture(shown)
+    )
+
+
+@dataclass(frozen=True)
+class Picture:
+    """Where the marks of a picture are: a dot and a line for each change."""
+
+    changes: Sequence[Change]
+
+    @property
+    def width(self) -> int:
+        return _LEFT + _WIDTH + 20
+
+    @property
+    def height(self) -> int:
+        return _HEIGHT * len(self.changes) + 34
+
+    @property
+    def reach(self) -> float:
+        """BLEU at either end of the axis, around zero."""
+        ends = [abs(end) for c in self.changes for end in c.median]
+        return max(1.0, min(100.0, max(ends, default=1.0)))
+
+    def x(self, value: float) -> float:
+        """The place of a difference."""
+        share = max(-1.0, min(1.0, value / self.reach))
+        return round(_LEFT + _WIDTH * (1 + share) / 2, 1)
+
+    def rows(self) -> Iterator[tuple[Change, float]]:
+        """The changes with their heights."""
+        for i, change in enumerate(self.changes):
+            yield change, _HEIGHT * (i + 0.5)
+
+    @property
+    def told(self) -> str:
+        """What the picture shows, for who cannot see it."""
+        rows = (f"{c.name} ({c.where}): {c.median[0]:+.1f}" for c in self.changes)
+        return f"BLEU more, in the median: {'; '.join(rows)}."
+
+
+def write(unit: str, root: Path) -> tuple[list[Path], Tried]:
+    """Write what a class has tried into the course's reports; the paths."""
+    tried, base = read(unit, root), root / "reports" / f"{unit}-tried"
+    pages = {".html": as_html(unit, tried), ".csv": as_csv(tried)}
+    for suffix, text in pages.items():
+        write_whole(base.with_suffix(suffix), text.encode())
+    return [base.with_suffix(suffix) for suffix in pages], tried

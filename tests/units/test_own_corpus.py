@@ -1,0 +1,152 @@
+"""A corpus of one's own is graded on its own scale, or refused in one line."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+
+import pytest
+
+from autograder.checks.exercise import RAISED
+from autograder.library import corpora
+from autograder.library.corpora import Corpus, CorpusError
+from autograder.library.pipeline import damage
+from autograder.units.text_recovery.library import own_corpus, track
+from tests.units.handed_in import numbers, on_track, verdict
+
+LATIN = ["bado", "kime", "lufa", "nosi", "petu", "rago", "sivu", "tamo", "vexi", "zolu"]
+HEBREW = ["שלום", "עולם", "ילד", "ספר", "בית", "כלב", "חתול", "מים", "אור", "יום"]
+ARABIC = ["كتاب", "بيت", "ولد", "ماء", "نور", "يوم", "قلم", "باب", "شمس", "قمر"]
+
+
+def sentences(words: list[str], count: int, seed: int = 0, end: str = ".") -> list[str]:
+    """Different sentences in which every other word is a small one."""
+    draw, small = random.Random(seed), (words[0], words[1])
+    found: dict[str, None] = {}
+    while len(found) < count:
+        chosen = [f"{draw.choice(small)} {draw.choice(words)}{draw.randrange(30)}"
+                  for _ in range(4)]  # fmt: skip
+        found[f"{' '.join(chosen)}{end}"] = None
+    return list(found)
+
+
+def corpus_of(words: list[str], count: int = 1500, name: str = "mine") -> Corpus:
+    """Pairs whose sources lack the small words; split without overlap."""
+    pairs = {}
+    for text in sentences(words, count):
+        pairs[" ".join(text.rstrip(".").split()[1::2])] = text
+    rows = list(pairs.items())
+    return Corpus(name, rows[: -count // 5], rows[-count // 5 : -250], rows[-250:])
+
+
+def written(corpus: Corpus) -> bytes:
+    about = {"name": corpus.name, "train": corpus.train, "dev": corpus.dev}
+    return json.dumps({**about, "test": corpus.test}).encode()
+
+
+MINE = corpus_of(LATIN)
+
+
+def graded(tmp_path: Path, data: bytes) -> dict[str, str]:
+    """The verdict on the instructor's weights for a corpus of one's own."""
+    data = data[: own_corpus.LIMIT + 1]  # as the probe reads it
+    (tmp_path / own_corpus.FILE).write_bytes(data)
+    weights = on_track(tmp_path / "weights", corpus=track.OWN)
+    return verdict(weights, corpus=tmp_path / own_corpus.FILE)
+
+
+def test_baselines_are_measured_on_it_and_sentences_drawn_from_its_test(tmp_path):
+    found = numbers(graded(tmp_path, written(MINE)))
+    corpus = own_corpus.parse(written(MINE))
+    assert found["corpus"] == corpus.key > 0 and 0 < found["rule"] < found["inserter"]
+    assert "on 250 sentences of your corpus mine; copy" in found["says"]
+    assert found["recovery"] < 50, "the embedded corpus's model knows no word of it"
+
+
+def test_a_draw_is_a_sample_of_test_and_the_same_for_one_seed():
+    corpus = own_corpus.parse(written(MINE))
+    assert sorted(corpus.drawn(1)) == sorted(corpus.test) == sorted(MINE.test)
+    assert corpus.drawn(1) == corpus.drawn(1) != corpus.drawn(2)
+
+
+def test_both_forms_of_a_pair_are_the_same_corpus():
+    parts = {
+        name: [{"src": source, "tgt": target} for source, target in getattr(MINE, name)]
+        for name in corpora.SPLITS
+    }
+    data = json.dumps({"name": "mine", **parts}).encode()
+    assert own_corpus.parse(data) == own_corpus.parse(written(MINE))
+
+
+@pytest.mark.parametrize("words", [HEBREW, ARABIC], ids=["Hebrew", "Arabic"])
+def test_a_script_from_right_to_left_is_a_corpus_like_any(tmp_path, words):
+    found = numbers(graded(tmp_path, written(corpus_of(words))))
+    assert 0 < found["rule"] < found["inserter"]
+
+
+LINE = [["bado kime", "A bado saw a kime."]]
+TRAIN, TEST = MINE.train, MINE.test
+
+
+@pytest.mark.parametrize(
+    ("train", "test", "says"),
+    [
+        (LINE, TEST, "train has 1 different pairs, and at least 1,000 are needed"),
+        (LINE * 5000, TEST, "train has 1 different pairs"),
+        (TRAIN, TEST[:50], "test has 50 different pairs, and at least 200"),
+        (TRAIN, TRAIN[:300], "300 of 300 pairs of test are in train or dev, too"),
+        (TRAIN, [*TEST, *TRAIN[:50]], "50 of 300 pairs of test are in train or dev"),
+        (TRAIN, [(t, t) for _, t in TEST], "the sources already reach 100.0 BLEU"),
+        (TRAIN, [(s, s.replace(" ", "")) for s, _ in TEST], "1.0 words on average"),
+        (TRAIN, [["a", ""]], "test[0] has an empty target"),
+        (TRAIN, [["a"]], "test[0] is no [source, target]"),
+        (TRAIN, [["a", 1]], "test[0] is no [source, target]"),
+        (TRAIN, [["a", "b" * 2000]], "test[0] has more than 1,000 characters"),
+        (TRAIN, [["a", "\ud800"]], "test[0] has half a character in it"),
+        (TRAIN, "abc", '"test" is no list of [source, target]'),
+    ],
+)
+def test_what_cannot_be_graded_is_refused_in_one_line(train, test, says):
+    data = json.dumps({"train": train, "dev": [], "test": test}).encode()
+    with pytest.raises(CorpusError) as caught:
+        own_corpus.parse(data)
+    assert says in str(caught.value) and "\n" not in str(caught.value)
+    assert str(caught.value).startswith("my_corpus.json cannot be graded: ")
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        (b" " * (6 << 20), "it is larger than 5 MB"),
+        (b"[" * 100_000, "it is no JSON"),
+        (b"\xff\xfe", "it is no JSON"),
+        (b"[]", "it is no object"),
+    ],
+)
+def test_bytes_that_are_no_corpus_are_refused(tmp_path, data, says):
+    assert says in graded(tmp_path, data)[RAISED]
+
+
+def test_a_few_leaks_are_left_out_of_what_is_graded():
+    leaky = Corpus("mine", MINE.train, MINE.dev, [*MINE.test, *MINE.train[:5]])
+    assert own_corpus.parse(written(leaky)).test == MINE.test
+
+
+def test_the_embedded_corpus_under_another_name_is_known():
+    test = corpora.generate("again", 300, "test")
+    train = corpora.generate("again", 1200)
+    rows = [[(damage(text, 2), text) for text in part] for part in (train, test)]
+    data = written(Corpus("novel", rows[0], [], rows[1]))
+    with pytest.raises(CorpusError, match="those of the embedded corpus"):
+        own_corpus.parse(data)
+
+
+def test_a_model_for_a_corpus_that_is_missing_is_refused(tmp_path):
+    weights = on_track(tmp_path / "weights", corpus=track.OWN)
+    assert "my_corpus.json is missing" in verdict(weights, list)[RAISED]
+
+
+def test_its_name_is_a_short_line():
+    named = Corpus("a\n\u202e" + "b" * 100, MINE.train, MINE.dev, MINE.test)
+    assert own_corpus.parse(written(named)).name == f"a {'b' * 38}"
