@@ -27,7 +27,7 @@ _HEIGHT, _LEFT, _WIDTH = 22, 360, 400  # of the picture: a row, its names, its a
 
 
 @dataclass(frozen=True)
-class Change:
+class TriedChange:
     """One setting changed, where, and by how much it changed BLEU for each student."""
 
     name: str
@@ -72,7 +72,7 @@ class Tried:
         remarks: what could not be read, by student; for the instructor alone.
     """
 
-    changes: tuple[Change, ...] = ()
+    changes: tuple[TriedChange, ...] = ()
     students: int = 0
     runs: int = 0
     several: int = 0
@@ -105,7 +105,7 @@ def summary(logs: Mapping[str, RunLog], remarks: Sequence[str] = ()) -> Tried:
     for log in logs.values():
         for change, differences in _by_change(log.runs).items():
             found[change].append(_median(differences))
-    changes = (Change(*key, tuple(all_)) for key, all_ in found.items())
+    changes = (TriedChange(*key, tuple(all_)) for key, all_ in found.items())
     order = sorted(changes, key=lambda c: (-len(c.differences), -c.median[0], c.name))
     compared = [run for run in runs if run.difference]
     return Tried(
@@ -164,7 +164,7 @@ def as_html(unit: str, tried: Tried) -> str:
 class Picture:
     """Where the marks of a picture are: a dot and a line for each change."""
 
-    changes: Sequence[Change]
+    changes: Sequence[TriedChange]
 
     @property
     def width(self) -> int:
@@ -185,7 +185,7 @@ class Picture:
         share = max(-1.0, min(1.0, value / self.reach))
         return round(_LEFT + _WIDTH * (1 + share) / 2, 1)
 
-    def rows(self) -> Iterator[tuple[Change, float]]:
+    def rows(self) -> Iterator[tuple[TriedChange, float]]:
         """The changes with their heights."""
         for i, change in enumerate(self.changes):
             yield change, _HEIGHT * (i + 0.5)

@@ -18,7 +18,7 @@ from autograder.library.model import Restorer, Sizes
 from autograder.library.text import PAD, WordTokenizer
 from autograder.solutions import encoder_decoder, text_recovery
 from autograder.units.text_recovery.library import log_view, track
-from autograder.units.text_recovery.library.meter import Meter
+from autograder.units.text_recovery.library.meter import TokenMeter
 from autograder.units.text_recovery.library.project import Project, ProjectError
 from tests.library.sentences import GREEDY
 
@@ -88,13 +88,13 @@ def made(tmp_path_factory) -> Project:
 def test_a_meter_counts_target_tokens_and_ends_before_its_budget_does():
     target = torch.tensor([[1, 5, 6, 2], [1, 7, 2, PAD]])  # five that count
     looks = []
-    meter = Meter(23, looks.append, looks=3)
+    meter = TokenMeter(23, looks.append, looks=3)
     assert len(list(meter((target, target) for _ in count()))) == 4
     assert meter.seen == 20 and meter.progress == 20 / 23
     assert looks == [5, 15, 20]
-    assert len(list(Meter(5)(islice(iter([(target, target)] * 9), 9)))) == 1
+    assert len(list(TokenMeter(5)(islice(iter([(target, target)] * 9), 9)))) == 1
     with pytest.raises(ValueError, match="at least one target token"):
-        Meter(0)
+        TokenMeter(0)
 
 
 def test_a_run_is_measured_and_logged(made):

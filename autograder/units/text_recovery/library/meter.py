@@ -12,7 +12,7 @@ from autograder.library.text import BOS, PAD
 Batch = tuple[Tensor, Tensor]  # source ids (B, Ls), target ids (B, Lt) with BOS
 
 
-class Meter:
+class TokenMeter:
     """Hands out batches until a number of target tokens is used up.
 
     Every target token but PAD and BOS counts, each time that it is handed out.

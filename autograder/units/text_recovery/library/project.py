@@ -24,7 +24,7 @@ from autograder.library.run_log import LoggedRun, RunLog
 from autograder.library.text import Tokenizer
 from autograder.units.text_recovery.library import hand_in, log_view, review
 from autograder.units.text_recovery.library.kept import KeptRuns, ProjectError
-from autograder.units.text_recovery.library.meter import Meter
+from autograder.units.text_recovery.library.meter import TokenMeter
 
 BUDGET = 6_000_000  # target tokens: ten minutes on two cores with the default sizes
 RUN = 400_000  # target tokens of a run, where it does not say another number
@@ -34,7 +34,7 @@ _NAME = re.compile(r"[\w.-]([\w ,.-]{0,38}[\w.-])?")
 
 Settings = Mapping[str, Any]
 Build = Callable[[dict[str, Any], Corpus, int], tuple[Restorer, Tokenizer]]
-Train = Callable[[Restorer, Tokenizer, Corpus, Meter, dict[str, Any], int], object]
+Train = Callable[[Restorer, Tokenizer, Corpus, TokenMeter, dict[str, Any], int], object]
 
 
 class Project:
@@ -210,7 +210,7 @@ class Project:
             texts = self._recovered(model, tokenizer, pairs, self._decode)
             curve.append((seen, bleu.corpus(texts, [target for _, target in pairs])))
 
-        meter, started = Meter(tokens, look), time.monotonic()
+        meter, started = TokenMeter(tokens, look), time.monotonic()
         spent = {"parameters": parameters(model)}
         try:
             self._train(model, tokenizer, self.corpus, meter, dict(settings), seed)
