@@ -33,6 +33,7 @@ GREEDY = "sequence_reversal/greedy_decode"
 RANDOM = "sequence_reversal/random_sequences"
 MODEL = "sequence_reversal/trained_model"
 WRITER = "since_2017/trained_model"
+RECOVERY = "text_recovery/model"
 
 
 def target(name: str) -> object:
@@ -57,7 +58,7 @@ def judged(name: str, answer: object, monkeypatch, seed: str = "abc"):
         return verdict
 
 
-@pytest.mark.parametrize("name", [TABLES, GREEDY, RANDOM])
+@pytest.mark.parametrize("name", [TABLES, GREEDY, RANDOM, RECOVERY])
 def test_a_solution_is_worth_all_points_with_the_judge_on_the_other_side(
     name, monkeypatch
 ):
