@@ -51,35 +51,33 @@ def normal_text(text: str) -> str:
     return " ".join(re.findall(r"\w+(?:['-]\w+)*", text.lower()))
 
 
+def shuffled(draw: Draw, items: list[str]) -> list[str]:
+    return some_of(draw, items, len(items))
+
+
+def blurred(draw: Draw, text: str, share: float) -> str:
+    """The text with some words dropped, doubled or exchanged."""
+    words = text.split()
+    for i in range(len(words)):
+        if bool(draw.flags(1, chance=share)):
+            word = words[i]
+            kinds = ("", f"{word} {word}", "the", word.lower(), word.strip('.,!?"'))
+            words[i] = kinds[int(draw.ids(0, len(kinds), 1))]
+    return " ".join(" ".join(words).split())
+
+
+def shortened(draw: Draw, text: str, share: float) -> str:
+    """Blurred, and by up to a third shorter than the text."""
+    size = len(text.split())
+    while True:
+        words = blurred(draw, text, share).split()[: size - 2]
+        if 3 * len(words) >= 2 * size:
+            return " ".join(words)
+
+
 @functools.cache
 def closed_class() -> frozenset[str]:
     return frozenset(w for words in corpora.function_words().values() for w in words)
-
-
-def random_batches(draw: Draw, sizes: Sequence[tuple[int, int]], vocab: int) -> Inputs:
-    """Batches of different sizes, with different shares of padding.
-
-    In long ones, PAD and EOS also stand before other tokens: a place counts or does not
-    by what stands there, not by where it is.
-    """
-    inputs: Inputs = {
-        "table": draw.tensor(vocab, vocab),
-        "batches": torch.tensor(len(sizes)),
-    }
-    for i, (b, length) in enumerate(sizes):
-        target = draw.ids(3, vocab, b, length + 1)
-        target[:, 0] = BOS
-        for row in range(b):
-            target[row, length - row % length] = EOS
-            target[row, 1 + length - row % length :] = PAD
-        if length > 4:
-            target[0, 2], target[0, 3] = PAD, EOS
-        inputs |= {
-            f"source {i}": draw.ids(3, vocab, b, 4),
-            f"target_in {i}": target[:, :-1],
-            f"target_out {i}": target[:, 1:],
-        }
-    return inputs
 
 
 def fine_numbers(draw: Draw, *shape: int, scale: float) -> torch.Tensor:

@@ -103,11 +103,11 @@ def _fine(number: float) -> float:
 
 # Sentences, in another order than they are known in.
 _MANY = tuple(7 * i % 48 for i in range(1, 49))
-_FEW = tuple(5 * i % 12 for i in range(1, 13))
+FEW = tuple(5 * i % 12 for i in range(1, 13))
 _OTHERS = _MANY[::-1]  # the same ones in one more: shapes stay, answers do not
 
 
-def _soft_script(
+def soft_script(
     draw: Draw,
     batch: Sequence[int],
     sizes: Sequence[int],
@@ -138,21 +138,21 @@ def _soft_script(
     }
 
 
-def _script(
+def script(
     draw: Draw, batch: Sequence[int], sizes: Sequence[int], alpha: float, max_len: int, eos: float = 0.0
 ) -> Inputs:
     """A soft script with sentences that tell many a mistake in every drawing."""
-    made = _soft_script(draw, batch, sizes, alpha, max_len, eos, VOCAB)
+    made = soft_script(draw, batch, sizes, alpha, max_len, eos, VOCAB)
     plant(draw, made["places"], made["habits"], max(sizes), alpha)
     return made
 
 
-def _early_end(draw: Draw) -> Inputs:
+def early_end(draw: Draw) -> Inputs:
     """EOS is nearly the best at once; whatever else follows gets worse and worse.
 
     To some sentences, this happens after a first token that is drawn.
     """
-    made = _soft_script(draw, _MANY, [2, 3], 1.0, 9, eos=-4.0)
+    made = soft_script(draw, _MANY, [2, 3], 1.0, 9, eos=-4.0)
     made["places"] = made["places"] / 16
     made["places"][:, 0] -= 12.0
     made["places"][:, 0, 5] = 3.5
@@ -184,7 +184,7 @@ def _exact_tie(draw: Draw) -> Inputs:
     }
 
 
-def _ends(*sentences: dict[int, float], alpha: float = 0.0) -> Maker:
+def ends(*sentences: dict[int, float], alpha: float = 0.0) -> Maker:
     """Sentences of free tokens; at some places, EOS may be had for so much."""
 
     def inputs(draw: Draw) -> Inputs:
@@ -273,7 +273,7 @@ def _by_default(draw: Draw) -> Inputs:
 
 def _says_specials(draw: Draw) -> Inputs:
     """PAD and BOS are likely tokens: to the search, tokens like all others."""
-    made = _script(draw, _MANY, [2, 3], 0.25, 6)
+    made = script(draw, _MANY, [2, 3], 0.25, 6)
     made["places"][:-COUNT, ::2, PAD] = 2.0
     made["places"][:-COUNT, 1::2, BOS] = 2.0
     return made
@@ -281,30 +281,30 @@ def _says_specials(draw: Draw) -> Inputs:
 
 def _in_training(draw: Draw) -> Inputs:
     """A model that comes in training mode; the others come in evaluation mode."""
-    made = _soft_script(draw, _MANY, [2], 1.0, 9)
+    made = soft_script(draw, _MANY, [2], 1.0, 9)
     return made | {"training": torch.tensor(True)}
 
 
 CASES = [
-    case("small", "many sentences, k = 1 and 2", lambda draw: _script(draw, _MANY, [1, 2], 1.0, 16),
+    case("small", "many sentences, k = 1 and 2", lambda draw: script(draw, _MANY, [1, 2], 1.0, 16),
          "The k best continuations of all prefixes together stay live."),
-    case("wide", "many sentences, k = 3 and 5", lambda draw: _script(draw, _MANY, [3, 5], 1.0, 17),
+    case("wide", "many sentences, k = 3 and 5", lambda draw: script(draw, _MANY, [3, 5], 1.0, 17),
          "Ended hypotheses are compared by score / length^alpha."),
-    case("no_norm", "alpha = 0: raw scores", lambda draw: _script(draw, _OTHERS, [2, 4], 0.0, 16),
+    case("no_norm", "alpha = 0: raw scores", lambda draw: script(draw, _OTHERS, [2, 4], 0.0, 16),
          "With alpha 0 the lengths do not count."),
-    case("half", "alpha = 0.5, EOS unlikely, max_len = 5", lambda draw: _script(draw, _MANY, [3], 0.5, 5, eos=-6.0),
+    case("half", "alpha = 0.5, EOS unlikely, max_len = 5", lambda draw: script(draw, _MANY, [3], 0.5, 5, eos=-6.0),
          "After max_len steps, the best ended hypothesis is the answer."),
-    case("early", "an early end that nothing beats", _early_end,
+    case("early", "an early end that nothing beats", early_end,
          "A sentence stops when its best ended hypothesis, of any step, is at least as good as its best live one."),
     case("equal", "ended and live exactly as good, alpha = 0", _exact_tie,
          "An ended hypothesis that is *as good as* the best live one stops its sentence.", open=True),
-    case("equal_ends", "two ends exactly as good, alpha = 0", _ends(_EQUAL, _EQUAL),
+    case("equal_ends", "two ends exactly as good, alpha = 0", ends(_EQUAL, _EQUAL),
          "Of ended hypotheses that are exactly as good, the earlier one stays."),
     case("nearly_equal_ends", "two ends, the later one better by five thousandths, alpha = 0",
-         _ends(_NEARLY_EQUAL, _NEARLY_EQUAL),
+         ends(_NEARLY_EQUAL, _NEARLY_EQUAL),
          "The better one stays, however little it is better.", tells=("scores_forgotten", "divided_by_k")),
     case("lengths", "ends after 2 and after 5 tokens, alpha = 1",
-         _ends({1: 8.0, 4: 18.0}, {1: 8.0, 4: 25.5}, alpha=1.0),
+         ends({1: 8.0, 4: 18.0}, {1: 8.0, 4: 25.5}, alpha=1.0),
          "A length is a number of tokens, EOS included, BOS not.", tells=("scores_forgotten", "divided_by_k")),
     case("defaults", "ten sentences, with beam_size, max_len and alpha as they come", _by_default,
          "A beam of 4, at most 60 tokens, scores divided by the length."),
@@ -314,11 +314,11 @@ CASES = [
          "With a beam that wide nothing is ever dropped.", tells=("length_off_by_one",)),
     case("training", "a model that comes in training mode", _in_training,
          "Dropout is for training: a search asks in evaluation mode.", aspect="mode"),
-    case("other", "many sentences, k = 4", lambda draw: _script(draw, _MANY, [4], 0.75, 18),
+    case("other", "many sentences, k = 4", lambda draw: script(draw, _MANY, [4], 0.75, 18),
          "The same for other sentences.", hidden_only=True),
-    case("long", "a beam of 9, up to 70 tokens", lambda draw: _script(draw, _FEW, [9], 1.0, 70, eos=-99.0),
+    case("long", "a beam of 9, up to 70 tokens", lambda draw: script(draw, FEW, [9], 1.0, 70, eos=-99.0),
          "Nothing stops a beam at some width, or a text at some length.", hidden_only=True),
-    case("endless", "EOS is very improbable", lambda draw: _soft_script(draw, _MANY, [3], 1.0, 4, eos=-900.0),
+    case("endless", "EOS is very improbable", lambda draw: soft_script(draw, _MANY, [3], 1.0, 4, eos=-900.0),
          "EOS is a continuation in every step, however improbable.", hidden_only=True),
 ]
 

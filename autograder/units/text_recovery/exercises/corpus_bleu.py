@@ -9,25 +9,12 @@ from autograder.authoring.notation import case, edit, right, source, wrong
 from autograder.authoring.specification import Inputs, Specification
 from autograder.units.text_recovery.exercises._corpus_bleu_references import REFERENCES
 from autograder.units.text_recovery.exercises._inputs import (
+    blurred,
     natural_sentences,
     plain_sentences,
-    some_of,
+    shortened,
+    shuffled,
 )
-
-
-def _shuffled(draw: Draw, items: list[str]) -> list[str]:
-    return some_of(draw, items, len(items))
-
-
-def _blurred(draw: Draw, text: str, share: float) -> str:
-    """The text with some words dropped, doubled or exchanged."""
-    words = text.split()
-    for i in range(len(words)):
-        if bool(draw.flags(1, chance=share)):
-            word = words[i]
-            kinds = ("", f"{word} {word}", "the", word.lower(), word.strip('.,!?"'))
-            words[i] = kinds[int(draw.ids(0, len(kinds), 1))]
-    return " ".join(" ".join(words).split())
 
 
 _ALL = [
@@ -40,15 +27,6 @@ _ALL = [
 _PAIRS = [_ALL[i] for i in (0, 3, 5, 6)]
 
 
-def _shortened(draw: Draw, text: str, share: float) -> str:
-    """Blurred, and by up to a third shorter than the text."""
-    size = len(text.split())
-    while True:
-        words = _blurred(draw, text, share).split()[: size - 2]
-        if 3 * len(words) >= 2 * size:
-            return " ".join(words)
-
-
 def _corpus(draw: Draw, count: int, references: int, share: float, brief: int = 2) -> Inputs:
     """Long sentences; one in ``brief`` outputs is shorter, one has no capitals.
 
@@ -56,9 +34,9 @@ def _corpus(draw: Draw, count: int, references: int, share: float, brief: int = 
     """
     sentences = natural_sentences(draw, 3 * count)
     originals = [text for text in sentences if len(text.split()) > 6][:count]
-    hypotheses = [(_blurred if i % brief else _shortened)(draw, text, share) for i, text in enumerate(originals)]
+    hypotheses = [(blurred if i % brief else shortened)(draw, text, share) for i, text in enumerate(originals)]
     hypotheses[1] = hypotheses[1].lower()
-    others = [[text, *(_blurred(draw, text, 0.3) for _ in range(references - 1))] for text in originals]
+    others = [[text, *(blurred(draw, text, 0.3) for _ in range(references - 1))] for text in originals]
     words = originals[0].split()
     missing = len(words) - len(hypotheses[0].split())
     if references > 1:  # one as much too short as the other is too long
@@ -71,7 +49,7 @@ def _corpus(draw: Draw, count: int, references: int, share: float, brief: int = 
 def _wordy(draw: Draw) -> Inputs:
     """Hypotheses that are longer than their references: no brevity penalty."""
     originals = natural_sentences(draw, 9)
-    longer = [f"{_blurred(draw, text, 0.1)} And so on and on." for text in originals]
+    longer = [f"{blurred(draw, text, 0.1)} And so on and on." for text in originals]
     longer[0] = longer[0].lower()
     return {
         "hypotheses": json.dumps(longer),
@@ -121,7 +99,7 @@ def _one_four_gram(draw: Draw) -> Inputs:
 def _no_match(draw: Draw) -> Inputs:
     """Some orders without a match: no common four-gram, or no common word at all."""
     originals = natural_sentences(draw, 4)
-    jumbled = [" ".join(_shuffled(draw, text.split())) for text in originals]
+    jumbled = [" ".join(shuffled(draw, text.split())) for text in originals]
     jumbled[0] = jumbled[0].lower()
     return {
         "hypotheses": json.dumps(jumbled),

@@ -1,9 +1,8 @@
-"""Probes of unit 06: beam search, and what drawn texts agree on."""
+"""Probes of unit 06: beam search."""
 
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -11,9 +10,17 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from autograder.checks.probes import Inputs, Log, Seen, probe, tensor
+from autograder.checks.exercise import WrongAnswerError
+from autograder.checks.probes import (
+    Inputs,
+    Log,
+    Seen,
+    describe,
+    probe,
+    returned,
+    tensor,
+)
 from autograder.checks.probes.written import said, trimmed
-from autograder.units.text_recovery.probes.observing import text
 
 
 class Script(nn.Module):
@@ -95,25 +102,56 @@ def beam_search(function: Callable[..., Any], inputs: Inputs) -> Seen:
     return seen | {"source afterwards": source}
 
 
-@probe("text_recovery/consensus", results="chosen", calls="* afterwards")
-def consensus(function: Callable[..., Any], inputs: Inputs) -> Seen:
-    """The text that was chosen from each list, and the lists afterwards."""
-    # Twins are one object: places tell them apart, `is` does not.
-    lists = [[sys.intern(t) for t in texts] for texts in json.loads(inputs["lists"])]
-    table = json.loads(inputs["table"])  # of a text, of another: how alike they are
-    # Every other one is a tuple, as `zip` gives them.
-    chosen = [
-        text(
-            function(tuple(texts) if i % 2 else texts, lambda a, b: float(table[a][b])),
-            "the chosen text",
-        )
-        for i, texts in enumerate(lists)
-    ]
-    seen: Seen = {"chosen": json.dumps(chosen)}
-    if "turned" in inputs:  # the same texts, with another similarity
-        again = [
-            text(function(texts, lambda a, b: float(table[b][a])), "the chosen text")
-            for texts in lists
+@probe(
+    "text_recovery/beam_step", results="prefixes; scores", calls="* afterwards"
+)
+def beam_step(function: Callable[..., Any], inputs: Inputs) -> Seen:
+    """The prefixes and scores after one step, and the inputs afterwards."""
+    prefixes, scores, log_p = (inputs[n] for n in ("prefixes", "scores", "log_p"))
+    found = returned(
+        function(prefixes, scores, log_p, int(inputs["k"])), "prefixes", "scores"
+    )
+    longer, better = found
+    return {
+        "prefixes": tensor(longer, "the prefixes"),
+        "scores": tensor(better, "the scores"),
+        "prefixes afterwards": prefixes,
+        "scores afterwards": scores,
+        "log_p afterwards": log_p,
+    }
+
+
+@probe(
+    "text_recovery/beam_sentence",
+    results="tokens before EOS, k = *; longest prefix, k = *",
+    form="form of the ids, k = *",
+    calls="* afterwards",
+    learning="gradients recorded, k = *",
+)
+def beam_sentence(function: Callable[..., Any], inputs: Inputs) -> Seen:
+    """What is said with each beam size, one sentence after the other."""
+    seen: Seen = {}
+    source = inputs["source"]
+    for size in json.loads(inputs["beam_sizes"]):
+        model = Script(inputs["places"], inputs["habits"]).train("training" in inputs)
+        dials = {"beam_size": size, "max_len": int(inputs["max_len"])} if size else {}
+        rows = [
+            _ids(function(model.train("training" in inputs), one[None], **dials))
+            for one in source
         ]
-        seen["chosen by another similarity afterwards"] = json.dumps(again)
-    return seen | {"texts afterwards": json.dumps(lists)}
+        ids = nn.utils.rnn.pad_sequence(rows, batch_first=True)
+        seen[f"tokens before EOS, k = {size}"] = said(ids)
+        seen[f"form of the ids, k = {size}"] = trimmed(ids)
+        seen[f"longest prefix, k = {size}"] = torch.tensor(max(model.asked, default=0))
+        seen[f"gradients recorded, k = {size}"] = str(any(model.recorded))
+    return seen | {"source afterwards": source}
+
+
+def _ids(found: object) -> torch.Tensor:
+    """The ids of one answer, (L,)."""
+    if isinstance(found, list | tuple) and all(isinstance(i, int) for i in found):
+        return torch.tensor(list(found), dtype=torch.int64)
+    ids = tensor(found, "the ids")
+    if ids.dim() != 1 or ids.is_floating_point():
+        raise WrongAnswerError(f"expected a list of ids, got {describe(found)}")
+    return ids

@@ -1,8 +1,9 @@
-"""Probes of unit 06: BLEU, alignments, mistakes by kind."""
+"""Probes of unit 06: BLEU, resampling, alignments, mistakes by kind."""
 
 from __future__ import annotations
 
 import json
+import random
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -39,6 +40,26 @@ _TOKENIZE = {"13a": tokenize_13a, "none": str.split}
 
 
 @probe(
+    "text_recovery/bleu",
+    results="BLEU; BLEU (cut at spaces)",
+    calls="kind of BLEU; * afterwards",
+)
+def bleu(function: Callable[..., Any], inputs: Inputs) -> Seen:
+    """BLEU with 13a and with tokens that are cut at spaces; the texts afterwards."""
+    hypotheses = json.loads(inputs["hypotheses"])
+    references = json.loads(inputs["references"])
+    found = function(hypotheses, references)
+    other = function(hypotheses, references, str.split)
+    return {
+        "BLEU": number(found, "BLEU"),
+        "BLEU (cut at spaces)": number(other, "BLEU"),
+        "kind of BLEU": kind(found),
+        "hypotheses afterwards": as_json(hypotheses, "the hypotheses"),
+        "references afterwards": as_json(references, "the references"),
+    }
+
+
+@probe(
     "text_recovery/corpus_bleu",
     results="BLEU; BLEU (*)",
     calls="kind of BLEU; * afterwards",
@@ -60,6 +81,35 @@ def corpus_bleu(function: Callable[..., Any], inputs: Inputs) -> Seen:
         "hypotheses afterwards": as_json(hypotheses, "the hypotheses"),
         "references afterwards": as_json(references, "the references"),
     }
+
+
+_INTERVAL = ("low", "high", "wins")
+
+
+@probe(
+    "text_recovery/paired_bootstrap", results="low; high; wins", calls="* afterwards"
+)
+def paired_bootstrap(function: Callable[..., Any], inputs: Inputs) -> Seen:
+    """The interval and the wins; the counts and the generator afterwards."""
+    first, second = inputs["first"], inputs["second"]
+    rng, resamples = random.Random(int(inputs["seed"])), int(inputs["resamples"])
+    extra = [resamples] if resamples else []
+    found = returned(function(first, second, _share, rng, *extra), *_INTERVAL)
+    pairs = zip(_INTERVAL, found, strict=True)
+    return {name: number(value, name) for name, value in pairs} | {
+        "first afterwards": first,
+        "second afterwards": second,
+        "the generator's next number afterwards": torch.tensor(rng.randrange(10**6)),
+    }
+
+
+def _share(total: torch.Tensor) -> float:
+    """A score of summed counts (matches, total, length): not linear, as BLEU is not.
+
+    Ten times the counts give another score, so a mean cannot replace the sum.
+    """
+    matches, count, length = (float(n) for n in total)
+    return 100 * (matches / count) ** 2 * count / (length + 50)
 
 
 @probe(

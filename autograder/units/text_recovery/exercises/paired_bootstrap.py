@@ -1,0 +1,197 @@
+"""Paired bootstrap resampling (Koehn 2004)."""
+
+from __future__ import annotations
+
+import torch
+
+from autograder.authoring.draw import Draw
+from autograder.authoring.notation import case, edit, right, source, wrong
+from autograder.authoring.specification import Inputs, Specification
+
+
+def _rows(draw: Draw, sentences: int, resamples: int, better: int = 1) -> Inputs:
+    """Counts (matches, total, length) of two systems on the same sentences.
+
+    Sentences differ much in difficulty, the systems little: only pairs can tell them
+    apart.
+    """
+    total = draw.ids(4, 30, sentences)
+    hard = (total.double() * draw.ids(2, 10, sentences) / 10).long()
+    second = (hard + draw.ids(0, 2 + better, sentences)).clamp(max=total)
+    length = total + draw.ids(0, 4, sentences)
+    return {
+        "first": torch.stack([hard, total, length], dim=1),
+        "second": torch.stack([second, total, length], dim=1),
+        "seed": torch.tensor(int(draw.ids(0, 10_000, 1))),
+        "resamples": torch.tensor(resamples),
+    }
+
+
+def _ties(draw: Draw) -> Inputs:
+    """Two systems that differ in one of twelve sentences: many resamples miss it."""
+    made = _rows(draw, 12, 200)
+    made["second"] = made["first"].clone()
+    made["second"][5, 0] = made["first"][5, 0] - 1
+    made["first"][3, 0] -= 1
+    return made
+
+
+CASES = [
+    case("two", "30 sentences, 200 resamples", lambda draw: _rows(draw, 30, 200),
+         "Draw sentences with replacement; score both systems on the same ones."),
+    case("hundred", "13 sentences, 100 resamples", lambda draw: _rows(draw, 13, 100, better=0),
+         "95 % of the differences are in the interval: cut 2.5 % off at each end."),
+    case("ties", "systems that differ in two sentences", _ties,
+         "A resample in which both are equally good is not a win."),
+    case("default", "resamples as they come", lambda draw: _rows(draw, 17, 0),
+         "By default there are 1,000 resamples."),
+    case("few", "fewer than 40 resamples", lambda draw: _rows(draw, 21, 30),
+         "Below 40 resamples nothing is cut off."),
+    case("other", "other systems", lambda draw: _rows(draw, 25, 400, better=2),
+         "The same for other systems.", hidden_only=True),
+]
+
+_DRAW = "rows = rng.choices(range(n), k=n)"
+_BOTH = "differences.append(score(second[rows].sum(0)) - score(first[rows].sum(0)))"
+_TAIL = "tail = resamples // 40"
+_ENDS = "return differences[tail], differences[-1 - tail], wins"
+
+MISTAKES = [
+    wrong("unpaired",
+          "The two systems are scored on different sentences: their difference is mostly that of the sentences.",
+          "What makes the bootstrap *paired*?",
+          edit(_BOTH, """
+              other = rng.choices(range(n), k=n)
+              differences.append(score(second[other].sum(0)) - score(first[rows].sum(0)))
+              """)),
+    wrong("without_replacement",
+          "Each resample has every sentence once, so all differences are equal.",
+          "May a sentence be drawn twice?",
+          edit("rng.choices(range(n), k=n)", "rng.sample(range(n), k=n)")),
+    wrong("no_resampling",
+          "Nothing is drawn: every difference is that of the whole test set.",
+          "What changes from one resample to the next?",
+          edit(_DRAW, "rows = list(range(n))")),
+    wrong("mean_of_sentences",
+          "Each sentence is scored alone and the scores are averaged. BLEU belongs to a corpus.",
+          "What has to be summed before `score` is called?",
+          edit(_BOTH, """
+              differences.append(sum(score(second[i]) - score(first[i]) for i in rows) / n)
+              """)),
+    wrong("mean_of_rows",
+          "`score` is given the mean of the rows; it expects their sum.",
+          "What are the counts of a corpus?",
+          edit("second[rows].sum(0)", "second[rows].double().mean(0)", "first[rows].sum(0)", "first[rows].double().mean(0)")),
+    wrong("sign",
+          "The sign is wrong: a positive difference should mean that the second system is better.",
+          "Which score is subtracted from which?",
+          edit(_BOTH, "differences.append(score(first[rows].sum(0)) - score(second[rows].sum(0)))")),
+    wrong("second_only",
+          "Only the second system is scored; this is its own interval, not that of the difference.",
+          "Where do you use `first`?",
+          edit(_BOTH, "differences.append(score(second[rows].sum(0)))")),
+    wrong("wins_of_the_first",
+          "You count the resamples in which the *first* system is better.",
+          "Which sign does a win of the second system have?",
+          edit("d > 0", "d < 0")),
+    wrong("ties_are_wins",
+          "Ties are counted as wins of the second system.",
+          "Is a difference of 0 a win?",
+          edit("d > 0", "d >= 0")),
+    wrong("number_of_wins",
+          "You return how many resamples are won; a fraction is asked for.",
+          "What do you divide by?",
+          edit(") / resamples", ")")),
+    wrong("ninety_percent",
+          "You cut 5 % off at each end: that is a 90 % interval.",
+          "How much of 5 % belongs to each end?",
+          edit(_TAIL, "tail = resamples // 20")),
+    wrong("smallest_and_largest",
+          "You return the smallest and the largest difference.",
+          "Which part of all differences should the interval contain?",
+          edit(_TAIL, "tail = 0")),
+    wrong("unsorted",
+          "The differences are not sorted: the entries that you take could be any.",
+          "At which index is the 26th smallest of a list?",
+          edit("differences.sort()", "")),
+    wrong("sorted_by_size",
+          "The differences are sorted by their absolute values.",
+          "Which differences are at the two ends of the interval?",
+          edit("differences.sort()", "differences.sort(key=abs)")),
+    wrong("descending",
+          "`low` and `high` are exchanged.",
+          "In which order did you sort?",
+          edit("differences.sort()", "differences.sort(reverse=True)")),
+    wrong("one_off",
+          "The upper end is off by one.",
+          "Which index has the largest entry: `-1` or `-0`?",
+          edit("differences[-1 - tail]", "differences[min(resamples - tail, resamples - 1)]")),
+    wrong("normal_interval",
+          "This is the mean plus and minus 1.96 standard deviations. The bootstrap reads the interval off the "
+          "differences.",
+          "Which two entries of the sorted list are asked for?",
+          edit(_ENDS, """
+              values = torch.tensor(differences, dtype=torch.float64)
+              middle, spread = float(values.mean()), float(values.std())
+              return middle - 1.96 * spread, middle + 1.96 * spread, wins
+              """)),
+    wrong("own_generator",
+          "The indices do not come from `rng`.",
+          "What does `rng` promise to someone who repeats your test?",
+          edit(_DRAW, "rows = random.Random(len(differences)).choices(range(n), k=n)")),
+    wrong("half_of_the_sentences",
+          "Resamples have fewer sentences than the test set.",
+          "How many sentences does a resample have?",
+          edit("k=n)", "k=n // 2)")),
+    wrong("always_a_thousand",
+          "There are always 1,000 resamples.",
+          "Where is your argument used?",
+          edit("n, differences = len(first), []", "n, differences, resamples = len(first), [], 1000")),
+    wrong("rows_changed",
+          "The result is correct, but one of the tensors of counts has changed.",
+          "Which of your steps writes into a tensor that you were given?",
+          edit("differences.sort()", """
+              differences.sort()
+              second -= first
+              """)),
+]
+
+ACCEPTED = [
+    right("comprehension", source("""
+        def paired_bootstrap(first, second, score, rng, resamples=1000):
+            draws = [rng.choices(range(len(first)), k=len(first)) for _ in range(resamples)]
+            found = sorted(score(second[torch.tensor(d)].sum(dim=0)) - score(first[torch.tensor(d)].sum(dim=0))
+                           for d in draws)
+            cut = int(0.025 * resamples)
+            return found[cut], found[resamples - 1 - cut], len([d for d in found if d > 0]) / resamples
+        """)),
+    right("how_often_each", source("""
+        def paired_bootstrap(first, second, score, rng, resamples=1000):
+            n, differences = len(first), []
+            for _ in range(resamples):
+                times = torch.bincount(torch.tensor(rng.choices(range(n), k=n)), minlength=n)
+                a, b = (times[:, None] * first).sum(0), (times[:, None] * second).sum(0)
+                differences.append(score(b) - score(a))
+            ordered = sorted(differences)
+            cut = resamples // 40
+            return ordered[cut], ordered[::-1][cut], sum(x > 0 for x in ordered) / len(ordered)
+        """)),
+    right("row_by_row", source("""
+        def paired_bootstrap(first, second, score, rng, resamples=1000):
+            differences, wins = [], 0
+            for _ in range(resamples):
+                rows = rng.choices(range(len(first)), k=len(first))
+                a, b = torch.zeros_like(first[0]), torch.zeros_like(second[0])
+                for i in rows:
+                    a, b = a + first[i], b + second[i]
+                differences.append(score(b) - score(a))
+                wins += score(b) > score(a)
+            differences.sort()
+            return differences[resamples // 40], differences[-(resamples // 40 + 1)], wins / resamples
+        """)),
+]
+
+EXERCISE = Specification(
+    name="text_recovery/paired_bootstrap", title="Paired bootstrap resampling", target="paired_bootstrap",
+    cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
+)
