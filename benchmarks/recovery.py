@@ -31,6 +31,7 @@ from autograder.library.calibration import calibrate, function_word_ids
 from autograder.library.checkpoint import save
 from autograder.library.decoding import bucketed, make_batch, recover
 from autograder.library.model import Restorer, Sizes, device, parameters
+from autograder.library.pipeline import damage
 from autograder.library.text import PAD, SubwordTokenizer, lemma, pieces
 from autograder.solutions import encoder_decoder, sequence_reversal, text_recovery
 
@@ -91,20 +92,12 @@ def clock() -> float:
     return time.perf_counter()
 
 
-def damage(level: int) -> Callable[[str], str]:
-    """The pipeline of the unit."""
-    words = frozenset(w for ws in corpora.function_words().values() for w in ws)
-    return lambda text: text_recovery.eliminate(
-        text_recovery.normalise(text), level, words, lemma
-    )
-
-
 def load(where: str, level: int) -> corpora.Corpus:
     """The corpus; a folder with train.en and val.en is taken with that split.
 
     Without a test.en, val.en is the test as well.
     """
-    folder, spoil = Path(where), damage(level)
+    folder, spoil = Path(where), partial(damage, level=level)
     if not (folder / "train.en").is_file():
         return corpora.load(where, spoil)
     last = "test.en" if (folder / "test.en").is_file() else "val.en"

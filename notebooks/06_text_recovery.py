@@ -378,7 +378,7 @@ def train_the_baseline():
 
 
 # %% [markdown]
-# On the embedded corpus at level 2 the baseline reaches about XX points. One minute is
+# On the embedded corpus at level 2 the baseline reaches about 89 points. One minute is
 # enough to beat the table of counts by a wide margin, because the model reads the whole
 # source, and the table only two neighbouring words.
 #

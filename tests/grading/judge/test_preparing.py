@@ -42,7 +42,7 @@ def test_what_is_computed_is_drawn_for_several_submissions():
 
 
 MASK, WORDS, COUNTS = (
-    "attention/padding_mask", "text_recovery/normalise", "text_recovery/error_kinds"
+    "attention/padding_mask", "text_recovery/pipeline", "text_recovery/error_kinds"
 )  # fmt: skip
 
 

@@ -81,14 +81,6 @@ MISTAKES = [
           "You read the logits at the first position; the last one says what comes next.",
           "Which position of the logits follows the whole prefix?",
           edit("logits[:, -1]", "logits[:, 0]")),
-    wrong("ended_stay_live",
-          "Continuations by EOS stay among the live prefixes and go on growing.",
-          "What should become of a hypothesis that has ended?",
-          edit(_CLOSE, "")),
-    wrong("minus_hundred",
-          "A number like -100 stands for minus infinity, and some scores are below it.",
-          "Which number is below every possible score?",
-          edit(_CLOSE, "log_p[:, EOS] = -100.0")),
     wrong("first_end_wins",
           "The first hypothesis that ends is returned. A live one may still be better.",
           "When can no live prefix win any more?",
@@ -174,6 +166,8 @@ ACCEPTED = [
                     break
             return best[1]
         """)),
+    # By raw scores, what an ended hypothesis displaces is worse, and stays so.
+    right("ended_stay_live", edit(_CLOSE, "")),
     right("tensor", edit("return answer", "return torch.tensor(answer)")),
     right("whole_model", source("""
         def beam_sentence(model, source, beam_size=4, max_len=60):

@@ -210,7 +210,7 @@ ACCEPTED = [
             metric = sacrebleu.BLEU(tokenize='none' if tokenize is str.split else '13a', smooth_method='none')
             return metric.corpus_score(hypotheses, [references]).score
         """)),
-    right("tensor", edit("return 100 *", "return 100.0 *")),
+    right("exponent", edit("math.exp(logs / 4)", "math.e ** (logs / 4)")),
 ]
 
 EXERCISE = Specification(
