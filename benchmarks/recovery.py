@@ -32,7 +32,7 @@ from autograder.library.checkpoint import save
 from autograder.library.decoding import bucketed, make_batch, recover
 from autograder.library.model import Restorer, Sizes, device, parameters
 from autograder.library.pipeline import damage
-from autograder.library.text import PAD, SubwordTokenizer, lemma, pieces
+from autograder.library.text import PAD, SubwordTokenizer, pieces
 from autograder.solutions import encoder_decoder, sequence_reversal, text_recovery
 
 

@@ -23,7 +23,9 @@ def test_each_log_is_marked_line_by_line_and_the_marks_add_up():
     assert len(samples) == 3
     totals = []
     for sample in samples:
-        marks = [(said, float(most), int(m)) for said, most, m in _MARKED.findall(sample)]
+        marks = [
+            (said, float(most), int(m)) for said, most, m in _MARKED.findall(sample)
+        ]
         assert [(said, most) for said, most, _ in marks] == rubric
         assert all(0 <= mark <= most for _, most, mark in marks)
         (total,) = _ALL.findall(sample)

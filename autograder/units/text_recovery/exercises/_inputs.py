@@ -10,7 +10,6 @@ from typing import TypeVar
 import torch
 
 from autograder.authoring.draw import Draw
-from autograder.authoring.specification import Inputs
 from autograder.library import corpora
 
 PAD, BOS, EOS, UNK = range(4)

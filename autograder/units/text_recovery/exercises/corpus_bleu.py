@@ -16,7 +16,6 @@ from autograder.units.text_recovery.exercises._inputs import (
     shuffled,
 )
 
-
 _ALL = [
     f"{tokens}, {smooth}, {order}"
     for tokens in ("13a", "none")

@@ -6,8 +6,6 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-import torch
-
 from autograder.checks.exercise import WrongAnswerError
 from autograder.checks.probes import Inputs, Seen, describe, probe
 from autograder.units.text_recovery.probes.observing import (

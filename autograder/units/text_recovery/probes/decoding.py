@@ -102,9 +102,7 @@ def beam_search(function: Callable[..., Any], inputs: Inputs) -> Seen:
     return seen | {"source afterwards": source}
 
 
-@probe(
-    "text_recovery/beam_step", results="prefixes; scores", calls="* afterwards"
-)
+@probe("text_recovery/beam_step", results="prefixes; scores", calls="* afterwards")
 def beam_step(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """The prefixes and scores after one step, and the inputs afterwards."""
     prefixes, scores, log_p = (inputs[n] for n in ("prefixes", "scores", "log_p"))
