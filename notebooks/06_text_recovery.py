@@ -1847,13 +1847,13 @@ check("text_recovery/align", align)
 # | kind | fits if |
 # |---|---|
 # | `"case"` | both tokens are present and equal in lower case |
-# | `"sign"` | neither token contains a letter or a digit |
+# | `"punctuation"` | neither token contains a letter or a digit |
 # | `"function word"` | every token that is present is, in lower case, a function word |
 # | `"form"` | both are present, and their lower-case words have the same `lemma` |
 # | `"word"` | always |
 #
-# **Example.** `(The, the)` is case, `(None, ",")` is sign, `(is, was)` is function
-# word, `(bakes, Baked)` is form, and `(None, cake)` is word.
+# **Example.** `(The, the)` is case, `(None, ",")` is punctuation, `(is, was)` is
+# function word, `(bakes, Baked)` is form, and `(None, cake)` is word.
 #
 # <details><summary>Contract</summary>
 #
@@ -1872,7 +1872,7 @@ check("text_recovery/align", align)
 #
 # ```text
 # (a, the)        function word    (the, None)     function word
-# (cake, the)     word             ("...", "!")    sign
+# (cake, the)     word             ("...", "!")    punctuation
 # (KEYS, keys)    case             (the, the)      no mistake
 # ```
 #
@@ -1905,7 +1905,7 @@ def error_kinds(
         lemma: maps a lower-case word to its dictionary form.
 
     Returns:
-        Counts by kind: "case", "sign", "function word", "form", "word".
+        Counts by kind: "case", "punctuation", "function word", "form", "word".
     """
     ### BEGIN SOLUTION
 
@@ -1915,7 +1915,7 @@ def error_kinds(
         if both and there[0] == there[1]:
             return "case"
         if not any(c.isalnum() for side in there for c in side):
-            return "sign"
+            return "punctuation"
         if all(side in function_words for side in there):
             return "function word"
         if both and lemma(there[0]) == lemma(there[1]):
@@ -1936,7 +1936,7 @@ check("text_recovery/error_kinds", error_kinds)
 
 
 # %%
-KINDS = ("case", "sign", "function word", "form", "word")
+KINDS = ("case", "punctuation", "function word", "form", "word")
 
 
 def mistakes_of(outputs: Sequence[str], originals: Sequence[str]) -> list[int]:

@@ -277,12 +277,12 @@ MISTAKES = [
           edit("return 100 * min", "return min")),
     # Mistakes in what is counted.
     wrong("lower_cased",
-          "The texts are lower-cased: nobody sees whether case was recovered.",
+          "The texts are lower-cased, so the score cannot see whether case was recovered.",
           "Which half of the task is to recover case?",
           edit("tokens, wanted = tokenize(text), [tokenize(original) for",
                "tokens, wanted = tokenize(text.lower()), [tokenize(original.lower()) for")),
     wrong("signs_stripped",
-          "Signs are stripped before counting: nobody sees whether they were recovered.",
+          "Punctuation is stripped before counting, so the score cannot see whether it was recovered.",
           "Do commas count?",
           edit("tokens, wanted = tokenize(text), [tokenize(original) for",
                r"""

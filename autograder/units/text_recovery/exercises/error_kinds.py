@@ -97,7 +97,7 @@ CASES = [
     case("together", "all kinds in one sentence",
          lambda draw: _rows(draw, [_all_kinds(draw), _all_kinds(draw)], own="zog"),
          "Each pair whose sides differ counts once."),
-    case("one_sided", "words that are missing or too much",
+    case("one_sided", "missing and extra words",
          lambda draw: _rows(
              draw,
              [
@@ -105,7 +105,7 @@ CASES = [
                  [("Baked", None), (None, "12")], [(None, "Were")], [],
              ],
          ),
-         "Case and form need two sides; signs and function words do not."),
+         "Case and form need two tokens; punctuation and function words do not."),
     case("several", "pairs that fit several rows of the table",
          lambda draw: _rows(
              draw,
@@ -132,19 +132,19 @@ _FIRST_LETTER = "there[0][0] == there[1][0]"
 MISTAKES = [
     # Mistakes in telling the kinds apart.
     wrong("sign_by_first_character",
-          "A word that begins with a sign, like `'s`, counts as a sign.",
-          "Of which characters of a side does the table speak?",
+          "A word that begins with an apostrophe, like `'s`, counts as punctuation.",
+          "Which characters of a token does the table ask about?",
           edit("any(c.isalnum() for side in there for c in side)", "any(side[0].isalnum() for side in there)")),
     wrong("equal_pairs_count",
           "Pairs of equal words count as mistakes of case.",
           "Which pairs are no mistakes at all?",
           edit(DIFFER, "if True")),
     wrong("no_case",
-          "Mistakes of case are counted as something else.",
+          "Mistakes in case are counted as something else.",
           "Which pairs are equal in lower case?",
           edit(_CASE, "if False:")),
     wrong("case_no_mistake",
-          "Mistakes of case are not counted at all.",
+          "Mistakes in case are not counted at all.",
           "Is `The` the same as `the` to a reader?",
           edit(DIFFER, "if (pair[0] or '').lower() != (pair[1] or '').lower()")),
     wrong("first_letter",
@@ -170,7 +170,7 @@ MISTAKES = [
           "What is `'ß'.lower()`, and what is `'ß'.casefold()`?",
           edit(_LOWER, "side.casefold() for side in pair if side is not None")),
     wrong("inside_function_words",
-          "What stands *inside* a function word counts as one: `he`, for it stands in `the`.",
+          "A part of a function word counts as one: `he`, because it occurs in `the`.",
           "What does `in` ask of a text, and what of a set?",
           edit(FUNCTION, "if all(side in ' '.join(function_words) for side in there):")),
     wrong("function_word_as_written",
@@ -182,20 +182,20 @@ MISTAKES = [
           "Which words does `lemma` know?",
           edit("lemma(there[0]) == lemma(there[1])", "lemma(pair[0]) == lemma(pair[1])")),
     wrong("one_function_word",
-          "One function word is enough for you: `(cake, the)` counts as a mistake of function words.",
-          "Which sides of the pair must be function words?",
+          "One function word is enough for you: `(cake, the)` counts as a function word.",
+          "Which tokens of the pair must be function words?",
           edit("if all(side in function", "if any(side in function")),
     wrong("one_sign",
-          "One sign is enough for you: a sign in place of a word counts as a mistake of signs.",
-          "Which sides of the pair must be without letters and digits?",
+          "One punctuation mark is enough for you: a mark in place of a word counts as punctuation.",
+          "Which tokens of the pair must be without letters and digits?",
           edit(SIGN, "if any(not any(c.isalnum() for c in side) for side in there):")),
     wrong("few_signs",
-          "Only some signs are known to your code.",
-          "Is a dash a sign, or three dots?",
+          "Your code knows only some punctuation marks.",
+          "Is a dash punctuation? Are three dots?",
           edit(SIGN, 'if all(side in (".", ",", "!", "?") for side in there):')),
     wrong("signs_of_the_keyboard",
-          "Only the signs of a keyboard count, as `string.punctuation` holds them: `…` and `—` are words to you.",
-          "What does the table ask of a sign: to stand in a list, or something else?",
+          "Only the marks of `string.punctuation` count: `…` and `—` are words to you.",
+          "What does the table ask of punctuation: to be in a list, or something else?",
           edit("not any(c.isalnum() for", "all(c.isascii() and not c.isalnum() for")),
     wrong("underscore_is_a_letter",
           "The underscore counts as a letter.",
@@ -203,20 +203,20 @@ MISTAKES = [
           edit("any(c.isalnum() for side in there for c in side)",
                'any(c.isalnum() or c == "_" for side in there for c in side)')),
     wrong("single_characters",
-          "Only single characters count as signs.",
+          "Only single characters count as punctuation.",
           "Of which kind are three dots?",
           edit(SIGN, "if all(len(side) == 1 and not side.isalnum() for side in there):")),
     wrong("letters_from_a_to_z",
-          "A word without any letter from a to z, like `é`, counts as a sign.",
+          "A word without any letter from a to z, like `é`, counts as punctuation.",
           "Does `isalnum` know letters of other languages?",
           edit("c.isalnum()", "c.isalnum() and c.isascii()")),
     wrong("digits_are_signs",
-          "Numbers count as signs.",
+          "Numbers count as punctuation.",
           "What do `isalpha` and `isalnum` say about `7`?",
           edit("c.isalnum()", "c.isalpha()")),
     wrong("any_sign_inside",
-          "A word with an apostrophe, or a number with a comma, counts as a sign.",
-          "What must *not* be in a token that is a sign?",
+          "A word with an apostrophe, or a number with a comma, counts as punctuation.",
+          "What must *not* be in a punctuation token?",
           edit(SIGN, "if all(any(not c.isalnum() for c in side) for side in there):")),
     wrong("form_first",
           "The form is looked at before the function words: `(is, was)` counts as a mistake of form.",
@@ -241,11 +241,11 @@ MISTAKES = [
           edit("lemma(there[0]) == lemma(there[1])", "there[0][:3] == there[1][:3]")),
     # Mistakes in what is counted, and how often.
     wrong("missing_do_not_count",
-          "Words that are missing or too much are not counted.",
+          "Missing and extra words are not counted.",
           "Of which kind is `(None, the)`?",
           edit(DIFFER, "if pair[0] != pair[1] and None not in pair")),
     wrong("too_much_does_not_count",
-          "Words that are too much are not counted.",
+          "Extra words are not counted.",
           "Of which kind is `(the, None)`?",
           edit(DIFFER, "if pair[0] != pair[1] and pair[1] is not None")),
     wrong("missing_does_not_count",
@@ -253,16 +253,16 @@ MISTAKES = [
           "Of which kind is `(None, the)`?",
           edit(DIFFER, "if pair[0] != pair[1] and pair[0] is not None")),
     wrong("missing_are_words",
-          "Whatever is missing or too much counts as a wrong word.",
+          "Everything missing or extra counts as a wrong word.",
           "Is a missing full stop a word?",
           edit(SIGN, "if both and not any(c.isalnum() for side in there for c in side):",
                FUNCTION, "if both and all(side in function_words for side in there):")),
     wrong("original_only",
-          "You look at the original's side only.",
+          "You look at the original's token only.",
           "What did the model write in its place?",
           edit(SIGN, "if not any(c.isalnum() for c in there[-1]):", FUNCTION, "if there[-1] in function_words:")),
     wrong("output_only",
-          "You look at the output's side only.",
+          "You look at the output's token only.",
           "What should the model have written in its place?",
           edit(SIGN, "if not any(c.isalnum() for c in there[0]):", FUNCTION, "if there[0] in function_words:")),
     wrong("several_kinds",
@@ -273,7 +273,7 @@ MISTAKES = [
                "return Counter(k for pair in pairs for k in kinds(pair) if",
                _BOTH, "both, found = len(there) == 2, set()",
                'return "case"', 'found.add("case")',
-               'return "sign"', 'found.add("sign")',
+               'return "punctuation"', 'found.add("punctuation")',
                'return "function word"', 'found.add("function word")',
                'return "form"', 'found.add("form")',
                'return "word"', 'return found or {"word"}')),
@@ -302,7 +302,7 @@ MISTAKES = [
 ACCEPTED = [
     right("if_chain", source("""
         def error_kinds(pairs, function_words, lemma):
-            found = dict.fromkeys(("case", "sign", "function word", "form", "word"), 0)
+            found = dict.fromkeys(("case", "punctuation", "function word", "form", "word"), 0)
             for a, b in pairs:
                 if a == b:
                     continue
@@ -311,7 +311,7 @@ ACCEPTED = [
                 if x == y:
                     kind = "case"
                 elif not re.search(r"[^\\W_]", "".join(there)):
-                    kind = "sign"
+                    kind = "punctuation"
                 elif there <= function_words:
                     kind = "function word"
                 elif x is not None and y is not None and lemma(x) == lemma(y):
@@ -325,7 +325,7 @@ ACCEPTED = [
         def error_kinds(pairs, function_words, lemma):
             rules = {
                 "case": lambda t: len(t) == 2 and t[0] == t[1],
-                "sign": lambda t: all(not c.isalnum() for c in "".join(t)),
+                "punctuation": lambda t: all(not c.isalnum() for c in "".join(t)),
                 "function word": lambda t: set(t).issubset(function_words),
                 "form": lambda t: len(t) == 2 and len(set(map(lemma, t))) == 1,
                 "word": lambda t: True,

@@ -73,7 +73,7 @@ CASES = [
 MISTAKES = [
     wrong("counts_ignored",
           "Every word counts once, however often it occurs.",
-          "A pair stands in a word that occurs 6 times. How often does the pair occur?",
+          "A pair is in a word that occurs 6 times. How often does the pair occur?",
           edit("sign * counts[word]", "sign")),
     wrong("ties_last",
           "Of several pairs with the same count the alphabetically last one is merged.",
@@ -103,7 +103,7 @@ MISTAKES = [
           "Which pair deserves a symbol of its own?",
           edit("(-pairs[pair], pair)", "(pairs[pair] < 2, pairs[pair], pair)")),
     wrong("never_stops",
-          "Pairs that occur once are merged, too.",
+          "Pairs that occur only once are merged as well.",
           "When should learning stop early?",
           edit("pairs[best] < 2:", "pairs[best] < 1:")),
     wrong("stops_early",
@@ -156,8 +156,8 @@ MISTAKES = [
           "Can you tell from `ab` alone which two symbols it was made of?",
           edit("    return merges", "    return [a + b for a, b in merges]")),
     wrong("each_pair_once",
-          "A pair counts once in a word, even where it stands there several times.",
-          "How often does `(n, a)` stand in banana?",
+          "A pair counts once per word, even where it occurs there several times.",
+          "How often does `(n, a)` occur in banana?",
           source("""
               def learn_merges(counts, num_merges):
                   words, merges = {w: list(w) for w in counts}, []

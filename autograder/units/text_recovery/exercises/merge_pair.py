@@ -38,8 +38,8 @@ def _least(draw: Draw) -> Inputs:
 
 CASES = [
     case("short", "three to six symbols", lambda draw: _rows(draw, 4),
-         "Wherever the two symbols stand side by side, they become one."),
-    case("long", "up to fourteen symbols, signs among them", lambda draw: _rows(draw, 12, signs=True),
+         "Wherever the two symbols are neighbours, they become one."),
+    case("long", "up to fourteen symbols, punctuation among them", lambda draw: _rows(draw, 12, signs=True),
          "From left to right; a symbol that was used is used up."),
     case("least", "two symbols, one, and none", _least,
          "A list without two neighbours has no pair; a copy of it comes back."),
@@ -88,7 +88,7 @@ MISTAKES = [
                          return pattern.sub("".join(pair), " ".join(symbols)).split()
                      """)),
     wrong("overlapping",
-          "A symbol is used twice: in `a a a` both places are merged.",
+          "A symbol is used twice: in `a a a` both pairs are merged.",
           "By how many places must you move on after a merge?",
           source("""
               def merge_pair(symbols, pair):
@@ -105,7 +105,7 @@ MISTAKES = [
               """)),
     wrong("last_lost",
           "The last symbol is lost when it is not merged.",
-          "Where does the walk along the list end?",
+          "Where does your loop over the list end?",
           source("""
               def merge_pair(symbols, pair):
                   out, i = [], 0
@@ -116,12 +116,12 @@ MISTAKES = [
                   return out
               """)),
     wrong("second_kept",
-          "The merged symbol is there, but its second half is kept, too.",
+          "The merged symbol is there, but its second half is still there.",
           "By how many places must you move on after a merge?",
           edit("i += width", "i += 1")),
     wrong("from_the_right",
           "The pair is merged from right to left: `a a a` gives `a aa`.",
-          "From which end should the walk begin?",
+          "At which end should the loop begin?",
           source("""
               def merge_pair(symbols, pair):
                   out, i = [], len(symbols)
@@ -132,7 +132,7 @@ MISTAKES = [
                   return out
               """)),
     wrong("by_text",
-          "The symbols are joined and cut anew: their own borders are lost, and letters merge that did not stand in "
+          "The symbols are joined and cut again: their borders are lost, and letters merge that did not belong to "
           "two symbols.",
           "Are the symbols `ab`, `c` and the symbols `a`, `bc` the same word? Are they the same pair?",
           source("""
@@ -193,7 +193,7 @@ MISTAKES = [
           "What if the caller goes on to change the result?",
           edit("return merged", "return merged if len(merged) < len(symbols) else symbols")),
     wrong("changed_and_copied",
-          "A new list comes back, but the one that you were given has changed, too.",
+          "A new list comes back, but the list that you were given has changed as well.",
           "When do you make the copy: before the first change or after the last?",
           source("""
               def merge_pair(symbols, pair):

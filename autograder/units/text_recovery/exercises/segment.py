@@ -128,7 +128,7 @@ MISTAKES = [
           edit("symbols = list(word)", "symbols = [c for c in word if any(c in a + b for a, b in merges)]")),
     wrong("last_merge_left_out",
           "The last merge is never applied.",
-          "Where does your walk through the merges end?",
+          "Where does your loop over the merges end?",
           edit("for pair in merges:", "for pair in merges[:-1]:")),
     wrong("first_hundred",
           "Only the first hundred merges are applied.",
@@ -139,8 +139,8 @@ MISTAKES = [
           "What does the line that begins with `def` promise?",
           edit("return symbols", "return tuple(symbols)")),
     wrong("remembered_list",
-          "One list is given to everybody who asks for the same word: who writes into it writes into the answer of "
-          "the next call.",
+          "All calls with the same word return one and the same list: a caller that changes it changes the answer "
+          "of the next call.",
           "Whose is the list that you return?",
           source("""
               known = {}

@@ -51,7 +51,7 @@ CASES = [
          "Use log_softmax, not the logarithm of a softmax."),
     case("gaps", "PAD before, between and after the tokens, in a part of a tensor",
          lambda draw: _logits(draw, 3, 6, 7, 0.125, gaps=True),
-         "A place counts if it is not PAD, wherever it stands."),
+         "A position counts if it is not PAD, wherever it is."),
     case("one_token", "three sentences of one token", lambda draw: _logits(draw, 3, 1, 6, 0.25, real=True),
          "A dimension of size one stays a dimension."),
     case("other", "other sizes", lambda draw: _logits(draw, 5, 3, 17, 0.5),
@@ -84,12 +84,12 @@ MISTAKES = [
           "Where does your loss depend on `smoothing`?",
           edit("loss = -(1 - smoothing) * wanted - smoothing * log_p.mean(dim=-1)", "loss = -wanted")),
     wrong("sum_over_vocabulary",
-          "The even part is summed over the vocabulary, not averaged: it weighs V times too much.",
+          "The even part is summed over the vocabulary, not averaged: its weight is V times too large.",
           "Which share does each token get?",
           edit("log_p.mean(dim=-1)", "log_p.sum(dim=-1)")),
     wrong("others_only",
-          "The share goes to the other V - 1 tokens only, as some write it. Here each of the V tokens gets smoothing "
-          "/ V, the target as well.",
+          "The smoothing goes to the other V - 1 tokens only, as some define it. Here each of the V tokens gets "
+          "smoothing / V, the target included.",
           "By what is the smoothing divided in the formula?",
           edit("- smoothing * log_p.mean(dim=-1)",
                "- smoothing * (log_p.sum(dim=-1) - wanted) / (log_p.size(-1) - 1)")),
@@ -99,7 +99,7 @@ MISTAKES = [
           edit("smoothing * log_p.mean(dim=-1)",
                "smoothing * (log_p.sum(-1) - wanted - log_p[..., PAD]) / (log_p.size(-1) - 2)")),
     wrong("not_on_pad",
-          "PAD gets no share of the smoothing. Some do it so; the formula above, as PyTorch, gives each of the V "
+          "PAD gets none of the smoothing. Some define it so; the formula above, like PyTorch, gives each of the V "
           "tokens the same.",
           "Over how many tokens is the smoothing spread?",
           edit("log_p.mean(dim=-1)", "log_p[..., 1:].mean(dim=-1)")),
@@ -121,7 +121,7 @@ MISTAKES = [
           "What is the logarithm of a softmax that underflows, and which function never computes it?",
           edit("logits.log_softmax(dim=-1)", "logits.softmax(dim=-1).log()")),
     wrong("softmax_over_places",
-          "The softmax runs over the places, not over the vocabulary.",
+          "The softmax runs over the positions, not over the vocabulary.",
           "Which dimension holds the vocabulary?",
           edit("log_softmax(dim=-1)", "log_softmax(dim=1)")),
     wrong("softmax_twice",
@@ -136,7 +136,7 @@ MISTAKES = [
               log_p = logits
               """)),
     wrong("transposed",
-          "Logits and targets were put in line in different orders: each target meets the logits of another place.",
+          "Logits and targets were flattened in different orders: a target meets the logits of a different position.",
           "Which order has `transpose(...).reshape(...)`, and which has `flatten`?",
           source("""
               import torch.nn.functional as F
@@ -151,7 +151,7 @@ MISTAKES = [
           edit("return loss[target != PAD].mean()", "return loss[target != PAD].mean().detach()")),
     wrong("until_the_first_pad",
           "A sentence counts until its first PAD only.",
-          "Which places does the text leave out: those behind a PAD, or those that are PAD?",
+          "Which positions are left out: those after a PAD, or those that are PAD?",
           edit("loss[target != PAD]", "loss[(target != PAD).cumprod(dim=1) > 0]")),
     wrong("view",
           "It fails for a target that is a part of another tensor, as `shift` gives it.",

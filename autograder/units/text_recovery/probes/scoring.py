@@ -153,7 +153,7 @@ def _pairs(found: object) -> list[tuple[str | None, str | None]]:
     return [(a, b) for a, b in found]
 
 
-_KINDS = ("case", "sign", "function word", "form", "word")
+_KINDS = ("case", "punctuation", "function word", "form", "word")
 
 
 @probe("text_recovery/error_kinds", results="mistakes of the kind *")
