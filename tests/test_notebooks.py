@@ -49,8 +49,8 @@ def grades_training(unit: Unit) -> bool:
     return "timeout" in manifest.read(unit).limits
 
 
-# Of given code: steps or tokens of training, or the seconds that it may take. With fewer
-# tokens than these, a model hardly ever writes EOS, and decoding takes long.
+# Of given code: steps or tokens of training, or the seconds that it may take. Trained
+# on fewer tokens, a model hardly ever writes EOS, and decoding takes long.
 STEPS = re.compile(r"\b(steps(?:: int)?|STEPS)( ?= ?)\d+")
 TOKENS = re.compile(r"_TOKENS = [\d_]+")
 SECONDS = re.compile(r"\bSECONDS = [\d.]+")
@@ -72,7 +72,7 @@ def shortened(path: Path, folder: Path, solved: Collection[str] | None = None) -
             cell.source = answers[name] if name in solved else cell.source
         elif cell.cell_type == "code" and not mark:
             cell.source = STEPS.sub(r"\1\g<2>12", cell.source)
-            cell.source = TOKENS.sub("_TOKENS = 60_000", cell.source)
+            cell.source = TOKENS.sub("_TOKENS = 120_000", cell.source)
             cell.source = SECONDS.sub("SECONDS = 1.0", cell.source)
     nbformat.write(notebook, folder / path.name)
     return folder / path.name
