@@ -94,7 +94,7 @@ from autograder.library.text import (
     tokenize_13a,
 )
 from autograder.units.text_recovery.library import pictures
-from autograder.units.text_recovery.library.meter import Meter
+from autograder.units.text_recovery.library.meter import TokenMeter
 from autograder.units.text_recovery.library.project import Project
 
 # False: what earlier units built comes from the course, and is correct. True: from your
@@ -307,7 +307,7 @@ def train(
     model: nn.Module,
     tokenizer,
     corpus: corpora.Corpus,
-    meter: Meter,
+    meter: TokenMeter,
     settings: dict,
     seed: int,
     loss_function: Callable[[Tensor, Tensor], Tensor] = reversal.masked_loss,
@@ -367,13 +367,14 @@ BASELINE_TOKENS = 250_000
 def train_the_baseline():
     global model, tokenizer
     if not BASELINE.is_file():
-        started, meter = time.perf_counter(), Meter(BASELINE_TOKENS)
+        started, meter = time.perf_counter(), TokenMeter(BASELINE_TOKENS)
         model, tokenizer = build(SETTINGS, corpus, seed=0)
         print(f"{parameters(model):,} parameters, {len(tokenizer):,} tokens")
         train(model, tokenizer, corpus, meter, SETTINGS, seed=0)
         save(BASELINE, model, tokenizer, corpus=corpus.name, level=LEVEL)
         seconds = time.perf_counter() - started
         print(f"{meter.seen:,} target tokens in {seconds:.0f} seconds")
+    # Whole words are not cut any further, so any `segment` will do.
     model, tokenizer = load(BASELINE, encoder_decoder, segment=list)
     model = model.to(WHERE)
     sources, originals = zip(*corpus.dev, strict=True)
@@ -389,7 +390,7 @@ def train_the_baseline():
 # ### Read twenty outputs
 #
 # A score says *how many* mistakes there are and never *which*. So read before you
-# build. Here are the first twenty outputs that are not what they should be.
+# build. Here are the first twenty outputs that differ from the original.
 
 # %%
 @demo
@@ -962,8 +963,8 @@ def the_floor():
 #
 # ## B4. BLEU
 #
-# There are many good sentences, and we have one reference. BLEU (Papineni et al. 2002,
-# section 2) counts what output and reference share: words, pairs, triples and
+# A source has many good restorations, and we have one reference. BLEU (Papineni et
+# al. 2002, section 2) counts what output and reference share: words, pairs, triples and
 # quadruples. It gives one number for a whole **corpus**.
 #
 # The candidate `the the the the the the the` and the reference `the cat is on the mat`
@@ -2073,7 +2074,7 @@ def train_smoothed(
     model: nn.Module,
     tokenizer,
     corpus: corpora.Corpus,
-    meter: Meter,
+    meter: TokenMeter,
     settings: dict,
     seed: int,
 ) -> None:
@@ -2122,9 +2123,9 @@ def reference_runs():
 
 
 # %% [markdown]
-# A line of the log gives BLEU on dev with its 95 % interval, and the difference to the
-# run that it is compared with, with the interval of a paired bootstrap. A run that does
-# not yet beat the inserter is marked as too short, because it says nothing.
+# Each line of the log gives BLEU on dev and the difference from the run that it is
+# compared with, both with 95 % intervals. A run that does not yet beat the inserter is
+# marked as too short, because it says nothing.
 #
 # In all cells below, the hypothesis is empty and the runner waits for yours: write it
 # between the quotation marks, and run the cell. A run that is in the log is only shown
