@@ -1949,6 +1949,7 @@ def mistakes_of(outputs: Sequence[str], originals: Sequence[str]) -> list[int]:
     return [found[kind] for kind in KINDS]
 
 
+# %%
 @demo
 def mistakes_by_kind():
     sources, originals = zip(*corpus.dev[:200], strict=True)
@@ -1958,7 +1959,7 @@ def mistakes_by_kind():
         "baseline": recover(model, tokenizer, sources, greedy),
     }
     bars = {name: mistakes_of(texts, originals) for name, texts in outputs.items()}
-    pictures.mistakes(KINDS, bars, len(originals), "6.2")
+    pictures.mistakes(KINDS, bars, len(originals), number="6.2")
 
 
 # %% [markdown]
@@ -2230,7 +2231,7 @@ def my_runs():
         _, originals = zip(*project.dev, strict=True)
         runs = ("reference", "subwords")
         kinds = {name: mistakes_of(project.texts(name), originals) for name in runs}
-        pictures.mistakes(KINDS, kinds, len(originals), "6.7")
+        pictures.mistakes(KINDS, kinds, len(originals), number="6.7")
 
 
 # %% [markdown]
