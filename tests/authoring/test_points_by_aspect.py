@@ -38,7 +38,7 @@ SHARES = [
     # Gradients are recorded for nothing.
     ("since_2017/generate", "gradients", 75, 90),
     ("sequence_reversal/greedy_decode", "gradients", 80, 95),
-    ("text_recovery/beam_sentence", "gradients", 75, 95),
+    ("text_recovery/beam_sentence", "gradients", 65, 85),
     # They are not recorded afterwards, or are although somebody switched that off.
     ("since_2017/generate", "gradients_switched_on", 75, 90),
     # A bias is missing, or a parameter is there for nothing.
