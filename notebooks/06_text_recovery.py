@@ -464,11 +464,11 @@ def my_kinds():
 #
 # The determiners come first, and most of them cannot be known: *his bracelet* and *the
 # bracelet* leave the same source, so the model takes what is frequent. No model can
-# cure that, but *a strange portraits* it should know: a longer run should lower this
-# number, and if it does not, I was wrong. Lost and repeated words are the model's own
-# fault, since they are in the source: "bow" became "Victoria Victoria Victoria". Rare
-# words are hardly trained as embeddings of their own, so I would try subwords, and
-# count the mistakes of this kind before and after.
+# cure that. But it could know that *a strange portraits* is wrong, so a longer run
+# should lower this count; if it does not, I was mistaken. Lost and repeated words are
+# the model's own fault, since they are in the source: "bow" became "Victoria Victoria
+# Victoria". Rare words are hardly trained as embeddings of their own, so I would try
+# subwords, and count the mistakes of this kind before and after.
 # ### END SOLUTION
 
 # %% [markdown]
@@ -1599,9 +1599,10 @@ check("text_recovery/beam_sentence", beam_sentence)
 # hypotheses and to the stop rule. Which prefixes stay live is still decided by raw
 # scores, because all live prefixes have the same length.
 #
-# Mind one thing that was harmless before. By raw scores, whatever an ended hypothesis
-# pushes out of the beam is worse than it and stays so. With $\alpha > 0$ a longer text
-# can overtake, so ended hypotheses really must leave the beam.
+# Mind one thing that was harmless before. An ended hypothesis that is left in the beam
+# pushes out a prefix with a worse raw score, and a raw score never recovers. With
+# $\alpha > 0$ a longer text can overtake, so ended hypotheses really must leave the
+# beam.
 #
 # ### Exercise 6.12 - beam search
 #
@@ -1968,7 +1969,7 @@ def mistakes_by_kind():
 # with 38. `form` is empty because level 2 leaves the inflected forms in the source; at
 # level 3 it fills up. Now compare with your marks. Agreement (*ladders is rusty*) and
 # the order of clauses are no kinds of their own here: they hide under "function word"
-# and "word". A program counts only what somebody has defined.
+# and "word". A program counts only what its author has defined.
 #
 # ## B8. Inside a trained model
 #
