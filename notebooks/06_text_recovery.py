@@ -28,7 +28,7 @@
 # - to say *which* mistakes a model makes, not only how many;
 # - to run experiments on a budget, and to report them honestly.
 #
-# *About 8 hours · short path about 3: exercises 6.5, 6.6, 6.7, 6.9, 6.13, 6.14, 6.15*
+# *About 8 hours · short path about 2½: exercises 6.2, 6.4, 6.5, 6.9, 6.13, 6.14, 6.15*
 #
 # *15 exercises and three questions in words · 100 points; while the computer trains,
 # you can go on reading.* The short path carries the story: read the rest, and come back
