@@ -1,0 +1,150 @@
+"""Small models of published architectures, with logits that another library computed.
+
+``python assets/likeness.py`` drew their weights, and the package transformers computed
+the logits; the file keeps both, so that a comparison does not need the package.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import safe_open
+from torch import Tensor
+
+SHIPPED = Path(__file__).with_suffix(".safetensors")
+SIZES = {"vocab_size": 50, "d_model": 32, "num_heads": 4, "num_kv_heads": 2,
+         "num_layers": 2, "d_ff": 48}  # fmt: skip
+D_K, WINDOW, EXPERTS, TOP_K = 8, 4, 4, 2
+# By kind: its classes' name in transformers, its angles' base, what its configuration
+# adds to the sizes.
+KINDS: Mapping[str, tuple[str, float, dict[str, Any]]] = {
+    "llama": ("Llama", 1e4, {}),
+    "qwen3": ("Qwen3", 1e6, {}),
+    "mistral": ("Mistral", 1e4, {"sliding_window": WINDOW}),
+    "mixtral": ("Mixtral", 1e6, {
+        "sliding_window": None, "num_local_experts": EXPERTS,
+        "num_experts_per_tok": TOP_K,
+    }),
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Likeness:
+    """A model as numbers.
+
+    Args:
+        weights: by their names in a published Llama; a router and its experts by those
+            in a published Qwen3 (``mlp.gate``, ``mlp.experts.0.up_proj``).
+        ids: what it was shown, `(B, L)`.
+        logits: what it made of them, `(B, L, V)`.
+    """
+
+    weights: Mapping[str, Tensor]
+    ids: Tensor
+    logits: Tensor
+
+    def gap(self, logits: Tensor) -> float:
+        """The largest absolute difference to the model's own logits."""
+        return (logits - self.logits).abs().max().item()
+
+
+def stored(kind: str) -> Likeness:
+    """The weights of a kind, and the logits that transformers computed from them.
+
+    Args:
+        kind: ``"llama"``, ``"qwen3"``, ``"mistral"`` or ``"mixtral"``.
+    """
+    with safe_open(SHIPPED, framework="pt") as file:
+        found = {
+            name.removeprefix(f"{kind}/"): file.get_tensor(name)
+            for name in file.keys()  # noqa: SIM118  (it is no dict)
+            if name.startswith(f"{kind}/")
+        }
+    ids, logits = found.pop("ids"), found.pop("logits")
+    return Likeness({n: w.float() for n, w in found.items()}, ids, logits)
+
+
+def live(kind: str) -> Tensor | None:
+    """Logits that an installed transformers computes now; None: there is none."""
+    try:
+        import transformers
+    except ImportError:
+        return None
+    name, base, more = KINDS[kind]
+    sizes = {
+        "vocab_size": SIZES["vocab_size"], "hidden_size": SIZES["d_model"],
+        "intermediate_size": 2 * SIZES["d_ff"] // 3, "head_dim": D_K,
+        "num_hidden_layers": SIZES["num_layers"],
+        "num_attention_heads": SIZES["num_heads"],
+        "num_key_value_heads": SIZES["num_kv_heads"],
+    }  # fmt: skip
+    config = getattr(transformers, f"{name}Config")(
+        **sizes, **more, rms_norm_eps=1e-6, tie_word_embeddings=True,
+        rope_parameters={"rope_type": "default", "rope_theta": base},
+        attn_implementation="eager",
+    )  # fmt: skip
+    model = getattr(transformers, f"{name}ForCausalLM")(config).eval()
+    known = stored(kind)
+    model.load_state_dict(_in_memory(known.weights))
+    with torch.no_grad():
+        logits: Tensor = model(known.ids).logits
+    return logits
+
+
+def _in_memory(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """As transformers keeps them: logits' weights twice, all experts in one tensor."""
+    kept = {"lm_head.weight": weights["model.embed_tokens.weight"]}
+    experts: dict[str, dict[str, list[Tensor]]] = {}
+    for name, weight in weights.items():
+        block, _, part = name.partition(".experts.")
+        if part:  # "0.gate_proj.weight"; they come in order
+            matrices = experts.setdefault(block, {"gate": [], "up": [], "down": []})
+            matrices[part.split(".")[1].removesuffix("_proj")].append(weight)
+        else:
+            kept[name] = weight
+    for block, matrices in experts.items():
+        gate, up, down = (torch.stack(every) for every in matrices.values())
+        kept[f"{block}.experts.gate_up_proj"] = torch.cat((gate, up), dim=1)
+        kept[f"{block}.experts.down_proj"] = down
+    return kept
+
+
+def mistaken(weights: Mapping[str, Tensor]) -> dict[str, dict[str, Tensor]]:
+    """By mistake in attention: weights with which correct code gives its results."""
+    heads, groups = SIZES["num_heads"], SIZES["num_kv_heads"]
+    in_turn = torch.arange(heads).view(-1, groups).T.flatten()  # 0, 2, 1, 3
+    back = in_turn.argsort()
+
+    def neighbours(w: Tensor) -> Tensor:
+        return w.unflatten(0, (-1, D_K // 2, 2)).transpose(1, 2).flatten(0, 2)
+
+    def heads_moved(w: Tensor) -> Tensor:
+        return w.unflatten(0, (heads, D_K))[back].flatten(0, 1)
+
+    def louder(w: Tensor) -> Tensor:
+        return w * D_K**0.5
+
+    changes = {  # by the end of a name; norms of queries and keys are Qwen3's
+        "rotated in neighbouring pairs": dict.fromkeys(
+            ("q_proj.weight", "k_proj.weight", "q_norm.weight", "k_norm.weight"),
+            neighbours,
+        ),
+        "scores not divided by the root of d_k": dict.fromkeys(
+            ("q_proj.weight", "q_norm.weight"), louder
+        ),
+        "key heads dealt out in turn": {
+            "q_proj.weight": heads_moved,
+            "o_proj.weight": lambda w: heads_moved(w.T).T,
+        },
+    }
+    return {
+        mistake: {
+            name: next((f(w) for end, f in by_end.items() if name.endswith(end)), w)
+            for name, w in weights.items()
+        }
+        for mistake, by_end in changes.items()
+    }
