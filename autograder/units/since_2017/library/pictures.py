@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from statistics import fmean
 from typing import Any
 
 from torch import Tensor
@@ -134,7 +135,7 @@ def sinks(mean: Tensor) -> None:
     show(
         figure,
         f"Mean attention maps; the weight of the first byte is, for {'; '.join(said)}.",
-        "7.7",
+        "7.11",
         "Mean attention weights of each head, over 100 windows.",
     )
 
@@ -151,7 +152,7 @@ def exchanges(curves: Mapping[str, tuple[Sequence[float], Sequence[float]]]) -> 
     axes.legend()
     said = told.curves({name: losses for name, (_, losses) in curves.items()})
     caption = "One part at a time exchanged for its ancestor of 2017."
-    show(figure, f"Training loss over CPU seconds. {said}", "7.8", caption)
+    show(figure, f"Training loss over CPU seconds. {said}", "7.12", caption)
 
 
 def positions(lengths: Sequence[int], losses: Mapping[str, Sequence[float]]) -> None:
@@ -165,4 +166,63 @@ def positions(lengths: Sequence[int], losses: Mapping[str, Sequence[float]]) -> 
     axes.legend()
     caption = "Four kinds of positions, on windows longer than those in training."
     show(figure, f"Loss at {', '.join(map(str, lengths))} bytes. {told.curves(losses)}",
-         "7.9", caption)  # fmt: skip
+         "7.13", caption)  # fmt: skip
+
+
+def largest_scores(curves: Mapping[str, Sequence[float]]) -> None:
+    """The largest score on new text, every tenth step."""
+    caption = "The largest score while training, with and without norms."
+    _every_tenth(curves, "largest score", "7.7", caption)
+
+
+def windows(lengths: Sequence[int], losses: Mapping[str, Sequence[float]]) -> None:
+    """Loss on new text by the number of bytes that are read at a time."""
+    figure, axes = style.subplots(height=2.6, width=6.0)
+    for (name, values), colour, line in zip(
+        losses.items(), (ORANGE, BLUE), ("--", "-"), strict=True
+    ):
+        axes.plot(lengths, values, line, marker="o", color=colour, label=name)
+    axes.set(xlabel="bytes read at a time", title="loss on new text")
+    axes.set_xticks(lengths, lengths)
+    axes.legend()
+    caption = f"Trained at {lengths[0]} bytes, measured at longer texts."
+    show(figure, f"Loss at {', '.join(map(str, lengths))} bytes. {told.curves(losses)}",
+         "7.8", caption)  # fmt: skip
+
+
+def loads(curves: Mapping[str, Sequence[float]]) -> None:
+    """The share of the least used expert of any block, every tenth step."""
+    caption = "The least used of four experts; dotted: an even load."
+    _every_tenth(curves, "share of the least used expert", "7.9", caption, even=0.25)
+
+
+def optimizers(curves: Mapping[str, Sequence[float]]) -> None:
+    """Training loss over steps, a mean of ten."""
+    tenths = {
+        name: [fmean(losses[i : i + 10]) for i in range(0, len(losses), 10)]
+        for name, losses in curves.items()
+    }
+    caption = "Two optimizers, equal weights and batches."
+    _every_tenth(tenths, "training loss", "7.10", caption)
+
+
+def _every_tenth(
+    curves: Mapping[str, Sequence[float]],
+    title: str,
+    number: str,
+    caption: str,
+    even: float | None = None,
+) -> None:
+    """Two curves over steps, of which each tenth is known."""
+    figure, axes = style.subplots(height=2.6, width=6.0)
+    for (name, values), colour, line in zip(
+        curves.items(), (ORANGE, BLUE), ("--", "-"), strict=True
+    ):
+        steps = range(0, 10 * len(values), 10)
+        axes.plot(steps, values, line, color=colour, label=name)
+    if even is not None:
+        axes.axhline(even, **style.DOTTED)
+    axes.set(xlabel="steps", title=title)
+    axes.legend()
+    alt = f"{title.capitalize()} over steps. {told.curves(curves)}"
+    show(figure, alt, number, caption)

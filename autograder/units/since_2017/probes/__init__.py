@@ -5,6 +5,7 @@ from autograder.units.since_2017.probes import (  # noqa: F401  (they register)
     clinic,
     layers,
     parts,
+    today,
     training,
     writing,
 )

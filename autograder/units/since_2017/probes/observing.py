@@ -81,7 +81,7 @@ def unmoved(module: nn.Module, output: torch.Tensor, inputs: Inputs) -> str:
     (output * pull).sum().backward()
     named = dict(module.named_parameters())
     still = [n for n, p in named.items() if p.grad is None or not p.grad.any()]
-    return listed(still)
+    return listed(sorted(still))
 
 
 def who_moves(call: Call, x: torch.Tensor, before: torch.Tensor) -> torch.Tensor:
