@@ -978,9 +978,9 @@ check("since_2017/language_model", LanguageModel)
 # cell loads the weights into your model by the names of the table. Where the library is
 # installed (`pip install transformers`), it computes its logits once more.
 #
-# A small difference proves something only if mistakes make a large one. So the cell also
-# changes the weights in such a way that correct code gives the logits of three popular
-# mistakes.
+# A small difference proves something only if mistakes make a large one. So the cell
+# also changes the weights in such a way that correct code gives the logits of three
+# popular mistakes.
 
 
 # %%
@@ -990,7 +990,7 @@ def llama_name(name: str) -> str:
         "embedding": "model.embed_tokens", "norm": "model.norm",
         "blocks": "model.layers", "attention": "self_attn", "feed_forward": "mlp",
         "norm1": "input_layernorm", "norm2": "post_attention_layernorm",
-        "router": "gate",  # of section "Experts"
+        "router": "gate",  # of a mixture of experts
     }  # fmt: skip
     parts = [renamed.get(part, part) for part in name.split(".")]
     return ".".join(re.sub("^w_(.*)", r"\1_proj", part) for part in parts)
@@ -1260,12 +1260,13 @@ def small_model(**parts: Callable[[], nn.Module]) -> nn.Module:
 # queries and one for the keys of each head, applied before the rotation.
 #
 # **Example.** `QKNormAttention(16, 4, 2)` has two more parameters than
-# `CausalAttention(16, 4, 2)`: `q_norm.weight` and `k_norm.weight`, each of shape `(4,)`.
+# `CausalAttention(16, 4, 2)`: `q_norm.weight` and `k_norm.weight`, each of shape
+# `(4,)`.
 #
 # <details><summary>Contract</summary>
 #
-# - Submodules `w_q`, `w_k`, `w_v`, `w_o`, `q_norm`, `k_norm`; attributes as in
-#   `CausalAttention`.
+# - Submodules `w_q`, `w_k`, `w_v`, `w_o`, `q_norm`, `k_norm`.
+# - Attributes `num_heads`, `num_kv_heads` and `base`, as in `CausalAttention`.
 # - All heads share one norm for queries and one for keys, each of size `d_k`.
 # - Values are neither normalised nor rotated.
 #
@@ -1360,8 +1361,8 @@ def against_a_qwen3():
 # them in $2 d_k$ parameters, and they are no longer a side effect of all the others.
 #
 # What does it buy? Two small models start from the same matrices and see the same
-# batches, at three times the learning rate that we use elsewhere. The figure follows the
-# largest score on text that neither of them trains on.
+# batches, at three times the learning rate that we use elsewhere. The figure follows
+# the largest score on text that neither of them trains on.
 
 
 # %% folded=true
@@ -1412,9 +1413,9 @@ def the_largest_score():
 
 
 # %% [markdown]
-# With the norms the largest score stays several times smaller, with every seed that we
-# tried. The loss is another matter: it is lower with the norms for some seeds and
-# learning rates, and higher for others, because a model of this size does not diverge
+# With the norms the largest score stays about three to six times smaller, with each of
+# the five seeds that we tried. The loss is another matter: it is lower with the norms
+# for some seeds and higher for others, because a model of this size does not diverge
 # without them either. QK-norm is a safety measure for large models, and it costs two
 # vectors of weights per layer.
 #
@@ -1424,9 +1425,9 @@ def the_largest_score():
 # most of the time, so most layers can do with a **sliding window**: each position sees
 # itself and the $w - 1$ positions before it (Beltagy et al. 2020; Jiang et al. 2023,
 # section 2, Mistral 7B with $w$ = 4,096). A layer with a window keeps the keys and
-# values of $w$ positions and forgets older ones. Information still travels further: each
-# layer passes it on by up to $w - 1$ positions. Gemma 3 (Gemma Team 2025, section 2)
-# places five such *local* layers before each *global* one, with $w$ = 1,024.
+# values of $w$ positions and forgets older ones. Information still travels further:
+# each layer passes it on by up to $w - 1$ positions. Gemma 3 (Gemma Team 2025, section
+# 2) places five such *local* layers before each *global* one, with $w$ = 1,024.
 #
 # ### Exercise 7.21 - the mask of a window
 #
@@ -1501,8 +1502,8 @@ check("since_2017/window_mask", window_mask)
 #
 # *time ~6 min · difficulty 1/5 · 2 points*
 #
-# **Task.** Return how many bytes the cache of one text takes. `windows` has an entry for
-# each layer: its window, or `None` for a global layer.
+# **Task.** Return how many bytes the cache of one text takes. `windows` has an entry
+# for each layer: its window, or `None` for a global layer.
 #
 # **Example.** `cache_bytes([None, 4], length=10, num_kv_heads=2, d_k=8)` is 896: the
 # first layer keeps 10 positions, the second one 4, each with 2 keys and 2 values of 8
@@ -1574,8 +1575,10 @@ def five_to_one():
     mixed = [None if layer % 6 == 5 else 1024 for layer in range(62)]
     for length in (1024, 8192, 131_072):
         sizes = [cache_bytes(w, length, 16, 128) for w in ([None] * 62, mixed)]
-        print(f"{length:>7,} tokens: all global {sizes[0] / 2**30:5.2f} GiB, 5 local to "
-              f"1 global {sizes[1] / 2**30:5.2f} GiB ({sizes[1] / sizes[0]:.0%})")  # fmt: skip
+        print(
+            f"{length:>7,} tokens: all global {sizes[0] / 2**30:5.2f} GiB, "
+            f"5 to 1 {sizes[1] / 2**30:5.2f} GiB ({sizes[1] / sizes[0]:.0%})"
+        )
 
 
 # %% [markdown]
@@ -1639,7 +1642,7 @@ def longer_texts():
 
 # %% [markdown]
 # Without a window, the loss rises with the length: rotary positions alone do not carry
-# over to distances that training never showed (section 12). With a window no such
+# over to distances that training never showed. With a window no such
 # distance exists, so the loss even *falls*, since longer texts have fewer bytes without
 # any past. At the training length the two are close. That is at this size and on
 # sentences that are short; a model that has to look up a name 10,000 tokens back needs
@@ -1650,10 +1653,10 @@ def longer_texts():
 #
 # A feed-forward network that is twice as wide knows more, and costs twice as much for
 # every token. A **mixture of experts** has several networks and a *router*, which picks
-# a few of them for each token (Shazeer et al. 2017). The parameters grow with the number
-# of experts, while the computing per token grows with the number of experts that are
-# *picked*. Mixtral (Jiang et al. 2024, section 2.1) picks 2 of 8; DeepSeek-V3 picks 8 of
-# 256, and one more that is always on.
+# a few of them for each token (Shazeer et al. 2017). The parameters grow with the
+# number of experts, while the computing per token grows with the number of experts that
+# are *picked*. Mixtral (Jiang et al. 2024, section 2.1) picks 2 of 8; DeepSeek-V3 picks
+# 8 of 256, and one more that is always on.
 #
 # The router is a linear layer with one logit per expert. The $k$ largest logits of a
 # token win, and a softmax over *these* gives the weights of the experts' outputs:
@@ -1665,8 +1668,8 @@ def longer_texts():
 #
 # *time ~8 min · difficulty 2/5 · 2 points*
 #
-# **Task.** Return the weight of each expert: a softmax over the `top_k` largest logits of
-# each token, and 0 for all other experts.
+# **Task.** Return the weight of each expert: a softmax over the `top_k` largest logits
+# of each token, and 0 for all other experts.
 #
 # **Example.** `route(torch.tensor([1.0, 3.0, 0.0, 3.0]), 2)` is `[0, 0.5, 0, 0.5]`.
 #
@@ -1812,11 +1815,11 @@ check("since_2017/mixture", MixtureOfExperts)
 # %%
 @demo
 def against_a_mixtral():
-    def model(top_k: int = 2, base: float = 1e6) -> nn.Module:
-        made = LanguageModel(**likeness.SIZES, base=base)
+    def model(top_k: int) -> nn.Module:
+        made = LanguageModel(**likeness.SIZES, base=1e6)
         return exchanged(made, feed_forward=lambda: MixtureOfExperts(32, 48, 4, top_k))
 
-    compare("mixtral", model(), {
+    compare("mixtral", model(2), {
         "one expert per token": model(1), "three experts per token": model(3),
     })  # fmt: skip
 
@@ -1907,9 +1910,9 @@ check("since_2017/load_balance", load_balance)
 
 
 # %% folded=true
-# @title The logits of all routers of a model, and how much each expert is used
+# @title How much each expert is used while a mixture is trained
 def routers_of(model: nn.Module) -> list[Tensor]:
-    """Filled with the logits `(B, L, E)` of each router whenever the model is called."""
+    """A list with the logits `(B, L, E)` of each router when the model is called."""
     kept = []
     for number, block in enumerate(model.blocks):
         kept.append(torch.zeros(1, 1, 4))
@@ -1924,56 +1927,67 @@ def load_of(logits: Tensor) -> Tensor:
     return (route(logits.flatten(0, -2), 2) > 0).float().mean(dim=0) / 2
 
 
+def mixture_trained(name: str, factor: float) -> list[float]:
+    """The share of the least used expert during training; prints what else is known."""
+    model = small_model(feed_forward=lambda: MixtureOfExperts(32, 48, 4))
+    logits = routers_of(model)
+    run = trials.train(
+        model, STEPS_OF_EXPERTS, SEED,
+        extra=lambda: factor * sum(load_balance(each, 2) for each in logits),
+        watch=lambda: min(load_of(each).min().item() for each in logits),
+    )  # fmt: skip
+    print(f"{name:<15} {run}")
+    for number, load in enumerate(map(load_of, logits)):
+        shares = ", ".join(f"{share:.0%}" for share in load)
+        print(f"    block {number}: the four experts' shares are {shares}")
+    return run.watched
+
+
 # %%
+STEPS_OF_EXPERTS = 300
+
+
 @demo
 def experts_compared():
-    print(f"{'dense':<15} {trials.train(small_model(), 300, SEED)}")
-
-    def least_used(name: str, factor: float) -> list[float]:
-        model = small_model(feed_forward=lambda: MixtureOfExperts(32, 48, 4))
-        logits = routers_of(model)
-        run = trials.train(
-            model, 300, SEED, watch=lambda: min(load.min().item() for load in map(load_of, logits)),
-            extra=lambda: factor * sum(load_balance(each, 2) for each in logits),
-        )  # fmt: skip
-        print(f"{name:<15} {run}")
-        for number, load in enumerate(map(load_of, logits)):
-            shares = ", ".join(f"{share:.0%}" for share in load)
-            print(f"    block {number}: the four experts' shares are {shares}")
-        return run.watched
-
+    dense = small_model()
+    print(f"{'dense':<15} {trials.train(dense, STEPS_OF_EXPERTS, SEED)}")
     pictures.loads({
-        "without": least_used("without", 0.0),
-        "with balancing": least_used("with balancing", 0.01),
+        "without": mixture_trained("without", 0.0),
+        "with balancing": mixture_trained("with balancing", 0.01),
     })  # fmt: skip
 
 
 # %% [markdown]
-# Without the balancing loss the load is uneven: at some time in training, one expert of a
-# block gets only a few percent of the tokens. Which one it is, and whether it recovers,
-# depends on the seed. With the loss, each of them soon gets about a quarter.
+# Not quite. Without the balancing loss the load is uneven: at some time in training,
+# one expert of a block gets only a few percent of the tokens. Which one it is, and
+# whether it recovers, depends on the seed. With the loss, each of them soon gets about
+# a quarter.
 #
-# And what do experts buy? After 300 steps, nothing: the dense network of equal width has
-# the lower loss, and takes less time. An expert sees half of the tokens, so it has
-# learnt half as much, and the balancing loss has cost a little on top. EXPERTS-1000
+# And what do experts buy? After 300 steps, hardly anything: the three losses are close,
+# their order depends on the seed, and the dense network takes less time. Each expert
+# sees about half of the tokens, so it has had half as many chances to learn. After
+# 1,000 steps both mixtures were ahead with each seed that we tried, by 0.01 to 0.1
+# nats; set `STEPS_OF_EXPERTS` to see it. A dense network with as many parameters
+# as all experts together is better still, and on one CPU it is also faster. Experts pay
+# where computing is the limit and memory is not.
 #
 # ### An optimizer for matrices
 #
 # Adam treats a matrix as a list of numbers. But a layer multiplies by it, and what
 # matters there are its singular values. The updates of most layers are nearly of low
-# rank: a few directions get all of the step, and the others hardly move. **Muon** (Jordan
-# et al. 2024) takes the momentum of the gradient, $M = U S V^\top$, and replaces it by
-# $U V^\top$: the same directions, each with the same length of step. Kimi K2 was trained
-# by a variant of it (Kimi Team 2025, section 2.1).
+# rank: a few directions get all of the step, and the others hardly move. **Muon**
+# (Jordan et al. 2024) takes the momentum of the gradient, $M = U S V^\top$, and
+# replaces it by $U V^\top$: the same directions, each with the same length of step.
+# Kimi K2 was trained by a variant of it (Kimi Team 2025, section 2.1).
 #
-# A singular value decomposition in each step would be slow. A polynomial does almost the
-# same. For $X = U S V^\top$,
+# A singular value decomposition in each step would be slow. A polynomial does almost
+# the same. For $X = U S V^\top$,
 #
 # $$a X + b\,(X X^\top) X + c\,(X X^\top)^2 X = U\,(aS + bS^3 + cS^5)\,V^\top,$$
 #
-# so it leaves the directions alone and moves each singular value by the polynomial
-# $as + bs^3 + cs^5$. Repeated five times with $a = 3.4445$, $b = -4.7750$, $c = 2.0315$,
-# it brings all but the smallest ones close to 1. This is a **Newton-Schulz iteration**
+# so it leaves the directions alone and moves each singular value by the polynomial $as
+# + bs^3 + cs^5$. Repeated five times with $a = 3.4445$, $b = -4.7750$, $c = 2.0315$, it
+# brings all but the smallest ones close to 1. This is a **Newton-Schulz iteration**
 # with coefficients that were tuned for speed; it does not converge to 1, and need not.
 #
 # **Predict first.** Start from $s = 0.01$. Is it above or below 0.5 after five steps?
@@ -1982,11 +1996,11 @@ def experts_compared():
 #
 # *time ~12 min · difficulty 2/5 · 3 points*
 #
-# **Task.** Divide the matrix by its Frobenius norm plus `eps`, then apply the polynomial
-# `steps` times.
+# **Task.** Divide the matrix by its Frobenius norm plus `eps`, then apply the
+# polynomial `steps` times.
 #
-# **Example.** For the matrix `[[2.0, 0.0]]`, the singular value is 1 after the division.
-# With `steps=1` the result is `[[0.7010, 0.0]]`.
+# **Example.** For the matrix `[[2.0, 0.0]]`, the singular value is 1 after the
+# division. With `steps=1` the result is `[[0.7010, 0.0]]`.
 #
 # <details><summary>Contract</summary>
 #
@@ -2043,7 +2057,7 @@ def orthogonalise(update: Tensor, steps: int = 5, eps: float = 1e-7) -> Tensor:
 
 
 # %% check="since_2017/orthogonalise" points=3
-# Checks wide and tall matrices, several numbers of steps, tiny and huge ones, and zeros.
+# Checks wide and tall matrices, numbers of steps, small and large entries, and zeros.
 check("since_2017/orthogonalise", orthogonalise)
 
 
@@ -2060,14 +2074,15 @@ def singular_values():
 # %% [markdown]
 # Each column follows one singular value, and the fifth one begins at 0.01: after five
 # steps it is **above** 0.5. The first five columns end between 0.68 and 1.10, and only
-# the last one, which began a thousand times smaller than the first, is still on its way.
-# None of them settles at 1. The coefficients were chosen to lift small values fast,
-# since it hardly matters whether a direction gets 0.7 or 1.1 of a step.
+# the last one, which began a thousand times smaller than the first, is still on its
+# way. None of them settles at 1. The coefficients were chosen to lift small values
+# fast, since it hardly matters whether a direction gets 0.7 or 1.1 of a step.
 #
-# The optimizer around it is short: a running mean of the gradients, as in Adam, is mixed
-# with the newest one (Nesterov's momentum), and the result is orthogonalised. Only
-# matrices *inside* the blocks are treated like this. Embeddings and norms stay with
-# AdamW: a row of an embedding is the vector of one token and no part of a linear map.
+# The optimizer around it is short: a running mean of the gradients, as in Adam, is
+# mixed with the newest one (Nesterov's momentum), and the result is orthogonalised.
+# Only matrices *inside* the blocks are treated like this. Embeddings and norms stay
+# with AdamW: a row of an embedding is the vector of one token and no part of a linear
+# map.
 
 
 # %%
@@ -2113,13 +2128,13 @@ def muon_beside_adamw():
 
 
 # %% [markdown]
-# Both learning rates are the best of a small sweep. Muon ends lower with every seed that
-# we tried, by more than the seeds differ from each other. Its lead shrinks when both
-# train longer, and each of its steps takes a little more time, for the additional matrix
-# products. How much is left in large models is disputed: Liu et al. 2025 (Moonlight)
-# report that AdamW needs about twice the computing for the same loss, while Wen et al.
-# 2025, who tuned both with equal care, find 1.4 times for small models and 1.1 times for
-# one of 1.2 billion parameters.
+# Both learning rates are the best of a small sweep. Muon ends lower with every seed
+# that we tried, by more than the seeds differ from each other. Its lead shrinks when
+# both train longer, and each of its steps takes a little more time, for the additional
+# matrix products. How much is left in large models is disputed: Liu et al. 2025
+# (Moonlight) report that AdamW needs about twice the computing for the same loss, while
+# Wen et al. 2025, who tuned both with equal care, find 1.4 times for small models and
+# 1.1 times for one of 1.2 billion parameters.
 
 
 # %% [markdown]

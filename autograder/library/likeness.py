@@ -6,6 +6,7 @@ the logits; the file keeps both, so that a comparison does not need the package.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -120,13 +121,14 @@ def mistaken(weights: Mapping[str, Tensor]) -> dict[str, dict[str, Tensor]]:
     back = in_turn.argsort()
 
     def neighbours(w: Tensor) -> Tensor:
-        return w.unflatten(0, (-1, D_K // 2, 2)).transpose(1, 2).flatten(0, 2)
+        by_pair = w.view(-1, D_K // 2, 2, *w.shape[1:])
+        return by_pair.transpose(1, 2).reshape(w.shape)
 
     def heads_moved(w: Tensor) -> Tensor:
-        return w.unflatten(0, (heads, D_K))[back].flatten(0, 1)
+        return w.reshape(heads, D_K, -1)[back].reshape(w.shape)
 
     def louder(w: Tensor) -> Tensor:
-        return w * D_K**0.5
+        return w * math.sqrt(D_K)
 
     changes = {  # by the end of a name; norms of queries and keys are Qwen3's
         "rotated in neighbouring pairs": dict.fromkeys(

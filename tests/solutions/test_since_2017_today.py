@@ -168,3 +168,24 @@ def test_balancing_keeps_every_expert_at_work_and_without_it_the_load_is_uneven(
         shares = [UNIT["load_of"](router).min().item() for router in routers]
         least[factor] = min(shares)
     assert least[0.0] < 0.15 < least[0.01]
+
+
+@pytest.mark.slow
+@pytest.mark.long(80)
+def test_after_1000_steps_experts_are_ahead_of_equal_and_behind_total_width():
+    def loss(factor: float, **parts: object) -> float:
+        model = small_model(0, **parts)
+        routers = UNIT["routers_of"](model) if factor else []
+        balance = UNIT["load_balance"]
+        return trials.train(
+            model, 1000, 0,
+            extra=lambda: factor * sum(balance(r, 2) for r in routers),
+        ).loss  # fmt: skip
+
+    def experts() -> nn.Module:
+        return UNIT["MixtureOfExperts"](32, 48, 4)
+
+    dense = loss(0.0)
+    wide = loss(0.0, feed_forward=lambda: UNIT["SwiGLU"](32, 192))
+    mixtures = [loss(factor, feed_forward=experts) for factor in (0.0, 0.01)]
+    assert wide < min(mixtures) and max(mixtures) < dense

@@ -194,6 +194,24 @@ def test_rotary_clocks_tell_what_each_pair_adds(told):
     assert told[0][1].endswith("at distance 1: pair 0 0, pair 1 1.")
 
 
+def test_windows_tell_the_losses_at_both_ends(told):
+    losses = {"global": [1.88, 2.1, 2.52], "window of 8": [1.83, 1.81, 1.79]}
+    pictures("since_2017").windows((32, 64, 128), losses)
+    text = "global: from 1.88 to 2.52; window of 8: from 1.83 to 1.79."
+    assert told == [[f"Loss at 32, 64, 128 bytes. {text}"]]
+
+
+def test_curves_over_steps_are_told_by_their_ends(told):
+    unit = pictures("since_2017")
+    curves = {"AdamW": [4.0] * 10 + [2.0] * 10, "Muon": [4.0] * 10 + [1.5] * 10}
+    unit.optimizers(curves)
+    unit.loads({"without": [0.25, 0.03], "with balancing": [0.25, 0.21]})
+    unit.largest_scores({"without": [2.0, 30.0], "with QK-norm": [2.8, 7.0]})
+    assert "AdamW: from 4 to 2; Muon: from 4 to 1.5." in told[0][0]
+    assert "without: from 0.25 to 0.03" in told[1][0]
+    assert "with QK-norm: from 2.8 to 7" in told[2][0]
+
+
 def test_splits_tell_what_the_first_head_holds(told):
     numbers = 10 * torch.arange(4)[:, None] + torch.arange(6)
     good = numbers.view(4, 3, 2).transpose(0, 1)

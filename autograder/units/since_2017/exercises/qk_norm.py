@@ -135,8 +135,11 @@ MISTAKES = [
           "`base` has no influence: the angles have the base that `CausalAttention` uses by default.",
           "What is handed on to `super().__init__`?",
           edit("super().__init__(d_model, num_heads, num_kv_heads, base)",
-               "super().__init__(d_model, num_heads, num_kv_heads)"),
-          edit(_ANGLES, "rotary_angles(x.size(1), q.size(-1))", name="default_angles")),
+               "super().__init__(d_model, num_heads, num_kv_heads)")),
+    wrong("default_angles",
+          "The angles always have the base 10,000, whatever `base` is.",
+          "What is the fourth argument of `rotary_angles`?",
+          edit(_ANGLES, "rotary_angles(x.size(1), q.size(-1))")),
     wrong("no_rotation",
           "Nothing is rotated: the layer does not know the order of its past.",
           "Does a norm say anything about positions?",
@@ -145,6 +148,29 @@ MISTAKES = [
           "Positions see the future: there is no causal mask.",
           "What is `grouped_attention` given as its mask?",
           edit(", attention.causal_mask(x.size(1)))", ")")),
+    wrong("numbers_not_kept",
+          "`num_heads`, `num_kv_heads` or `base` is no attribute of your module, or holds another number.",
+          "Which attributes does `CausalAttention` set, and does your class call its `__init__`?",
+          source("""
+              class QKNormAttention(nn.Module):
+                  def __init__(self, d_model, num_heads, num_kv_heads, base=1e6, eps=1e-6):
+                      super().__init__()
+                      self.h, self.g, self.theta, d_k = num_heads, num_kv_heads, base, d_model // num_heads
+                      self.w_q = nn.Linear(d_model, num_heads * d_k, bias=False)
+                      self.w_k = nn.Linear(d_model, num_kv_heads * d_k, bias=False)
+                      self.w_v = nn.Linear(d_model, num_kv_heads * d_k, bias=False)
+                      self.w_o = nn.Linear(num_heads * d_k, d_model, bias=False)
+                      self.q_norm, self.k_norm = RMSNorm(d_k, eps), RMSNorm(d_k, eps)
+
+                  def forward(self, x):
+                      q = self.q_norm(mha.split_heads(self.w_q(x), self.h))
+                      k = self.k_norm(mha.split_heads(self.w_k(x), self.g))
+                      v = mha.split_heads(self.w_v(x), self.g)
+                      angles = rotary_angles(x.size(1), q.size(-1), base=self.theta)
+                      heads, _ = grouped_attention(
+                          rotate(q, angles), rotate(k, angles), v, attention.causal_mask(x.size(1)))
+                      return self.w_o(mha.merge_heads(heads))
+              """)),
     wrong("names_of_its_own",
           "The norms have other names than the contract gives them.",
           "Under which names do the weights come from a checkpoint?",

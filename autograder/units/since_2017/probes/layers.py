@@ -10,6 +10,7 @@ import torch
 from autograder.checks.probes import Inputs, Seen, options, probe, tensor
 from autograder.checks.probes.weights import BEGINNING, beginning, load_weights
 from autograder.units.since_2017.probes.observing import (
+    kept,
     module_answers,
     others,
     settled,
@@ -33,9 +34,7 @@ def attention_layer(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
     sizes = whole(inputs, "num_heads", "num_kv_heads")
     made = module_class(inputs["x"].size(-1), *sizes, **options(inputs))
     start, module = beginning(made, inputs), load_weights(made, inputs)
-    names = ("num_heads", "num_kv_heads", "base")
-    kept = [str(getattr(module, name, None)).removesuffix(".0") for name in names]
-    start |= {", ".join(names): ", ".join(kept)}
+    start |= kept(module, "num_heads", "num_kv_heads", "base")
     return module_answers(module, inputs) | start
 
 

@@ -65,6 +65,12 @@ def settled(module: nn.Module, call: Call, x: torch.Tensor) -> dict[str, object]
     }
 
 
+def kept(module: nn.Module, *names: str) -> dict[str, object]:
+    """The numbers that a module has as attributes, in a line."""
+    values = [str(getattr(module, name, None)).removesuffix(".0") for name in names]
+    return {", ".join(names): ", ".join(values)}
+
+
 def others(module: nn.Module, inputs: Inputs) -> str:
     """The names in the state dict beyond those that were loaded."""
     extras = [name for name in module.state_dict() if f"weights.{name}" not in inputs]

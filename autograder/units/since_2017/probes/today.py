@@ -10,22 +10,29 @@ from torch import nn
 
 from autograder.checks.probes import Inputs, Seen, kind, options, probe, tensor
 from autograder.checks.probes.weights import BEGINNING, beginning, load_weights
-from autograder.units.since_2017.probes.observing import module_answers, number, whole
+from autograder.units.since_2017.probes.observing import (
+    kept,
+    module_answers,
+    number,
+    whole,
+)
 
 
 @probe(
     "since_2017/qk_norm",
-    results="output; output moves with x; output of one row alone",
+    results="output; output moves with x; output of one row alone; "
+    "num_heads, num_kv_heads, base",
     calls="* afterwards",
     learning=f"{BEGINNING}; other parameters; parameters without a gradient; "
     "gradient of *",
     mode="output in training mode",
 )
 def qk_norm(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
-    """Who sees whom, and what the module does."""
+    """Who sees whom, what the module does, and the numbers that it keeps."""
     sizes = whole(inputs, "num_heads", "num_kv_heads")
     made = module_class(inputs["x"].size(-1), *sizes, **options(inputs))
     start, module = beginning(made, inputs), load_weights(made, inputs)
+    start |= kept(module, "num_heads", "num_kv_heads", "base")
     return module_answers(module, inputs) | start
 
 
@@ -80,7 +87,8 @@ def mixture(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
     made = module_class(inputs["x"].size(-1), *sizes, **options(inputs))
     start, module = beginning(made, inputs), load_weights(made, inputs)
     counts = [0] * sizes[1]
-    for index, expert in enumerate(module.experts):
+    experts: Any = module.experts
+    for index, expert in enumerate(experts):
         expert.register_forward_hook(_counting(counts, index))
     with torch.no_grad():
         module(inputs["x"])
