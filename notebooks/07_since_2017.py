@@ -2,61 +2,81 @@
 # # 7 · Since 2017
 #
 # *An optional unit, after the six.* You have built the Transformer of 2017. Open the
-# code of a language model of today, and you will find about the same machine, with most
-# of its screws replaced. This unit replaces them, one by one. At the end you have built
-# such a model, and a test shows that it computes what the `transformers` library
-# computes for a Llama with the same weights, to five digits.
+# code of a language model of today, and you will find much the same architecture with
+# most of its components replaced. This unit replaces them one by one, up to a model
+# whose logits are those of the `transformers` library's Llama with the same weights, to
+# five digits. Then it asks what each replacement is worth, and how a model that
+# continues text becomes one that answers.
 #
 # **You will learn**
 # - the parts that changed: RMSNorm, rotary positions, SwiGLU, grouped-query attention;
 # - what a cache of keys and values is, what it saves and what it costs in memory;
-# - how a token is chosen from logits: repetition penalty, temperature, min-p;
+# - what open models have added since: QK-norm, sliding windows, mixtures of experts,
+#   Muon;
+# - how a token is chosen from logits, and what is odd about the usual repetition
+#   penalty;
 # - to measure a language model: perplexity with a sliding window, bits per byte;
-# - AdamW and gradient clipping by hand, equal to PyTorch's;
-# - what each part buys at this size, measured, also where it buys nothing;
+# - what each part buys at this size, measured, including where it buys nothing;
+# - how reinforcement learning turns a base model into one that answers, and how a model
+#   games a careless reward;
 # - to write a test for cached decoding, where bugs hide best.
 #
-# *About 8 hours · short path about 3: exercises 7.1, 7.2, 7.3, 7.6, 7.7, 7.8, 7.9,
-# 7.10, 7.11*
+# *About 7½ hours · short path about 4: exercises 7.1, 7.2, 7.3, 7.6, 7.7, 7.8, 7.9,
+# 7.10, 7.20, 7.22, 7.23*
 #
-# *26 exercises and one question in words · 100 points; the whole notebook runs in about
-# five minutes on one core, half of it the training near the end.* The short path
+# *24 exercises and one question in words · 100 points; the whole notebook runs in about
+# eight minutes on one core, a third of it the training of section 10.* The short path
 # carries the story: read the rest, and come back to it.
 #
-# **Recap.** Unit 2 gave `attention.causal_mask(L)`: True where a query may look. Unit 3
-# gave `mha.split_heads(x, h)`, from `(B, L, h * d_k)` to `(B, h, L, d_k)`, and
-# `mha.merge_heads`, the way back. Unit 5 gave
-# `reversal.rate_factor(step, warmup, steps)`: warm-up, then cosine. We use them as they
-# are.
+# **Recap.** Unit 2 gave `attention.causal_mask(L)`: True where a query may attend. Unit
+# 3 gave `mha.split_heads(x, h)`, from `(B, L, h * d_k)` to `(B, h, L, d_k)`, and its
+# inverse, `mha.merge_heads`. Unit 5 gave `reversal.rate_factor(step, warmup, steps)`,
+# warm-up and then cosine decay, and a small encoder-decoder, `reversal.new_model()`,
+# that learns to reverse digits. We use them as they are.
 #
 # **Conventions of this unit**
 #
 # | name | meaning |
 # |---|---|
 # | `B`, `L` | texts in a batch, positions in a text |
-# | `d_model`, `d_k` | size of a vector at a position, and of one head's queries and keys |
+# | `d_model`, `d_k` | size of the vector at a position, and of one head's queries and keys |
 # | `h`, `g` (in code `num_heads`, `num_kv_heads`) | heads of queries; heads of keys and values |
 # | `V` | size of the vocabulary |
 # | mask | boolean, **`True` = may attend**, broadcastable to `(B, h, Lq, Lk)` |
-# | layers | pre-norm, without biases, without dropout; matrices start at random, and PyTorch's own start values will do |
+# | layers | pre-norm, without biases or dropout; PyTorch's default initialisation is fine |
 #
-# **2017 and today**, as one table. Most of its rows are exercises.
+# **Three ages of one machine.** Most rows of this table are exercises. The last column
+# has several entries per row, because the open models of 2025 and 2026 disagree. That
+# is worth noticing: what they all kept is settled, and the rest is still being tried.
 #
-# | part | Vaswani et al. 2017 | today | who proposed it |
+# | part | 2017 | LLaMA, 2023 | 2025/26 |
 # |---|---|---|---|
-# | place of the norm | after the sum | before the branch | Xiong et al. 2020 explain why |
-# | norm | LayerNorm | RMSNorm | Zhang and Sennrich 2019 |
-# | positions | sines, added to the input | rotations of queries and keys | Su et al. 2021 |
-# | feed-forward | ReLU between two matrices | SwiGLU, three matrices | Shazeer 2020 |
-# | heads of keys and values | as many as of queries | a few | Shazeer 2019; Ainslie et al. 2023 |
-# | biases | everywhere | nowhere | Chowdhery et al. 2022 (PaLM) |
-# | family | encoder and decoder | decoder only | Radford et al. 2018 |
-# | choosing a token | beam search | sampling: top-p, min-p | Holtzman et al. 2020; Nguyen et al. 2024 |
-# | optimizer | Adam | AdamW, with clipping | Loshchilov and Hutter 2019 |
-# | all of it together | | LLaMA | Touvron et al. 2023 |
+# | family | encoder and decoder | decoder only | decoder only |
+# | place of the norm | after the sum | before the branch | before the branch (Qwen3); before and after it (Gemma 3); after it, inside the residual (OLMo 2) |
+# | norm | LayerNorm | RMSNorm | RMSNorm, in all three also on queries and keys |
+# | positions | sines, added to the input | rotary, base 10,000 | rotary, base 1,000,000 (Qwen3); 10,000 in local layers and 1,000,000 in global ones (Gemma 3) |
+# | who attends to whom | every position | all earlier positions | all earlier ones (Qwen3); 5 layers with a window of 1,024 per global layer (Gemma 3); 3 with 4,096 per global layer (Olmo 3) |
+# | heads of keys and values | as many as of queries | as many as of queries | a few (Qwen3, Gemma 3); as many (OLMo 2 7B); one compressed vector instead (DeepSeek-V3) |
+# | feed-forward | ReLU, two matrices | SwiGLU, three matrices | SwiGLU (OLMo 2); GeGLU (Gemma 3); a mixture: 8 of 128 experts (Qwen3-235B), 8 of 256 and a shared one (DeepSeek-V3) |
+# | biases | in feed-forward and output | none | none: Qwen3 dropped those of Qwen2 |
+# | output matrix | tied to the embedding | its own | tied up to 4B parameters, its own above (Qwen3); tied (Gemma 3) |
+# | optimizer | Adam | AdamW, clipping at 1 | AdamW (DeepSeek-V3, OLMo 2); Muon for the matrices (Kimi K2) |
+# | choosing a token | beam search | sampling | sampling at a temperature, with top-p and top-k |
+# | after pre-training | nothing: trained for its task | nothing: a base model | instructions, preferences, rewards that can be checked (DeepSeek-R1, Qwen3, Olmo 3) |
+#
+# *Sources, the models' own reports:* Vaswani et al. 2017; Touvron et al. 2023 (LLaMA);
+# DeepSeek-AI 2024 (*DeepSeek-V3*) and 2025 (*DeepSeek-R1*); OLMo team 2024 (*2 OLMo 2
+# Furious*) and 2025 (*Olmo 3*); Gemma team 2025 (*Gemma 3*); Yang et al. 2025
+# (*Qwen3*); Kimi team 2025 (*Kimi K2*). *Who proposed the parts:* Xiong et al. 2020
+# (why the norm moved); Zhang and Sennrich 2019 (RMSNorm); Su et al. 2021 (rotary);
+# Shazeer 2019 and Ainslie et al. 2023 (shared keys and values); Shazeer 2020 (SwiGLU);
+# Press and Wolf 2017 (tied embeddings); Loshchilov and Hutter 2019 (AdamW); Jordan et
+# al. 2024 (Muon).
 
 # %%
+import copy
 import math
+import random
 import re
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -73,8 +93,8 @@ from autograder.library import corpora, likeness
 from autograder.library.published import available
 from autograder.units.since_2017.library import pictures, trials
 
-# False: what earlier units built comes from the course, right for sure. True: from your
-# own notebooks, if they lie beside this one. Grading always uses the course's.
+# False: what earlier units built comes from the course, and is correct. True: from your
+# own notebooks, if they are beside this one. Grading always uses the course's.
 USE_MY_OWN = False
 attention = earlier("02_attention", mine=USE_MY_OWN)
 mha = earlier("03_multi_head_attention", mine=USE_MY_OWN)
@@ -84,34 +104,43 @@ torch.set_num_threads(1)  # for tensors this small, more threads only get in the
 torch.set_printoptions(precision=4, sci_mode=False)
 
 # %%
-drawing("three_ages", "7.1", "A layer of 2017, of LLaMA and of today.")
+drawing("three_ages", "7.1", "A layer of 2017, of LLaMA, and of 2025/26.")
 
 # %% [markdown]
 # ## 1. A norm with less to do
 #
-# LayerNorm takes away the mean of a vector, divides by its standard deviation, scales
-# and shifts. Which of these does the work? Zhang and Sennrich 2019 left out the mean
-# and the shift, and lost nothing. What is left divides by the **root mean square**:
+# LayerNorm subtracts the mean of a vector, divides by its standard deviation, scales
+# and shifts. Which of these does the work? Zhang and Sennrich 2019 dropped the mean and
+# the shift, and their models were as good. What remains is a division by the **root
+# mean square**:
 #
 # $$\operatorname{RMSNorm}(x) =
 # \frac{x}{\sqrt{\frac{1}{d}\sum_i x_i^2 + \varepsilon}} \odot w$$
 #
-# **Predict first.** Layers run in half precision today. The largest number of `float16`
-# is 65,504. A vector holds the number 300. What is its square there? And what is
-# $x / \infty$?
+# **Predict first.** Layers compute in `bfloat16` today. It has the range of float32,
+# but only 8 bits of precision: the next number after 1 is 1.0078, and the next after
+# 256 is 258. You add 1,024 ones, one after the other, in bfloat16. Which sum do you
+# get?
 #
 # ### Exercise 7.1 - RMSNorm
 #
-# *time ~12 min · difficulty 2/5 · 5 points*
+# *time ~12 min · difficulty 2/5 · 4 points*
 #
-# **Why it matters.** It stands twice in every layer. And it is one of the few places in
-# a model where half precision is not enough.
+# **Task.** Write the module by the formula, with one parameter, `weight`. Compute in
+# float32 where the input is narrower, and return the dtype of `x`. Do not use PyTorch's
+# own RMSNorm.
 #
-# **What to do.** Write the module: one parameter `weight`, which starts as ones, and no
-# bias. Inputs of half precision (`float16`, `bfloat16`) are normalised in `float32`,
-# others in their own dtype. The result has the dtype of `x`. Do not use `nn.RMSNorm` or
-# `F.rms_norm`; you will be compared with them.
+# **Example.** For `x = [3, -4]` and `eps=0`, the mean square is 12.5, and the result is
+# `[0.8485, -1.1314]`.
 #
+# <details><summary>Contract</summary>
+#
+# - `weight` is the only parameter and starts as ones; there is no bias.
+# - `float16` and `bfloat16` are normalised in float32, all other dtypes in their own.
+# - The result has the dtype of `x`.
+# - `nn.RMSNorm` and `F.rms_norm` are not allowed; the check compares with them.
+#
+# </details>
 # <details><summary>Hint 1: a question</summary>
 #
 # Is ε added to the mean of the squares, or to its root? Look at the formula, and think
@@ -121,10 +150,10 @@ drawing("three_ages", "7.1", "A layer of 2017, of LLaMA and of today.")
 # <details><summary>Hint 2: the shapes</summary>
 #
 # ```text
-# x              (..., d_model)     float16, say
+# x              (..., d_model)     bfloat16, say
 # as float32     (..., d_model)
-# mean square    (..., 1)           one number a vector: keep the dimension
-# result         (..., d_model)     float16 again
+# mean square    (..., 1)           one per vector: keep the dimension
+# result         (..., d_model)     bfloat16 again
 # ```
 #
 # </details>
@@ -166,7 +195,7 @@ class RMSNorm(nn.Module):
         ### END SOLUTION
 
 
-# %% check="since_2017/rms_norm" points=5
+# %% check="since_2017/rms_norm" points=4
 # Looks at values, gradients, small and large vectors, and at half precision.
 check("since_2017/rms_norm", RMSNorm)
 
@@ -174,34 +203,43 @@ check("since_2017/rms_norm", RMSNorm)
 # %%
 @demo
 def what_half_precision_does():
-    x = torch.tensor([300.0, -200.0, 100.0, 50.0]).half()
-    naive = x / (x * x).mean(-1, keepdim=True).sqrt()
-    print(f"300 squared in half precision: {(x[0] * x[0]).item()}")
-    theirs = nn.RMSNorm(4, eps=1e-6)(x.float())
-    for name, normed in (
-        ("normalised in half precision:", naive),
-        ("normalised in float32:", RMSNorm(4)(x)),
-        ("PyTorch's, in float32:", theirs),
-    ):
-        print(f"{name:<30} {[round(v, 2) for v in normed.tolist()]}")
+    total = torch.tensor(0.0, dtype=torch.bfloat16)
+    for _ in range(1024):
+        total = total + 1
+    print(f"1,024 ones, added one by one in bfloat16: {total.item():.0f}")
+    x = torch.tensor([300.0, -200.0, 100.0, 50.0])
+    theirs = nn.RMSNorm(4, eps=1e-6)(x)
+    print(f"{'PyTorch, in float32':<34} {[round(v, 3) for v in theirs.tolist()]}")
+    for dtype in (torch.bfloat16, torch.float16):
+        narrow = x.to(dtype)
+        naive = narrow / (narrow * narrow).mean(-1, keepdim=True).sqrt()
+        for name, normed in (
+            ("all of it in", naive),
+            ("yours, given", RMSNorm(4)(narrow)),
+        ):
+            label = f"{name} {str(dtype).removeprefix('torch.')}"
+            print(f"{label:<34} {[round(v, 3) for v in normed.tolist()]}")
 
 
 # %% [markdown]
-# 90,000 is more than `float16` can hold. The square is infinite, and what is
-# divided by infinity is zero: no error, no NaN, only a layer that says nothing.
+# The sum stops at 256, because 257 does not exist in bfloat16 and 256 + 1 is rounded
+# back to 256. So whatever adds up many numbers, as a norm does, wants float32 while it
+# adds. With `float16`, the older half precision, the *range* is too small as well: 300²
+# is 90,000, its largest number is 65,504, and a vector divided by infinity is zero. No
+# error, no NaN, only a layer that says nothing.
 #
-# ## 2. Positions that turn
+# ## 2. Positions that rotate
 #
-# In unit 1 you *added* a vector to each embedding to say where it stands. And you found
-# that moving by $k$ places is a **rotation** of the sinusoid, the same one everywhere.
-# Su et al. 2021 take this seriously: do not add anything. *Rotate* queries and keys, by
-# an angle that grows with the place.
+# In unit 1 you *added* a vector to each embedding to say where it is, and found that a
+# step of $k$ positions **rotates** the sinusoids, by the same angles everywhere. Su et
+# al. 2021 take this seriously: do not add anything, but *rotate* queries and keys, by
+# an angle that grows with the position.
 #
-# Take two of a query's numbers as a point in the plane. At place $m$ it is turned by
-# $m\theta$. A key at place $n$ is turned by $n\theta$. Their dot product depends on the
-# angle between them, and that is $(m - n)\theta$: **only the distance counts.** A head
-# has $d_k$ numbers, so $d_k / 2$ such points. Each has its own speed, from one radian a
-# place down to almost nothing:
+# Take two components of a query as a point in the plane. At position $m$ it is rotated
+# by $m\theta$, and a key at position $n$ by $n\theta$. Their dot product depends on the
+# angle between them, which changes by $(m - n)\theta$: **only the distance counts.** A
+# head has $d_k$ components, so it has $d_k / 2$ such points. Each has its own
+# frequency, from one radian per position down to almost nothing:
 #
 # $$\theta_i = \text{base}^{-2i / d_k}, \qquad i = 0, \dots, d_k/2 - 1$$
 #
@@ -209,12 +247,17 @@ def what_half_precision_does():
 #
 # *time ~8 min · difficulty 1/5 · 3 points*
 #
-# **Why it matters.** The offset looks harmless. In section 6 it is what half of all
-# bugs are about.
+# **Task.** Return the angle of each position and each pair: row `i` belongs to position
+# `offset + i`, column `j` to the frequency $\theta_j$. Section 6 needs the offset, and
+# half of all cache bugs are about it.
 #
-# **What to do.** Return the angle of each place and each pair: row `i` belongs to place
-# `offset + i`, column `j` to the speed $\theta_j$.
+# **Example.** `rotary_angles(2, 4, offset=3)` is `[[3, 0.03], [4, 0.04]]`.
 #
+# <details><summary>Contract</summary>
+#
+# - Each call returns a new tensor, in radians, not reduced to a single turn.
+#
+# </details>
 # <details><summary>Hint 1: a question</summary>
 #
 # `torch.arange(0, d_k, 2)` gives 0, 2, 4, ... Is that $i$ or $2i$?
@@ -223,17 +266,17 @@ def what_half_precision_does():
 # <details><summary>Hint 2: the shapes</summary>
 #
 # ```text
-# speeds      (d_k / 2,)          1 first, then smaller and smaller
-# places      (length,)           offset, offset + 1, ...
-# angles      (length, d_k / 2)   each place times each speed
+# frequencies   (d_k / 2,)          1 first, then smaller and smaller
+# positions     (length,)           offset, offset + 1, ...
+# angles        (length, d_k / 2)   each position times each frequency
 # ```
 #
 # </details>
 # <details><summary>Hint 3: pseudocode</summary>
 #
 # ```text
-# speeds = base to the power of -(0, 2, 4, ..., d_k - 2) / d_k
-# angle[i, j] = (offset + i) * speeds[j]
+# frequencies = base to the power of -(0, 2, 4, ..., d_k - 2) / d_k
+# angle[i, j] = (offset + i) * frequencies[j]
 # ```
 #
 # </details>
@@ -243,21 +286,21 @@ def what_half_precision_does():
 def rotary_angles(
     length: int, d_k: int, offset: int = 0, base: float = 10_000.0
 ) -> Tensor:
-    """By how much each pair of numbers is turned at each place (Su et al. 2021).
+    """The angle of each pair at each position (Su et al. 2021).
 
     Args:
-        length: number of places.
+        length: number of positions.
         d_k: size of a query or key; even.
-        offset: the first place.
-        base: larger means that the slow pairs turn more slowly.
+        offset: the first position.
+        base: a larger one gives the slow pairs lower frequencies.
 
     Returns:
         Angles in radians, shape `(length, d_k / 2)`, float32; new ones in each call.
     """
     ### BEGIN SOLUTION
-    speeds = base ** -(torch.arange(0, d_k, 2) / d_k)  # (d_k / 2,)
-    places = torch.arange(offset, offset + length)  # (length,)
-    return places[:, None] * speeds  # (length, d_k / 2)
+    frequencies = base ** -(torch.arange(0, d_k, 2) / d_k)  # (d_k / 2,)
+    positions = torch.arange(offset, offset + length)  # (length,)
+    return positions[:, None] * frequencies  # (length, d_k / 2)
     ### END SOLUTION
 
 
@@ -266,26 +309,30 @@ def rotary_angles(
 check("since_2017/rotary_angles", rotary_angles)
 
 # %% [markdown]
-# ### Exercise 7.3 - turn
+# ### Exercise 7.3 - rotate
 #
 # *time ~15 min · difficulty 3/5 · 6 points*
 #
-# **Why it matters.** Which two numbers form a point? The paper takes neighbours: 0 and
-# 1, 2 and 3. LLaMA's code in most libraries takes **halves**: 0 and $d_k/2$, 1 and
-# $d_k/2 + 1$. Both are right, and a model trained with one is nonsense with the other.
-#
-# **What to do.** Turn each vector, in halves: number `j` of the first half and number
-# `j` of the second half are the point that is turned by `angles[..., j]`:
+# **Task.** Rotate each vector in **halves**: component `j` of the first half and
+# component `j` of the second half are the point that is rotated by `angles[..., j]`.
 #
 # $$a' = a\cos\varphi - b\sin\varphi, \qquad b' = a\sin\varphi + b\cos\varphi$$
 #
-# The result has the dtype of `x`, and `x` stays as it was. Cosine and sine are taken of
-# the angles as they come, in their own dtype: half precision knows no difference
-# between 2048 and 2049 radians.
+# **Example.** With all angles at $\pi / 2$, `[1, 2, 3, 4]` becomes `[-3, -4, 1, 2]`.
 #
+# The paper pairs neighbours instead, 0 with 1 and 2 with 3. Most libraries pair halves,
+# as here. Both work, but a model that was trained with one is nonsense with the other.
+#
+# <details><summary>Contract</summary>
+#
+# - The result has the dtype of `x`, and `x` is not modified.
+# - Cosine and sine are computed in the dtype of the angles: half precision cannot
+#   distinguish 2048 from 2049.
+#
+# </details>
 # <details><summary>Hint 1: a question</summary>
 #
-# If you write the new first half into `x` before you compute the second one: which $a$
+# If you write the new first half into `x` before you compute the second one, which $a$
 # does the second formula see?
 #
 # </details>
@@ -293,9 +340,9 @@ check("since_2017/rotary_angles", rotary_angles)
 #
 # ```text
 # x                 (..., L, d_k)
-# angles            (L, d_k / 2)         broadcasts over all dimensions in front
+# angles            (L, d_k / 2)         broadcasts over all leading dimensions
 # a, b              (..., L, d_k / 2)    the two halves of x
-# result            (..., L, d_k)        the new halves, one behind the other
+# result            (..., L, d_k)        the new halves, concatenated
 # ```
 #
 # </details>
@@ -304,7 +351,7 @@ check("since_2017/rotary_angles", rotary_angles)
 # ```text
 # a, b = first half and second half of the last dimension
 # new a, new b = by the two formulas
-# put new a before new b; back to the dtype of x
+# concatenate new a and new b; back to the dtype of x
 # ```
 #
 # </details>
@@ -312,20 +359,20 @@ check("since_2017/rotary_angles", rotary_angles)
 
 # %% exercise="since_2017/rotate"
 def rotate(x: Tensor, angles: Tensor) -> Tensor:
-    """Turn each pair of numbers, in halves, by its angle.
+    """Rotate each pair of components, in halves, by its angle.
 
     Args:
         x: queries or keys, shape `(..., L, d_k)`.
         angles: in radians, shape `(L, d_k / 2)`.
 
     Returns:
-        The turned vectors, shape `(..., L, d_k)`, in the dtype of `x`.
+        The rotated vectors, shape `(..., L, d_k)`, in the dtype of `x`.
     """
     ### BEGIN SOLUTION
     a, b = x.chunk(2, dim=-1)  # (..., L, d_k / 2) each
     cos, sin = angles.cos(), angles.sin()
-    turned = torch.cat((a * cos - b * sin, a * sin + b * cos), dim=-1)
-    return turned.to(x.dtype)  # (..., L, d_k)
+    rotated = torch.cat((a * cos - b * sin, a * sin + b * cos), dim=-1)
+    return rotated.to(x.dtype)  # (..., L, d_k)
     ### END SOLUTION
 
 
@@ -345,33 +392,38 @@ def rotary_clocks():
 
 
 # %% [markdown]
-# Pair 0 tells neighbours apart. The last pair hardly moves in twelve places: it is a
-# slow clock for long texts, or, for short ones, two numbers that know nothing of places
-# at all.
+# Pair 0 tells neighbours apart. The last pair hardly moves in twelve positions: in a
+# long text it is a slow clock, and in a short one it is two components that carry
+# almost no positional information.
 #
 # ### Exercise 7.4 - a probe for the distance
 #
 # *time ~10 min · difficulty 2/5 · 3 points*
 #
-# **Why it matters.** "Only the distance counts" is a claim about code. Claims about
-# code can be measured.
+# **Task.** "Only the distance counts" is a claim about code, and you can measure it.
+# Rotate `q` and `k` with `turn`, once from position 0 and once from `shift`. Return the
+# largest absolute change of any score $q_i \cdot k_j$.
 #
-# **What to do.** `turn(x, offset)` is *somebody's* way to put places into queries or
-# keys: row `i` of `x` stands at place `offset + i`. Turn `q` and `k` once from place 0
-# on, and once from place `shift` on. Return the **largest change, in absolute value,**
-# of any score $q_i \cdot k_j$ as a Python float.
+# **Example.** For your `rotate`, the result is near 0 whatever `shift` is.
 #
+# <details><summary>Contract</summary>
+#
+# - `turn` need not be a rotation: it is somebody's way to put positions into `x`, whose
+#   row `i` is at position `offset + i`.
+# - The result is a Python float.
+#
+# </details>
 # <details><summary>Hint 1: a question</summary>
 #
-# Which numbers must not change: the turned queries, or their dot products with the
-# turned keys?
+# What must not change: the rotated queries, or their dot products with the rotated
+# keys?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
 #
 # ```text
 # q, k              (B, Lq, d_k), (B, Lk, d_k)
-# scores            (B, Lq, Lk)      twice: from place 0, from place `shift`
+# scores            (B, Lq, Lk)      twice: from position 0, from position `shift`
 # result            a float
 # ```
 #
@@ -379,7 +431,7 @@ def rotary_clocks():
 # <details><summary>Hint 3: pseudocode</summary>
 #
 # ```text
-# scores(offset) = turn(q, offset) @ turn(k, offset), the last one transposed
+# scores(offset) = turn(q, offset) @ turn(k, offset), the latter transposed
 # the largest absolute value of scores(shift) - scores(0)
 # ```
 #
@@ -390,12 +442,12 @@ def rotary_clocks():
 def relative_gap(
     turn: Callable[[Tensor, int], Tensor], q: Tensor, k: Tensor, shift: int
 ) -> float:
-    """How much scores change if a whole text moves by `shift` places.
+    """How much scores change if a whole text moves by `shift` positions.
 
     Args:
-        turn: called as `turn(x, offset)`, gives a tensor of the shape of `x`.
+        turn: called as `turn(x, offset)`, returns a tensor of the shape of `x`.
         q, k: queries `(B, Lq, d_k)` and keys `(B, Lk, d_k)`.
-        shift: by how many places the text moves.
+        shift: by how many positions the text moves.
 
     Returns:
         The largest absolute difference between two scores of the same pair.
@@ -409,7 +461,7 @@ def relative_gap(
 
 
 # %% check="since_2017/relative_gap" points=3
-# Gives your probe ways to place vectors that are relative, and some that are not.
+# Gives your probe ways to encode positions, relative ones and others.
 check("since_2017/relative_gap", relative_gap)
 
 
@@ -428,38 +480,45 @@ def is_it_relative():
     for name, turn in (("rotary", rotary), ("sines, added", added)):
         gaps = [relative_gap(turn, q, k, shift) for shift in (1, 10, 100)]
         listed = "   ".join(f"{gap:.6f}" for gap in gaps)
-        print(f"{name:<14} largest change after 1, 10, 100 places:   {listed}")
+        print(f"{name:<14} largest change after 1, 10, 100 positions:   {listed}")
 
 
 # %% [markdown]
-# For the rotation nothing is left but rounding. The added sines do contain the distance
-# (unit 1), but scores also hold products of content and place, and those change.
+# For the rotation nothing remains but rounding. The added sines do contain the distance
+# (unit 1), but a score also has products of content with position, and those change.
 #
 # ### Exercise 7.5 - from pairs to halves
 #
 # *time ~12 min · difficulty 3/5 · 3 points*
 #
-# **Why it matters.** The paper's pairs are neighbours, our halves are not. Weights that
-# were trained with one convention can be used with the other, if the **rows of the
-# projection** change places: then each number of a query finds itself where the other
-# convention looks for it. Scores do not notice, since queries and keys change alike.
-# This very function stands in the script that converts LLaMA's published weights.
+# Weights that were trained with neighbours as pairs can be used with halves, if the
+# **rows of the projection** are permuted: then each component of a query ends up where
+# the other convention expects it. Scores do not change, since queries and keys are
+# permuted alike. The script that converts LLaMA's published weights has this very
+# function.
 #
-# **What to do.** Given the weight of a projection that feeds rotary *neighbours* (head
-# after head; in each head the numbers 0 and 1 are a point, 2 and 3, ...), return the
-# weight that feeds rotary *halves*, so that `rotate` turns the same points by the same
-# angles.
+# **Task.** The given projection feeds rotary *neighbours*: in each head, components 0
+# and 1 are a pair, 2 and 3, and so on. Permute its rows so that `rotate` rotates the
+# same pairs by the same angles.
 #
+# **Example.** For one head of six components, the rows 0 1 2 3 4 5 become 0 2 4 1 3 5.
+#
+# <details><summary>Contract</summary>
+#
+# - The rows of head `i` are the `i`-th block of `d_k` rows, before and after.
+# - The result is a new tensor with the dtype of `weight`, which is not modified.
+#
+# </details>
 # <details><summary>Hint 1: a question</summary>
 #
-# A head with `d_k = 6`. In the new order, which old numbers stand in the first half,
+# A head with `d_k = 6`. In the new order, which old components are in the first half,
 # and which in the second?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
 #
 # ```text
-# weight          (h * d_k, d_model)          rows are numbers of heads, `x @ weight.T`
+# weight          (h * d_k, d_model)          a row per component, `x @ weight.T`
 # seen as         (h, d_k / 2, 2, d_model)    head, pair, which of the two, input
 # wanted          (h, 2, d_k / 2, d_model)
 # ```
@@ -484,7 +543,7 @@ def pairs_to_halves(weight: Tensor, num_heads: int) -> Tensor:
         num_heads: number of heads, h.
 
     Returns:
-        The same rows in another order, shape `(h * d_k, d_model)`.
+        The same rows in a different order, shape `(h * d_k, d_model)`.
     """
     ### BEGIN SOLUTION
     by_pair = weight.unflatten(0, (num_heads, -1, 2))  # (h, d_k / 2, 2, d_model)
@@ -505,7 +564,7 @@ def the_same_scores():
     angles = rotary_angles(5, 8)
 
     def neighbours(x: Tensor) -> Tensor:
-        """The paper's way: as complex numbers, one a pair."""
+        """The paper's way: as complex numbers, one per pair."""
         points = torch.view_as_complex(x.unflatten(-1, (-1, 2)))  # (L, d_k / 2)
         turned = points * torch.polar(torch.ones_like(angles), angles)
         return torch.view_as_real(turned).flatten(-2)
@@ -526,31 +585,38 @@ def the_same_scores():
 # W_{down}\big(\operatorname{silu}(W_{gate}\,x) \odot W_{up}\,x\big),
 # \qquad \operatorname{silu}(z) = z \cdot \sigma(z)$$
 #
-# One matrix computes values, another one decides for each of them how much of it
-# passes. Shazeer 2020 tried several such gates, found them all better than ReLU, and
-# closed: "We offer no explanation as to why these architectures seem to work; we
-# attribute their success, as all else, to divine benevolence."
+# One matrix computes values, and a second one decides how much of each of them passes.
+# Shazeer 2020 tried several such gates, found them all better than ReLU, and closed:
+# "We offer no explanation as to why these architectures seem to work; we attribute
+# their success, as all else, to divine benevolence."
 #
-# A fair comparison needs equal weights. The old network has two matrices of
-# `d_model × d_ff`. The new one has three.
+# A fair comparison needs equally many parameters. The old network has two matrices of
+# `d_model × d_ff`, and the new one has three.
 #
-# **Predict first.** How wide may the new hidden layer be, if the number of weights is
-# to stay the same?
+# **Predict first.** How wide may the new hidden layer be, if the number of parameters
+# is to stay the same?
 #
 # ### Exercise 7.6 - SwiGLU
 #
-# *time ~12 min · difficulty 2/5 · 5 points*
+# *time ~12 min · difficulty 2/5 · 4 points*
 #
-# **Why it matters.** About two thirds of a model's weights stand in these layers.
+# **Task.** Write the module with three linear layers. `d_ff` is the hidden width of the
+# *old* network: choose the largest width that needs no more parameters than its two
+# matrices.
 #
-# **What to do.** Write the module with three linear layers `w_gate`, `w_up`, `w_down`,
-# all without bias. `d_ff` is the width of the *old* network. Make the hidden layer here
-# as wide as it can be with **no more** weights than the two matrices of the old one.
+# **Example.** `SwiGLU(8, 32)` has a hidden width of 21: 3 · 8 · 21 = 504 parameters
+# instead of 2 · 8 · 32 = 512.
 #
+# <details><summary>Contract</summary>
+#
+# - Submodules: `w_gate`, `w_up` and `w_down`, each `nn.Linear` without bias.
+# - `silu` is applied to the gate only.
+#
+# </details>
 # <details><summary>Hint 1: a question</summary>
 #
-# `2 * d_model * d_ff` weights on one side, `3 * d_model * width` on the other. What if
-# `d_ff` is not divisible by 3?
+# `2 * d_model * d_ff` parameters on one side, `3 * d_model * width` on the other. What
+# if `d_ff` is not divisible by 3?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
@@ -558,7 +624,7 @@ def the_same_scores():
 # ```text
 # x                     (..., d_model)
 # gate, up              (..., width)       silu on the gate only
-# gate times up         (..., width)       number by number
+# gate times up         (..., width)       component by component
 # result                (..., d_model)
 # ```
 #
@@ -575,7 +641,7 @@ def the_same_scores():
 
 # %% exercise="since_2017/swiglu"
 class SwiGLU(nn.Module):
-    """A gated feed-forward network (Shazeer 2020), with as many weights as the old one.
+    """A gated feed-forward network (Shazeer 2020), no larger than the one it replaces.
 
     Args:
         d_model: size of the vectors.
@@ -599,36 +665,48 @@ class SwiGLU(nn.Module):
         ### END SOLUTION
 
 
-# %% check="since_2017/swiglu" points=5
+# %% check="since_2017/swiglu" points=4
 # Looks at the sizes of the three matrices, values and gradients.
 check("since_2017/swiglu", SwiGLU)
 
 # %% [markdown]
+# Two thirds of the old width: three matrices of two thirds are as many parameters as
+# two whole ones. In most models, about two thirds of all parameters are in these
+# layers.
+#
 # ## 4. Fewer keys and values
 #
 # While a model writes, it keeps the keys and values of all earlier positions in memory.
-# With long texts and many readers this memory, not arithmetic, is the limit. So let
-# several heads of queries **share** one head of keys and values (Ainslie et al. 2023):
+# With long texts and many users, this memory is the limit rather than arithmetic. So
+# let several heads of queries **share** one head of keys and values (Ainslie et al.
+# 2023):
 
 # %%
 drawing("shared_keys", "7.3", "Four heads of queries, and how many of keys.")
 
 # %% [markdown]
 # Heads that share are **neighbours**: with 4 heads of queries and 2 of keys, query
-# heads 0 and 1 belong to key head 0.
+# heads 0 and 1 belong to key head 0. Multi-head attention (`g = h`) and multi-query
+# attention (`g = 1`) are the two extremes.
 #
 # ### Exercise 7.7 - grouped-query attention
 #
-# *time ~20 min · difficulty 4/5 · 8 points*
+# *time ~20 min · difficulty 4/5 · 7 points*
 #
-# **Why it matters.** Multi-head attention (`g = h`) and multi-query attention (`g = 1`)
-# are its two ends. One function for all three.
+# **Task.** Compute scaled dot-product attention as in unit 2, where `k` and `v` have
+# only `g` heads. Return output and weights. Raise a `ValueError` if `g` does not divide
+# `h`.
 #
-# **What to do.** As `scaled_dot_product_attention` of unit 2, but `k` and `v` have only
-# `g` heads. Return output and weights. If the heads do not divide evenly into groups,
-# raise a `ValueError` that says so. You may copy keys and values (`repeat_interleave`),
-# but the point is *not* to have them `h` times: try it without.
+# **Example.** From `q (2, 6, 5, 8)`, `k (2, 3, 7, 8)` and `v (2, 3, 7, 4)`: output `(2,
+# 6, 5, 4)` and weights `(2, 6, 5, 7)`.
 #
+# <details><summary>Contract</summary>
+#
+# - Query head `i` uses key and value head `i // (h / g)`.
+# - Copying keys and values with `repeat_interleave` is allowed, though the point is not
+#   to need `h` copies.
+#
+# </details>
 # <details><summary>Hint 1: a question</summary>
 #
 # `@` broadcasts over leading dimensions. Can you give the queries a dimension of
@@ -692,7 +770,7 @@ def grouped_attention(
     ### END SOLUTION
 
 
-# %% check="since_2017/grouped_attention" points=8
+# %% check="since_2017/grouped_attention" points=7
 # Looks at both ends and between them, at masks of several shapes, and at the error.
 check("since_2017/grouped_attention", grouped_attention)
 
@@ -722,31 +800,35 @@ drawing("block", "7.4", "The model: its blocks repeat, and the ends share a tabl
 #
 # *time ~20 min · difficulty 3/5 · 7 points*
 #
-# **Why it matters.** Three of your parts meet here. The order matters: what is turned,
-# and when?
+# **Task.** Write causal self-attention with rotary positions and grouped heads. Rotate
+# queries and keys, but **not values**, from position 0 on.
 #
-# **What to do.** Write causal self-attention with rotary positions and grouped heads.
-# - Four linear layers without bias: `w_q` (to `h * d_k`), `w_k` and `w_v` (to
-#   `g * d_k`), `w_o` (back to `d_model`), where `d_k = d_model / h`. Head `i` owns the
-#   `i`-th block of numbers.
-# - Queries and keys are turned, **values are not**. The first position has place 0.
-#   (Any other would do: why?)
-# - Keep `num_heads`, `num_kv_heads` and `base`, that of the angles, as attributes:
-#   section 6 asks for them. The `state_dict()` holds nothing but the four weights; in
-#   the exercises that follow, nothing but the weights that are named.
+# **Example.** `CausalAttention(24, 6, 2)` maps `(B, L, 24)` to `(B, L, 24)`; its
+# `w_q.weight` is `(24, 24)`, its `w_k.weight` `(8, 24)`.
 #
+# <details><summary>Contract</summary>
+#
+# - Submodules: `w_q`, `w_k`, `w_v` and `w_o`, each `nn.Linear` without bias; `d_k =
+#   d_model / h`.
+# - Head `i` is the `i`-th block of `d_k` features.
+# - `num_heads`, `num_kv_heads` and `base` are kept as attributes, which section 6
+#   reads.
+# - The state dict contains the named weights and nothing else, here and in the next
+#   exercises.
+#
+# </details>
 # <details><summary>Hint 1: a question</summary>
 #
-# `rotate` pairs number `j` with number `j + d_k / 2`. Which `d_k` is meant if you turn
-# before you split into heads, and which if you turn afterwards?
+# `rotate` pairs component `j` with component `j + d_k / 2`. Which `d_k` is meant if you
+# rotate before you split into heads, and which if you rotate afterwards?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
 #
 # ```text
 # x                   (B, L, d_model)
-# q                   (B, L, h * d_k)   ->   (B, h, L, d_k)    turned
-# k                   (B, L, g * d_k)   ->   (B, g, L, d_k)    turned
+# q                   (B, L, h * d_k)   ->   (B, h, L, d_k)    rotated
+# k                   (B, L, g * d_k)   ->   (B, g, L, d_k)    rotated
 # v                   (B, L, g * d_k)   ->   (B, g, L, d_k)
 # heads, merged       (B, L, h * d_k)   ->   w_o
 # ```
@@ -756,7 +838,7 @@ drawing("block", "7.4", "The model: its blocks repeat, and the ends share a tabl
 #
 # ```text
 # project x three times, split each into its heads
-# angles for L places, d_k numbers and the layer's base; turn q and k
+# angles for L positions, d_k components and the layer's base; rotate q and k
 # grouped attention with a causal mask
 # merge the heads, project with w_o
 # ```
@@ -790,7 +872,7 @@ class CausalAttention(nn.Module):
         ### END SOLUTION
 
     def forward(self, x: Tensor) -> Tensor:
-        """From `(B, L, d_model)` to `(B, L, d_model)`; no position sees a later one."""
+        """From `(B, L, d_model)` to `(B, L, d_model)`; no position attends to a later one."""
         ### BEGIN SOLUTION
         q = mha.split_heads(self.w_q(x), self.num_heads)  # (B, h, L, d_k)
         k = mha.split_heads(self.w_k(x), self.num_kv_heads)  # (B, g, L, d_k)
@@ -803,25 +885,31 @@ class CausalAttention(nn.Module):
 
 
 # %% check="since_2017/attention_layer" points=7
-# Looks at parameters, at who sees whom, at values and gradients.
+# Looks at parameters, at who attends to whom, at values and gradients.
 check("since_2017/attention_layer", CausalAttention)
 
 # %% [markdown]
 # ### Exercise 7.9 - the block
 #
-# *time ~8 min · difficulty 2/5 · 4 points*
+# *time ~8 min · difficulty 2/5 · 3 points*
 #
-# **Why it matters.** This is what is stacked: 32 times in LLaMA 7B.
+# This is what is stacked: 32 times in LLaMA 7B.
 #
-# **What to do.** Pre-norm, as in unit 4: `x` plus the attention of its norm, then that
-# plus the feed-forward network of *its* norm. The parts are called `norm1`,
-# `attention`, `norm2`, `feed_forward`. Both norms are `RMSNorm(d_model, eps)`, and the
-# attention gets the `base`.
+# **Task.** Write a pre-norm layer as in unit 4: add the attention of the norm of `x` to
+# `x`, then add the feed-forward network of the norm of *that*.
 #
+# **Example.** `Block(24, 6, 2, d_ff=48)` maps `(B, L, 24)` to `(B, L, 24)`.
+#
+# <details><summary>Contract</summary>
+#
+# - Submodules: `norm1`, `attention`, `norm2` and `feed_forward`.
+# - Both norms are `RMSNorm(d_model, eps)`; the attention gets `base`.
+#
+# </details>
 # <details><summary>Hint 1: a question</summary>
 #
-# Of what does `norm2` take the norm: of the block's input, or of what the attention has
-# made of it?
+# Which vectors does `norm2` normalise: the block's input, or the sum after the
+# attention?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
@@ -872,8 +960,8 @@ class Block(nn.Module):
         ### END SOLUTION
 
 
-# %% check="since_2017/block" points=4
-# Looks at parameters, at who sees whom, at values and gradients.
+# %% check="since_2017/block" points=3
+# Looks at parameters, at who attends to whom, at values and gradients.
 check("since_2017/block", Block)
 
 # %% [markdown]
@@ -881,19 +969,25 @@ check("since_2017/block", Block)
 #
 # *time ~12 min · difficulty 2/5 · 5 points*
 #
-# **Why it matters.** It is whole. And it is somebody else's, too: below are the names
-# under which every one of its weights stands in a published Llama.
+# **Task.** Assemble embedding, blocks, a last norm and logits. There is **no** output
+# matrix: the logits are the dot products with the *embedding's own* vectors (*tied*,
+# Press and Wolf 2017).
 #
-# **What to do.** Embedding, blocks, a last norm like theirs, logits. `base` and `eps`
-# are handed on to the blocks, and the last norm has the same `eps`. The parts are
-# called `embedding`, `blocks` (an `nn.ModuleList`, say) and `norm`. There is **no**
-# output matrix: the logits are the products with the *embedding's own* vectors (*tied*,
-# Press and Wolf 2017). No scaling by $\sqrt{d_{model}}$.
+# **Example.** `LanguageModel(50, 24, 6, 2, num_layers=3, d_ff=48)` maps ids `(B, L)` to
+# logits `(B, L, 50)`.
 #
+# <details><summary>Contract</summary>
+#
+# - Submodules: `embedding`, `blocks` (an `nn.ModuleList` or `nn.Sequential`) and
+#   `norm`.
+# - `base` and `eps` are passed on to the blocks; the last norm has the same `eps`.
+# - Embeddings and logits are not scaled by $\sqrt{d_{model}}$.
+#
+# </details>
 # <details><summary>Hint 1: a question</summary>
 #
 # A logit says how well a token fits. Which vector of size `d_model` does every token
-# have already?
+# already have?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
@@ -920,7 +1014,7 @@ check("since_2017/block", Block)
 
 # %% exercise="since_2017/language_model"
 class LanguageModel(nn.Module):
-    """A decoder-only model as they are built today (Touvron et al. 2023).
+    """A decoder-only model (Touvron et al. 2023) with tied embeddings.
 
     Args:
         vocab_size: number of tokens, V.
@@ -1032,42 +1126,49 @@ def against_a_llama():
 #
 # ## 6. Never compute anything twice
 #
-# Unit 5 ended with a cache. Three things are new: positions are turned, so that new
-# ones need an **offset**; keys and values have fewer heads; and a whole **chunk** of
-# new positions may come at once. (A prompt does: it is read in one go, then the model
+# Unit 5 ended with a cache. Three things are new: positions are rotated, so new ones
+# need an **offset**; keys and values have fewer heads; and a whole **chunk** of new
+# positions may come at once. (A prompt does: the model reads it in one pass and then
 # writes token by token.)
 #
 # ```text
-# in the cache            new chunk x            place of x[0] is T, not 0
-# k0 k1 … k(T-1)          kT  k(T+1)             new position i may see
+# in the cache            new chunk x            position of x[0] is T, not 0
+# k0 k1 … k(T-1)          kT  k(T+1)             new position i may attend to
 # v0 v1 … v(T-1)          vT  v(T+1)             0 … T-1, and T … T+i
 # ```
 #
 # ### Exercise 7.11 - attention with a cache
 #
-# *time ~25 min · difficulty 4/5 · 9 points*
+# *time ~25 min · difficulty 4/5 · 8 points*
 #
-# **Why it matters.** It makes the difference between a model that answers and one that
-# keeps you waiting. And its bugs are silent: text still comes out.
+# It decides whether a model answers or keeps you waiting. And its bugs are silent,
+# because text still comes out.
 #
-# **What to do.** Given a `layer` like yours
-# (`w_q, w_k, w_v, w_o, num_heads, num_kv_heads, base`), compute its output for the new
-# positions only. `cache` is `None` at first. Later it is whatever you returned the last
-# time: its form is up to you. Project each position **once**; keys are kept after they
-# are turned, keys and values with `g` heads. Do not change the old cache: somebody may
-# want to go back to it.
+# **Task.** Compute the output of `layer` for the new positions `x` only. `cache` is
+# `None` at first, and later whatever your last call returned; its form is up to you.
 #
+# **Example.** After a prompt of 5, `attend_with_cache(layer, x, cache)` with `x (B, 1,
+# d_model)` returns the output `(B, 1, d_model)` that the whole text of 6 would have
+# there.
+#
+# <details><summary>Contract</summary>
+#
+# - `layer` has the attributes of your `CausalAttention`, weights and numbers.
+# - Project each position once; keep rotated keys, and values, with `g` heads.
+# - The old cache is not modified: the caller may go back to it.
+#
+# </details>
 # <details><summary>Hint 1: a question</summary>
 #
-# There are `T` old positions and `n` new ones. How many rows and how many columns has
-# the mask? And which of its entries are False, if `n = 1`?
+# There are `T` old positions and `n` new ones. How many rows and how many columns does
+# the mask have? And which of its entries are False, if `n = 1`?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
 #
 # ```text
 # x                  (B, n, d_model)
-# q, new k, new v    (B, h, n, d_k), (B, g, n, d_k) twice       turned from place T on
+# q, new k, new v    (B, h, n, d_k), (B, g, n, d_k) twice       rotated from position T on
 # k, v with old      (B, g, T + n, d_k)
 # mask               (n, T + n)         the last n rows of a causal mask of T + n
 # ```
@@ -1077,7 +1178,7 @@ def against_a_llama():
 #
 # ```text
 # T = how many positions are in the cache, 0 if there is none
-# q, k, v of the new positions; turn q and k by the angles of the places T, T + 1, ...
+# q, k, v of the new positions; rotate q and k by the angles of positions T, T + 1, ...
 # if there is a cache: old keys before new ones; old values before new ones
 # grouped attention with the last n rows of the causal mask of T + n
 # merge, w_o; return the output, and keys and values as the new cache
@@ -1116,12 +1217,12 @@ def attend_with_cache(
     ### END SOLUTION
 
 
-# %% check="since_2017/attend_with_cache" points=9
+# %% check="since_2017/attend_with_cache" points=8
 # Feeds chunks of several lengths, goes back to an old cache, counts what is projected.
 check("since_2017/attend_with_cache", attend_with_cache)
 
 # %% [markdown]
-# The rest of a model treats each position on its own. So the whole model with a cache
+# The rest of a model treats each position separately. So the whole model with a cache
 # is a short loop:
 
 
@@ -1157,9 +1258,9 @@ def computed_or_looked_up():
 
 
 # %% [markdown]
-# **Predict first.** We feed 512 tokens, one by one, and look at the time of each.
-# Without a cache the whole text is computed anew for each token. What do the two curves
-# look like?
+# **Predict first.** We feed 512 tokens one by one and measure the time of each. Without
+# a cache the whole text is computed anew for each token. What do the two curves look
+# like?
 
 
 # %% folded=true
@@ -1193,23 +1294,32 @@ def cost_per_token():
     print(f"largest difference of the logits, with and without: {gap:.1e}")
 
 
+# %% [markdown]
+# Without a cache, a token costs more the longer the text is, because every earlier
+# position is computed again. With one, the curve is nearly flat: what still grows is
+# the attention to the cached keys, which at this size is little.
+#
+# What does it cost in memory? **Predict first** for a model of the size of LLaMA 7B,
+# with 32 layers and 32 heads of 128 components, at 4,096 tokens with two bytes per
+# number: megabytes or gigabytes?
+
+
 # %%
 @demo
 def bytes_of_the_cache():
     """What a model of the size of LLaMA 7B keeps for one text of 4,096 tokens."""
-    layers, d_k, length, bytes_a_number = 32, 128, 4096, 2
+    layers, d_k, length, bytes_each = 32, 128, 4096, 2
     for name, groups in (("MHA", 32), ("GQA", 8), ("MQA", 1)):
-        size = 2 * layers * groups * d_k * length * bytes_a_number  # keys and values
+        size = 2 * layers * groups * d_k * length * bytes_each  # keys and values
         print(f"{name}: {groups:2d} heads of keys and values: {size / 2**20:7,.0f} MiB")
 
 
 # %% [markdown]
 # Two gigabytes for *one* reader with multi-head attention, half a gigabyte with eight
-# heads of keys and values, 64 megabytes with one. This is what the groups are for.
-
+# heads of keys and values, and 64 megabytes with one. This is what the groups are for.
 
 # %% [markdown]
-# ## 2025/26
+# ## 7. 2025/26
 #
 # LLaMA is the common ancestor of today's open models, and its descendants have moved
 # on. Four changes are found in many of them: norms for queries and keys, layers that
@@ -1252,7 +1362,7 @@ def small_model(**parts: Callable[[], nn.Module]) -> nn.Module:
 # as long as its weights are ones. With $d_k = 16$, how large can a score
 # $q \cdot k / \sqrt{d_k}$ become?
 #
-# ### Exercise 7.20 - attention with QK-norm
+# ### Exercise 7.12 - attention with QK-norm
 #
 # *time ~12 min · difficulty 2/5 · 3 points*
 #
@@ -1429,7 +1539,7 @@ def the_largest_score():
 # each layer passes it on by up to $w - 1$ positions. Gemma 3 (Gemma Team 2025, section
 # 2) places five such *local* layers before each *global* one, with $w$ = 1,024.
 #
-# ### Exercise 7.21 - the mask of a window
+# ### Exercise 7.13 - the mask of a window
 #
 # *time ~6 min · difficulty 1/5 · 2 points*
 #
@@ -1498,7 +1608,7 @@ def window_mask(length: int, window: int | None = None) -> Tensor:
 check("since_2017/window_mask", window_mask)
 
 # %% [markdown]
-# ### Exercise 7.22 - the bytes of a cache
+# ### Exercise 7.14 - the bytes of a cache
 #
 # *time ~6 min · difficulty 1/5 · 2 points*
 #
@@ -1664,7 +1774,7 @@ def longer_texts():
 # $$y = \sum_{i \in \text{top-}k} w_i \, E_i(x), \qquad
 # w = \operatorname{softmax}(\text{the } k \text{ largest logits})$$
 #
-# ### Exercise 7.23 - routing
+# ### Exercise 7.15 - routing
 #
 # *time ~8 min · difficulty 2/5 · 2 points*
 #
@@ -1728,7 +1838,7 @@ def route(logits: Tensor, top_k: int) -> Tensor:
 check("since_2017/route", route)
 
 # %% [markdown]
-# ### Exercise 7.24 - a mixture of experts
+# ### Exercise 7.16 - a mixture of experts
 #
 # *time ~15 min · difficulty 3/5 · 3 points*
 #
@@ -1836,7 +1946,7 @@ def against_a_mixtral():
 # through the $P_i$, and lowers the probability of those experts most that are used
 # most.
 #
-# ### Exercise 7.25 - the load-balancing loss
+# ### Exercise 7.17 - the load-balancing loss
 #
 # *time ~8 min · difficulty 2/5 · 2 points*
 #
@@ -1992,7 +2102,7 @@ def experts_compared():
 #
 # **Predict first.** Start from $s = 0.01$. Is it above or below 0.5 after five steps?
 #
-# ### Exercise 7.26 - orthogonalise
+# ### Exercise 7.18 - orthogonalise
 #
 # *time ~12 min · difficulty 2/5 · 3 points*
 #
@@ -2136,195 +2246,192 @@ def muon_beside_adamw():
 # Wen et al. 2025, who tuned both with equal care, find 1.4 times for small models and
 # 1.1 times for one of 1.2 billion parameters.
 
+# %% [markdown]
+# ## 8. Which token now?
+#
+# The model gives logits, and something has to be chosen. Beam search, the choice of
+# 2017, looks for the most probable text. For open-ended writing that text is dull: it
+# repeats itself (Holtzman et al. 2020). So one **samples**, usually from a distribution
+# that was reshaped first. You know temperature, top-k and top-p from unit 5. Two more
+# are common.
+#
+# - **Min-p** (Nguyen et al. 2024): probabilities below `min_p` *times the largest one*
+#   become zero, and the rest is rescaled. When the model is certain, little is left;
+#   when it is not, much. Whether it is better than top-p is disputed: Schaeffer et al.
+#   2025 tuned all of them equally and found no advantage.
+# - **Repetition penalty** $r$ (Keskar et al. 2019): a token that already occurs in the
+#   text becomes less probable. The paper divides its logit by $r$. For a negative logit
+#   that would be a *reward*, so libraries multiply negative logits by $r$ instead.
+#
+# **Predict first.** Add 5 to all logits. Softmax does not change, because it depends on
+# differences only. And with a repetition penalty?
+
+
+# %%
+def published_penalty(logits: Tensor, written: Tensor, penalty: float) -> Tensor:
+    """As libraries have it: divide positive logits, multiply negative ones."""
+    old = logits.gather(1, written)  # (B, T): the logits of what was written
+    new = torch.where(old > 0, old / penalty, old * penalty)
+    return logits.scatter(1, written, new)
+
+
+def percent(logits: Tensor) -> str:
+    return "  ".join(f"{p:6.1%}" for p in logits.softmax(-1)[0].tolist())
+
+
+@demo
+def add_five_to_all_logits():
+    logits, written = torch.tensor([[2.0, 1.0, 0.0, -1.0]]), torch.tensor([[0, 3]])
+    print(f"no penalty                      {percent(logits)}")
+    for shift in (0, 5, -5):
+        shifted = published_penalty(logits + shift, written, 1.5)
+        print(f"penalty 1.5, logits shifted {shift:+d}  {percent(shifted)}")
+
 
 # %% [markdown]
-# ## 7. Which token now?
+# The published penalty changes with the shift: tokens 0 and 3 were written, and how
+# much they lose depends on where the logits happen to have their zero. Nothing in
+# training fixes that zero, so the same model, stored with a different constant, would
+# write different texts.
 #
-# The model gives logits. Somebody has to choose. Beam search, the choice of 2017, finds
-# the most probable text, and for open-ended writing that is a dull one: it repeats
-# itself (Holtzman et al. 2020). So one **draws**, from a distribution that was pushed
-# into shape first. Three pushes, in this order:
+# ### Exercise 7.19 - a penalty without a zero
 #
-# 1. **Repetition penalty** $r$ (Keskar et al. 2019): a token that was written already
-#    loses. A positive logit is divided by $r$, a negative one is *multiplied*.
-# 2. **Temperature** $\tau$: all logits are divided by it. Small: sharper. Large:
-#    flatter.
-# 3. **Min-p** (Nguyen et al. 2024): of the probabilities, those below `min_p` *times
-#    the largest one* become zero, and the rest is scaled to sum to 1. When the model is
-#    sure, little is left; when it is not, much.
+# *time ~12 min · difficulty 2/5 · 4 points*
 #
-# **Predict first.** Why is a negative logit not divided as well?
+# Log-probabilities have no such freedom. They are never positive, so one rule is
+# enough.
 #
-# ### Exercise 7.12 - the distribution
+# **Task.** Return new logits: the log-probability of each token that occurs in its text
+# is multiplied by `penalty`, all others keep theirs.
 #
-# *time ~15 min · difficulty 3/5 · 1 point*
+# **Example.** With probabilities 0.5, 0.25 and 0.25, token 0 written and a penalty of
+# 2, the new probabilities are proportional to 0.25, 0.25 and 0.25.
 #
-# **Why it matters.** Every knob of a chat model's interface is a line of this function.
+# <details><summary>Contract</summary>
 #
-# **What to do.** Return the probabilities after the three pushes. Each row of `written`
-# holds the tokens of *its* text; one that occurs five times is penalised as much as one
-# that occurs once. Leave the logits as they were.
+# - A token that occurs five times is penalised as much as one that occurs once.
+# - Row `i` of `written` belongs to row `i` of `logits`, and to no other.
+# - A constant added to all logits of a row changes no probability, neither before nor
+#   after.
+# - `logits` and `written` are not modified; the results may differ by a constant per
+#   row.
 #
+# </details>
 # <details><summary>Hint 1: a question</summary>
 #
-# A logit of -2, divided by 1.3: did the token lose or win?
+# A probability of 0.01 has the logarithm -4.6. What is its double, and which
+# probability is that?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
 #
 # ```text
-# logits        (B, V)
-# written       (B, T)      ids
-# occurs        (B, V)      bool: is this token among the row's ids?
-# largest       (B, 1)      of the probabilities of each row
-# result        (B, V)      rows that sum to 1
+# logits, log-probabilities     (B, V)
+# written                       (B, T)      ids
+# occurs                        (B, V)      bool: is this token among the row's ids?
+# result                        (B, V)
 # ```
 #
-# `Tensor.scatter` writes values to places that are given by ids.
+# `Tensor.scatter` writes values to positions that are given by ids.
 #
 # </details>
 # <details><summary>Hint 3: pseudocode</summary>
 #
 # ```text
-# where a token occurs:  logit / penalty if it is positive, logit * penalty if not
-# probabilities = softmax(logits / temperature)
-# zero where a probability is below min_p * the largest of its row
-# each row, divided by its sum
+# log_p = log_softmax of the logits, over the vocabulary
+# where a token occurs: penalty * log_p, elsewhere log_p
 # ```
 #
 # </details>
 
 
-# %% exercise="since_2017/next_distribution"
-def next_distribution(
-    logits: Tensor,
-    written: Tensor,
-    penalty: float = 1.0,
-    temperature: float = 1.0,
-    min_p: float = 0.0,
-) -> Tensor:
-    """The distribution that the next token is drawn from.
+# %% exercise="since_2017/repetition_penalty"
+def repetition_penalty(logits: Tensor, written: Tensor, penalty: float) -> Tensor:
+    """Make tokens that already occur less probable, wherever logits have their zero.
 
     Args:
         logits: of the next token, shape `(B, V)`.
-        written: the ids so far, shape `(B, T)`.
-        penalty: for tokens that occur in `written`, at least 1; 1 means none.
-        temperature: greater than 0.
-        min_p: tokens below this share of the largest probability are out.
+        written: the ids so far, shape `(B, T)`, int64.
+        penalty: at least 1; 1 changes nothing.
 
     Returns:
-        Probabilities, shape `(B, V)`.
+        New logits, shape `(B, V)`.
     """
     ### BEGIN SOLUTION
-    occurs = torch.zeros_like(logits).scatter(1, written, 1.0).bool()  # (B, V)
-    penalised = torch.where(logits > 0, logits / penalty, logits * penalty)
-    logits = torch.where(occurs, penalised, logits)  # (B, V)
-    chances = (logits / temperature).softmax(dim=-1)  # (B, V)
-    least = min_p * chances.amax(dim=-1, keepdim=True)  # (B, 1)
-    chances = chances.masked_fill(chances < least, 0.0)
-    return chances / chances.sum(dim=-1, keepdim=True)
+    log_p = logits.log_softmax(dim=-1)  # (B, V)
+    occurs = torch.zeros_like(logits, dtype=torch.bool).scatter(1, written, True)
+    return torch.where(occurs, penalty * log_p, log_p)  # (B, V)
     ### END SOLUTION
 
 
-# %% check="since_2017/next_distribution" points=1
-# Looks at each push alone and at all three, at logits of both signs, row by row.
-check("since_2017/next_distribution", next_distribution)
+# %% check="since_2017/repetition_penalty" points=4
+# Looks at logits of any height, at each text's own tokens, and at both inputs.
+check("since_2017/repetition_penalty", repetition_penalty)
+
+
+# %%
+@demo
+def add_five_again():
+    logits, written = torch.tensor([[2.0, 1.0, 0.0, -1.0]]), torch.tensor([[0, 3]])
+    for shift in (0, 5, -5):
+        shifted = repetition_penalty(logits + shift, written, 1.5)
+        print(f"penalty 1.5, logits shifted {shift:+d}  {percent(shifted)}")
+
 
 # %% [markdown]
-# ### Exercise 7.13 - generate
+# Now the three rows agree. A factor before a logarithm is an exponent: the penalty
+# raises the probability of what was written to the power 1.5, and all are rescaled.
 #
-# *time ~12 min · difficulty 2/5 · 1 point*
-#
-# **Why it matters.** An **explicit generator** makes a text repeatable, whatever else
-# draws random numbers. A global seed does not: one more dropout somewhere, and every
-# later token is a different one.
-#
-# **What to do.** Write `count` tokens behind a prompt. In each step, call
-# `next_logits(ids so far)`, which gives logits `(B, V)`; make the distribution of
-# exercise 7.12 from it, with the `options` handed on; draw one token for each row, from
-# the given generator and from nothing else. How you draw is up to you. Nothing is
-# learnt: record no gradients, and leave their recording as you found it, on or off.
-#
-# <details><summary>Hint 1: a question</summary>
-#
-# `torch.multinomial` draws for each row. From which generator does it draw if nobody
-# tells?
-#
-# </details>
-# <details><summary>Hint 2: the shapes</summary>
-#
-# ```text
-# prompt              (B, T)
-# logits              (B, V)
-# drawn               (B, 1)
-# ids afterwards      (B, T + 1)  …  (B, T + count)
-# ```
-#
-# </details>
-# <details><summary>Hint 3: pseudocode</summary>
-#
-# ```text
-# ids = prompt
-# count times, without gradients:
-#     chances = next_distribution of next_logits(ids), given what is written
-#     draw one token a row, put it behind the ids
-# return all ids, the prompt too
-# ```
-#
-# </details>
+# The rest is given. `generate` samples from an **explicit generator**, which makes a
+# text repeatable, whatever else uses random numbers. A global seed does not: one more
+# dropout somewhere, and every later token is a different one.
 
 
-# %% exercise="since_2017/generate"
+# %%
+def next_distribution(
+    logits: Tensor, written: Tensor, penalty: float = 1.0, temperature: float = 1.0,
+    min_p: float = 0.0,
+) -> Tensor:  # fmt: skip
+    """The probabilities `(B, V)` that the next token is sampled from."""
+    if penalty != 1:
+        logits = repetition_penalty(logits, written, penalty)
+    probabilities = (logits / temperature).softmax(dim=-1)  # (B, V)
+    least = min_p * probabilities.amax(dim=-1, keepdim=True)  # (B, 1)
+    kept = probabilities.masked_fill(probabilities < least, 0.0)
+    return kept / kept.sum(dim=-1, keepdim=True)
+
+
+@torch.no_grad()
 def generate(
-    next_logits: Callable[[Tensor], Tensor],
-    prompt: Tensor,
-    count: int,
-    generator: torch.Generator,
-    **options: float,
-) -> Tensor:
-    """Write tokens behind a prompt.
-
-    Args:
-        next_logits: from ids so far `(B, T)` to logits `(B, V)` of the next token.
-        prompt: ids, shape `(B, T)`.
-        count: how many tokens to write, 0 or more.
-        generator: the source of all randomness.
-        options: `penalty`, `temperature` and `min_p` of `next_distribution`.
-
-    Returns:
-        The prompt and the new tokens, shape `(B, T + count)`, int64.
-    """
-    ### BEGIN SOLUTION
+    next_logits: Callable[[Tensor], Tensor], prompt: Tensor, count: int,
+    generator: torch.Generator, **options: float,
+) -> Tensor:  # fmt: skip
+    """Write `count` tokens after a prompt `(B, T)`: ids `(B, T + count)`."""
     ids = prompt
-    with torch.no_grad():
-        for _ in range(count):
-            chances = next_distribution(next_logits(ids), ids, **options)  # (B, V)
-            drawn = torch.multinomial(chances, 1, generator=generator)  # (B, 1)
-            ids = torch.cat((ids, drawn), dim=1)
+    for _ in range(count):
+        probabilities = next_distribution(next_logits(ids), ids, **options)  # (B, V)
+        sampled = torch.multinomial(probabilities, 1, generator=generator)  # (B, 1)
+        ids = torch.cat((ids, sampled), dim=1)
     return ids
-    ### END SOLUTION
 
-
-# %% check="since_2017/generate" points=1
-# Counts what is drawn, logs what a scripted model is shown, draws twice from one seed.
-check("since_2017/generate", generate)
 
 # %% [markdown]
-# ## 8. How good is it?
+# ## 9. How good is it?
 #
 # A language model is judged by the probability that it gives to text it has not seen.
-# The mean price of a token, $\ell = -\frac{1}{n}\sum_t \log p(x_t \mid x_{<t})$,
-# becomes the **perplexity** $e^\ell$: among how many equally likely tokens the model
-# seems to choose.
+# The mean negative log-probability of a token, $\ell = -\frac{1}{n}\sum_t \log p(x_t
+# \mid x_{<t})$, becomes the **perplexity** $e^\ell$: among how many equally likely
+# tokens the model seems to choose.
 #
-# But what is a token? A model with long tokens has few of them, and a large perplexity;
-# one of bytes has many, and a small one. The two cannot be compared. **Bits per byte**
-# can be: the whole price, in bits, over the number of bytes of the text.
+# But what is a token? A model with long tokens has few of them and a large perplexity;
+# one of bytes has many and a small one. The two are not comparable. **Bits per byte**
+# are: the sum of all negative log-probabilities, in bits, over the number of bytes of
+# the text.
 #
-# And what is $x_{<t}$, if the model sees at most `window` tokens? Cut the text into
-# pieces, and the first tokens of each piece have no past. So let windows **overlap**:
-# each starts `stride` tokens after the one before, and only the tokens that no earlier
-# window counted are counted.
+# And what is $x_{<t}$, if the model sees at most `window` tokens? If you cut the text
+# into pieces, the first tokens of each piece have no past. So let windows **overlap**:
+# each starts `stride` tokens after the previous one, and only tokens that no earlier
+# window has counted are counted.
 #
 # ```text
 # window 6, stride 4      x = not counted again, n = counted
@@ -2334,99 +2441,44 @@ check("since_2017/generate", generate)
 # 3rd                                 x  x  n         reaches the end: the last one
 # ```
 #
-# ### Exercise 7.14 - perplexity
-#
-# *time ~20 min · difficulty 3/5 · 1 point*
-#
-# **Why it matters.** GPT-2 (large) on WikiText-2 has a perplexity of 19.4 with windows
-# that do not overlap, and of 16.4 if they overlap by half (Hugging Face's
-# documentation, *Perplexity of fixed-length models*). One model, one text.
-#
-# **What to do.** Return the perplexity per token and the bits per byte. Windows start
-# at 0, `stride`, `2 * stride`, ... and end with the first one that reaches the end of
-# the text. `stride` is less than `window`. The model is called with `(1, n)` ids and
-# gives logits `(1, n, V)`.
-#
-# <details><summary>Hint 1: a question</summary>
-#
-# A window of `n` tokens gives the prices of `n - 1` of them. Of those, how many are
-# new, if everything before place `scored` has been counted?
-#
-# </details>
-# <details><summary>Hint 2: the shapes</summary>
-#
-# ```text
-# ids                 (L,)
-# window              (n,)          n = `window`, or fewer at the end
-# logits              (1, n, V)     the last one predicts a token behind the window
-# prices              (n - 1,)      of the window's tokens 1, …, n - 1
-# ```
-#
-# </details>
-# <details><summary>Hint 3: pseudocode</summary>
-#
-# ```text
-# scored = 1, total = 0
-# for begin in 0, stride, 2 * stride, ...:
-#     end = begin + window, or the end of the text
-#     prices of the window's tokens
-#     total += the last (end - scored) of them;  scored = end
-#     stop if this was the end
-# perplexity = exp(total / number of predicted tokens)
-# bits per byte = total / log(2) / number of bytes
-# ```
-#
-# </details>
+# It matters. GPT-2 (large) on WikiText-2 has a perplexity of 19.4 with windows that do
+# not overlap, and of 16.4 if they overlap by half (Hugging Face's documentation,
+# *Perplexity of fixed-length models*). One model, one text.
 
 
-# %% exercise="since_2017/sliding_perplexity"
+# %%
+@torch.no_grad()
 def sliding_perplexity(
-    model: Callable[[Tensor], Tensor],
-    ids: Tensor,
-    window: int,
-    stride: int,
+    model: Callable[[Tensor], Tensor], ids: Tensor, window: int, stride: int,
     num_bytes: int,
-) -> tuple[float, float]:
-    """Perplexity per token and bits per byte of a text, with overlapping windows.
+) -> tuple[float, float]:  # fmt: skip
+    """Perplexity per token and bits per byte of a text `(L,)`, with windows.
 
-    Args:
-        model: from ids `(1, n)` to logits `(1, n, V)`, where n is at most `window`.
-        ids: the text, shape `(L,)`; token 0 is never predicted.
-        window: how many tokens the model sees at most.
-        stride: by how many tokens a window starts after the one before it, < window.
-        num_bytes: the number of bytes of the text that is predicted.
-
-    Returns:
-        The perplexity and the bits per byte, as floats, in this order.
+    The model maps ids `(1, n)` to logits `(1, n, V)`; `num_bytes` is the length of the
+    text that is predicted.
     """
-    ### BEGIN SOLUTION
     total, scored = 0.0, 1
     for begin in range(0, len(ids), stride):
         end = min(begin + window, len(ids))
         seen = ids[begin:end]  # (n,)
-        with torch.no_grad():
-            logits = model(seen.unsqueeze(0))[0]  # (n, V)
-        prices = F.cross_entropy(logits[:-1], seen[1:], reduction="none")  # (n - 1,)
-        total += prices[-(end - scored) :].sum().item()
+        logits = model(seen.unsqueeze(0))[0]  # (n, V)
+        nats = F.cross_entropy(logits[:-1], seen[1:], reduction="none")  # (n - 1,)
+        total += nats[-(end - scored) :].sum().item()
         scored = end
         if end == len(ids):
             break
     return math.exp(total / (len(ids) - 1)), total / math.log(2) / num_bytes
-    ### END SOLUTION
 
-
-# %% check="since_2017/sliding_perplexity" points=1
-# Logs the windows that a scripted model is shown, and looks at both numbers.
-check("since_2017/sliding_perplexity", sliding_perplexity)
 
 # %% [markdown]
-# ## 9. AdamW, by hand
+# ## 10. Train it
 #
-# Gradient descent with two memories: a running mean $m$ of the gradients (which
-# direction?) and a running mean $v$ of their squares (how large are they usually?). A
-# step goes in direction $m$, measured in units of $\sqrt v$. Both memories start at
-# zero and are too small at first; $1 - \beta^t$ makes up for it. With step
-# $t = 1, 2, \dots$, rate $\eta$ and gradient $g$:
+# Two things in the recipe below deserve a look before you use them.
+#
+# **AdamW** keeps two moment estimates per parameter: a running mean $m$ of the
+# gradients (which direction?) and a running mean $v$ of their squares (how large are
+# they usually?). Both start at zero and are too small at first, which $1 - \beta^t$
+# corrects. With step $t = 1, 2, \dots$, rate $\eta$ and gradient $g$:
 #
 # $$m \leftarrow \beta_1 m + (1 - \beta_1) g, \qquad
 # v \leftarrow \beta_2 v + (1 - \beta_2) g^2, \qquad
@@ -2434,199 +2486,34 @@ check("since_2017/sliding_perplexity", sliding_perplexity)
 # - \eta\,\frac{m / (1 - \beta_1^t)}{\sqrt{v / (1 - \beta_2^t)} + \varepsilon}$$
 #
 # The **W** is $\lambda$, the weight decay. Adam put it into the gradient, where it was
-# divided by $\sqrt v$ like everything else: weights with large gradients hardly
-# decayed. Loshchilov and Hutter 2019 took it out: *decoupled*, each weight shrinks by
-# the same share.
+# divided by $\sqrt v$ like everything else, so weights with large gradients hardly
+# decayed. Loshchilov and Hutter 2019 took it out (*decoupled*): all weights shrink by
+# the same factor.
 #
-# **Predict first.** In the very first step, $m = (1 - \beta_1) g$ and
-# $v = (1 - \beta_2) g^2$. After both corrections, how long is the step of a weight
-# whose gradient is 0.001, and of one whose gradient is 1000?
+# **Clipping** takes the gradients of all parameters as one long vector, and shortens it
+# to `max_norm` if it is longer (Pascanu et al. 2013). One bad batch in a thousand can
+# have a gradient a hundred times too long, and one such step can undo a day of
+# training.
 #
-# ### Exercise 7.15 - AdamW
-#
-# *time ~20 min · difficulty 3/5 · 1 point*
-#
-# **Why it matters.** Nearly every model of today was trained by these few lines.
-#
-# **What to do.** Fill in the class. `step()` changes the parameters in place. One whose
-# gradient is `None` stays as it is. `lr` is read in every step, so that a schedule can
-# set it. Do not use `torch.optim`.
-#
-# <details><summary>Hint 1: a question</summary>
-#
-# The memories belong to parameters. Where do they live between two steps, and how many
-# of them are there?
-#
-# </details>
-# <details><summary>Hint 2: the shapes</summary>
-#
-# ```text
-# parameter, gradient, m, v     all the same shape, one set for each parameter
-# t                             one number: how many steps were taken, this one included
-# ```
-#
-# </details>
-# <details><summary>Hint 3: pseudocode</summary>
-#
-# ```text
-# t = t + 1
-# for each parameter that has a gradient, without recording:
-#     m = beta1 * m + (1 - beta1) * gradient
-#     v = beta2 * v + (1 - beta2) * gradient squared
-#     shrink the parameter by the factor 1 - lr * weight_decay
-#     subtract lr * (m corrected) / (root of (v corrected) + eps)
-# ```
-#
-# </details>
-
-
-# %% exercise="since_2017/adamw"
-class AdamW:
-    """Adam with decoupled weight decay (Loshchilov and Hutter 2019, algorithm 2).
-
-    Args:
-        parameters: what is to be trained.
-        lr: the learning rate; may be changed between steps.
-        betas: how much of the two memories stays in each step.
-        eps: added to the root.
-        weight_decay: times `lr`, the share that each weight loses in each step.
-    """
-
-    def __init__(
-        self,
-        parameters: Iterable[nn.Parameter],
-        lr: float = 1e-3,
-        betas: tuple[float, float] = (0.9, 0.999),
-        eps: float = 1e-8,
-        weight_decay: float = 0.01,
-    ):
-        self.parameters = list(parameters)
-        self.lr, self.betas, self.eps = lr, betas, eps
-        self.weight_decay = weight_decay
-        ### BEGIN SOLUTION
-        self.steps = 0
-        self.means = [torch.zeros_like(p) for p in self.parameters]
-        self.squares = [torch.zeros_like(p) for p in self.parameters]
-        ### END SOLUTION
-
-    def zero_grad(self) -> None:
-        """Forget the gradients."""
-        for parameter in self.parameters:
-            parameter.grad = None
-
-    @torch.no_grad()
-    def step(self) -> None:
-        """Change all parameters that have a gradient, in place."""
-        ### BEGIN SOLUTION
-        self.steps += 1
-        beta1, beta2 = self.betas
-        for p, mean, square in zip(
-            self.parameters, self.means, self.squares, strict=True
-        ):
-            if p.grad is None:
-                continue
-            mean.mul_(beta1).add_(p.grad, alpha=1 - beta1)
-            square.mul_(beta2).addcmul_(p.grad, p.grad, value=1 - beta2)
-            unbiased = mean / (1 - beta1**self.steps)
-            root = (square / (1 - beta2**self.steps)).sqrt()
-            p.mul_(1 - self.lr * self.weight_decay)
-            p.sub_(self.lr * unbiased / (root + self.eps))
-        ### END SOLUTION
-
-
-# %% check="since_2017/adamw" points=1
-# Takes steps with given gradients, large and small, and looks at all parameters.
-check("since_2017/adamw", AdamW)
+# **Predict first.** Two parameters have gradients of 0.001 and 1000. How far does each
+# of them move in the very first step of AdamW?
 
 
 # %%
 @demo
-def fifty_steps_beside_pytorch():
-    torch.manual_seed(7)
-    start = torch.randn(5, 3)
-    mine, theirs = (nn.Parameter(start.clone()) for _ in range(2))
-    settings = {"lr": 0.05, "betas": (0.9, 0.95), "weight_decay": 0.1}
-    pairs = ((mine, AdamW([mine], **settings)),
-             (theirs, torch.optim.AdamW([theirs], **settings)))  # fmt: skip
-    target = torch.randn(5, 3)
-    for _ in range(50):
-        for parameter, optimizer in pairs:
-            optimizer.zero_grad()
-            (parameter - target).pow(4).sum().backward()
-            optimizer.step()
-    print(f"after 50 steps, largest difference: {(mine - theirs).abs().max():.1e}")
+def the_first_step():
+    parameter = nn.Parameter(torch.zeros(2))
+    parameter.grad = torch.tensor([0.001, 1000.0])
+    norm = nn.utils.clip_grad_norm_([parameter], max_norm=1e6)
+    torch.optim.AdamW([parameter], lr=0.01, weight_decay=0.0).step()
+    moved = [f"{m:.4f}" for m in parameter.detach().abs().tolist()]
+    print(f"norm of the gradient {norm:.1f}; both move by {' and '.join(moved)}")
 
 
 # %% [markdown]
-# And the very first step? There, $m / (1 - \beta_1) = g$ and
-# $\sqrt{v / (1 - \beta_2)} = |g|$, so both weights move by the learning rate. Whether a
-# gradient is 0.001 or 1000 makes no difference.
-#
-# ### Exercise 7.16 - clip
-#
-# *time ~10 min · difficulty 2/5 · 1 point*
-#
-# **Why it matters.** One bad batch in a thousand has a gradient a hundred times too
-# long. One such step can undo a day of training.
-#
-# **What to do.** Take all gradients of all parameters as **one** long vector. If it is
-# longer than `max_norm`, shorten all gradients, in place, by the same factor, to that
-# length (with a relative error of 1e-5 at most). Return the length *before* as a Python
-# float. Parameters without a gradient are passed over.
-#
-# <details><summary>Hint 1: a question</summary>
-#
-# Two gradients of lengths 3 and 4. How long is the vector of both?
-#
-# </details>
-# <details><summary>Hint 2: the shapes</summary>
-#
-# ```text
-# gradients      of any shapes
-# their norms    (number of gradients,)
-# the norm       one number: the root of the sum of the squares
-# ```
-#
-# </details>
-# <details><summary>Hint 3: pseudocode</summary>
-#
-# ```text
-# norm = root of the sum of all squares of all gradients
-# if norm > max_norm: each gradient times max_norm / norm, in place
-# return the norm
-# ```
-#
-# </details>
-
-
-# %% exercise="since_2017/clip_gradients"
-def clip_gradients(parameters: Iterable[nn.Parameter], max_norm: float) -> float:
-    """Shorten the gradient of all parameters together (Pascanu et al. 2013).
-
-    Args:
-        parameters: whose gradients are meant.
-        max_norm: the greatest length, greater than 0.
-
-    Returns:
-        The length before.
-    """
-    ### BEGIN SOLUTION
-    gradients = [p.grad for p in parameters if p.grad is not None]
-    norm = torch.tensor([gradient.norm() for gradient in gradients]).norm().item()
-    if norm > max_norm:
-        for gradient in gradients:
-            gradient.mul_(max_norm / norm)
-    return norm
-    ### END SOLUTION
-
-
-# %% check="since_2017/clip_gradients" points=1
-# Looks at long and short gradients, parameters without one, and the returned length.
-check("since_2017/clip_gradients", clip_gradients)
-
-
-# %% [markdown]
-# ## 10. Train it
+# Both move by the learning rate: in the first step $m / (1 - \beta_1) = g$ and $\sqrt{v
+# / (1 - \beta_2)} = |g|$, so the size of the gradient cancels. That is why Adam's first
+# steps are bold, and why the rate is warmed up.
 #
 # The text is the course's own: sentences from a grammar, different ones for training
 # and for testing, with no statement (who does what) in both. Tokens are **bytes**: no
@@ -2643,39 +2530,44 @@ def the_text():
 
 
 # %% [markdown]
-# ### Exercise 7.17 - the trained model
+# ### Exercise 7.20 - the trained model
 #
-# *time ~25 min, two to three of them for the computer · difficulty 3/5 · 8 points*
+# *time ~25 min, a few of them for the computer · difficulty 3/5 · 7 points*
 #
-# **Why it matters.** Everything above runs in it: your model, your optimizer, your
-# clipping.
+# **Task.** Write `train_model`: train a `new_model()` on the text that `text_ids`
+# gives, and return it. You hand in its weights as `modern.safetensors`.
 #
-# **What to do.** Train a `new_model()`, whose sizes are the same for everybody, on the
-# text that `text_ids` gives. How you do it is up to you.
+# **Example.** `train_model(3200)` returns a model that gives the next byte of unseen
+# text a probability of about 43 %.
 #
-# A recipe that works: batches of 32 windows that start at random places of the text;
-# the loss of every next byte; your `AdamW` and `clip_gradients`; the rate from
-# `rate_factor`, `lr` 0.01 at its peak, 5 % of the steps for warm-up,
-# `betas=(0.9, 0.95)`, `weight_decay=0.1`, gradients no longer than 1, 60,000 sentences.
-# If all chance comes from `seed`, you can repeat it.
+# A recipe that works: batches of 32 windows that start at random positions of a text of
+# 60,000 sentences; the mean loss of every next byte; `torch.optim.AdamW` with
+# `betas=(0.9, 0.95)` and `weight_decay=0.1`; clipping at 1; a rate of 0.01 times
+# `rate_factor`, with 5 % of the steps for warm-up. If all randomness derives from
+# `seed`, the run is reproducible.
 #
-# **How it is graded.** You hand in the file `modern.safetensors`. Grading loads it into
-# a model of these sizes and measures it on text that nobody has seen. It never trains.
-# What counts is the probability that it gives to the right byte (100 % divided by the
-# perplexity); your points grow with it, without steps:
+# <details><summary>Contract</summary>
 #
-# | probability | perplexity | share of the 8 points | what reaches it |
+# - A model that sees the future earns nothing.
+#
+# </details>
+# <details><summary>How it is graded</summary>
+#
+# Grading loads the file into a model of these sizes and measures it on text that nobody
+# has seen. It never trains. What counts is the geometric mean of the probabilities of
+# the correct bytes (1 over the perplexity). Points grow with it continuously:
+#
+# | probability | perplexity | share of the points | what reaches it |
 # |---|---|---|---|
 # | 10 % | 10 | 0 | a table of which byte follows which |
 # | 30 % | 3.3 | 50 % | |
-# | 37 % | 2.7 | 80 % | the recipe, 800 steps: half a minute |
+# | 37 % | 2.7 | 80 % | the recipe, 800 steps |
 # | 41.5 % | 2.4 | 100 % | |
-# | 43 % | 2.3 | 100 % | the recipe, 3,200 steps: 140 CPU seconds on our machine |
+# | 43 % | 2.3 | 100 % | the recipe, 3,200 steps |
 # | 46 % | 2.2 | 100 % | more steps; from here on a bonus grows |
-# | 52 % | 1.9 | 112.5 %: a bonus point | many more, or better ideas |
+# | 52 % | 1.9 | 112.5 % | many more, or better ideas |
 #
-# A model that sees the future earns nothing.
-#
+# </details>
 # <details><summary>Hint 1: a question</summary>
 #
 # A window of `WINDOW + 1` bytes: which of them are shown, and which are to be
@@ -2686,8 +2578,8 @@ def the_text():
 #
 # ```text
 # text                      (n,)                one long row of bytes
-# starts                    (32, 1)             random places
-# places                    (32, WINDOW + 1)    starts + 0, 1, 2, …
+# starts                    (32, 1)             random positions
+# positions                 (32, WINDOW + 1)    starts + 0, 1, 2, …
 # shown, wanted             (32, WINDOW) each
 # logits                    (32, WINDOW, 128)
 # ```
@@ -2698,23 +2590,22 @@ def the_text():
 # ```text
 # seed torch; a new model; its optimizer; the text of this seed
 # for each step:
-#     the rate of this step
+#     set the rate of this step in the optimizer's groups
 #     a batch: shown bytes, wanted bytes
 #     loss = cross-entropy of the logits and the wanted bytes
-#     forget old gradients, compute new ones, clip, step
+#     clear the gradients, compute new ones, clip, step
 # ```
 #
 # If the loss stays above 2: does each position predict the *next* byte, or itself?
 #
 # </details>
 
-
 # %% exercise="since_2017/trained_model"
 WINDOW = 96  # bytes that the model sees in training
 
 
 def text_ids(seed: int | str, sentences: int, split: str = "train") -> Tensor:
-    """Sentences of the course's grammar, one a line, as bytes: `(number of bytes,)`."""
+    """Sentences of the course's grammar, one per line, as bytes: `(number of bytes,)`."""
     text = "\n".join(corpora.generate(seed, sentences, split)) + "\n"
     return torch.tensor(list(text.encode()))
 
@@ -2725,7 +2616,7 @@ def new_model() -> nn.Module:
         vocab_size=128, d_model=48, num_heads=4, num_kv_heads=2, num_layers=2, d_ff=144
     )
     for parameter in model.parameters():
-        if parameter.dim() == 2:  # quiet starts: matrices, not norms
+        if parameter.dim() == 2:  # small matrices; norms stay at 1
             nn.init.normal_(parameter, std=0.1)
     return model
 
@@ -2743,16 +2634,19 @@ def train_model(steps: int, seed: int = 0) -> nn.Module:
     ### BEGIN SOLUTION
     torch.manual_seed(seed)
     model, text = new_model(), text_ids(seed, 60_000)
-    optimizer = AdamW(model.parameters(), betas=(0.9, 0.95), weight_decay=0.1)
+    optimizer = torch.optim.AdamW(
+        model.parameters(), 0.01, (0.9, 0.95), weight_decay=0.1, fused=True
+    )
     for step in tqdm(range(steps), disable=not reversal.watched(steps), leave=False):
-        optimizer.lr = 0.01 * reversal.rate_factor(step, max(1, steps // 20), steps)
+        factor = reversal.rate_factor(step, max(1, steps // 20), steps)
+        optimizer.param_groups[0]["lr"] = 0.01 * factor
         starts = torch.randint(len(text) - WINDOW, (32, 1))
         windows = text[starts + torch.arange(WINDOW + 1)]  # (32, WINDOW + 1)
         logits = model(windows[:, :-1])  # (32, WINDOW, 128)
         loss = F.cross_entropy(logits.flatten(0, 1), windows[:, 1:].flatten())
         optimizer.zero_grad()
         loss.backward()
-        clip_gradients(model.parameters(), 1.0)
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
     return model
     ### END SOLUTION
@@ -2766,8 +2660,8 @@ def trained_model(weights: str = "modern.safetensors") -> nn.Module:
 
 
 # %% [markdown]
-# Train it now; it takes two to three minutes. The weights are saved beside the
-# notebook: hand them in with it. **After you have changed something,** set
+# Train it now: 3,200 steps, which take a few minutes. The weights are saved beside the
+# notebook, and you hand them in with it. **After you have changed something,** set
 # `TRAIN_ANEW = True` or delete the file.
 
 # %%
@@ -2790,15 +2684,16 @@ def train_and_save():
           f"a byte, {bits:.3f} bits per byte")  # fmt: skip
 
 
-# %% check="since_2017/trained_model" points=8
+# %% check="since_2017/trained_model" points=7
 # Measures your model on text that it has not seen.
 check("since_2017/trained_model", trained_model)
 
 # %% [markdown]
-# How much is that? Without any model a byte costs 7 bits (there are 128 of them). How
-# often each one occurs brings it down to 4.5 bits, which one follows which to 3.3. Our
-# model came to 1.1 bits. Most of what is left is the choice of the next *word*, and no
-# model can know that. (The check comes to a little more: its windows do not overlap.)
+# How good is that? Without any model a byte costs 7 bits, since there are 128 of them.
+# Knowing how often each one occurs brings it down to 4.5 bits, and knowing which one
+# follows which to 3.3. The recipe reaches about 1.1 bits. Most of what is left is the
+# choice of the next *word*, which no model can know. (The check measures a little more:
+# its windows do not overlap.)
 
 
 # %%
@@ -2819,20 +2714,18 @@ def it_writes():
 
 
 # %% [markdown]
-# Words are mostly right, sentences often, sense rarely: this is what 48 thousand
-# weights and two minutes can do. Cold text is safe text. And min-p keeps a hot one
-# readable: what it cuts is the long tail of bytes that do not make a word.
-
-
-# %% [markdown]
+# Single words are mostly correct, sentences sometimes, and sense is rare: this is what
+# 48 thousand parameters can do. Cold text is safe text. And min-p keeps a hot one
+# readable, because what it cuts is the long tail of bytes that do not make a word.
+#
 # ### Two tokens for the price of one
 #
 # A large model is slow because it writes one token at a time, not because it cannot
-# read many at once. So let a **cheap model guess** the next few, and let the large one
-# judge all guesses in a single pass (Leviathan et al. 2023; Chen et al. 2023). A guess
-# $x$, drawn from the cheap distribution $q$, is kept with probability
-# $\min(1, p(x) / q(x))$. At the first one that is not kept, draw from what $p$ has more
-# than $q$, $\max(0, p - q)$, scaled to sum to 1.
+# read many at once. So let a **cheap model guess** the next few tokens, and let the
+# large one judge all guesses in a single pass (Leviathan et al. 2023; Chen et al.
+# 2023). A guess $x$, sampled from the cheap distribution $q$, is kept with probability
+# $\min(1, p(x) / q(x))$. At the first one that is not kept, sample from what $p$ has
+# more than $q$, $\max(0, p - q)$, rescaled to sum to 1.
 #
 # **Predict first.** The cheap model is often wrong. Does the text get worse?
 
@@ -2840,7 +2733,7 @@ def it_writes():
 # %%
 def kept_or_replaced(p: Tensor, q: Tensor) -> Tensor:
     """The distribution that comes out, if q guesses and p judges; all `(V,)`."""
-    kept = torch.minimum(p, q)  # q times the chance to be kept
+    kept = torch.minimum(p, q)  # q times the probability to be kept
     more = (p - q).clamp(min=0)
     return kept + (1 - kept.sum()) * more / more.sum()
 
@@ -2855,6 +2748,8 @@ def nothing_changes():
         print(f"guesses kept: {share:.1%}, what comes out differs from p by {gap:.1e}")
 
 
+# %% folded=true
+# @title A table of trigrams guesses, and the model judges
 def byte_trigrams(text: Tensor) -> Tensor:
     """A cheap model: `table[a, b]` is the distribution after the bytes a, b."""
     counts = torch.full((128, 128, 128), 1e-3)
@@ -2870,22 +2765,22 @@ def speculate(
     """Write `count` tokens or a few more behind ids `(1, T)`; and the passes taken."""
     caches, fed, passes, wanted = None, 0, 0, ids.size(1) + count
 
-    def chance() -> float:
+    def uniform() -> float:
         return torch.rand(1, generator=generator).item()
 
     while ids.size(1) < wanted:
         known, guess, cheap = ids.size(1), ids, []
         for _ in range(ahead):
             cheap.append(table[guess[0, -2], guess[0, -1]])  # (V,)
-            drawn = torch.multinomial(cheap[-1], 1, generator=generator)
-            guess = torch.cat((guess, drawn[None]), dim=1)
+            sampled = torch.multinomial(cheap[-1], 1, generator=generator)
+            guess = torch.cat((guess, sampled[None]), dim=1)
         logits, new_caches = cached_logits(model, guess[:, fed:], caches)
         passes += 1
         right = logits[0, -ahead - 1 :].softmax(-1)  # (ahead + 1, V)
-        last = right[-1]  # all kept: one more token, for nothing
+        last = right[-1]  # all kept: one more token, for free
         for i, (p, q) in enumerate(zip(right, cheap, strict=False)):
             token = guess[0, known + i]
-            if chance() >= p[token] / q[token]:
+            if uniform() >= p[token] / q[token]:
                 guess, last = guess[:, : known + i], (p - q).clamp(min=0)
                 break
         else:  # only now is everything that was fed part of the text
@@ -2909,6 +2804,7 @@ def pairs_of_bytes(model: nn.Module, table: Tensor, prompt: Tensor) -> tuple:
     return counts / 4000, exact
 
 
+# %%
 @demo
 def guesses_at_work():
     model, table = trained_model().eval(), byte_trigrams(text_ids(0, 20_000))
@@ -2920,7 +2816,7 @@ def guesses_at_work():
                 generator = torch.Generator().manual_seed(seed)
                 ids, taken = speculate(model, table, prompt, 80, ahead, generator)
                 made, passes = made + ids.size(1) - prompt.size(1), passes + taken
-            print(f"{ahead} guesses ahead: {made / passes:.2f} bytes a pass")
+            print(f"{ahead} guesses ahead: {made / passes:.2f} bytes per pass")
         counted, exact = pairs_of_bytes(model, table, prompt)
     print(f"the next two bytes, 4,000 times: total variation from what the model says "
           f"{(counted - exact).abs().sum() / 2:.3f}")  # fmt: skip
@@ -2930,23 +2826,22 @@ def guesses_at_work():
         replacement=True,
         generator=torch.Generator().manual_seed(3),
     )
-    drawn = torch.bincount(noise, minlength=exact.numel()) / 4000
-    print(f"4,000 draws from the model itself:                                       "
-          f"{(drawn - exact.flatten()).abs().sum() / 2:.3f}")  # fmt: skip
+    sampled = torch.bincount(noise, minlength=exact.numel()) / 4000
+    print(f"4,000 samples of the model itself:                                       "
+          f"{(sampled - exact.flatten()).abs().sum() / 2:.3f}")  # fmt: skip
 
 
 # %% [markdown]
 # The distribution does not change, and that is algebra, not luck: what is kept and what
-# is added make up $p$ exactly, however bad the guesses are. The counts differ from the
-# model's own probabilities no more than 4,000 plain draws do (both by 0.06 on our
-# machine). What a bad guesser costs is time: with one, two, four and eight guesses of a
-# table of trigrams, a pass of the large model made 1.5, 1.7, 2.0 and 2.1 bytes. Looking
-# further ahead than four gains hardly anything, since one wrong guess ends a pass.
+# is added make up $p$ exactly, however bad the guesses are. The sampled pairs differ
+# from the model's own probabilities about as much as 4,000 plain samples do, which is
+# sampling noise. A bad guesser only costs time. Looking further ahead helps less and
+# less, since one wrong guess ends a pass.
 #
 # ### Where do heads look when they have nothing to say?
 #
-# Softmax weights sum to 1, so a head must look *somewhere*. Large models put what is
-# left on the first token, whatever it is (an **attention sink**, Xiao et al. 2024).
+# Attention weights sum to 1, so a head must attend *somewhere*. Large models put what
+# is left on the first token, whatever it is (an **attention sink**, Xiao et al. 2024).
 # Does ours?
 
 
@@ -2981,26 +2876,29 @@ def sinks():
 
 
 # %% [markdown]
-# It does not: all heads look nearby, and the first byte gets less than half a percent.
-# Windows that begin anywhere in a sentence have no first token to hold on to, and two
-# layers that were trained for two minutes have not found out that they need one. Sinks
-# were seen in models a hundred thousand times as large. **A result that fails to appear
-# is a result,** too.
-#
+# It does not: all heads attend nearby, and the first byte gets a percent or less. That
+# every window begins at a random byte is not the reason, because every window has a
+# *first* position, and sinks form there with or without a start token (Gu et al. 2025,
+# in models of tens of millions of parameters). The likely reason is that this model is
+# tiny, briefly trained, and has an easy, local task. A result that fails to appear is a
+# result.
+
+# %% [markdown]
 # ## 11. What does each part buy?
 #
-# Papers compare at billions of weights. What is left of it at twenty thousand? We
-# exchange **one** part of a small model at a time for its ancestor of 2017. All have
-# the same number of weights (within one percent: LayerNorm has a few more), and the
-# same **CPU time**, not the same number of steps: what costs time must pay for it.
+# Papers compare at billions of parameters. What is left of it at twenty thousand? We
+# replace **one** part of a small model at a time by its ancestor of 2017. All models
+# have the same number of parameters (within one percent: LayerNorm has a few more), see
+# the same batches, and are trained for the same number of **steps**; the CPU seconds
+# are printed beside.
 #
-# **Predict first.** Four exchanges: RMSNorm → LayerNorm, SwiGLU → ReLU, rotary → added
-# sines, grouped → multi-head. Which of them makes the loss worse? Order them.
+# **Predict first.** Four replacements: RMSNorm → LayerNorm, SwiGLU → ReLU, rotary →
+# added sines, grouped → multi-head. Which of them makes the loss worse? Order them.
 
 
 # %% folded=true
-# @title Models with one part of 2017, and how they are trained for some seconds
-class NotTurned(CausalAttention):
+# @title Models with one part of 2017, and how they are trained
+class NotRotated(CausalAttention):
     """The attention layer without rotations."""
 
     def forward(self, x: Tensor) -> Tensor:
@@ -3012,7 +2910,7 @@ class NotTurned(CausalAttention):
 
 
 class WithTable(nn.Embedding):
-    """An embedding that adds row i of a table to the token at place i."""
+    """An embedding that adds row i of a table to the token at position i."""
 
     def __init__(self, count: int, table: Tensor):
         super().__init__(count, table.size(1))
@@ -3023,7 +2921,7 @@ class WithTable(nn.Embedding):
 
 
 def table_of(positions: str, length: int, d_model: int) -> Tensor:
-    """Sines as in unit 1, or as many learned numbers of the same size."""
+    """Sines as in unit 1, or a learned table of the same magnitude."""
     angles = rotary_angles(length, d_model)
     sines = 0.1 * torch.cat((angles.sin(), angles.cos()), dim=-1)  # (length, d_model)
     if positions == "sinusoidal":
@@ -3035,9 +2933,9 @@ def with_parts(
     norm: str = "RMSNorm", feed_forward: str = "SwiGLU", positions: str = "rotary",
     groups: int = 2, longest: int = 256,
 ) -> nn.Module:  # fmt: skip
-    """A small model with some parts of another age."""
+    """A small model with some parts of 2017."""
     d_model, heads, d_ff = 32, 4, 96
-    if groups == heads:  # more weights for keys and values, fewer elsewhere
+    if groups == heads:  # more parameters for keys and values, fewer elsewhere
         d_ff -= d_model // 2
     model = LanguageModel(128, d_model, heads, groups, 2, d_ff)
     for block in model.blocks:
@@ -3049,7 +2947,7 @@ def with_parts(
                 nn.Linear(d_ff, d_model, bias=False),
             )  # fmt: skip
         if positions != "rotary":
-            block.attention = NotTurned(d_model, heads, groups)
+            block.attention = NotRotated(d_model, heads, groups)
     if norm == "LayerNorm":
         model.norm = nn.LayerNorm(d_model)
     for parameter in model.parameters():
@@ -3062,51 +2960,47 @@ def with_parts(
     return model
 
 
-def price_of_a_byte(model: nn.Module, windows: Tensor) -> Tensor:
-    """The mean price of all bytes but the first of each window, `()`."""
+def mean_loss(model: nn.Module, windows: Tensor) -> Tensor:
+    """The mean loss of all bytes but the first of each window, `()`."""
     return F.cross_entropy(model(windows[:, :-1]).transpose(1, 2), windows[:, 1:])
 
 
 def train_for(
-    model: nn.Module, seconds: float, seed: int, length: int = 64
-) -> list[tuple[float, float]]:
-    """Train for some CPU seconds; (seconds, loss) of each step."""
+    model: nn.Module, steps: int, seed: int, length: int = 64
+) -> tuple[list[float], float]:
+    """Train for some steps; the loss of each, and the CPU seconds of all."""
     text = text_ids(seed, 20_000)
-    random = torch.Generator().manual_seed(seed)
+    rng = torch.Generator().manual_seed(seed)
     adamw = torch.optim.AdamW(
-        model.parameters(), 0.01, (0.9, 0.95), weight_decay=0.1, fused=True
+        model.parameters(), lr=0.01, betas=(0.9, 0.95), weight_decay=0.1, fused=True
     )
-    diary, started = [], time.process_time()
-    while (used := time.process_time() - started) < seconds:
-        adamw.param_groups[0]["lr"] = 0.01 * reversal.rate_factor(
-            int(1000 * used / seconds), 50, 1000
-        )
-        starts = torch.randint(len(text) - length, (32, 1), generator=random)
-        windows = text[starts + torch.arange(length + 1)]
-        loss = price_of_a_byte(model, windows)
+    losses, warmup, started = [], max(1, steps // 20), time.process_time()
+    for step in range(steps):
+        factor = reversal.rate_factor(step, warmup, steps)
+        adamw.param_groups[0]["lr"] = 0.01 * factor
+        starts = torch.randint(len(text) - length, (32, 1), generator=rng)
+        loss = mean_loss(model, text[starts + torch.arange(length + 1)])
         adamw.zero_grad()
         loss.backward()
-        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        nn.utils.clip_grad_norm_(model.parameters(), max_norm=1.0)
         adamw.step()
-        diary.append((used, loss.item()))
-    return diary
+        losses.append(loss.item())
+    return losses, time.process_time() - started
 
 
 def loss_on_fresh_text(model: nn.Module, length: int = 64) -> float:
-    """The mean price of a byte, in windows of one length."""
+    """The mean loss of a byte, in windows of one length."""
     text = text_ids("fresh", 800, "test")
     windows = text[: len(text) // (length + 1) * (length + 1)].view(-1, length + 1)
     with torch.no_grad():
-        return price_of_a_byte(model, windows).item()
+        return mean_loss(model, windows).item()
 
 
 # %%
-SEEDS = 1  # 3 for the whole picture, as in the text below: three times as long
-SECONDS = 6.0  # for each training
-
+SEEDS = 1  # 3 shows how much a seed matters: three times as long
 
 EXCHANGES = {
-    "as today": {}, "LayerNorm": {"norm": "LayerNorm"},
+    "none": {}, "LayerNorm": {"norm": "LayerNorm"},
     "ReLU": {"feed_forward": "ReLU"}, "sines": {"positions": "sinusoidal"},
     "multi-head": {"groups": 4},
 }  # fmt: skip
@@ -3117,94 +3011,110 @@ EXCHANGES = {
 def one_part_at_a_time():
     curves = {}
     for name, parts in EXCHANGES.items():
-        found, steps = [], []
+        found, spent = [], 0.0
         for seed in range(SEEDS):
             torch.manual_seed(seed)
             model = with_parts(**parts)
-            diary = train_for(model, SECONDS, seed)
+            losses, seconds = train_for(model, steps=300, seed=seed)
             found.append(f"{loss_on_fresh_text(model):.3f}")
-            steps.append(len(diary))
-        smooth = torch.tensor(diary).unfold(0, 25, 5).mean(-1)  # (n, 2)
-        curves[name] = smooth[:, 0].tolist(), smooth[:, 1].tolist()
-        print(f"{name:<11} {sum(steps) / SEEDS:4.0f} steps, loss {', '.join(found)}")
+            spent += seconds / SEEDS
+        curves[name] = losses
+        print(f"{name:<11} loss {', '.join(found)}   ({spent:.1f} CPU seconds)")
     pictures.exchanges(curves)
 
 
 # %% [markdown]
-# With three seeds each, on our machine (loss on fresh text; lower is better), and the
-# same seeds in a second run. CPU time is not exact: the same 6 seconds held between 258
-# and 335 steps, and one seed came out up to 0.1 apart. So your one seed may put the
-# four that lie close together in another order.
+# What we saw with three seeds, and with the rounding of an older processor:
 #
-# | model | weights | steps | three seeds | steps | once more |
-# |---|---|---|---|---|---|
-# | as today | 22,688 | 275 | 1.84, 1.77, 1.84 | 291 | 1.75, 1.73, 1.89 |
-# | RMSNorm → LayerNorm | 22,848 | 288 | 1.82, 1.71, 1.79 | 291 | 1.75, 1.72, 1.76 |
-# | SwiGLU → ReLU | 22,688 | 292 | 1.75, 1.75, 1.69 | 306 | 1.70, 1.71, 1.73 |
-# | rotary → added sines | 22,688 | 335 | 2.21, 2.19, 2.24 | 308 | 2.20, 2.22, 2.27 |
-# | grouped → multi-head | 22,624 | 282 | 1.81, 1.79, 1.84 | 271 | 1.84, 1.82, 1.84 |
-#
-# - **Rotary positions buy a lot**: 0.4 nats a byte, although the rotations cost up to a
-#   fifth of the steps.
-# - **Grouped heads cost nothing here, and buy nothing**: what they save is memory while
-#   writing, which nobody measures in training.
-# - **RMSNorm buys nothing.** LayerNorm came out a little lower in five of six pairs, by
-#   0.04 on average, which is less than a seed may differ from itself. PyTorch's
-#   LayerNorm is one compiled call, our RMSNorm is six; the time that the paper saves is
-#   lost again in Python.
-# - **SwiGLU loses**, by about 0.08, in all six pairs. Its hidden layer is narrower by
-#   a third, and it is one more matrix to call. In 6 seconds at 22 thousand weights this
-#   counts; what Shazeer saw at 220 million after half a million steps, it does not
+# - **Rotary positions make the difference.** Without them the loss is higher by 0.4 to
+#   0.5 nats per byte. Section 12 asks whether this is worth or only speed.
+# - **The other three replacements hardly matter.** Each changes the loss by 0.1 at
+#   most, not much more than a different seed does, and LayerNorm and ReLU lower it with
+#   every seed.
+# - **Grouped heads** save memory while writing, which training does not measure.
+#   **RMSNorm** saves a pass over the vectors, which counts where memory traffic is the
+#   limit: on large models with fused kernels, not here. And what Shazeer saw of
+#   **SwiGLU** at 220 million parameters, after half a million steps, this does not
 #   refute.
 #
-# So of four changes that all of today's models made, one pays at this size. A change
-# can be right for them and worth nothing for you. Measure.
+# So of LLaMA's four changes, one pays at this size and after so few steps. A change can
+# be right for a large model and worth nothing for yours. Measure.
 #
 # ## 12. Longer than anything seen
 #
-# The exchange of positions again, now with four kinds of them, and with a question that
-# training never asked: what if the text is twice, or four times, as long?
+# The same replacement of positions again, now with four kinds of them, and with a
+# question that training never asked: what if the text is twice, or four times, as long?
 #
-# **Predict first**, before you run the cell. Four models, trained on 64 bytes at a
-# time: without any positions, with learned ones, with sines, with rotations. Which of
-# them copes with 128 bytes? Which with 256?
-
+# **Predict first.** Four models are trained on 64 bytes at a time: without any
+# positions, with learned ones, with added sines, with rotations. Which of them copes
+# with 128 bytes? Which with 256?
 
 # %%
-@demo
-def positions_compared():
-    lengths, means = (64, 128, 256), {}
+TRAIN_LONG = False  # True: for 3,000 steps as well, which takes some minutes
+
+
+def losses_by_length(steps: int) -> dict[str, list[float]]:
+    """Mean loss on fresh text, for four kinds of positions at three lengths."""
+    found = {}
     for name in ("none", "learned", "sinusoidal", "rotary"):
         rows = []
         for seed in range(SEEDS):
             torch.manual_seed(seed)
             model = with_parts(positions=name)
-            train_for(model, SECONDS, seed)
-            rows.append([loss_on_fresh_text(model, length) for length in lengths])
-        means[name] = torch.tensor(rows).mean(0).tolist()
-        print(f"{name:<12}", "  ".join(f"{mean:.2f}" for mean in means[name]))
-    pictures.positions(lengths, means)
+            train_for(model, steps, seed)
+            rows.append([loss_on_fresh_text(model, length) for length in LENGTHS])
+        found[name] = torch.tensor(rows).mean(0).tolist()
+        print(f"{name:<12}", "  ".join(f"{mean:.2f}" for mean in found[name]))
+    return found
+
+
+LENGTHS = (64, 128, 256)  # bytes in a window; training has windows of 64
+
+
+@demo
+def positions_compared():
+    pictures.positions(LENGTHS, losses_by_length(steps=300))
 
 
 # %% [markdown]
-# With three seeds each, on our machine (loss on fresh text, mean over whole windows).
-# The same seeds in a second run came out within 0.05 of it.
+# After 300 steps, rotary positions are best at all three lengths and hardly notice the
+# length. Learned positions get worse beyond 64, because rows 64 to 255 of their table
+# were never trained. The added sines are hardly better than no positions at all. So
+# rotary positions are worth half a nat per byte, and they carry over to longer texts?
 #
-# | positions | 64 bytes, as in training | 128 | 256 |
-# |---|---|---|---|
-# | none | 2.23, 2.23, 2.25 | 2.27, 2.27, 2.28 | 2.30, 2.30, 2.31 |
-# | learned | 2.01, 2.04, 2.05 | 2.43, 2.40, 2.42 | 2.63, 2.57, 2.58 |
-# | sines, added | 2.22, 2.20, 2.25 | 2.31, 2.28, 2.32 | 2.37, 2.34, 2.39 |
-# | rotary | 1.82, 1.76, 1.83 | 1.85, 1.79, 1.86 | 1.89, 1.90, 1.92 |
+# **Predict first.** The same four models, trained ten times as long. What happens to
+# the lead at 64 bytes? And what at 256?
+
+
+# %%
+@demo
+def positions_after_more_steps():
+    if not TRAIN_LONG:
+        return print("(for TRAIN_LONG = True; the table below has what we measured)")
+    losses_by_length(steps=3000)
+
+
+# %% [markdown]
+# Loss on fresh text with this very code, two seeds each:
 #
-# Learned positions fall off a cliff: rows 64 to 255 of their table have never been
-# trained. In six seconds, sines help no more than no positions at all, and they get
-# only a little worse when the text grows. Rotary positions win everywhere, and hardly
-# notice the length.
+# | positions | 300 steps: 64 bytes | 128 | 256 | 3,000 steps: 64 bytes | 128 | 256 |
+# |---|---|---|---|---|---|---|
+# | rotary | 1.77, 1.73 | 1.81, 1.77 | 1.88, 1.87 | 1.02, 1.03 | 1.30, 1.22 | 2.30, 1.89 |
+# | learned | 2.08, 2.14 | 2.41, 2.35 | 2.56, 2.44 | 1.08, 1.09 | 3.01, 2.90 | 3.98, 3.88 |
+# | sines, added | 2.23, 2.22 | 2.30, 2.32 | 2.37, 2.36 | 1.22, 1.23 | 2.65, 2.58 | 3.44, 3.46 |
+# | none | 2.24, 2.24 | 2.28, 2.28 | 2.31, 2.31 | 1.75, 1.78 | 2.01, 1.93 | 2.25, 2.12 |
 #
-# Is that a law, "rotary positions carry over to longer texts"? Look at the model of
-# section 10, with the *same* rotary positions, trained on 96 bytes for 3,200 steps
-# instead of about 300:
+# - **Speed of learning is not worth.** Over learned positions, rotary's lead at 64
+#   bytes shrinks from at least 0.3 to less than 0.1; over the sines, from nearly 0.5 to
+#   0.2. Most of what the short comparison showed is that rotary positions are learnt
+#   sooner.
+# - **Longer training makes the cliff steeper.** All models but the one without
+#   positions are worse at 256 bytes after 3,000 steps than after 300. Rotary positions
+#   fall least, and still they end up no better than having none. Kazemnejad et al. 2023
+#   found the same in their tasks: without positions, decoders carried over to longer
+#   texts better than with rotary ones.
+#
+# How does your own model of section 10 fare, which was trained on 96 bytes?
 
 
 # %%
@@ -3217,20 +3127,16 @@ def trained_longer():
 
 
 # %% [markdown]
-# On our machine, trained twice:
+# Up to 96 bytes, more context helps. Beyond, the loss rises, and at 256 bytes it is far
+# above that of a window of 48.
 #
-# | bytes in a window | 48 | 96, as in training | 128 | 192 | 256 |
-# |---|---|---|---|---|---|
-# | one model | 0.89 | 0.83 | 1.14 | 2.03 | 2.52 |
-# | another | 0.89 | 0.83 | 1.20 | 2.13 | 2.63 |
-#
-# *Question in words (3 points).* A friend looks at the first table and says: "Rotary
-# positions generalise to any length." Say in three to five sentences what the second
-# table shows, why a distance that is larger than any in training is a problem even for
-# rotations, and why the model that was trained *longer* suffers *more*. Which
+# *Question in words (3 points, time ~10 min).* A friend looks at figure 7.13 and says:
+# "Rotary positions generalise to any length." Say in three to five sentences what
+# longer training shows, why a distance that is larger than any in training is a problem
+# even for rotations, and why the model that was trained *longer* suffers *more*. Which
 # measurement would you make next?
 #
-# *What a full answer has: the second table contradicts (1), a reason that names unseen
+# *What a full answer has: the longer runs contradict (1), a reason that names unseen
 # distances or angles, and what longer training learns to rely on (1), a measurement
 # that could decide (1).*
 
@@ -3238,26 +3144,26 @@ def trained_longer():
 # *Your answer here*
 #
 # ### BEGIN SOLUTION
-# The second table contradicts her: at twice the length the loss is more than twice as
-# high, though the positions are the same. Only distances enter the scores, but
-# distances of more than 95 bring angles of the slow pairs that no training has shown,
-# and the heads have never learnt what to do with them; added up over many unseen keys,
-# their weights are noise. The model of six seconds looks at its nearest neighbours
-# only, so far keys hardly matter to it; the well-trained one has learnt to use the
-# whole window, and relies on what breaks. I would measure the loss over the number of
-# training steps at 64 and at 256 with everything else equal (when does the second curve
-# turn up?), or divide the angles by 4 at 256 (interpolation) and see whether the loss
-# comes back.
+# The longer runs contradict her: after ten times as many steps, the loss at four times
+# the training length is as high as without any positions, though the rotations are the
+# same. Only distances enter the scores, but distances beyond those of training bring
+# angles of the slow pairs that the model has never seen, and its heads have not learnt
+# what to do with them; added up over many unseen keys, their weights are noise. After
+# 300 steps a model looks at its nearest neighbours only, so distant keys hardly matter
+# to it. The well-trained one has learnt to use the whole window, and relies on what
+# breaks. I would measure the loss at 64 and at 256 bytes over the number of training
+# steps (when does the second curve turn up?), or divide the angles by 4 at 256 bytes
+# (interpolation) and see whether the loss comes down.
 # ### END SOLUTION
 
 # %% [markdown]
 # ## 13. Bug clinic: a test for cached decoding
 #
 # A cache must change nothing but the time. When it does change something, text still
-# comes out, and it looks fine for the first ten tokens. Four bugs that look like right
-# code:
+# comes out, and it looks fine for the first ten tokens. Four bugs that look like
+# correct code:
 #
-# 1. **the offset is forgotten**: new positions are turned as if the text began with
+# 1. **the offset is forgotten**: new positions are rotated as if the text began with
 #    them;
 # 2. **the cache is not cut**: after guesses were thrown away, their keys and values are
 #    still there;
@@ -3265,50 +3171,86 @@ def trained_longer():
 #    its neighbours;
 # 4. **the norm runs in half precision**: the numbers are nearly right.
 #
-# ### Exercise 7.18 - the test
+# No eye finds the fourth one. A test of twenty lines finds all of them. Here is a
+# correct decoder, so that you can see what your test will be given:
+
+
+# %%
+class Decoder:
+    """A language model with a cache, as your test will get them."""
+
+    def __init__(self, model: nn.Module):
+        self.model, self.vocab_size = model, model.embedding.num_embeddings
+        self.start()
+
+    def full(self, ids: Tensor) -> Tensor:
+        """Logits `(B, L, V)` of ids `(B, L)`, computed without the cache."""
+        return self.model(ids)
+
+    def start(self) -> None:
+        """Forget all that was fed; a different batch may follow."""
+        self.ids: Tensor | None = None
+        self.caches: list | None = None
+
+    def feed(self, ids: Tensor) -> Tensor:
+        """Logits `(B, n, V)` of new ids `(B, n)`, after those that were fed before."""
+        logits, self.caches = cached_logits(self.model, ids, self.caches)
+        self.ids = ids if self.ids is None else torch.cat((self.ids, ids), dim=1)
+        return logits
+
+    def cut(self, length: int) -> None:
+        """Forget all but the first `length` positions; here, by reading them again."""
+        kept = self.ids[:, :length]
+        self.start()
+        if length:
+            self.feed(kept)
+
+
+# %% [markdown]
+# ### Exercise 7.21 - the test
 #
-# *time ~25 min · difficulty 4/5 · 5 points*
+# *time ~25 min · difficulty 4/5 · 4 points*
 #
-# **Why it matters.** No eye finds the fourth one. A test of twenty lines finds all of
-# them.
+# **Task.** Write a test that gets *somebody's* decoder. Return quietly if `feed` gives
+# the logits that `full` gives at the same positions, and raise `AssertionError` if not.
+# You may trust `full`.
 #
-# **What to do.** Write a function that gets *somebody's* decoder. It must return
-# quietly if the decoder is right, and raise `AssertionError` if it is not. (If a wrong
-# decoder itself crashes in your test, that counts as rejected, too; another error of
-# your own does not.) A decoder has
+# **Example.** `assert_cached_decoding(Decoder(model))` passes. With a forgotten offset
+# in `feed`, it raises.
 #
-# - `decoder.vocab_size`: ids are 0, …, vocab_size - 1;
-# - `decoder.full(ids)`: logits `(B, L, V)` of ids `(B, L)`, computed without a cache.
-#   You may trust it;
-# - `decoder.start()`: forgets all that was fed; another batch may follow. To be called
-#   before the first `feed`;
-# - `decoder.feed(ids)`: logits `(B, n, V)` of new ids `(B, n)`, behind those that were
-#   fed before;
-# - `decoder.cut(length)`: forgets all but the first `length` positions that were fed,
-#   0 to all of them.
+# <details><summary>Contract</summary>
 #
-# It is right if `feed` gives the logits that `full` gives at the same places, up to
-# rounding: in any chunks, after any `cut` (one to 0, too; other tokens may follow),
-# after a second `start`, for each row of a batch. Right ones differ from `full` by less
-# than 1e-5, since sums are computed in another order. Wrong ones differ by more than
-# 1e-4 somewhere. Texts have at most 32 positions. We grade your test by running it on
-# right decoders, written in two styles, and on wrong ones, the four above and others.
-# Each right one comes with two wrong ones: you get the points if the right one passes
-# *and* the wrong ones do not.
+# - A decoder is correct if `feed` equals `full` in any chunks, after any `cut`, after a
+#   second `start`, and for each row of a batch.
+# - `cut(0)` to `cut(length so far)` are allowed, and different tokens may follow.
+# - Call `start()` before the first `feed`; it may come again.
+# - Correct decoders differ from `full` by less than 1e-5, and your test accepts them.
+# - Faulty ones differ by more than 1e-4 somewhere, and your test rejects them.
+# - Texts have at most 32 positions.
+# - A faulty decoder may crash in your test; this counts as rejected. Raise no other
+#   error of your own.
 #
+# </details>
+# <details><summary>How it is graded</summary>
+#
+# Your test runs on correct decoders, written in two styles, and on faulty ones, the
+# four above and others. Each correct one comes with two faulty ones: you get the points
+# if the correct one passes *and* the faulty ones do not.
+#
+# </details>
 # <details><summary>Hint 1: a question</summary>
 #
-# A chunk of one token cannot show every bug, and a single large chunk cannot, either.
+# A chunk of one token cannot show every bug, and neither can a single large chunk.
 # Which bug needs which?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
 #
 # ```text
-# ids                        (B, L), different in each row, drawn at random
+# ids                        (B, L), different in each row, sampled at random
 # expected = full(ids)       (B, L, V)
 # chunks of 5, 1, 1, 4       feed(ids[:, 0:5]), feed(ids[:, 5:6]), …
-# together                   (B, L, V), to be compared number by number
+# concatenated               (B, L, V), to be compared entry by entry
 # ```
 #
 # </details>
@@ -3317,7 +3259,7 @@ def trained_longer():
 # ```text
 # for each of two texts:
 #     start; feed it in chunks of different lengths; each is near its part of full(ids)
-#     feed some wrong tokens, cut them away, feed the right ones: near again
+#     feed some wrong tokens, cut them away, feed the correct ones: near again
 # ```
 #
 # How near is near? Between 1e-5 and 1e-4.
@@ -3330,7 +3272,7 @@ def assert_cached_decoding(decoder: object) -> None:
     """Pass quietly if a decoder with a cache computes what it computes without one.
 
     Args:
-        decoder: with `vocab_size`, `full`, `start`, `feed` and `cut`, see above.
+        decoder: with `vocab_size`, `full`, `start`, `feed` and `cut`, like `Decoder` above.
 
     Raises:
         AssertionError: it does not.
@@ -3362,18 +3304,547 @@ def assert_cached_decoding(decoder: object) -> None:
     ### END SOLUTION
 
 
-# %% check="since_2017/bug_clinic" points=5
-# Runs your test on right decoders and on wrong ones.
+# %% check="since_2017/bug_clinic" points=4
+# Runs your test on correct decoders and on faulty ones.
 check("since_2017/bug_clinic", assert_cached_decoding)
 
 # %% [markdown]
-# ## 14. Finale: a chat model in your code
+# ## 14. From a base model to an answer
+#
+# A model that was trained on text continues it. Ask it a question, and an answer is
+# only one plausible continuation; a second question is another. Such a **base model**
+# often *can* do what you want, but does it only some of the time. How does it become
+# one that does it always?
+#
+# One way is to show it correct answers (*supervised fine-tuning*). Where nobody has
+# written them, but an answer can be **checked**, there is a second way: let the model
+# try several times, and make what worked more probable. In 2025 this is how models
+# learnt to solve problems step by step (DeepSeek-R1). The algorithm is **GRPO** (Shao
+# et al. 2024, *DeepSeekMath*), and it is small enough for unit 5's reversal.
+#
+# Let a model answer each prompt several times; these answers are a **group**. Each gets
+# a reward $R_i$, and its **advantage** says how much better it is than its group:
+#
+# $$A_i = \frac{R_i - \operatorname{mean}(R)}{\operatorname{std}(R) + \varepsilon}$$
+#
+# **Predict first.** Four answers to one prompt are rewarded with 1, 0, 0 and 0, those
+# to a second prompt with 0, 0, 0 and 0. Which advantages do they get, and what can be
+# learnt from each prompt?
+#
+# ### Exercise 7.22 - group advantages
+#
+# *time ~10 min · difficulty 2/5 · 3 points*
+#
+# **Task.** Subtract from each reward the mean of its group, and divide by the standard
+# deviation of the group plus `eps`. A row of `rewards` is a group.
+#
+# **Example.** Rewards `[[1, 0], [0, 0]]` give about `[[1, -1], [0, 0]]`.
+#
+# <details><summary>Contract</summary>
+#
+# - The standard deviation is the root of the mean squared deviation, divided by `S`,
+#   not by `S - 1`.
+# - A group whose rewards are all equal, or that has a single answer, gets zeros.
+# - `rewards` is not modified; the result has its dtype.
+#
+# </details>
+# <details><summary>Hint 1: a question</summary>
+#
+# Should the answer to a hard prompt compete with the answers to an easy one? So over
+# which dimension is the mean taken?
+#
+# </details>
+# <details><summary>Hint 2: the shapes</summary>
+#
+# ```text
+# rewards                  (P, S)      P prompts, S answers to each
+# means, deviations        (P, 1)      keep the dimension
+# advantages               (P, S)
+# ```
+#
+# </details>
+# <details><summary>Hint 3: pseudocode</summary>
+#
+# ```text
+# centred = rewards - mean of each row
+# spread = root of the mean of centred squared, of each row
+# centred / (spread + eps)
+# ```
+#
+# `torch.std` divides by `S - 1` unless told otherwise.
+#
+# </details>
+
+
+# %% exercise="since_2017/group_advantages"
+def group_advantages(rewards: Tensor, eps: float = 1e-4) -> Tensor:
+    """How much better each answer is than its group (Shao et al. 2024, section 4.1).
+
+    Args:
+        rewards: of S answers to each of P prompts, shape `(P, S)`, floating point.
+        eps: added to the standard deviation.
+
+    Returns:
+        The advantages, shape `(P, S)`.
+    """
+    ### BEGIN SOLUTION
+    centred = rewards - rewards.mean(dim=-1, keepdim=True)  # (P, S)
+    spread = centred.square().mean(dim=-1, keepdim=True).sqrt()  # (P, 1)
+    return centred / (spread + eps)
+    ### END SOLUTION
+
+
+# %% check="since_2017/group_advantages" points=3
+# Looks at groups of several sizes, groups without spread, and the rewards afterwards.
+check("since_2017/group_advantages", group_advantages)
+
+
+# %%
+@demo
+def two_groups():
+    rewards = torch.tensor([[1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0]])
+    for row, advantages in zip(rewards, group_advantages(rewards), strict=True):
+        print(f"rewards {row.tolist()}   advantages "
+              + "  ".join(f"{a:5.2f}" for a in advantages.tolist()))  # fmt: skip
+
+
+# %% [markdown]
+# The single success gets 1.73 and each failure -0.58: the rarer a success, the more it
+# counts. The second group gets zeros. Where no answer is better than another, there is
+# **nothing to learn**, and this will matter.
+#
+# The loss makes answers with a positive advantage more probable and the others less.
+# For $N$ answers, of which answer $i$ has $T_i$ tokens,
+#
+# $$L = -\frac{1}{N} \sum_{i=1}^{N} A_i \, \frac{1}{T_i} \sum_{t=1}^{T_i} \log p(x_{i,t} \mid x_{i,<t}).$$
+#
+# (The paper has the ratio of new to old probability in place of $\log p$, and clips it,
+# because it takes several steps per batch of answers. We take one. Then the ratio is 1,
+# it is never clipped, and its gradient is that of $\log p$.)
+#
+# ### Exercise 7.23 - the loss
+#
+# *time ~15 min · difficulty 3/5 · 5 points*
+#
+# **Task.** Compute the loss by the formula. Position `t` of the logits predicts token
+# `t` of the answer, and PAD after its end does not count.
+#
+# **Example.** If all logits are zero and the advantages are 1 and -1, the loss is 0:
+# both answers have the same mean log-probability.
+#
+# <details><summary>Contract</summary>
+#
+# - All tokens but PAD count, including EOS; every answer has at least one.
+# - Each answer counts equally, however long it is.
+# - Gradients flow to `logits`, and no argument is modified.
+#
+# </details>
+# <details><summary>Hint 1: a question</summary>
+#
+# Unit 5's `masked_loss` took one mean over all tokens of a batch. How much more does a
+# long answer count there than a short one, and what does the formula say here?
+#
+# </details>
+# <details><summary>Hint 2: the shapes</summary>
+#
+# ```text
+# log-probabilities       (N, T, V)
+# of what was written     (N, T)        `gather` along the last dimension
+# real                    (N, T)        bool: not PAD
+# means                   (N,)          over the real tokens of each answer
+# loss                    ()
+# ```
+#
+# </details>
+# <details><summary>Hint 3: pseudocode</summary>
+#
+# ```text
+# log_p = log_softmax of the logits, at the ids that were written
+# means = sum of log_p over real tokens / number of real tokens, per answer
+# loss = - mean of (advantages * means)
+# ```
+#
+# </details>
+
+
+# %% exercise="since_2017/grpo_loss"
+def grpo_loss(logits: Tensor, written: Tensor, advantages: Tensor) -> Tensor:
+    """The loss of sampled answers, weighted with their advantages (Shao et al. 2024).
+
+    Args:
+        logits: for each token of the answers, shape `(N, T, V)`.
+        written: the answers, shape `(N, T)`, int64; `reversal.PAD` after the end.
+        advantages: one per answer, shape `(N,)`.
+
+    Returns:
+        The loss, shape `()`.
+    """
+    ### BEGIN SOLUTION
+    real = written != reversal.PAD  # (N, T)
+    log_p = logits.log_softmax(-1).gather(-1, written.unsqueeze(-1)).squeeze(-1)
+    means = (log_p * real).sum(dim=1) / real.sum(dim=1)  # (N,)
+    return -(advantages * means).mean()
+    ### END SOLUTION
+
+
+# %% check="since_2017/grpo_loss" points=5
+# Looks at answers of several lengths, at the loss and at its gradient.
+check("since_2017/grpo_loss", grpo_loss)
+
+# %% [markdown]
+# ### Choose what you can do
+#
+# Our base model is unit 5's, trained on a mixed diet: half of its targets are the
+# sequence reversed, the other half are *copies*. Nothing in a prompt says which one is
+# wanted. So it can do both, and does each about half of the time.
+#
+# The rest of the machinery is unit 5's with sampling instead of argmax, and one step
+# per batch of answers:
+
+
+# %%
+def sequences(rng: random.Random, count: int, lengths: tuple[int, int]) -> list:
+    """Random sequences of digits, with lengths from the first to the second."""
+    digits = range(reversal.FIRST, reversal.FIRST + 10)
+    return [rng.choices(digits, k=rng.randint(*lengths)) for _ in range(count)]
+
+
+@reversal.evaluating
+def sample(
+    model: nn.Module, source: Tensor, max_len: int, generator: torch.Generator
+) -> Tensor:
+    """An answer to each source, sampled at temperature 1: `(N, T)`, T <= max_len."""
+    tokens = source.new_full((source.size(0), 1), reversal.BOS)  # (N, 1)
+    done = torch.zeros_like(tokens[:, 0], dtype=torch.bool)  # (N,)
+    for _ in range(max_len):
+        probabilities = model(source, tokens)[:, -1].softmax(-1)  # (N, V)
+        new = torch.multinomial(probabilities, 1, generator=generator).squeeze(1)
+        new = new.masked_fill(done, reversal.PAD)
+        tokens = torch.cat((tokens, new.unsqueeze(1)), dim=1)
+        done |= new == reversal.EOS
+        if done.all():
+            break
+    return tokens[:, 1:]
+
+
+def exact(written: Tensor, labels: Tensor) -> Tensor:
+    """1 for each answer that is right from its first token to EOS, else 0: `(N,)`."""
+    written, labels = reversal.same_width(written, labels)
+    return (written == labels).all(dim=1).float()
+
+
+def reinforce(
+    model: nn.Module, reward: Callable[[Tensor, Tensor], Tensor],
+    lengths: tuple[int, int], steps: int, seed: int = 0, rate: float = 2e-3,
+    prompts: int = 32, beta: float = 0.0,
+) -> list[float]:  # fmt: skip
+    """GRPO: 8 answers to each prompt, one step per batch. The mean reward of each."""
+    rng, generator = random.Random(seed), torch.Generator().manual_seed(seed)
+    start = copy.deepcopy(model)  # for the KL term, which comes later
+    adam = torch.optim.Adam(model.parameters(), rate, (0.9, 0.98), fused=True)
+    log = []
+    for step in range(steps):
+        adam.param_groups[0]["lr"] = rate * reversal.rate_factor(step, 10, steps)
+        source, target = reversal.make_batch(sequences(rng, prompts, lengths))
+        source, labels = (x.repeat_interleave(8, 0) for x in (source, target[:, 1:]))
+        written = sample(model, source, labels.size(1), generator)  # (N, T)
+        rewards = reward(written, labels)  # (N,)
+        advantages = group_advantages(rewards.view(prompts, 8)).flatten()
+        shown = F.pad(written, (1, 0), value=reversal.BOS)[:, :-1]  # (N, T)
+        logits = model(source, shown)
+        loss = grpo_loss(logits, written, advantages)
+        if beta:
+            loss = loss + beta * distance(logits, start(source, shown), written)
+        adam.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), max_norm=1.0)
+        adam.step()
+        log.append(rewards.mean().item())
+    return log
+
+
+# %% folded=true
+# @title The base models, and what is measured
+def supervised(next_batch: Callable, steps: int, seed: int = 0) -> nn.Module:
+    """Unit 5's model, trained for some steps with teacher forcing."""
+    torch.manual_seed(seed)
+    model, rng = reversal.new_model(), random.Random(seed)
+    adamw = torch.optim.AdamW(model.parameters(), 2e-2, (0.9, 0.98), fused=True)
+    reversal.fit(model, adamw, lambda: next_batch(rng), steps, steps // 5)
+    return model
+
+
+def reversed_only(rng: random.Random) -> tuple[Tensor, Tensor]:
+    """32 sequences of up to 10 digits, and their reversals."""
+    return reversal.make_batch(sequences(rng, 32, (1, 10)))
+
+
+def reversed_or_copied(rng: random.Random) -> tuple[Tensor, Tensor]:
+    """32 sequences of up to 8 digits; half of the targets are copies."""
+    source, target = reversal.make_batch(sequences(rng, 32, (1, 8)))
+    copied = torch.tensor([rng.random() < 0.5 for _ in range(32)])
+    target[copied, 1:] = source[copied]
+    return source, target
+
+
+def asked(lengths: tuple[int, int], count: int = 500) -> tuple[Tensor, Tensor]:
+    """Sequences that no training has seen: source `(N, Ls)`, labels `(N, T)`."""
+    source, target = reversal.make_batch(
+        sequences(random.Random("new"), count, lengths)
+    )
+    return source, target[:, 1:]
+
+
+def sampled(model: nn.Module, lengths: tuple[int, int]) -> tuple[float, float]:
+    """The shares of sampled answers that are the reversal, and that are a copy."""
+    source, labels = asked(lengths)
+    written = sample(model, source, labels.size(1), torch.Generator().manual_seed(1))
+    return exact(written, labels).mean().item(), exact(written, source).mean().item()
+
+
+def greedy(model: nn.Module, lengths: tuple[int, int]) -> float:
+    """The share of greedy answers that are exactly right."""
+    source, labels = asked(lengths)
+    written = reversal.greedy_decode(model, source, labels.size(1))
+    return exact(written, labels).mean().item()
+
+
+def written_for(model: nn.Module, digits: str, count: int = 6) -> str:
+    """Some sampled answers to one sequence."""
+    ids = [int(digit) + reversal.FIRST for digit in digits]
+    source = torch.tensor([[*ids, reversal.EOS]]).expand(count, -1)
+    answers = sample(model, source, 14, torch.Generator().manual_seed(2))
+    return "  ".join(
+        "".join(str(i - reversal.FIRST) for i in row if i >= reversal.FIRST) or "-"
+        for row in answers.tolist()
+    )
+
+
+# %% [markdown]
+# **Predict first.** The reward is 1 for an exact reversal and 0 for everything else.
+# After 60 steps of GRPO, which share of the sampled answers is reversed, and which is
+# copied? And where might a copy still be correct?
+
+
+# %%
+@demo
+def choose_what_you_can_do():
+    group_advantages(torch.zeros(1, 2))  # unsolved, it waits before anything is trained
+    grpo_loss(torch.zeros(1, 1, 3), torch.ones(1, 1, dtype=torch.long), torch.zeros(1))
+    model = supervised(reversed_or_copied, steps=1000)
+    for name in ("base model", "after GRPO"):
+        backwards, copied = sampled(model, (1, 8))
+        print(f"{name}: reversed {backwards:.0%}, copied {copied:.0%}; "
+              f"asked for 14592: {written_for(model, '14592')}")  # fmt: skip
+        if name == "base model":
+            started = time.process_time()
+            log = reinforce(model, exact, (1, 8), steps=60, rate=1e-3)
+            print(f"({time.process_time() - started:.1f} CPU seconds of GRPO)")
+    pictures.rewards(log)
+
+
+# %% [markdown]
+# Sixty steps turn about half of the answers into about nine in ten. What is still
+# "copied" are sequences that read the same in both directions, such as those with a
+# single digit. Nobody has shown the model an answer, and no new skill was needed: it
+# could already reverse, and now it chooses to. Fine-tuning by reward mostly *sharpens*
+# what the base model does some of the time.
+#
+# ### Nothing to learn from
+#
+# **Predict first.** A base model that was trained on lengths 1 to 10 has an exact match
+# near 0 at length 12 (unit 5's cliff). We reward exact reversals of length 12, for 60
+# steps. Where does it arrive?
+
+
+# %%
+@demo
+def nothing_to_learn_from():
+    model = supervised(reversed_only, steps=350)
+    before = nn.utils.parameters_to_vector(model.parameters()).detach().clone()
+    log = reinforce(model, exact, (12, 12), steps=60)
+    after = nn.utils.parameters_to_vector(model.parameters()).detach()
+    print(f"length 12: {sum(log) * 32 * 8:.0f} of {len(log) * 32 * 8:,} answers are "
+          f"right; largest change of a parameter {(after - before).abs().max():.1f}")  # fmt: skip
+
+
+# %% [markdown]
+# Nowhere. Not one of 15,360 answers is right, so no group has any spread, every
+# advantage is zero, and no parameter moves. A reward teaches only what is sometimes
+# achieved.
+#
+# ### Reach further
+#
+# So soften the cliff first. If the positions of each training batch begin at 0, 1 or 2
+# at random, the model meets the rows of its table that belong to positions 11 and 12,
+# and gets some longer sequences right. From there, GRPO can climb.
+#
+# **Predict first.** We reward exact reversals of lengths 1 to 12. What becomes of 11
+# and 12, and what of 13? And what becomes of the short ones, if *only* lengths 11 and
+# 12 are rewarded? For comparison, we also train on the right answers for lengths 1 to
+# 12.
+
+# %%
+REINFORCE_LONG = False  # True: both runs of GRPO below, which take some minutes
+
+
+def soft_cliff(seed: int = 0) -> nn.Module:
+    """A base model whose positions begin at 0, 1 or 2, at random, during training."""
+    torch.manual_seed(seed)
+    model, rng = reversal.new_model(), random.Random(seed)
+    table = model.source.positions.pe  # the target's, too: both share one module
+
+    def next_batch() -> tuple[Tensor, Tensor]:
+        model.source.positions.pe = table[rng.randrange(3) :]
+        return reversed_only(rng)
+
+    adamw = torch.optim.AdamW(model.parameters(), 2e-2, (0.9, 0.98), fused=True)
+    reversal.fit(model, adamw, next_batch, steps=500, warmup=100)
+    model.source.positions.pe = table
+    return model
+
+
+def by_length(model: nn.Module) -> str:
+    return "  ".join(f"{n}: {greedy(model, (n, n)):4.0%}" for n in (8, 10, 11, 12, 13))
+
+
+def taught(model: nn.Module, seed: int = 0) -> nn.Module:
+    """200 supervised steps with the right answers for lengths 1 to 12."""
+    rng = random.Random(seed)
+    adamw = torch.optim.AdamW(model.parameters(), 1e-2, (0.9, 0.98), fused=True)
+
+    def batch() -> tuple[Tensor, Tensor]:
+        return reversal.make_batch(sequences(rng, 32, (1, 12)))
+
+    reversal.fit(model, adamw, batch, steps=200, warmup=40)
+    return model
+
+
+@demo
+def reach_further():
+    base = soft_cliff()
+    print(f"{'base model':<26} {by_length(base)}")
+    started = time.process_time()
+    model = taught(copy.deepcopy(base))
+    seconds = time.process_time() - started
+    print(f"{'right answers, 200 steps':<26} {by_length(model)}   {seconds:.1f} s")
+    if REINFORCE_LONG:
+        for lengths, steps in (((1, 12), 300), ((11, 12), 200)):
+            model, started = copy.deepcopy(base), time.process_time()
+            reinforce(model, exact, lengths, steps, prompts=64)
+            seconds = time.process_time() - started
+            name = f"GRPO on lengths {lengths[0]} to {lengths[1]}"
+            print(f"{name:<26} {by_length(model)}   {seconds:.1f} s")
+
+
+# %% [markdown]
+# The runs with rewards need minutes, so the cell leaves them out unless you set
+# `REINFORCE_LONG = True`. What we measured with five seeds (the two rows with rewards
+# began from a slightly weaker base model, trained for 350 steps instead of 500):
+#
+# | exact match at length | 1 to 10 | 11 | 12 | 13 | answers |
+# |---|---|---|---|---|---|
+# | base model | 0.99 to 1.00 | 0.84 to 1.00 | 0.45 to 0.79 | at most 0.02 | |
+# | GRPO on lengths 1 to 12 | 0.99 to 1.00 | 0.92 to 1.00 | 0.58 to 0.94 | at most 0.05 | 153,600 sampled |
+# | GRPO on lengths 11 and 12 | 0.07 to 0.63 | 0.92 to 1.00 | up to 1.00 | at most 0.05 | 102,400 sampled |
+# | right answers, 1 to 12 | 1.00 | 0.99 to 1.00 | 0.95 to 1.00 | 0.01 to 0.35 | 6,400 written |
+#
+# - **The cliff moves to where answers were rewarded, and no further.** Length 13 was
+#   never tried, and stays out of reach.
+# - **What is not rewarded is forgotten.** Rewarded on lengths 11 and 12 alone, the
+#   model gives up most of what it could do at lengths 1 to 10.
+# - **The yardstick is sobering.** With right answers at hand, 200 supervised steps do
+#   the same, with one answer for every 24 that GRPO samples and in a small fraction of
+#   the time. Rewards are for problems whose answers can be checked but are not known.
+#
+# ### A careless reward
+#
+# Exact match is hard to game. Here is a reward that sounds reasonable and gives partial
+# credit: the share of the *written* digits that are right.
+#
+# **Predict first.** After 80 steps this reward is near 1. What does the model write?
+
+
+# %%
+def precision(written: Tensor, labels: Tensor) -> Tensor:
+    """The share of the digits that were written that are right: `(N,)`."""
+    written, labels = reversal.same_width(written, labels)
+    digits = written >= reversal.FIRST
+    right = (digits & (written == labels)).sum(dim=1)
+    return right / digits.sum(dim=1).clamp(min=1)
+
+
+@demo
+def a_careless_reward():
+    model = supervised(reversed_only, steps=200)
+    print(f"before: exact {greedy(model, (1, 10)):.2f}; "
+          f"asked for 0979776: {written_for(model, '0979776', 3)}")  # fmt: skip
+    log = reinforce(model, precision, (1, 10), steps=80)
+    print(f"reward from {log[0]:.2f} to {log[-1]:.2f}")
+    print(f"after:  exact {greedy(model, (1, 10)):.2f}; "
+          f"asked for 0979776: {written_for(model, '0979776', 3)}")  # fmt: skip
+
+
+# %% [markdown]
+# It writes one digit and stops. A single right digit has a perfect share, each further
+# digit can only lower it, and so the exact match falls to the share of sequences that
+# *have* a single digit. The reward rose all the time. **A model optimises what you
+# measure, not what you mean**, which is known as *reward hacking* (Amodei et al. 2016;
+# Skalse et al. 2022).
+#
+# The usual leash is a **KL term**: a penalty for answers that the starting model would
+# hardly have written. DeepSeekMath adds it to the loss with a weight $\beta$.
+#
+# **Predict first.** With $\beta = 0.2$, does the hack disappear? And does the model
+# become better than before?
+
+
+# %%
+def distance(logits: Tensor, start: Tensor, written: Tensor) -> Tensor:
+    """How far the model has moved from its start: the KL divergence, estimated, `()`.
+
+    Schulman 2020's estimate for each token, `r - log r - 1` with the ratio r of old to
+    new probability, which is never negative; PAD does not count.
+    """
+    ids, real = written.unsqueeze(-1), written != reversal.PAD  # (N, T, 1), (N, T)
+    old, new = (
+        scores.log_softmax(-1).gather(-1, ids).squeeze(-1)
+        for scores in (start.detach(), logits)
+    )  # (N, T) each
+    each = (old - new).exp() - (old - new) - 1
+    return ((each * real).sum(dim=1) / real.sum(dim=1)).mean()
+
+
+@demo
+def on_a_leash():
+    model = supervised(reversed_only, steps=200)
+    print(f"before: exact {greedy(model, (1, 10)):.2f}")
+    log = reinforce(model, precision, (1, 10), steps=80, beta=0.2)
+    print(f"reward from {log[0]:.2f} to {log[-1]:.2f}, exact "
+          f"{greedy(model, (1, 10)):.2f}; "
+          f"asked for 0979776: {written_for(model, '0979776', 3)}")  # fmt: skip
+
+
+# %% [markdown]
+# The model still answers in full, and its exact match is about what it was. The leash
+# prevents the hack, and it also prevents most of the gain: it cannot tell a clever
+# shortcut from a better answer, since both are far from the start. The real cure is a
+# better reward.
+#
+# In practice, the steps come in this order: pre-training; supervised fine-tuning on
+# instructions with written answers; preferences between answers, learnt by a reward
+# model (Ouyang et al. 2022) or directly (Rafailov et al. 2023, DPO); and rewards that
+# can be checked, for mathematics, code and the like. SmolLM2-135M-Instruct, which comes
+# next, went through the first three.
+
+# %% [markdown]
+# ## 15. Finale: a chat model in your code
 #
 # SmolLM2-135M-Instruct (Ben Allal et al. 2025) is a chat model with Llama's
 # architecture: 30 blocks, `d_model` 576, 9 heads and 3 of keys and values, a SwiGLU of
 # width 1536, tied embeddings of 49,152 tokens. Your `LanguageModel` has all of it. Only
-# two numbers are not your defaults: the rotary base is 100,000 and the norms' epsilon
-# 1e-5.
+# two numbers are not your defaults: the rotary base is 100,000, and the norms' epsilon
+# is 1e-5.
 #
 # Its weights come as a GGUF file, the format of llama.cpp, under these names:
 #
@@ -3385,10 +3856,10 @@ check("since_2017/bug_clinic", assert_cached_decoding)
 #                       blk.3.attn_output.weight   ... for each of the blocks
 # ```
 #
-# And it keeps queries and keys for rotary **neighbours**. Your `rotate` turns
-# **halves**, so both need your `pairs_to_halves`: each with its own number of heads.
+# And it keeps queries and keys for rotary **neighbours**. Your `rotate` rotates
+# **halves**, so both need your `pairs_to_halves`, each with its own number of heads.
 #
-# ### Exercise 7.19 - a parameter from the file
+# ### Exercise 7.24 - a parameter from the file
 #
 # *time ~12 min · difficulty 2/5 · 4 points*
 #
@@ -3563,7 +4034,7 @@ def chatting():
 
 # %% [markdown]
 # **"The capital of France is Paris."** This answer went through your RMSNorm, your
-# rotations, your gates and grouped heads, your cache and your sampling.
+# rotations, your gates and grouped heads, and your cache.
 #
 # **Predict first.** What if the queries and keys were used as they are stored, without
 # `pairs_to_halves`? Every weight is the same, only some rows are elsewhere. Will the
@@ -3617,7 +4088,8 @@ def without_the_conversion():
 # France gets an answer like *"You are a man with the love to help me, I can be a man"*.
 # It is still English, and this is the instructive part: the feed-forward networks, the
 # embeddings and the values are intact, so words still follow words. What is lost is
-# *which word stands where*: each pair of components turns at the speed of another one.
+# *which word stands where*: each pair of components rotates at the frequency of a
+# different one.
 # No shape is wrong, no error is raised, no test of shapes would notice.
 #
 # **Predict first.** How many bytes does the cache take per token? (As in section 6:
@@ -3710,36 +4182,70 @@ def fewer_bits():
 # decided by its data, its tokens and its objective before the number of its parameters.
 
 # %% [markdown]
+# ## What this unit leaves out
+#
+# Five things that you will meet in the models and servers of 2025/26. Each is an idea
+# that you can now read up on.
+#
+# - **Latent attention** (DeepSeek-V2 and V3, Kimi K2). The cache keeps one compressed
+#   vector per position, from which the keys and values of *all* heads are projected
+#   again. In DeepSeek-V2 it has 512 components and 64 for a rotary key that all heads
+#   share, where its 128 heads of 128 would need 32,768. Pointer: DeepSeek-AI 2024,
+#   *DeepSeek-V2*, section 2.1.
+# - **Linear and hybrid attention** (Qwen3-Next, Kimi Linear). Without the softmax,
+#   attention can be written as a matrix of fixed size that each token updates, so the
+#   cache does not grow at all. What suffers is looking up one exact thing far back, so
+#   these models keep one layer of full attention for every three linear ones. Pointers:
+#   Katharopoulos et al. 2020, *Transformers are RNNs*; Yang et al. 2024, *Gated Delta
+#   Networks*.
+# - **FlashAttention.** The same numbers as yours, computed tile by tile in the GPU's
+#   fast memory, without ever writing the `L × L` scores. It changes no model and makes
+#   long texts affordable in training; unit 2 met it as a backend of PyTorch's function.
+#   Pointer: Dao et al. 2022.
+# - **Quantised and paged caches.** A server with hundreds of conversations stores their
+#   caches in pages, as an operating system does with memory, and in fewer bits.
+#   Pointers: Kwon et al. 2023, *PagedAttention* (vLLM); Liu et al. 2024, *KIVI* (two
+#   bits).
+# - **Multi-token prediction** (DeepSeek-V3). A small extra module also learns to
+#   predict the token after the next one. This gives training more signal per text, and
+#   at inference time it is the cheap guesser of section 10. Pointer: Gloeckle et al.
+#   2024, *Better & Faster Large Language Models via Multi-token Prediction*.
+#
 # ## What you built
 #
 # - RMSNorm, rotary positions, SwiGLU and grouped-query attention, each equal to an
 #   implementation that you did not write;
-# - a decoder-only model that *is* a Llama, weight by weight: a published chat model
-#   answers in it;
+# - a decoder-only model that equals a Llama 3.2-style model with tied embeddings,
+#   weight by weight: a published chat model answers in it;
+# - QK-norm, windows, a mixture of experts and Muon, and what each buys at an equal
+#   number of steps;
 # - a cache that makes it fast, and the test that keeps it honest;
-# - a sampler, a generator, perplexity and bits per byte; AdamW and clipping;
 # - a trained model, and your own measurement of what the new parts are worth at this
-#   size.
+#   size;
+# - the core of GRPO, and a look at what rewards can and cannot do.
 #
-# Take with you: *the machine of 2017 is still there. What changed is the screws, and
+# Take with you: *the machine of 2017 is still there. What changed are its parts, and
 # each change can be measured.*
 #
 # ## Go further
 #
-# - Zhang and Sennrich 2019, *Root Mean Square Layer Normalization*. Su et al. 2021,
-#   *RoFormer*. Shazeer 2020, *GLU Variants Improve Transformer*. Ainslie et al. 2023,
-#   *GQA*. Touvron et al. 2023, *LLaMA*.
-# - Xiong et al. 2020, *On Layer Normalization in the Transformer Architecture*: why the
-#   norm moved.
 # - Press et al. 2022, *Train Short, Test Long*; Chen et al. 2023, *Extending Context
 #   Window of Large Language Models via Positional Interpolation*; Peng et al. 2023,
-#   *YaRN*: beyond the length of training.
-# - Leviathan et al. 2023, *Fast Inference from Transformers via Speculative Decoding*.
-# - Xiao et al. 2024, *Efficient Streaming Language Models with Attention Sinks*.
+#   *YaRN*: beyond the length of training. Kazemnejad et al. 2023, *The Impact of
+#   Positional Encoding on Length Generalization*.
+# - Xiao et al. 2024, *Efficient Streaming Language Models with Attention Sinks*; Gu et
+#   al. 2025, *When Attention Sink Emerges in Language Models*.
 # - Narang et al. 2021, *Do Transformer Modifications Transfer Across Implementations
 #   and Applications?* Mostly not, they find. Compare with your own table.
+# - Schaeffer et al. 2025, *Min-p, Max Exaggeration*: how a comparison of samplers can
+#   mislead.
+# - Shao et al. 2024, *DeepSeekMath*; DeepSeek-AI 2025, *DeepSeek-R1*; Liu et al. 2025,
+#   *Understanding R1-Zero-Like Training*: whether to divide by the length and by the
+#   standard deviation at all.
 # - Try it: divide all angles by 4 when the text is four times as long (interpolation).
 #   Does the loss at 256 come down?
+# - Try it: in section 14, replace the division by the standard deviation by none. Does
+#   anything change?
 
 # %% [markdown]
 # ## Where you stand

@@ -22,22 +22,23 @@ _AGES = (
     ), "RMSNorm, linear"),
     ("2025/26", "Qwen3, Gemma 3, and others", (
         ("embedding", _SAME), "branch",
-        ("RMSNorm", _SAME),
-        ("grouped heads, QK-norm\nwindows in some layers", _NEW), _PLUS,
-        "branch", ("RMSNorm", _SAME),
-        ("SwiGLU, or a mixture\nof SwiGLU experts", _NEW), _PLUS,
+        ("RMSNorm here, or\nafter the branch", _NEW),
+        ("grouped or latent heads\nQK-norm, windows", _NEW), _PLUS,
+        "branch", ("RMSNorm here, or\nafter the branch", _NEW),
+        ("SwiGLU, GeGLU, or\na mixture of experts", _NEW), _PLUS,
     ), "RMSNorm, linear"),
 )  # fmt: skip
 
 
 def three_ages() -> tuple[Sheet, str]:
-    """A layer of 2017, of LLaMA and of today, with what is new in each."""
+    """A layer of 2017, of LLaMA and of 2025/26, with what is new in each."""
     sheet, told = Sheet(78, 60), []
     for column, (age, name, parts, last) in enumerate(_AGES):
         x, y, start = 4.0 + 25.2 * column, 54.0, 0.0
         sheet.text(x, 1.6, age, 12, align="left", weight="bold")
         sheet.text(x, 4.4, name, 8.5, GREY, align="left")
-        new = []
+        new: list[str] = []
+        said: set[str] = set()
         for part in parts:
             if part == "branch":
                 start = y + 1.1
@@ -54,8 +55,9 @@ def three_ages() -> tuple[Sheet, str]:
                     sheet.arrow((x + 9.5, y + 2.2), (x + 9.5, y + 0.1))
                 sheet.box(x, y - high, 19, high, words, colour, 9)
                 y -= high + 2.2
-                if colour == _NEW:
-                    new.append(words.replace("\n", ", "))
+                if colour == _NEW and words not in said:
+                    said.add(words)
+                    new.append(words.replace("or\n", "or ").replace("\n", ", "))
         sheet.arrow((x + 9.5, y + 2.2), (x + 9.5, y + 0.1))
         changed = column == 1
         sheet.box(x, y - 3.6, 19, 3.6, last, _NEW if changed else _SAME, 9)

@@ -36,11 +36,8 @@ SHARES = [
     ("positional_encoding/sinusoid", "odd_accepted", 80, 95),
     ("sequence_reversal/sampling_distribution", "zero_temperature_accepted", 80, 95),
     # Gradients are recorded for nothing.
-    ("since_2017/generate", "gradients", 75, 90),
     ("sequence_reversal/greedy_decode", "gradients", 80, 95),
     ("text_recovery/beam_sentence", "gradients", 65, 85),
-    # They are not recorded afterwards, or are although somebody switched that off.
-    ("since_2017/generate", "gradients_switched_on", 75, 90),
     # A bias is missing, or a parameter is there for nothing.
     ("attention/self_attention", "no_bias", 85, 97),
     ("encoder_decoder/transformer", "output_no_bias", 85, 97),

@@ -11,6 +11,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from autograder.solutions import since_2017 as unit
+from tests.solutions import given
 
 BATCH, LENGTH, SIZE, HEADS, GROUPS = 3, 7, 24, 6, 2
 
@@ -162,17 +163,27 @@ def test_so_are_its_gradients():
         torch.testing.assert_close(parameter.grad, expected, rtol=1e-4, atol=1e-6)
 
 
-def test_the_pushes_are_those_of_transformers():
+def test_the_penalty_is_transformers_on_log_probabilities():
     transformers = pytest.importorskip(
-        "transformers",
-        reason="pip install .[llama] to compare with its pushes",
+        "transformers", reason="pip install .[llama] to compare with its penalty"
     )
     logits, written = 3 * torch.randn(BATCH, 20), torch.randint(20, (BATCH, 9))
-    expected = transformers.RepetitionPenaltyLogitsProcessor(1.3)(written, logits)
-    expected = transformers.TemperatureLogitsWarper(0.7)(written, expected)
-    expected = transformers.MinPLogitsWarper(0.1)(written, expected).softmax(-1)
-    found = unit.next_distribution(logits, written, 1.3, 0.7, 0.1)
+    processor = transformers.RepetitionPenaltyLogitsProcessor(1.3)
+    expected = processor(written, logits.log_softmax(-1))
+    found = unit.repetition_penalty(logits, written, 1.3)
     torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-6)
+
+
+def test_it_does_not_depend_on_the_zero_of_the_logits_and_the_published_one_does():
+    published = given.code("since_2017")["published_penalty"]
+    logits, written = 3 * torch.randn(BATCH, 20), torch.randint(20, (BATCH, 9))
+    for penalty, least, most in (
+        (unit.repetition_penalty, 0, 1e-5),
+        (published, 0.05, 1),
+    ):
+        with_five_more = penalty(logits + 5, written, 1.3).softmax(-1)
+        gap = (penalty(logits, written, 1.3).softmax(-1) - with_five_more).abs().max()
+        assert least <= gap < most
 
 
 # --- with a cache ---------------------------------------------------------------------
@@ -189,14 +200,18 @@ def test_with_a_cache_the_layer_gives_what_it_gives_without(chunks):
     torch.testing.assert_close(torch.cat(outputs, 1), layer(x), rtol=1e-5, atol=1e-5)
 
 
-# --- perplexity, optimizer, clipping --------------------------------------------------
+# --- perplexity ----------------------------------------------------------------------
+
+
+def perplexity(*arguments) -> tuple[float, float]:
+    return given.code("since_2017")["sliding_perplexity"](*arguments)
 
 
 def test_perplexity_is_that_of_one_window_if_it_holds_the_text():
     model, ids = unit.LanguageModel(50, SIZE, HEADS, GROUPS, 1, 48), torch.arange(30)
     with torch.no_grad():
         loss = F.cross_entropy(model(ids[None])[0, :-1], ids[1:]).item()
-    found = unit.sliding_perplexity(model, ids, 64, 8, 100)
+    found = perplexity(model, ids, 64, 8, 100)
     assert found == pytest.approx((math.exp(loss), 29 * loss / math.log(2) / 100))
 
 
@@ -207,37 +222,6 @@ def test_each_token_is_counted_once_with_as_much_past_as_its_window_has():
         begin = next(b for b in range(0, 30, 4) if t < b + 9)
         with torch.no_grad():
             total += F.cross_entropy(model(ids[None, begin:t])[0, -1], ids[t]).item()
-    assert unit.sliding_perplexity(model, ids, 9, 4, 1)[0] == pytest.approx(
+    assert perplexity(model, ids, 9, 4, 1)[0] == pytest.approx(
         math.exp(total / 29), rel=1e-5
     )
-
-
-@pytest.mark.parametrize(
-    "settings",
-    [{}, {"lr": 0.05, "betas": (0.8, 0.95), "eps": 1e-3, "weight_decay": 0.3}],
-)
-def test_fifty_steps_of_adamw_are_pytorchs(settings):
-    start = [torch.randn(4, 3), torch.randn(5)]
-    both = [[nn.Parameter(t.clone()) for t in start] for _ in range(2)]
-    optimizers = unit.AdamW(both[0], **settings), torch.optim.AdamW(both[1], **settings)
-    for step in range(50):
-        gradients = [torch.randn_like(t) * 10.0 ** (step % 5 - 3) for t in start]
-        for parameters, optimizer in zip(both, optimizers, strict=True):
-            for parameter, gradient in zip(parameters, gradients, strict=True):
-                parameter.grad = gradient.clone()
-            optimizer.step()
-    for mine, theirs in zip(*both, strict=True):
-        torch.testing.assert_close(mine, theirs, rtol=1e-5, atol=1e-6)
-
-
-@pytest.mark.parametrize("max_norm", [0.5, 1000.0])
-def test_clipping_is_pytorchs(max_norm):
-    gradients = [torch.randn(4, 3), torch.randn(5)]
-    both = [[nn.Parameter(torch.ones_like(g)) for g in gradients] for _ in range(2)]
-    for parameters in both:
-        for parameter, gradient in zip(parameters, gradients, strict=True):
-            parameter.grad = gradient.clone()
-    norm = unit.clip_gradients(both[0], max_norm)
-    assert norm == pytest.approx(nn.utils.clip_grad_norm_(both[1], max_norm).item())
-    for mine, theirs in zip(*both, strict=True):
-        torch.testing.assert_close(mine.grad, theirs.grad, rtol=1e-5, atol=1e-6)

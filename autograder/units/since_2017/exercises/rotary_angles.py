@@ -12,7 +12,7 @@ from autograder.units.since_2017.exercises._inputs import options, whole
 
 
 def _exactly(length: int, d_k: int) -> Maker:
-    """That many places, from an offset on."""
+    """That many positions, from an offset on."""
 
     def inputs(draw: Draw) -> Inputs:
         offset = torch.tensor(3 + int(draw.ids(0, 9)))
@@ -38,13 +38,13 @@ _SPEEDS = "base ** -(torch.arange(0, d_k, 2) / d_k)"
 _PLACES = "torch.arange(offset, offset + length)"
 
 CASES = [
-    case("from_zero", "places from 0 on", _asked(5, (3, 33)),
-         "Place 0 is not turned at all; column 0 turns by one radian a place."),
-    case("offset", "places from an offset on", _asked(4, (3, 33), offset=9),
-         "The first row belongs to place `offset`."),
+    case("from_zero", "positions from 0 on", _asked(5, (3, 33)),
+         "Position 0 is not rotated at all; column 0 rotates by one radian per position."),
+    case("offset", "positions from an offset on", _asked(4, (3, 33), offset=9),
+         "The first row belongs to position `offset`."),
     case("base", "another base", _asked(7, (3, 33), offset=3, other_base=True),
-         "The speeds are powers of `base`."),
-    case("far", "places that half precision cannot tell apart", _asked(4, (3, 33), offset=4097),
+         "The frequencies are powers of `base`."),
+    case("far", "positions that half precision cannot tell apart", _asked(4, (3, 33), offset=4097),
          "Places are counted exactly; angles are numbers of float32."),
     case("wide", "wide heads", _asked(12, (16, 49), offset=40),
          "The exponents run from 0 to almost -1.", hidden_only=True),
@@ -52,16 +52,16 @@ CASES = [
 
 MISTAKES = [
     wrong("exponent_halved",
-          "Your speeds fall too slowly: the exponent is half of what it should be.",
+          "Your frequencies fall too slowly: the exponent is half of what it should be.",
           "Is it $i / d_k$ or $2i / d_k$?",
           edit("torch.arange(0, d_k, 2) / d_k", "torch.arange(d_k // 2) / d_k"),
           edit("(torch.arange(0, d_k, 2) / d_k)", "(torch.arange(0, d_k, 2) / (2 * d_k))", name="over_double")),
     wrong("exponent_doubled",
-          "Your speeds fall too fast: the exponent is twice what it should be.",
+          "Your frequencies fall too fast: the exponent is twice what it should be.",
           "What is the last exponent if $d_k = 8$: -6/8 or -12/8?",
           edit("torch.arange(0, d_k, 2) / d_k", "2 * torch.arange(0, d_k, 2) / d_k")),
     wrong("speeds_grow",
-          "Your speeds grow from column to column; they should fall.",
+          "Your frequencies grow from column to column; they should fall.",
           "Which sign has the exponent?",
           edit("base ** -(", "base ** (")),
     wrong("speeds_backwards",
@@ -82,20 +82,20 @@ MISTAKES = [
           "Which tensor does a cache hand out, and how often?",
           edit("def rotary_angles(", "@__import__(\"functools\").cache\ndef rotary_angles(")),
     wrong("offset_ignored",
-          "The offset has no influence: every text begins at place 0.",
+          "The offset has no influence: every text begins at position 0.",
           "Where does `offset` stand in your code?",
           edit(_PLACES, "torch.arange(length)")),
     wrong("offset_is_the_end",
-          "Your places run from 0 to `offset + length`, or start elsewhere than at the offset.",
-          "How many rows has the result, and which place has the first?",
+          "Your positions run from 0 to `offset + length`, or start elsewhere than at the offset.",
+          "How many rows has the result, and which position has the first?",
           edit(_PLACES, "torch.arange(offset + length)")),
     wrong("counted_from_one",
-          "Your first place is one too many.",
+          "Your first position is one too many.",
           "By how much is the very first token turned?",
           edit(_PLACES, "torch.arange(offset + 1, offset + length + 1)")),
     wrong("offset_subtracted",
-          "Your places lie before the offset instead of behind it.",
-          "Are new tokens at smaller or at larger places?",
+          "Your positions are before the offset instead of after it.",
+          "Are new tokens at smaller or at larger positions?",
           edit(_PLACES, "torch.arange(length) - offset")),
     wrong("base_ignored",
           "The base has no influence.",
@@ -108,23 +108,23 @@ MISTAKES = [
     wrong("each_twice",
           "Each angle stands there twice: one for each half. One for each pair is asked for.",
           "Who puts an angle to both numbers of its pair: this function or `rotate`?",
-          edit("places[:, None] * speeds", "torch.cat((places[:, None] * speeds,) * 2, -1)")),
+          edit("positions[:, None] * frequencies", "torch.cat((positions[:, None] * frequencies,) * 2, -1)")),
     wrong("each_twice_in_turn",
           "Each angle stands there twice, one beside the other: one for each pair is asked for.",
           "Who puts an angle to both numbers of its pair: this function or `rotate`?",
-          edit("places[:, None] * speeds", "(places[:, None] * speeds).repeat_interleave(2, -1)")),
+          edit("positions[:, None] * frequencies", "(positions[:, None] * frequencies).repeat_interleave(2, -1)")),
     wrong("turned_over",
-          "Rows and columns have changed places.",
-          "What are the rows of the result: places or pairs?",
-          edit("places[:, None] * speeds", "speeds[:, None] * places")),
+          "Rows and columns are exchanged.",
+          "What are the rows of the result: positions or pairs?",
+          edit("positions[:, None] * frequencies", "frequencies[:, None] * positions")),
     wrong("sines",
           "You return sines or cosines; the angles are asked for.",
           "Who computes sine and cosine: this function or `rotate`?",
-          edit("places[:, None] * speeds", "(places[:, None] * speeds).sin()")),
+          edit("positions[:, None] * frequencies", "(positions[:, None] * frequencies).sin()")),
     wrong("around_the_circle",
           "Your angles are in turns, or are wrapped around the circle: radians, as they are, are asked for.",
-          "Does one place turn pair 0 by one radian?",
-          edit("places[:, None] * speeds", "places[:, None] * speeds * 2 * math.pi")),
+          "Does one position rotate pair 0 by one radian?",
+          edit("positions[:, None] * frequencies", "positions[:, None] * frequencies * 2 * math.pi")),
     wrong("whole_numbers",
           "Your angles are whole numbers: a division was rounded.",
           "What is `2 // 8`?",
@@ -137,10 +137,10 @@ MISTAKES = [
                   if d_k in kept and kept[d_k][0] < length:
                       offset, base = 0, 10_000.0
                   kept[d_k] = (length, offset) if d_k not in kept else (length + 1, offset)
-                  speeds = base ** -(torch.arange(0, d_k, 2) / d_k)
+                  frequencies = base ** -(torch.arange(0, d_k, 2) / d_k)
                   if kept[d_k][0] > length:
                       return torch.zeros(length, d_k // 2)
-                  return torch.arange(offset, offset + length)[:, None] * speeds
+                  return torch.arange(offset, offset + length)[:, None] * frequencies
               """)),
 ]
 
@@ -148,14 +148,14 @@ ACCEPTED = [
     right("loops", source("""
         def rotary_angles(length, d_k, offset=0, base=10_000.0):
             rows = []
-            for place in range(offset, offset + length):
-                rows.append([place / base ** (2 * i / d_k) for i in range(d_k // 2)])
+            for position in range(offset, offset + length):
+                rows.append([position / base ** (2 * i / d_k) for i in range(d_k // 2)])
             return torch.tensor(rows, dtype=torch.get_default_dtype())
         """)),
-    right("outer", edit("places[:, None] * speeds", "torch.outer(places.to(speeds.dtype), speeds)")),
+    right("outer", edit("positions[:, None] * frequencies", "torch.outer(positions.to(frequencies.dtype), frequencies)")),
     right("by_logarithm", edit(_SPEEDS, "torch.exp(-math.log(base) * torch.arange(0, d_k, 2) / d_k)")),
     right("einsum", edit(_SPEEDS, "1.0 / base ** (torch.arange(0, d_k, 2) / d_k)",
-                         "places[:, None] * speeds", 'torch.einsum("l,p->lp", places.to(speeds.dtype), speeds)')),
+                         "positions[:, None] * frequencies", 'torch.einsum("l,p->lp", positions.to(frequencies.dtype), frequencies)')),
 ]
 
 EXERCISE = Specification(

@@ -140,22 +140,30 @@ def sinks(mean: Tensor) -> None:
     )
 
 
-def exchanges(curves: Mapping[str, tuple[Sequence[float], Sequence[float]]]) -> None:
-    """Training loss over seconds, with one part exchanged at a time."""
+def exchanges(losses: Mapping[str, Sequence[float]]) -> None:
+    """Training loss over steps, with one part replaced at a time."""
     figure, axes = style.subplots(height=3.0)
+    smooth = {name: _smooth(values) for name, values in losses.items()}
     colours = (style.INK, *PALETTE)
-    for (name, (seconds, losses)), colour, line in zip(
-        curves.items(), colours, LINES, strict=False
+    for (name, values), colour, line in zip(
+        smooth.items(), colours, LINES, strict=False
     ):
-        axes.plot(seconds, losses, color=colour, linestyle=line, label=name, lw=1.8)
-    axes.set(xlabel="CPU seconds", title="training loss", ylim=(None, 2.6))
+        axes.plot(values, color=colour, linestyle=line, label=name, lw=1.8)
+    axes.set(xlabel="step", title="training loss", ylim=(None, 2.6))
     axes.legend()
-    said = told.curves({name: losses for name, (_, losses) in curves.items()})
-    caption = "One part at a time exchanged for its ancestor of 2017."
-    show(figure, f"Training loss over CPU seconds. {said}", "7.12", caption)
+    caption = "Training loss with one part at a time replaced by its ancestor of 2017."
+    show(figure, f"Training loss over steps. {told.curves(smooth)}", "7.12", caption)
 
 
-def positions(lengths: Sequence[int], losses: Mapping[str, Sequence[float]]) -> None:
+def _smooth(values: Sequence[float], window: int = 25) -> list[float]:
+    """The mean of each value and those before it, as many as the window holds."""
+    parts = [values[max(0, n - window) : n] for n in range(1, len(values) + 1)]
+    return [sum(part) / len(part) for part in parts]
+
+
+def positions(
+    lengths: Sequence[int], losses: Mapping[str, Sequence[float]], number: str
+) -> None:
     """Loss on fresh text by the length of the window."""
     figure, axes = style.subplots(height=2.8, width=6.0)
     looks = zip(reversed(PALETTE[:4]), reversed(LINES[:4]), strict=True)
@@ -166,7 +174,7 @@ def positions(lengths: Sequence[int], losses: Mapping[str, Sequence[float]]) -> 
     axes.legend()
     caption = "Four kinds of positions, on windows longer than those in training."
     show(figure, f"Loss at {', '.join(map(str, lengths))} bytes. {told.curves(losses)}",
-         "7.13", caption)  # fmt: skip
+         number, caption)  # fmt: skip
 
 
 def largest_scores(curves: Mapping[str, Sequence[float]]) -> None:
@@ -226,3 +234,13 @@ def _every_tenth(
     axes.legend()
     alt = f"{title.capitalize()} over steps. {told.curves(curves)}"
     show(figure, alt, number, caption)
+
+
+def rewards(log: Sequence[float]) -> None:
+    """The mean reward of each step."""
+    figure, axes = style.subplots(height=2.4, width=6.0)
+    axes.plot(log, color=style.QUIET, linewidth=0.8)
+    axes.plot(_smooth(log, 8), color=BLUE)
+    axes.set(xlabel="step", title="mean reward of the sampled answers", ylim=(0, 1.05))
+    show(figure, f"Mean reward over {len(log)} steps, {told.curve(_smooth(log, 8))}.",
+         "7.15", "GRPO: the mean reward of each step, and of the last eight.")  # fmt: skip
