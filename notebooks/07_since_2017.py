@@ -3049,12 +3049,13 @@ def one_part_at_a_time():
 # positions, with learned ones, with added sines, with rotations. Which of them copes
 # with 128 bytes? Which with 256?
 
-# %%
-TRAIN_LONG = False  # True: for 3,000 steps as well, which takes some minutes
+# %% folded=true
+# @title Four kinds of positions, at three lengths
+LENGTHS = (64, 128, 256)  # bytes in a window; training has windows of 64
 
 
 def losses_by_length(steps: int) -> dict[str, list[float]]:
-    """Mean loss on fresh text, for four kinds of positions at three lengths."""
+    """Mean loss on fresh text, for each kind of positions and each length."""
     found = {}
     for name in ("none", "learned", "sinusoidal", "rotary"):
         rows = []
@@ -3068,9 +3069,7 @@ def losses_by_length(steps: int) -> dict[str, list[float]]:
     return found
 
 
-LENGTHS = (64, 128, 256)  # bytes in a window; training has windows of 64
-
-
+# %%
 @demo
 def positions_compared():
     pictures.positions(LENGTHS, losses_by_length(steps=300))
@@ -3085,8 +3084,10 @@ def positions_compared():
 # **Predict first.** The same four models, trained ten times as long. What happens to
 # the lead at 64 bytes? And what at 256?
 
-
 # %%
+TRAIN_LONG = False  # True: 3,000 steps for each, which takes some minutes
+
+
 @demo
 def positions_after_more_steps():
     if not TRAIN_LONG:
@@ -3786,11 +3787,11 @@ def a_careless_reward():
 
 
 # %% [markdown]
-# It writes one digit and stops. A single right digit has a perfect share, each further
-# digit can only lower it, and so the exact match falls to the share of sequences that
-# *have* a single digit. The reward rose all the time. **A model optimises what you
-# measure, not what you mean**, which is known as *reward hacking* (Amodei et al. 2016;
-# Skalse et al. 2022).
+# It writes one digit, now and then two, and stops. A single right digit has a perfect
+# share, each further digit can only lower it, and so the exact match falls to the share
+# of sequences that *have* a single digit. The reward rose all the time. **A model
+# optimises what you measure, not what you mean**, which is known as *reward hacking*
+# (Amodei et al. 2016; Skalse et al. 2022).
 #
 # The usual leash is a **KL term**: a penalty for answers that the starting model would
 # hardly have written. DeepSeekMath adds it to the loss with a weight $\beta$.
