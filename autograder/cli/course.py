@@ -23,6 +23,11 @@ def add(commands: Commands) -> None:
     new.add_argument("unit", metavar="UNIT", help='like "attention" or "02"')
     new.add_argument("name", metavar="NAME", help='like "favourite_key"')
     new.set_defaults(run=_new_exercise)
+    text = "copy the course with some of its units, into a new folder"
+    own = commands.add_parser("new-course", help=text, description=text)
+    own.add_argument("folder", metavar="FOLDER", type=Path)
+    own.add_argument("--units", required=True, help='like "01,02,03"')
+    own.set_defaults(run=_new_course)
     text = "run all mutants and accepted solutions against the checks"
     tried = _add(commands, "validity", _validity, text)
     tried.add_argument(
@@ -146,6 +151,17 @@ def _new_exercise(options: argparse.Namespace) -> int:
         f"Fill in every {MARK} and take points from another exercise; then run: "
         f"autograder build {unit.number}"
     )
+    return 0
+
+
+def _new_course(options: argparse.Namespace) -> int:
+    from autograder.authoring.new_course import create
+
+    chosen = [find_unit(name.strip()) for name in options.units.split(",")]
+    left_out = create(chosen, ROOT, options.folder)
+    print(f"{options.folder}: {', '.join(unit.label for unit in chosen)}")
+    print(f"left out: {len(left_out)} tests and benchmarks of other units")
+    print(f"cd {options.folder} && make demo && make test")
     return 0
 
 

@@ -1,0 +1,117 @@
+"""A course of one's own: a repository of chosen units, and nothing of the others.
+
+What belongs to a unit that is left out is not copied: notebook, exercises, solutions,
+references. Neither are tests and benchmarks that name it, nor what imports one of
+these. README and docs/ are derived anew from the units that remain.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Collection, Iterable
+from pathlib import Path
+
+from autograder.authoring.solutions import builds_on
+from autograder.course import Unit, units
+from autograder.course.errors import CourseError
+
+_EXAMPLES = ("tests/", "benchmarks/", ".github/")  # may name any unit
+_REASONS = "autograder/authoring/survivors.json"
+_IMPORTED = re.compile(r"^(?:from|import) ([\w.]+)(?: import (.+))?$", re.MULTILINE)
+
+
+def create(chosen: Iterable[Unit], root: Path, folder: Path) -> list[str]:
+    """Copy the course with some of its units.
+
+    Args:
+        root: of the course, which is a Git checkout.
+        folder: must not exist, or be empty.
+
+    Returns:
+        The paths of the examples that were left out.
+
+    Raises:
+        CourseError: a unit builds on one that is not chosen, the folder holds
+            something, or the course is no Git checkout.
+    """
+    kept = list(chosen)
+    labels = {unit.label for unit in kept}
+    for unit in kept:
+        if missing := [label for label in builds_on(unit) if label not in labels]:
+            raise CourseError(
+                f"{unit.label} builds on {missing[0]}: add {missing[0][:2]} to --units"
+            )
+    if folder.exists() and any(folder.iterdir()):
+        raise CourseError(f"{folder} is not empty; name a new folder")
+    gone = [unit for unit in units(root) if unit.label not in labels]
+    names = [name for name in _tracked(root) if not _belongs(name, gone)]
+    left_out = _naming(root, names, [unit.name for unit in gone])
+    for name in names:
+        if name in left_out:
+            continue
+        place = folder / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(root / name, place, follow_symlinks=False)
+    _drop_reasons(folder / _REASONS, gone)
+    for command in (["git", "init", "-q"], [sys.executable, "-m", "tests.derived"]):
+        subprocess.run(command, cwd=folder, check=True, stdout=subprocess.DEVNULL)
+    return sorted(left_out)
+
+
+def _tracked(root: Path) -> list[str]:
+    try:
+        told = subprocess.run(
+            ["git", "ls-files", "-z"], cwd=root, capture_output=True, text=True,
+            check=True,
+        ).stdout  # fmt: skip
+    except (OSError, subprocess.CalledProcessError):
+        raise CourseError(f"{root} is not a Git checkout of the course") from None
+    return [name for name in told.split("\0") if name and (root / name).is_file()]
+
+
+def _belongs(name: str, gone: Collection[Unit]) -> bool:
+    """Whether a file is part of a unit that is left out."""
+    words = {part for part in re.split(r"[/.]", name) if part}
+    return any(words & {unit.name, unit.label} for unit in gone)
+
+
+def _naming(root: Path, names: Iterable[str], gone: Collection[str]) -> set[str]:
+    """Examples that name a unit that is gone, and those that import one of them."""
+    texts = {
+        name: (root / name).read_text(encoding="utf-8", errors="replace")
+        for name in names
+        if name.startswith(_EXAMPLES) and name.endswith((".py", ".yml"))
+    }
+    found = {name for name, text in texts.items() if any(one in text for one in gone)}
+    while more := {
+        name
+        for name, text in texts.items()
+        if name not in found and _imports(text) & {_module(one) for one in found}
+    }:
+        found |= more
+    return found
+
+
+def _module(name: str) -> str:
+    return name.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+
+
+def _imports(text: str) -> set[str]:
+    """The modules that a text imports, also those named after ``import``."""
+    found = set()
+    for module, inner in _IMPORTED.findall(text):
+        found.add(module)
+        found |= {f"{module}.{one}" for one in re.findall(r"\w+", inner)}
+    return found
+
+
+def _drop_reasons(path: Path, gone: Collection[Unit]) -> None:
+    """Leave out what is said of the mutants of exercises that are gone."""
+    reasons = json.loads(path.read_text(encoding="utf-8"))
+    names = {unit.name for unit in gone}
+    kept = {n: why for n, why in reasons.items() if n.partition("/")[0] not in names}
+    path.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n")

@@ -1,0 +1,61 @@
+"""``autograder new-course``: chosen units, and nothing of the others."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from autograder.authoring import new_course
+from autograder.course import ROOT, find_unit, units
+from autograder.course.errors import CourseError
+from tests.clone import run
+
+FIRST = [find_unit(name) for name in ("01", "02", "03")]
+OTHERS = [unit for unit in units() if unit not in FIRST]
+
+
+@pytest.mark.slow
+def test_a_course_of_three_units_holds_nothing_of_the_others(tmp_path):
+    folder = tmp_path / "mine"
+    left_out = new_course.create(FIRST, ROOT, folder)
+    assert "tests/test_rooms.py" not in left_out
+    for unit in OTHERS:
+        assert not list(folder.rglob(f"*{unit.name}*/*")), unit.name
+        for path in folder.glob("tests/**/*.py"):
+            assert unit.name not in path.read_text(encoding="utf-8"), path
+    readme = (folder / "README.md").read_text(encoding="utf-8")
+    assert "three units with" in readme
+    assert not [unit for unit in OTHERS if unit.label in readme]
+    reasons = json.loads((folder / new_course._REASONS).read_text(encoding="utf-8"))
+    assert {name.partition("/")[0] for name in reasons} <= {u.name for u in FIRST}
+    assert "up to date" in run(folder, "autograder", "build", "03")
+    asked = ("tests/test_readme.py", "tests/test_rooms.py", "tests/units/test_bank.py")
+    run(folder, "pytest", "-q", "-p", "no:xdist", "-p", "no:cacheprovider", *asked)
+
+
+def test_a_unit_without_what_it_builds_on_is_refused(tmp_path):
+    with pytest.raises(CourseError, match="builds on 02_attention: add 02 to --units"):
+        new_course.create([find_unit("03")], ROOT, tmp_path / "mine")
+    assert not (tmp_path / "mine").exists()
+
+
+def test_nothing_is_overwritten(tmp_path):
+    (tmp_path / "mine.txt").write_text("mine")
+    with pytest.raises(CourseError, match="is not empty; name a new folder"):
+        new_course.create(FIRST, ROOT, tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
+
+
+def test_what_imports_a_left_out_example_is_left_out(tmp_path):
+    texts = {
+        "tests/helper.py": "UNIT = 'since_2017'\n",
+        "tests/test_one.py": "from tests import helper\n",
+        "tests/test_two.py": "from tests.test_one import it\n",
+        "tests/test_three.py": "import json\n",
+    }
+    for name, text in texts.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    found = new_course._naming(tmp_path, texts, ["since_2017"])
+    assert found == set(texts) - {"tests/test_three.py"}
