@@ -254,7 +254,7 @@ PyTorch's source does. A figure is described in the sandbox as well: a submissio
 makes up the description from the table has drawn nothing.
 
 Probes need working parts: correct layers, masks and searches are in the kit's own
-modules (`probes/moving.py`, `probes/encoder_decoder/patients.py`), as PyTorch's are in
+modules (`checks/probes/moving.py`, a unit's `probes/patients.py`), as PyTorch's are in
 PyTorch. A submission that imports them hands in our work as its own; the cell's text
 shows it.
 
