@@ -58,7 +58,12 @@ def create(chosen: Iterable[Unit], root: Path, folder: Path) -> list[str]:
         shutil.copy2(root / name, place, follow_symlinks=False)
     _drop_reasons(folder / _REASONS, gone)
     for command in (["git", "init", "-q"], [sys.executable, "-m", "tests.derived"]):
-        subprocess.run(command, cwd=folder, check=True, stdout=subprocess.DEVNULL)
+        done = subprocess.run(
+            command, cwd=folder, capture_output=True, text=True, check=False
+        )
+        if done.returncode:
+            says = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
+            raise CourseError(f"{folder} is incomplete: {command[-1]}: {says}")
     return sorted(left_out)
 
 
