@@ -80,11 +80,10 @@ torch.set_num_threads(1)  # for tensors this small, more threads only get in the
 # %% [markdown]
 # ## 1. The data decide what can be learnt
 #
-# We need sequences. Where do we get them? Suppose we take `1 2 3 4`, `2 3 4 5`,
-# `3 4 5 6` and so on, which are easy to write and easy to read. A model that sees only
-# those may well learn the rule "count downwards", because nothing in the data
-# contradicts it. A model learns the regularities of its data, including the accidental
-# ones.
+# We need sequences. Where do we get them? Suppose that we take `1 2 3 4`, `2 3 4 5`,
+# `3 4 5 6` and so on, which are easy to write and to read. A model that sees only those
+# may well learn the rule "count downwards", because nothing in the data contradicts it.
+# A model learns the regularities of its data, including the accidental ones.
 #
 # So we sample **at random**: every length is equally likely, and so is every symbol at
 # every position. The only rule that fits such data is the one that we mean.
@@ -246,7 +245,7 @@ check("sequence_reversal/make_batch", make_batch)
 
 # %% [markdown]
 # A classic demo used a single id for two of the three jobs, so its model could not know
-# what was meant. Here is what our model will see:
+# which was meant. Here is what our model will see:
 
 
 # %%
@@ -354,7 +353,7 @@ check("sequence_reversal/shift", shift)
 #
 # At each position the model returns `V` logits. Cross-entropy is the negative
 # log-probability that they give to the correct token: $-\log p(\text{label})$. We want
-# its mean **per real token**. Padding is not a token, so a model should neither be
+# its mean **per real token**. Padding is not a token, so a model should be neither
 # praised nor blamed for it. This mean is the only quantity that training minimises.
 #
 # **Predict first.** A row has 2 real labels and 8 of padding. A model can learn to say
@@ -453,9 +452,9 @@ check("sequence_reversal/masked_loss", masked_loss)
 # & s \ge w
 # \end{cases}$$
 #
-# Here $w$ is the number of warm-up steps, $n$ the number of all steps, and $f$ a small
-# floor. Steps count from 0, so the very first step already has a rate above zero. The
-# cosine is that of Loshchilov and Hutter (2017), *SGDR*, without restarts.
+# Here $w$ is the number of warm-up steps, $n$ the total number of steps, and $f$ a
+# small floor. Steps count from 0, so the very first step already has a rate above zero.
+# The cosine is that of Loshchilov and Hutter (2017), *SGDR*, without restarts.
 #
 # What does the decay buy? With warm-up and then a constant rate, the model of this unit
 # ends its training with 46 to 77 % of all sequences correct (four seeds), and that
@@ -480,8 +479,8 @@ check("sequence_reversal/masked_loss", masked_loss)
 # </details>
 # <details><summary>Hint 1: a question</summary>
 #
-# What are the factors of steps $0$, $w - 1$, $w$ and $n$ (the first step that is no
-# longer taken)? Write down all four before you type.
+# What are the factors of steps $0$, $w - 1$, $w$ and $n$ (the first step that is not
+# taken)? Write down all four before you type.
 #
 # </details>
 # <details><summary>Hint 2: the values along the way</summary>
@@ -547,9 +546,10 @@ def the_schedule():
 drawing("training_step", "5.3", "One training step.")
 
 # %% [markdown]
-# Gradients *add up* in PyTorch until they are cleared. And now and then a batch has a
-# gradient that is far too large. **Clipping** scales the gradient of all parameters
-# together down to a maximal norm and keeps its direction (Pascanu et al. 2013).
+# In PyTorch, gradients *add up* until they are cleared. Besides, an occasional batch
+# has a gradient that is far too large. **Clipping** scales the gradient of all
+# parameters together down to a maximum norm and keeps its direction (Pascanu et al.
+# 2013).
 #
 # A training step is six short lines whose order matters. Most of the wrong orders still
 # run.
@@ -559,7 +559,7 @@ drawing("training_step", "5.3", "One training step.")
 # *time ~20 min · difficulty 3/5 · 8 points*
 #
 # **Task.** Take one training step with teacher forcing: loss, fresh gradients, clipping
-# of their common norm to `max_norm`, one step of the optimizer. Return the loss before
+# of their total norm to `max_norm`, one step of the optimizer. Return the loss before
 # the step as a float.
 #
 # **Example.** `training_step(model, optimizer, *make_batch([[7, 5, 9], [6]]))` returns
@@ -667,7 +667,7 @@ check("sequence_reversal/training_step", training_step)
 #   share it.
 # - `loss_function` is passed on to `training_step`.
 # - `torch.optim.lr_scheduler.LambdaLR` is allowed, and so is a progress bar with
-#   `tqdm`; `watched(steps)` is True when somebody would see it.
+#   `tqdm`; `watched(steps)` is True when a person would see it.
 #
 # </details>
 # <details><summary>Hint 1: a question</summary>
@@ -771,14 +771,14 @@ check("sequence_reversal/fit", fit)
 #
 # - `max_len` counts EOS but not BOS.
 # - Only EOS ends a sequence; PAD and BOS before it are tokens like any other.
-# - The model is in evaluation mode and records no gradients, and both are restored
-#   afterwards: the decorator `@evaluating` sees to that, so keep it.
+# - Decode in evaluation mode and without gradients, and restore both afterwards: the
+#   decorator `@evaluating` does this, so keep it.
 #
 # </details>
 # <details><summary>Hint 1: a question</summary>
 #
-# The logits have shape `(1, T, V)`. Which position predicts the token that is not there
-# yet? And which dimension do you take the argmax over?
+# The logits have shape `(1, T, V)`. Which position predicts the next token? And which
+# dimension do you take the argmax over?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
@@ -869,11 +869,12 @@ check("sequence_reversal/greedy_sequence", greedy_sequence)
 #
 # <details><summary>Contract</summary>
 #
-# - T is as small as possible: no column follows the one in which the last row ends.
+# - T is as small as possible: there are no columns after the one in which the last row
+#   ends.
 # - After its EOS, a row gets PAD.
 # - Only EOS ends a row; PAD and BOS before it are tokens like any other.
-# - One row after the other is allowed. Evaluation mode, no gradients, both restored:
-#   `@evaluating`, as before.
+# - You may decode the rows one by one. As before, `@evaluating` takes care of the mode
+#   and of gradients.
 #
 # </details>
 # <details><summary>Hint 1: a question</summary>
@@ -949,7 +950,7 @@ check("sequence_reversal/greedy_decode", greedy_decode)
 # *time ~6 min · difficulty 1/5 · 6 points*
 #
 # **Task.** Return the fraction of rows that are right **as a whole**, as a float. The
-# given line has already padded both tensors to the same width.
+# given line pads both tensors to the same width.
 #
 # **Example.** `[[9, 5, EOS], [6, EOS, PAD]]` against `[[9, 5, EOS], [7, EOS, PAD]]` is
 # 0.5.
@@ -1082,8 +1083,8 @@ def overfit_one_batch():
 # %% [markdown]
 # It takes a few dozen steps, less than a second, and hardly any new sequence is right:
 # the model knows eight answers and nothing about reversal. That is the aim here. If the
-# eight do *not* come out right, look for a mask, a shift or a loss that is wrong before
-# you touch the learning rate.
+# eight do *not* come out right, check the mask, the shift and the loss before you touch
+# the learning rate.
 #
 # Now the test of everything above: random sequences that your model has never seen,
 # sampled anew when your work is graded.
@@ -1108,9 +1109,9 @@ def overfit_one_batch():
 # <details><summary>How it is graded</summary>
 #
 # The check puts your weights into a `new_model()` of its own, decodes greedily and
-# counts exact matches on three kinds of random sequences. Full points from 98 % on (88
-# % where only two or three symbols occur), partial points from 30 % on. Loading a file
-# saves time; it earns no points.
+# counts exact matches on three kinds of random sequences. You get full points from 98 %
+# on (88 % where only two or three symbols occur) and partial points from 30 % on.
+# Loading a file saves time; it earns no points.
 #
 # </details>
 # <details><summary>Hint 1: a question</summary>
@@ -1180,9 +1181,9 @@ def trained_model(seed: int = 0, weights: str = "reversal.safetensors") -> nn.Mo
 # %% [markdown]
 # Train it now. The weights are saved next to the notebook, so you don't have to wait a
 # second time. Hand in the file `reversal.safetensors` with your notebook, and it is
-# graded as it is; without the file, your function trains again in grading. **After you
-# have changed something,** set `TRAIN_ANEW = True` or delete the file; otherwise you
-# will go on looking at the old model.
+# graded as it is; without the file, your function trains again during grading. **After
+# you have changed something,** set `TRAIN_ANEW = True` or delete the file; otherwise
+# you will keep looking at the old model.
 
 # %%
 TRAIN_ANEW = False
@@ -1278,7 +1279,7 @@ def the_log():
 # ### Which learning rate?
 #
 # The recipe above says 0.02. How much does that matter? We train for the same 350 steps
-# with peaks that are ten times apart, and then with plain SGD at a rate of 3.
+# with peaks a factor of ten apart, and then with plain SGD at a rate of 3.
 #
 # **Predict first.** Which peak wins? Does AdamW ever return `nan`? Does SGD?
 
@@ -1311,11 +1312,11 @@ def learning_rates():
 
 
 # %% [markdown]
-# The peak of 0.01 wins, close to the recipe's 0.02. With 0.001 the model simply has not
-# arrived after 350 steps. A rate that is too large does not explode with AdamW, because
-# its steps are never much longer than the rate; instead the loss gets stuck near 2.3.
-# That is $\log 10$, the loss of a model that knows the ten digits and nothing else.
-# Such a run looks calm, and it is dead.
+# The peak of 0.01 wins, close to the recipe's 0.02. With 0.001 the model is simply not
+# there yet after 350 steps. A rate that is too large does not explode with AdamW,
+# because its steps are never much longer than the rate; instead the loss gets stuck
+# near 2.3. That is $\log 10$, the loss of a model that knows the ten digits and nothing
+# else. Such a run looks calm, and it is dead.
 #
 # SGD's step size is proportional to the gradient, so a single steep spot is enough: the
 # loss is `nan` after a dozen steps, and so is every parameter from then on. Clipping
@@ -1373,9 +1374,9 @@ def memorised_or_learnt():
 # only about one in eight is, and of random sequences about one in fifty. Look at the
 # example: the model begins near the last number and counts down.
 #
-# The loss says "perfect". The training data say "perfect". But the model has learnt a
-# list, and from it "count downwards", not "reverse". If you test on the training data,
-# or print one lucky example, you will never notice. Three habits protect you:
+# The loss says "perfect", and so do the training data. But the model has learnt a list
+# and a rule that fits it, "count downwards", not "reverse". If you test on the training
+# data, or print one lucky example, you will never notice. Three habits protect you:
 #
 # - test on data from a **different source**, and on data that only the intended rule
 #   explains;
@@ -1408,8 +1409,8 @@ def memorised_or_learnt():
 #
 # You understand a part best when it is missing. Here are three switches. Each removes
 # one thing from the *same* model, during training and decoding alike, by a **hook**. In
-# unit 4 hooks only listened; but a hook may also return something, and that replaces
-# the layer's input (in a *pre-hook*) or its output.
+# unit 4 hooks only listened, but a hook may also return a value, which replaces the
+# layer's input (in a *pre-hook*) or its output.
 #
 # **Predict first.** For each switch: will the loss be small? Will exact match be high?
 #
@@ -1482,16 +1483,16 @@ def ablations():
 
 # %% [markdown]
 # - **No positions: neither.** The encoder sees a *bag* of symbols. It may know which
-#   symbols there are, but not their order, so only very short sequences can be right.
-# - **No causal mask: a small loss, and no match.** The best loss of all, and nothing
-#   works. During training, the label of position `t` is part of the input, at position
-#   `t + 1`, and the model learns to copy it from there. When it has to write alone,
-#   there is nothing to copy.
+#   symbols occur, but not their order, so only very short sequences can be right.
+# - **No causal mask: a small loss, and no match.** This is the best loss of all, and
+#   nothing works. During training, the label of position `t` is part of the input, at
+#   position `t + 1`, and the model learns to copy it from there. When it has to write
+#   alone, there is nothing to copy.
 # - **No scaling: a small loss, and a high match.** It hardly matters here: each head
 #   has only $d_k = 16$, and training adapts. Even if this bar is a little longer than
-#   the one for "everything", that means nothing: one seed and 300 steps differ by a few
-#   percent from the next seed. Honest experiments also show what does *not* matter. Try
-#   it with one head of 512.
+#   the one for "everything", that means nothing: after 300 steps, two seeds differ by a
+#   few percent. Honest experiments also show what does *not* matter. Try it with one
+#   head of 512.
 #
 # ## 10. How far does it reach?
 #
@@ -1522,15 +1523,15 @@ def the_cliff():
 
 # %% [markdown]
 # A cliff. Is the encoding of position 11 noise to the model? No: a sinusoid goes on
-# smoothly, and encoding 11 is as similar to encoding 10 as that is to encoding 9
+# smoothly, and encoding 11 is as similar to encoding 10 as encoding 10 is to encoding 9
 # (cosine 0.96). But the query and key projections were only ever trained on the
 # positions that occurred. What they do beyond them was never constrained by anything.
 # The model has learnt reversal *of lengths 1 to 10*, not reversal.
 #
 # More layers or more steps do not help; training on longer sequences does. Relative
 # positions are no easy way out, either: in a reversal the distance between the symbol
-# that is written and the one that is read differs for each step and each length, and in
-# a comparison on several tasks, ALiBi and rotary positions extrapolated poorly, and a
+# that is written and the one that is read differs for each step and each length. In a
+# comparison on several tasks, ALiBi and rotary positions extrapolated poorly, and a
 # decoder without any encoding did best (Kazemnejad et al. 2023). Nothing in the
 # held-out score above would have told you about the cliff, because its sequences had
 # the same lengths. **A test shows what it tests.**
@@ -1541,7 +1542,7 @@ def the_cliff():
 # second, to the last but one. In the map of the cross-attention, with decoder positions
 # as rows and source positions as columns, that is a line from top right to bottom left.
 #
-# **Predict first.** Is it there, in both heads? And is it sharp?
+# **Predict first.** Is the line there, in both heads? And is it sharp?
 
 
 # %%
@@ -1593,10 +1594,10 @@ def token_by_token():
 # At length 8 the brightest symbol moves from right to left, one index per token. At
 # length 11 it moves as well, but it loses track: from some token on (on our machine,
 # the third) it attends to a neighbour of the symbol that it needs, skips or repeats
-# one, and ends at the wrong moment.
+# one, and stops at the wrong moment.
 #
-# Back to the glow. How often does the *largest* weight hit the line? One pretty map
-# proves nothing; a number over many sequences does.
+# Back to the glow. How often is the *largest* weight on the line? One pretty map proves
+# nothing; we need a number that is measured over many sequences.
 #
 # ### Exercise 5.12 - from a picture to a number
 #
@@ -1708,8 +1709,9 @@ def why_neighbours_glow():
 # By one, nearly always. The encodings of neighbouring positions are almost the same
 # vector (cosine 0.96), so a query that fits one of them also fits the next, and
 # attention leaks to both sides. That is the glow. It does little harm: the correct
-# symbol still has one of the largest weights, and the other one usually belongs to the
-# symbol that was written last, which the decoder knows from its own input.
+# symbol still has one of the largest weights, and the other large weight usually
+# belongs to the symbol that was written last, which the decoder knows from its own
+# input.
 #
 # How did the line come about? Here are the maps of the training run from section 7, at
 # some of its logged steps.
@@ -1836,28 +1838,28 @@ def read_it_backwards():
 
 # %% [markdown]
 # Copying is easier when the source is read backwards. The authors believed that what
-# counts is how recently the *first* symbol to be written was read: reversed, it is the
-# last one before the writing begins, so it is still fresh, and a good start makes the
-# rest easier to learn. Translations mostly keep the order of the source, so they
-# benefit. Our task does not: with its source reversed, a reversal becomes a copy of
-# what was read, and so it would drop to the score of the first line. The trick suits
+# counts is how recently the *first* symbol to be written was read: in a reversed source
+# it comes last, just before the writing begins, so it is still fresh, and a good start
+# makes the rest easier to learn. Translations mostly keep the order of the source, so
+# they benefit. Our task does not: with its source reversed, a reversal becomes a copy
+# of what was read, so its score would drop to that of the first line. The trick suits
 # the task, not the network.
 #
 # Bahdanau, Cho and Bengio (2015) saw that translations by such pairs got worse with the
-# length of the sentence, and blamed the one vector. They let the decoder look back in
-# each step at *all* states of the encoder, with weights from a small network that
-# compares its own state with each of them: attention, trained along with the rest. Long
-# sentences came out about as well as short ones, and the weights drew, for every
-# translation, a map of which word came from where. (Two years later the Transformer
-# kept the attention and dropped the recurrence; hence the title of its paper.)
+# length of the sentence, and blamed the single vector. At each step, they let the
+# decoder look back at *all* states of the encoder, with weights from a small network
+# that compares the decoder's state with each of them: attention, trained along with the
+# rest. Long sentences came out about as well as short ones, and the weights drew, for
+# every translation, a map of which word came from where. (Two years later the
+# Transformer kept the attention and dropped the recurrence; hence the title of its
+# paper.)
 #
 # *Question in words (3 points).* "You need no attention," says a friend, "you need a
 # larger vector." In three to four sentences: what must the vector do as sequences get
-# longer, how does attention get around that, and what does attention pay for it?
+# longer, how does attention get around that, and what does attention cost?
 #
-# *What a full answer has: the vector has one fixed size for any length (1), with
-# attention what is kept grows with the source (1), and what this costs in comparisons
-# or memory (1).*
+# *What a full answer has: the vector has one fixed size for any length (1), attention
+# keeps more as the source grows (1), and what this costs in comparisons or memory (1).*
 
 # %% [markdown] written="sequence_reversal/bottleneck" points=3
 # *Your answer here*
@@ -1896,7 +1898,7 @@ def read_it_backwards():
 # </details>
 # <details><summary>Hint 1: a question</summary>
 #
-# A word comes for the second time. What should happen to the counter?
+# A word appears for the second time. What should happen to the counter?
 #
 # </details>
 # <details><summary>Hint 2: an example</summary>
@@ -1944,7 +1946,7 @@ check("sequence_reversal/word_ids", word_ids)
 # **Write your own sentences** of up to ten words into the next cell, in any language.
 #
 # And remember the lesson of section 8: we do *not* train on these sentences. We train
-# on random strings of their words. Your sentences are the test.
+# on random strings of their words. Your sentences are the test set.
 
 # %%
 MY_SENTENCES = [
@@ -1981,18 +1983,18 @@ def words_backwards():
 # the next token, so `shift`, `masked_loss` and `fit` work unchanged. What is new is how
 # to *choose* the next token.
 #
-# Always the most probable one? The result is one text, and a dull one: it prefers what
-# is frequent, and it repeats itself (Holtzman et al. 2020). So we **sample** the next
+# Always the most probable one? The result is one text, and a dull one: it prefers
+# frequent words and repeats itself (Holtzman et al. 2020). So we **sample** the next
 # token from the model's distribution, and three parameters, which many language models
-# offer, say how boldly. With them, the same weights can sound like a clerk or like a
+# offer, set how boldly. With them, the same weights can sound like a clerk or like a
 # poet.
 #
 # - **Temperature** $T$: the logits are divided by it before the softmax. Below 1,
 #   likely tokens become likelier; above 1, all tokens become more alike.
-# - **Top-k**: only the $k$ most probable tokens stay.
-# - **Top-p** (*nucleus*): only the smallest set of most probable tokens stays whose
-#   probabilities sum to at least $p$. When the model is sure, that is one token; when
-#   it is not, it is many.
+# - **Top-k**: only the $k$ most probable tokens are kept.
+# - **Top-p** (*nucleus*): only the smallest set of most probable tokens whose
+#   probabilities sum to at least $p$ is kept. When the model is sure, this is one
+#   token; when it is unsure, there are many.
 #
 # A token that is cut off gets probability zero, and the rest is scaled up until it sums
 # to 1 again.
@@ -2004,8 +2006,8 @@ def words_backwards():
 #
 # *time ~20 min · difficulty 3/5 · 9 points*
 #
-# **Task.** Write the three filters; `sampling_distribution` applies them in turn. What
-# is cut off becomes `-inf`.
+# **Task.** Write the three filters; `sampling_distribution` applies them in turn.
+# Scores that are cut off become `-inf`.
 #
 # **Example.** `keep_top_k(scores, 1)` of `[2, 5, 3]` is `[-inf, 5, -inf]`.
 #
@@ -2015,7 +2017,7 @@ def words_backwards():
 # - `top_k` may exceed V; then all tokens stay.
 # - `top_p` counts the probabilities that are left after `top_k`.
 # - At least one token always stays.
-# - A logit of `-inf` keeps probability 0. No other two logits of a row are equal.
+# - A logit of `-inf` keeps probability 0. No two other logits of a row are equal.
 # - The logits are not modified, and nothing is sampled yet.
 #
 # </details>
@@ -2149,7 +2151,7 @@ def three_filters():
 # rolled a die with 13 sides.
 #
 # **Predict first.** What is the perplexity of a model that knows nothing, with $V$
-# tokens? What is the smallest value that is possible?
+# tokens? And what is the smallest possible value?
 #
 # ### Exercise 5.15 - perplexity
 #
@@ -2159,7 +2161,7 @@ def three_filters():
 # cross-entropy per real token, in nats, and its exponential, as two floats.
 #
 # **Example.** 3 tokens at 4 nats in one batch and 97 at 1 nat in another average 1.09
-# nats, perplexity 2.97.
+# nats, a perplexity of 2.97.
 #
 # <details><summary>Contract</summary>
 #
@@ -2223,13 +2225,13 @@ check("sequence_reversal/perplexity", perplexity)
 
 # %% [markdown]
 # A model that knows nothing is as unsure as a die with $V$ sides, so its perplexity is
-# $V$. The smallest possible value is 1: every token was certain.
+# $V$. The smallest possible value is 1: the model was certain of every token.
 #
-# Now a text. The course has a grammar of its own that writes English sentences (unit 6
-# depends on it). 20,000 of them are our training data; your `word_ids` numbers words
-# and punctuation. (`▁` marks the space in front of a piece.) The sentences that measure
-# the perplexity never occur in training: neither their words in this order nor who does
-# what in them.
+# Now a text. The course has its own grammar that generates English sentences (unit 6
+# depends on it). Our training data are 20,000 of them; your `word_ids` numbers their
+# words and punctuation. (`▁` marks the space in front of a piece.) The sentences on
+# which we measure the perplexity are new: neither their words in this order nor who
+# does what in them occurs in training.
 
 
 # %%
@@ -2313,16 +2315,17 @@ def a_model_that_writes():
 
 
 # %% [markdown]
-# At a low temperature the sentences are correct and much alike; at 1 they are as varied
+# At a low temperature the sentences are correct but much alike; at 1 they are as varied
 # as the text that the model has read; well above 1 the grammar breaks down, and top-p
 # removes the worst of it. Run the cell again with a different seed for the generator:
-# the same model writes other texts. With the *same* seed you get the same text, word by
-# word. That is why `write` takes a generator and uses no other source of randomness.
+# the same model writes different texts. With the *same* seed you get the same text,
+# word for word. That is why `write` takes a generator and uses no other source of
+# randomness.
 #
 # The perplexity is near $V$ before training and about 9 at the end. It cannot reach 1,
-# because the grammar has many words to choose from at most positions. And perplexities
-# of models with different tokenizers are not comparable: with syllables for tokens it
-# would be smaller, and the text no better.
+# because the grammar has many words to choose from in most positions. And perplexities
+# of models with different tokenizers are not comparable: with syllables as tokens, it
+# would be smaller, but the text no better.
 
 # %% [markdown]
 # ## 15. A stretch: compute keys and values once
@@ -2345,13 +2348,13 @@ def a_model_that_writes():
 # *time ~25 min · difficulty 4/5 · 4 points · a stretch*
 #
 # **Task.** Compute the output of a `MultiHeadAttention` of unit 3 for the newest
-# position only. Return it with the new cache, which the next call gets back.
+# position only. Return it with the new cache, which is passed to the next call.
 #
 # **Example.** For `x` of shape `(2, 1, 12)`, the output is `(2, 1, 12)`, at every step.
 #
 # <details><summary>Contract</summary>
 #
-# - `cache` is `None` at first, later what you returned last; its form is up to you.
+# - `cache` is `None` at first, then the cache you returned last; its form is up to you.
 # - `w_k` and `w_v` see each position **once**, when it is the newest: a cache of inputs
 #   would project the whole past again in every step.
 # - The old cache is not modified: beam search will go back to it.
@@ -2359,8 +2362,8 @@ def a_model_that_writes():
 # </details>
 # <details><summary>Hint 1: a question</summary>
 #
-# One query, `T + 1` keys. Which of `q`, `k`, `v` of the newest token will later tokens
-# need again?
+# One query, `T + 1` keys. Which of the newest token's `q`, `k` and `v` will later
+# tokens need again?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
@@ -2422,11 +2425,11 @@ check("sequence_reversal/attend_with_cache", attend_with_cache)
 # %% [markdown]
 # The rest of the decoder treats each position on its own, or attends to the source,
 # which does not change. So a whole decoder with a cache needs just one more loop. All
-# ways must write the same tokens.
+# versions must write the same tokens.
 #
 # A fair comparison needs a third decoder. `greedy_decode` calls
 # `model(source, tokens)`, so it also *encodes the source* again for every token.
-# Encoding it only once saves much, but has nothing to do with the cache; so we measure
+# Encoding it only once saves a lot but has nothing to do with the cache, so we measure
 # that separately.
 #
 # **Predict first.** For one row of 10 tokens: which of the two saves more? And for 64
@@ -2514,13 +2517,14 @@ def with_and_without_cache():
 
 # %% [markdown]
 # For one row of 10 tokens the two save about the same: on our machine, each made
-# decoding 1.3 to 1.7 times faster. For 64 rows of 60 tokens it is the cache that pays:
-# 4 to 6 times, after 1.2 to 1.4 times for the source. With a single row, most of the
-# time goes into calling functions, not into arithmetic.
+# decoding 1.3 to 1.7 times faster. For 64 rows of 60 tokens it is the cache that pays
+# off: it makes decoding another 4 to 6 times faster, after the 1.2 to 1.4 times from
+# encoding only once. With a single row, most of the time goes into calling functions,
+# not into arithmetic.
 #
 # Where does the gain come from? Without a cache, the linear layers process
-# $1 + 2 + \dots + T$ positions, which grows with the *square* of the length, and the
-# attention scores that are computed again even grow with the *cube*
+# $1 + 2 + \dots + T$ positions, a number that grows with the *square* of the length,
+# and the number of recomputed attention scores even grows with the *cube*
 # ($1^2 + 2^2 + \dots + T^2$). With the cache the two are $T$ and $1 + 2 + \dots + T$.
 # (One thing is still computed again in every step: the keys and values of the *source*,
 # in `cross_attention`. A real decoder caches them as well.)
@@ -2536,11 +2540,11 @@ def with_and_without_cache():
 #   top-k, top-p), and perplexity to measure it;
 # - a cache that makes it fast.
 #
-# Take with you: *the data decide what is learnt, and the test decides what you know
-# about it.*
+# Take this with you: *the data decide what is learnt, and the test decides what you
+# know about it.*
 #
 # **Next:** unit 6 takes your loop with its schedule, your greedy decoding and your
-# sampling as they are, and replaces ten digits by a language.
+# sampling as they are, and replaces ten digits with a language.
 #
 # ## Go further
 #
