@@ -10,7 +10,7 @@ def unevaluated(first: str) -> list[Mutant]:
     """Decoding in the wrong mode, or with gradients; ``first`` is the line where it begins."""
     return [
         wrong("training_mode",
-              "You decode in whatever mode the model comes in; in training mode, dropout makes the result random.",
+              "You decode in whatever mode the model arrives; in training mode, dropout makes the result random.",
               "What did `@evaluating` do for you?",
               edit("@evaluating", "@torch.no_grad()")),
         wrong("left_in_eval",
@@ -22,7 +22,7 @@ def unevaluated(first: str) -> list[Mutant]:
                   {first}""")),
         wrong("gradients",
               "You decode with gradients on, so every step keeps its whole graph in memory, for nothing.",
-              "Will anybody ever call `backward` on a decoded token?",
+              "Will anyone ever call `backward` on a decoded token?",
               edit("@evaluating", """
                   @evaluating
                   @torch.enable_grad()

@@ -85,7 +85,7 @@ MISTAKES = [
           "How many steps does a sequence of n symbols have, without EOS?",
           edit("[wanted >= 0]", "[wanted >= -1]")),
     wrong("padding_counted",
-          "You also count padding steps in your share.",
+          "You also count padding steps.",
           "How many of the steps of a short row are real?",
           edit("[wanted >= 0]", "")),
     wrong("width_for_length",
@@ -99,7 +99,7 @@ MISTAKES = [
           edit("lengths.unsqueeze(1) - 1 - steps", "(lengths.max() - 1 - steps).expand(len(lengths), -1)")),
     wrong("mean_of_rows",
           "You averaged within each row first and then over rows, but all *steps* should count equally.",
-          "How much does one step of a short row contribute to your share?",
+          "How much does one step of a short row contribute to your result?",
           source("""
               def antidiagonal_share(weights, lengths):
                   shares = []
@@ -108,8 +108,8 @@ MISTAKES = [
                   return sum(shares) / len(shares)
               """)),
     wrong("whole_rows",
-          "You count sequences whose steps are all right; single steps are asked for.",
-          "What should the share be if each sequence has one wrong step out of ten?",
+          "You count sequences whose steps are all right; count single steps instead.",
+          "What should the result be if each sequence has one wrong step out of ten?",
           source("""
               def antidiagonal_share(weights, lengths):
                   right = [all(row[t] == n - 1 - t for t in range(n)) for row, n in zip(weights.argmax(-1).tolist(), lengths.tolist())]
@@ -131,11 +131,11 @@ MISTAKES = [
           "A step gives 0.4 to the right position and less to all others. Does it count in full?",
           edit(_HITS, "weights.gather(-1, wanted.clamp(min=0).unsqueeze(-1))[..., 0][wanted >= 0]")),
     wrong("count",
-          "You return the number of hits, not their share.",
+          "You return the number of hits, not their fraction.",
           "What must you divide by?",
           edit(".double().mean()", ".double().sum()")),
     wrong("percent",
-          "Your result is a percentage; a share between 0 and 1 is asked for.",
+          "Your result is a percentage; it should be a fraction between 0 and 1.",
           "What should the result be if all steps hit?",
           edit(".mean().item()", ".mean().item() * 100")),
     wrong("first_row",

@@ -83,7 +83,7 @@ MISTAKES = [
     wrong("past_unprojected",
           "Your cache holds inputs, so all keys and values are recomputed in every step. The results are right, but "
           "nothing is saved.",
-          "Which tensors of the past never change, and are all that later steps need?",
+          "Which tensors of the past never change, yet are all that later steps need?",
           source("""
               def attend_with_cache(layer, x, cache=None):
                   past = x if cache is None else torch.cat((cache, x), dim=1)
@@ -92,7 +92,7 @@ MISTAKES = [
     wrong("past_unprojected_unseen",
           "Your cache holds inputs, so all keys and values are recomputed in every step, from the weights of `w_k` and "
           "`w_v`.",
-          "Which tensors of the past never change, and are all that later steps need?",
+          "Which tensors of the past never change, yet are all that later steps need?",
           source("""
               def attend_with_cache(layer, x, cache=None):
                   past = x if cache is None else torch.cat((cache, x), dim=1)

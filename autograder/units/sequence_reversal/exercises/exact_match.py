@@ -138,7 +138,7 @@ CASES = [
     case("cut", "rows whose first column was cut off", lambda draw: {**_rows_to_judge(14)(draw), "cut": "yes"},
          "A slice of a tensor need not be contiguous in memory."),
     case("narrow", "decoded rows are narrower than the labels", _rows_to_judge(17, narrow=2),
-         "The columns that the narrower tensor lacks are padding."),
+         "Treat the columns that the narrower tensor lacks as padding."),
     case("wide", "decoded rows are wider than the labels", _rows_to_judge(15, wide=3),
          "A row that goes on and on is wrong, however well it began."),
     case("few_rows", "few rows: one is wrong in its first token, two in their last, one in every token",
@@ -181,7 +181,7 @@ MISTAKES = [
           edit("(decoded == labels)", "(decoded[:, 1:] == labels[:, 1:])")),
     wrong("equal_rows_once",
           "Duplicate rows count only once, as in a set.",
-          "Is it a share of rows, or of *different* rows?",
+          "Is the result a fraction of all rows, or of the *different* rows?",
           edit("return (decoded == labels).all(dim=1).double().mean().item()", """
               rows = set(zip(map(tuple, decoded.tolist()), map(tuple, labels.tolist())))
               return sum(x == y for x, y in rows) / len(rows)
@@ -233,20 +233,20 @@ MISTAKES = [
           "Which tokens would you have to change to make your function notice?",
           edit("(decoded == labels)", "((decoded != PAD) == (labels != PAD))")),
     wrong("percent",
-          "Your result is a percentage; a share between 0 and 1 is asked for.",
+          "Your result is a percentage; it should be a fraction between 0 and 1.",
           "What should the result be if all rows are right?",
           edit(".mean().item()", ".mean().item() * 100")),
     wrong("count",
-          "You return the number of correct rows, not their share.",
+          "You return the number of correct rows, not their fraction.",
           "What must you divide by?",
           edit(".double().mean()", ".double().sum()")),
     wrong("errors",
-          "You return the share of incorrect rows.",
+          "You return the fraction of incorrect rows.",
           "What should the result be if all rows are right?",
           edit("return (decoded", "return 1 - (decoded")),
     wrong("one_width",
           "Your function works only if both tensors have the same width.",
-          "What does a row lack that was decoded in a batch of shorter rows?",
+          "Which columns are missing if a row was decoded in a batch of shorter rows?",
           source("""
               def exact_match(decoded, labels):
                   return (decoded == labels).all(dim=1).double().mean().item()

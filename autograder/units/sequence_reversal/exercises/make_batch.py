@@ -29,7 +29,7 @@ CASES = [
     case("large_ids", "ids up to 99, equal lengths", _text(4, 4, high=100),
          "Only BOS, EOS and PAD may be added to the sequences.", hidden_only=True),
     case("long", "a long sequence", _text(4, 70, 3),
-         "A sequence may be as long as it likes.", hidden_only=True),
+         "A sequence may have any length.", hidden_only=True),
 ]
 
 MISTAKES = [
@@ -92,7 +92,7 @@ MISTAKES = [
           "Which id means nothing at all?",
           edit("[PAD] * (longest", "[EOS] * (longest", "[PAD] * (widest", "[EOS] * (widest")),
     wrong("eos_after_padding",
-          "EOS comes after the padding: a short row goes on with PAD before it says that it ends.",
+          "EOS comes after the padding, so a short row continues with PAD before it ends.",
           "In the picture, what comes right after the 6?",
           source("""
               def make_batch(sequences):
@@ -112,7 +112,7 @@ MISTAKES = [
           edit("[[*ids, EOS]", "[[*ids[::-1], EOS]")),
     wrong("wrong_one_reversed",
           "You reversed the source and left the target as it was.",
-          "What is read, and what is to be written?",
+          "What should be read, and what should be written?",
           edit("[BOS, *ids[::-1], EOS]", "[BOS, *ids, EOS]", "[[*ids, EOS]", "[[*ids[::-1], EOS]")),
     wrong("in_place",
           "`reverse()` reverses the caller's own lists, so the caller's data has changed.",

@@ -39,8 +39,8 @@ CASES = [
          "The mean of -log p over all labels, and e to the power of that."),
     case("padding", "two batches, rows with 7, 0, 2 and 1 labels, and with 5 and 3",
          _batches(((7, 0, 2, 1), (5, 3)), 9),
-         "PAD is not a token: leave it out of both the sum and the count. A row of nothing else takes nothing from the "
-         "others."),
+         "PAD is not a token: leave it out of both the sum and the count. A row that holds nothing else does not affect "
+         "the others."),
     case("batches", "three batches of very different sizes", _batches(((8, 8, 6, 7), (1,), (2, 1)), 8),
          "All real tokens of all batches count equally."),
     case("only_padding", "three batches, one of nothing but padding", _batches(((4, 2), (0, 0, 0), (3,)), 9),
@@ -50,7 +50,7 @@ CASES = [
     case("unsure", "two batches of a model that is often wrong and sure of it", _batches(((3, 1), (6, 5, 2)), 7, sure=8.0),
          "Take the exponential last, of the mean loss."),
     case("hopeless", "a model that is nearly always wrong, and very sure", _batches(((4, 1), (6,)), 7, sure=70.0),
-         "The loss of a token may be large: nothing stops it at 20 nats."),
+         "The loss of a token may be large: it is not capped at 20 nats."),
     case("many", "25 batches", _batches(((2, 9), (5, 0), (1, 1, 3), (10, 4, 4, 2), (6,), *((3, 1), (2,)) * 10), 13),
          "The same again, with more batches.", hidden_only=True),
 ]
@@ -163,7 +163,7 @@ MISTAKES = [
           edit(_RESULT, "return math.exp(total / count), total / count")),
     wrong("only_nats",
           "You return only the mean loss; its exponential is missing.",
-          "How many numbers are asked for?",
+          "How many numbers should you return?",
           edit(_RESULT, "return total / count")),
     wrong("no_exponential",
           "The second number is the same as the first: the exponential is missing.",

@@ -106,7 +106,7 @@ MISTAKES = [
     wrong("hand_written",
           "The answers do not come from the weights of a `new_model()`: this is a reversal written by hand, or a model "
           "of different sizes.",
-          "Which line of yours would have to learn if the task were a different one?",
+          "Which line of your code would learn a different task?",
           source("""
               class Reverser(nn.Module):
                   def forward(self, source, tokens):
@@ -177,7 +177,7 @@ MISTAKES = [
               """)),
     wrong("never_ends",
           "The symbols are right, but the model does not say EOS when it is done.",
-          "Do the targets of your training end with EOS, and does the loss count it?",
+          "Do your training targets end with EOS, and does the loss count it?",
           source("""
               def trained_model():
                   from autograder.units.sequence_reversal.exercises.trained_model import Oracle
@@ -235,7 +235,7 @@ MISTAKES = [
                   return model
               """, name="few_steps")),
     wrong("returns_losses",
-          "Your function returns the losses; the trained model is asked for.",
+          "Your function returns the losses instead of the trained model.",
           "What is in the variable that you return?",
           source("""
               def trained_model():

@@ -65,7 +65,7 @@ MISTAKES = [
           edit("sentence.split()", "__import__('unicodedata').normalize('NFKC', sentence).split()")),
     wrong("repeats_counted",
           "The counter also advances when a word is repeated, so your ids have gaps.",
-          "What should the counter do when a known word comes again?",
+          "What should the counter do when a known word appears again?",
           source("""
               def word_ids(sentences):
                   ids = {}
@@ -79,7 +79,7 @@ MISTAKES = [
           "What does `ids[word] = ...` do to a word that is already known?",
           edit(_NEW, "ids[word] = FIRST + len(ids)")),
     wrong("alphabetical",
-          "Your words are numbered in alphabetical order; the order of appearance is asked for.",
+          "Your words are numbered in alphabetical order instead of in order of appearance.",
           "Which word of the first sentence should have the id 4?",
           source("""
               def word_ids(sentences):
@@ -87,7 +87,7 @@ MISTAKES = [
                   return {w: FIRST + i for i, w in enumerate(words)}
               """)),
     wrong("most_frequent",
-          "Your words are numbered by frequency; the order of appearance is asked for.",
+          "Your words are numbered by frequency instead of in order of appearance.",
           "Which word of the first sentence should have the id 4?",
           source("""
               def word_ids(sentences):
@@ -124,7 +124,7 @@ MISTAKES = [
           "When does your function return?",
           edit("    return ids", "        return ids")),
     wrong("from_ids",
-          "Your dictionary maps ids to words; the other direction is asked for.",
+          "Your dictionary maps ids to words; it should map words to ids.",
           "With which key would you look up the word `cat`?",
           edit("    return ids", "    return {i: w for w, i in ids.items()}")),
     wrong("empty_word",
