@@ -3024,7 +3024,7 @@ def one_part_at_a_time():
 
 
 # %% [markdown]
-# What we saw with three seeds, and with the rounding of an older processor:
+# What we saw with three seeds:
 #
 # - **Rotary positions make the difference.** Without them the loss is higher by 0.4 to
 #   0.5 nats per byte. Section 12 asks whether this is worth or only speed.
