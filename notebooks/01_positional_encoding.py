@@ -18,14 +18,14 @@
 # *About 3½ hours · short path about 2: exercises 1.2, 1.3, 1.4, 1.6, 1.7, 1.10*
 #
 # *11 exercises and one question in words · 100 points.* **You need** Python and a
-# little PyTorch (indexing, broadcasting, `nn.Module`). The short path carries the
-# story: read the other sections now, and solve their exercises when you come back.
+# little PyTorch (indexing, broadcasting, `nn.Module`). The short path covers the
+# essentials: read the other sections now, and solve their exercises when you come back.
 #
 # **How it works.** Each exercise has a stub. Replace the line that raises
 # `NotImplementedError`, then run the check below it. The check tells you at once what
-# is correct, and often which mistake it recognises. Run it as often as you like. Each
-# exercise folds away its *contract*, the details that the check also tests, and three
-# hints that lead from a question to pseudocode. Hints cost nothing.
+# is correct, and often names your mistake. Run it as often as you like. Below each task
+# you can unfold its *contract*, the details that the check also tests, and three hints
+# that lead from a question to pseudocode. Hints cost nothing.
 #
 # **Conventions**, here and in all later units
 #
@@ -58,8 +58,8 @@ from autograder.units.positional_encoding.library import pictures
 #
 # A network works on vectors, but text arrives as ids. An **embedding table** translates
 # between them: it has one row for each token of the vocabulary, and to embed a token is
-# to look up its row. Nothing is multiplied, and nothing is added. In PyTorch, the layer
-# `nn.Embedding` owns such a table.
+# to look up its row. Nothing is multiplied or added. In PyTorch, the layer
+# `nn.Embedding` holds such a table.
 
 # %%
 torch.manual_seed(0)
@@ -110,8 +110,8 @@ print(words(sentences).detach().round(decimals=2))
 # <details><summary>Hint 2: shapes</summary>
 #
 # `ids` is `(B, L)`, and the vectors are `(B, L, d_model)`. A boolean mask `(B, L)` says
-# where the padding is. It needs a third dimension of size 1 before it can broadcast
-# over `d_model`.
+# where the padding is. The mask needs a third dimension of size 1 before it can
+# broadcast over `d_model`.
 #
 # </details>
 # <details><summary>Hint 3: pseudocode</summary>
@@ -166,9 +166,9 @@ check("positional_encoding/embed", embed)
 # nothing but shuffled results: every vector comes out as before, whatever its position.
 # Such a mixer cannot tell *dog bites man* from *man bites dog*.
 #
-# The largest difference between the two turns "this network cannot see order" from a
-# saying into a number. It is your first *property test*: it needs no expected values,
-# only two computations that ought to agree.
+# The largest difference between the two results turns the claim "this network cannot
+# see order" into a number. This is your first *property test*: it needs no expected
+# values, only two computations that ought to agree.
 #
 # ### Exercise 1.2 - The shuffle gap
 # *time ~10 min · difficulty 2/5 · 10 points*
@@ -265,14 +265,14 @@ def gaps_of_four_mixers():
 
 
 # %% [markdown]
-# Running sum and neighbour see order; average and similarity do not. (What is left of
-# their gap is rounding.) The attention of unit 2 is an average with clever weights, so
-# it is blind in the same way.
+# Running sum and neighbour see order; average and similarity do not. (Their tiny gaps
+# are rounding errors.) The attention of unit 2 is an average with clever weights, so it
+# is blind in the same way.
 #
 # Recurrent and convolutional networks see order by construction, but a signal needs
 # many steps or layers to travel from the first word to the last. In a Transformer, any
-# two positions are one step apart (paper, section 4, table 1). The price is that each
-# vector has to be *told* its position (section 3.5).
+# two positions are one step apart (paper, section 4, table 1). In return, each vector
+# has to be *told* its position (section 3.5).
 
 # %% [markdown]
 # ## 3. A clock for positions
@@ -298,10 +298,10 @@ def gaps_of_four_mixers():
 # aloud and notice what they share: both columns of a pair have the *same*
 # **frequency**, $10000^{-2i/d_\text{model}}$. The first pair rotates by 1 radian per
 # position, so its wavelength is $2\pi$. With `d_model = 512`, the last pair needs more
-# than 60,000 positions to come round once.
+# than 60,000 positions for one full turn.
 #
-# Clear beats fast, the first time. So you begin with a version that you can trust, and
-# use it in the next section to test a fast one.
+# The first time, clear beats fast. So begin with a version that you can trust; in the
+# next section, you use it to test a fast one.
 #
 # **Predict first.** What is row 0 of the table? You need no calculator.
 #
@@ -392,9 +392,9 @@ def the_first_rows():
 # work in a moment, and broadcasting in place of loops is a skill that every later unit
 # relies on.
 #
-# We can also be more general at no extra cost: the formula does not mind fractions or
-# negative positions, nor what shape the positions come in. You will use that in section
-# 9.
+# We can be more general at no extra cost: the formula also works for fractional and
+# negative positions, in a tensor of any shape. You will use fractional positions in
+# section 9.
 #
 # ### Exercise 1.4 - All positions at once
 # *time ~15 min · difficulty 3/5 · 12 points*
@@ -425,8 +425,8 @@ def the_first_rows():
 #
 # `(..., 1)` with `(d_model/2,)` gives angles `(..., d_model/2)`. Sine and cosine have
 # that shape too. They must be *interleaved*: stacked in a new last dimension, they form
-# pairs `(..., d_model/2, 2)`, and that is a reshape away from `(..., d_model)`. Or
-# create an empty result and fill every second column.
+# pairs `(..., d_model/2, 2)`, which a reshape turns into `(..., d_model)`. Or create an
+# empty result and fill every second column.
 #
 # </details>
 # <details><summary>Hint 3: pseudocode</summary>
@@ -496,16 +496,16 @@ def race():
 # Hundreds to thousands of times, depending on the machine: Python went through its
 # inner loop 32,000 times, while PyTorch needed only a handful of operations.
 #
-# The difference is more interesting. Rounding a sine to float32 costs about 0.00000006,
-# but the two tables differ by 0.00003. What was rounded is the *angle*: near 499
+# The numerical difference is more interesting. Rounding a sine to float32 costs about
+# 0.00000006, but the two tables differ by 0.00003. The culprit is the *angle*: near 499
 # radians, neighbouring float32 numbers are 0.00003 apart. At 5,000 positions, the error
-# grows to 0.0004, so for very long tables, compute the angles in float64.
+# grows to 0.0004, so compute the angles of very long tables in float64.
 #
 # ### Look at it
 #
 # A figure shows at a glance what a table of numbers hides: where each curve starts,
-# what its wavelength is, and which two belong together. Draw the first one yourself, so
-# that somebody else can read it.
+# what its wavelength is, and which two curves belong together. Draw the first one so
+# that others can read it.
 #
 # ### Exercise 1.5 - Draw some dimensions
 # *time ~10 min · difficulty 2/5 · 4 points*
@@ -601,8 +601,8 @@ def four_curves_of_yours():
 # Dimensions 1 and 2 are a pair: a sine and a cosine of the same frequency, a quarter of
 # a wave apart, which repeat after 6.3 positions. The others are the same waves, only
 # longer. Dimension 7 repeats after 14.9 positions, and dimension 16 only after 47.1: it
-# is a cosine, because 16 is even, and in 16 positions it has fallen from 1 to -0.42, a
-# third of the way round.
+# is a cosine, because 16 is even, and within the 16 positions it falls from 1 to -0.42,
+# about a third of a wave.
 #
 # Now the whole table. Every row is the encoding of one position. Read it from left to
 # right: from the second hand to the hand that hardly moves in a whole book.
@@ -630,11 +630,11 @@ def similarity_of_positions():
 # More like 25: the dot product is 23.5, against 17.1 for position 50. (With itself, it
 # is 32.) Both peaks have the same shape, because the dot product depends only on the
 # *distance*: one pair contributes $\sin a \sin b + \cos a \cos b = \cos(a - b)$.
-# Section 7 makes more of that.
+# Section 7 builds on this.
 #
-# Near positions are alike, far ones less so, but only on the whole. A sum of cosines
-# ripples: position 20 is more like 45 (20.1) than like 42 (17.6). Nor does the pure
-# distance survive in a trained network, where words are added to the positions and
+# Nearby positions are more alike than distant ones, but only on the whole. A sum of
+# cosines ripples: position 20 is more like 45 (20.1) than like 42 (17.6). Nor does the
+# pure distance survive in a trained network, where words are added to the positions and
 # learned matrices multiply both. That is one reason why later models build the distance
 # into the attention itself (see *Go further*).
 
@@ -653,16 +653,16 @@ def similarity_of_positions():
 # | a **buffer** (`register_buffer`) | no | yes | constants, statistics |
 # | a plain attribute | no | **no** | a bug that waits for the first GPU |
 #
-# Some published courses keep the table as a plain attribute. On their own machine it
-# works, until somebody calls `.to("cuda")`.
+# Some published courses keep the table as a plain attribute. That works until the first
+# `.to("cuda")`.
 #
 # There is one more choice. A buffer is *saved* with the weights, but a table that can
 # be computed again need not be: `register_buffer(name, tensor, persistent=False)` gives
 # a buffer that moves with the model but is not part of its `state_dict()`. Here, both
 # kinds are fine.
 #
-# Our module is *given* its table. It knows nothing of sines, so you can test the two
-# separately.
+# Our module is *given* its table. It knows nothing about sines, so you can test the
+# module and the table separately.
 #
 # ### Exercise 1.6 - PositionalEncoding
 # *time ~15 min · difficulty 3/5 · 10 points*
@@ -776,8 +776,8 @@ def order_is_back():
 
 
 # %% [markdown]
-# It does. Without positions, the gap is zero but for rounding; with them, the same
-# mixer sees order.
+# It does. Without positions, the gap is zero up to rounding; with them, the same mixer
+# sees order.
 
 # %% [markdown]
 # ## 6. The input layer
@@ -788,13 +788,13 @@ def order_is_back():
 # $\sqrt{d_\text{model}/2}$, since each of its $d_\text{model}/2$ pairs contributes
 # $\sin^2 + \cos^2 = 1$. For `d_model = 512`, that is 16.
 #
-# The length of an embedding depends on how its table starts. If the same table also
-# serves as the last layer of the network, as in the paper, its entries start with a
-# standard deviation of about $1/\sqrt{d_\text{model}}$. `nn.Embedding` by itself starts
-# with a standard deviation of 1.
+# The length of an embedding depends on how its table is initialised. If the same table
+# also serves as the last layer of the network, as in the paper, its entries usually
+# start with a standard deviation of about $1/\sqrt{d_\text{model}}$. `nn.Embedding` by
+# itself starts with a standard deviation of 1.
 #
 # **Predict first.** Which of the two is louder in the sum for `d_model = 512`, the word
-# or its position? Answer for both starts, each without and with the scale.
+# or its position? Answer for both starts, without the scale and with it.
 
 
 # %%
@@ -817,14 +817,14 @@ def who_is_louder():
 
 # %% [markdown]
 # With the small start and no scale, the word is a whisper beside its position: 1
-# against 16. With the scale, both are heard: 22.6 against 16. That is the combination
-# of the paper.
+# against 16. With the scale, both are heard: 22.6 against 16. The paper's authors used
+# this combination.
 #
-# With PyTorch's default start, a word has length 22.6 even before the scale. Scaled,
-# it reaches 512, and now the *position* is the whisper: 16 against 512, or 3%. Nothing
-# crashes, and the model merely learns order more slowly, which you will measure in
-# section 8. So if you scale, start small, with the entries of the embedding multiplied
-# by $1/\sqrt{d_\text{model}}$.
+# With PyTorch's default start, a word has length 22.6 even before the scale. Scaled, it
+# reaches 512, and now the *position* is the whisper: 16 against 512, or 3%. Nothing
+# crashes; the model just learns order more slowly, as you will measure in section 8. So
+# if you scale, start small: multiply the entries of a new embedding by
+# $1/\sqrt{d_\text{model}}$.
 #
 # ### Exercise 1.7 - The input layer
 # *time ~15 min · difficulty 2/5 · 10 points*
@@ -839,8 +839,8 @@ def who_is_louder():
 #
 # - The factor `sqrt(d_model)` scales the embeddings, but not the positions.
 # - Dropout acts on the sum of embedding and position, in training mode only.
-# - `embedding` is an `nn.Embedding`; the row of `padding_idx` starts as zero and stays
-#   so.
+# - `embedding` is an `nn.Embedding`; the row of `padding_idx` starts at zero and stays
+#   zero.
 # - Its other rows may start with any values.
 # - At padding, the position is still added.
 # - `positions` is the module that was passed, not a copy.
@@ -921,9 +921,9 @@ check("positional_encoding/input_layer", InputLayer)
 # %% [markdown]
 # ### A small start
 #
-# Your layer leaves the start of its embedding to `nn.Embedding`, and so the position is
-# a whisper: 16 against 512. You can scale the table down once, before training.
-# (`nn.init.normal_` would draw new values of the same size, but it also overwrites the
+# Your layer leaves the initial values to `nn.Embedding`, so the position is a whisper:
+# 16 against 512. The remedy is to scale the table down once, before training.
+# (`nn.init.normal_` could sample small values instead, but it also overwrites the
 # padding row.)
 #
 # ### Exercise 1.8 - Start small
@@ -997,14 +997,14 @@ def before_and_after_a_small_start():
 
 
 # %% [markdown]
-# One line, and word and position are in balance: 22.6 against 16. Section 8 shows what
-# it is worth.
+# One line brings word and position into balance: 22.6 against 16. Section 8 shows what
+# this is worth.
 #
 # ### Another view: two one-hot vectors
 #
 # Papers often write an embedding as a *product*: a vector that is 1 at the token's
 # index and 0 elsewhere (*one-hot*), times the table. Positions can be written in the
-# same way. So the input of a Transformer is one matrix product of each kind,
+# same way. So the input of a Transformer is the sum of two matrix products,
 # $E^\top e_\text{token} + P^\top e_\text{pos}$ (leaving out the scale).
 #
 # **Predict first.** With `vocab_size` 30,000 and `d_model` 512, how many
@@ -1028,7 +1028,7 @@ def one_hot_view():
 
 # %% [markdown]
 # The product takes 15 million multiplications, all but 512 of them by zero. The lookup
-# takes none. The view is still worth having: it shows that an embedding is a linear
+# takes none. The product is still worth knowing: it shows that an embedding is a linear
 # layer without bias. That is why it can be trained like one, and why unit 4 can use the
 # same table again as the last layer.
 #
@@ -1073,9 +1073,9 @@ def one_hot_view():
 # M_k = \begin{pmatrix} R_0 & & \\ & R_1 & \\ & & \ddots \end{pmatrix}$$
 #
 # $M_k$ has one small $2 \times 2$ rotation for each pair of columns, and zeros
-# elsewhere. It does not contain $pos$. So one matrix, learned once, can say "three
-# words to the left" anywhere in a sentence. The same matrix is the seed of the
-# positions (RoPE) that most large language models use today.
+# elsewhere. The matrix does not depend on $pos$. So one matrix, learned once, can say
+# "three words to the left" anywhere in a sentence. The rotary positions (RoPE) of most
+# large language models build on the same matrix.
 #
 # Take paper and pencil first: write $\sin(a + b)$ and $\cos(a + b)$ in terms of $\sin
 # a$, $\cos a$, $\sin b$ and $\cos b$, and read off the four entries of $R_i$. Careful:
@@ -1152,8 +1152,8 @@ def shift_matrix(k: int, d_model: int) -> torch.Tensor:
 check("positional_encoding/shift_matrix", shift_matrix)
 
 # %% [markdown]
-# Below are four pairs at position 3, and after *your* matrix has moved them by 5. The
-# dot shows where `sinusoid` says that position 8 should be.
+# Below are four pairs at position 3, and again after *your* matrix has moved them by 5
+# positions. The dot shows where `sinusoid` says that position 8 should be.
 
 
 # %%
@@ -1167,8 +1167,8 @@ def hands_of_the_clock():
 
 
 # %% [markdown]
-# Rotations also add up: two steps and then three are five steps. **Predict first:**
-# which matrix undoes $M_k$? You need no new one.
+# Rotations also add up: two steps and then three make five. **Predict first:** which
+# matrix undoes $M_k$? You need no new one.
 
 
 # %%
@@ -1188,7 +1188,7 @@ def rotations_add_up():
 # ## 8. Learned positions
 #
 # There is a simple alternative: give every position a vector of *parameters*, and let
-# training fill them. BERT and GPT-2 do that. The paper tried it as well, and found
+# training fill them. BERT and GPT-2 do that. The paper also tried this, and found
 # nearly the same quality (section 3.5; table 3, row E).
 #
 # | | sinusoids | learned |
@@ -1287,8 +1287,8 @@ check("positional_encoding/learned", LearnedPositions)
 # Which of the two comes first? A small network looks at each vector by itself,
 # averages, and decides. We train it without positions, with sinusoids, and with learned
 # positions. A fourth model is the second one again, except that its embeddings keep the
-# default start of `nn.Embedding` (section 6). All are tested on new sentences, of
-# length 8 and of twice that length.
+# default start of `nn.Embedding` (section 6). All four are tested on new sentences, of
+# length 8 and 16.
 #
 # **Predict first.** Six numbers, please: the accuracy of the first three models, at
 # length 8 and at length 16. (Flipping a coin gives 50%.) And is the fourth model better
@@ -1355,12 +1355,13 @@ def does_it_matter():
 # positions it learns the task almost perfectly.
 #
 # The fourth model has the same sinusoids and the same 300 steps, but gets only about
-# four in five sentences right, because its positions are a whisper beside its words.
+# four out of five sentences right, because its positions are a whisper beside its
+# words.
 #
-# At twice the length, even the best of them fall to 70% or less. Rows 8 to 15 of the
+# At twice the length, even the best models fall to 70% or less. Rows 8 to 15 of the
 # learned table were never updated. The sinusoids *have* values there, but the network
-# never saw them, and values for longer sentences are not yet skill with longer
-# sentences. We come back to that cliff in unit 5.
+# never saw them, so it has not learned what to do with them. We come back to that cliff
+# in unit 5.
 
 # %% [markdown]
 # ## 9. Bug clinic
@@ -1415,16 +1416,16 @@ def three_tables():
 #
 # Why did nobody notice? Because nothing crashes, and a network still trains. On the toy
 # task of section 8, it does about as well with either of them as with the correct
-# table. In the assignment, even a printed number gave the bug away: it showed 1.0078
-# where the formula gives 0.9929, but no program compared the two. Eyes miss bugs; tests
-# do not.
+# table. In the assignment, even a printed entry (embedding plus position) gave the bug
+# away: it was 1.0078 where the formula gives 0.9929, but no program compared the two.
+# Eyes miss bugs; tests do not.
 #
 # So write the test that these authors did not have. You may compare with a table of
 # your own, but a test that copies the code copies its bugs. It is more fun to test
-# *properties*: at which angle does each pair start? How long is it? How far does it
-# rotate in one step? Small errors add up, though: a pair that rotates 0.05% too far in
-# each step is off by 0.03 at position 60 and by 0.1 at position 200. So check how far
-# each pair has rotated since row 0, not only since the previous row.
+# *properties*: at which angle does each pair start? How long is the pair? How far does
+# it rotate in one step? Small errors add up, though: a pair that rotates 0.05% too far
+# in each step is off by 0.03 at position 60 and by 0.1 at position 200. So check how
+# far each pair has rotated since row 0, not only since the previous row.
 #
 # ### Exercise 1.11 - Write the test
 # *time ~35 min · difficulty 4/5 · 8 points*
@@ -1458,9 +1459,9 @@ def three_tables():
 # </details>
 # <details><summary>Hint 2: shapes</summary>
 #
-# The table `(max_len, d_model)` tells you both sizes. The sines are `(max_len,
-# d_model/2)`, and so are the cosines. The frequencies are `(d_model/2,)`, and the
-# angles of all pairs at all positions are `(max_len, d_model/2)`.
+# The table `(max_len, d_model)` tells you both sizes. The sines are
+# `(max_len, d_model/2)`, and so are the cosines. The frequencies are `(d_model/2,)`,
+# and the angles of all pairs at all positions are `(max_len, d_model/2)`.
 #
 # </details>
 # <details><summary>Hint 3: pseudocode</summary>
@@ -1504,7 +1505,7 @@ def assert_sinusoidal(table: torch.Tensor) -> None:
 check("positional_encoding/bug_clinic", assert_sinusoidal)
 
 # %% [markdown]
-# Run your test on everything that we have met, including your own two tables.
+# Run your test on every table that we have met, including your own two.
 
 
 # %%
@@ -1538,13 +1539,13 @@ def your_test_at_work():
 # - `embed`: from ids to vectors, and from padding to zeros.
 # - `shuffle_gap`: a property test that tells whether a function can see order.
 # - `table_by_loops` and `sinusoid`: one formula, twice, each a test of the other.
-# - `draw_dimensions`: a figure that somebody else can read.
+# - `draw_dimensions`: a figure that others can read.
 # - `PositionalEncoding`: the table as a buffer that goes where the model goes.
 # - `InputLayer`: scaled embeddings plus positions, then dropout. Unit 4 starts from it.
 # - `start_small`: the line that keeps words from drowning their positions.
 # - `shift_matrix`: a step along the sentence is a rotation.
-# - `LearnedPositions`: the alternative, trained and bounded.
-# - `assert_sinusoidal`: the test that would have caught two published bugs.
+# - `LearnedPositions`: the trained alternative, of limited length.
+# - `assert_sinusoidal`: the test that would have caught both published bugs.
 #
 # ## Go further
 #

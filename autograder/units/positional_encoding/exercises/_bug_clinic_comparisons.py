@@ -7,7 +7,7 @@ from autograder.authoring.notation import source, wrong
 PARTS = [
     wrong("first_row_only",
           "Your test looks at row 0 only.",
-          "Which of the bugs are visible at position 0?",
+          "Which of the two bugs is visible at position 0?",
           source("""
               def assert_sinusoidal(table):
                   assert torch.allclose(table[0, 0::2], torch.zeros(()), atol=1e-3)
@@ -30,7 +30,8 @@ PARTS = [
                   assert torch.allclose(table.norm(dim=1), wanted, atol=1e-3)
               """)),
     wrong("circles_and_first_row",
-          "Your test checks that pairs have length 1 and start at the right angle, but not how fast they turn.",
+          "Your test checks that pairs have length 1 and start at the right angle, "
+          "but not how fast they rotate.",
           "Which bugs change only the frequencies?",
           source("""
               def assert_sinusoidal(table):
@@ -196,7 +197,7 @@ COMPARISONS = [
                   assert torch.allclose(table, right, atol=1e-3)
               """)),
     wrong("swap_copied",
-          "Your test itself has sine and cosine swapped.",
+          "Your test itself swaps sine and cosine.",
           "Which function does the formula use for column 0?",
           source("""
               def assert_sinusoidal(table):
@@ -368,8 +369,8 @@ LEFT_OUT = [
                   assert ((table - right).abs() <= 0.005 + 0.01 * right.abs()).all()
               """, name="relative_by_hand")),
     wrong("products_compared",
-          "Your test compares dot products of rows. They stay the same if every pair turns backward or if pairs are "
-          "swapped.",
+          "Your test compares dot products of rows. They stay the same if every pair "
+          "rotates backward or if pairs are swapped.",
           "What can the dot product of two rows not tell you?",
           source("""
               def assert_sinusoidal(table):

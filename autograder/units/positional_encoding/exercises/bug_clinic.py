@@ -215,7 +215,7 @@ CASES = [
     case("table_a", "table A", lambda draw: clinic(draw, cosine_bug),
          "A correct table must pass; table A must not."),
     case("table_b", "table B", lambda draw: clinic(draw, exponent_bug),
-         "In table B, each pair is fine as a pair. What is wrong is its frequency."),
+         "In table B, each pair is fine as a pair. Only its frequency is wrong."),
     case("swapped", "sine and cosine swapped", lambda draw: clinic(draw, swapped_bug),
          "What should row 0 look like?"),
     case("from_one", "positions counted from 1", lambda draw: clinic(draw, from_one_bug),

@@ -146,7 +146,7 @@ MISTAKES = [
           _way(_NAMES, 'ax.set(xlabel="position", ylabel="")')),
     wrong("axes_unnamed",
           "Neither axis has a label.",
-          "What could somebody else read off your figure?",
+          "What could a reader learn from your figure?",
           _way(_NAMES, 'ax.set(title="dimensions")')),
     wrong("one_curve_only",
           "Only the first dimension is on the axes that you return.",

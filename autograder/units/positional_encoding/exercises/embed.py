@@ -83,8 +83,8 @@ MISTAKES = [
           "Which dtype does `torch.zeros` use by default?",
           edit("vectors.masked_fill(is_padding, 0.0)", "torch.where(is_padding, torch.zeros(vectors.shape), vectors)")),
     wrong("hook_on_the_table",
-          "The vectors are correct, but from then on the padding row of the table gets no gradient, whatever the "
-          "table is used for.",
+          "The vectors are correct, but from then on the padding row of the table "
+          "gets no gradient, no matter where the table is used.",
           "How long does a hook stay registered, and on whose tensor?",
           source("""
               def embed(ids, table, padding_idx=None):
@@ -107,7 +107,8 @@ MISTAKES = [
     wrong("padding_only_frozen",
           "No gradient reaches the padding row, but its vector still comes from the table. That is all that "
           "`F.embedding` does with `padding_idx`.",
-          "Here the row of the padding token is not zero. Which vector do you return for it?",
+          "Here the row of the padding token is not zero. Which vector do you return "
+          "for this token?",
           source("""
               import torch.nn.functional as F
               def embed(ids, table, padding_idx=None):

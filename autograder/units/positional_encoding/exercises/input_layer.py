@@ -177,8 +177,8 @@ MISTAKES = [
           "Which argument of `nn.Embedding` tells it?",
           edit(", padding_idx=padding_idx)", ")")),
     wrong("padding_starts_at_random",
-          "The vector of the padding token does not start as zero: the table was initialised again after the "
-          "embedding layer was made.",
+          "The vector of the padding token does not start at zero: the table was "
+          "initialised again after the embedding layer was made.",
           "Which row did `nn.Embedding` set to zero, and which line came after that?",
           edit(SCALE, """
               self.scale = math.sqrt(d_model)

@@ -210,7 +210,8 @@ MISTAKES = [
           "What does the docstring say the result is?",
           edit(".abs().max()", ".abs().max() / x.abs().max()")),
     wrong("without_the_mixer",
-          "The sentence is compared with its own shuffle, and the mixer is never used.",
+          "The sentence is compared with a shuffled copy of itself, and the mixer is "
+          "never used.",
           "Whose behaviour do you want to measure?",
           source("""
               def shuffle_gap(mix, x, order):

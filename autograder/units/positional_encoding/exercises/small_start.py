@@ -64,8 +64,9 @@ MISTAKES = [
           "By which single factor should all rows shrink?",
           edit(_SCALE, "embedding.weight.copy_(nn.functional.normalize(embedding.weight, dim=1))")),
     wrong("every_entry_alike",
-          "All entries have become the same number, so no token can be told from another.",
-          "Which operation scales what is there instead of overwriting it?",
+          "All entries have become the same number, so the tokens can no longer be "
+          "told apart.",
+          "Which operation scales the existing values instead of overwriting them?",
           edit(_SCALE, "embedding.weight.fill_(embedding.embedding_dim**-0.5)")),
     wrong("unchanged",
           "The table of the embedding has not changed: the scaled one is computed, but not stored.",

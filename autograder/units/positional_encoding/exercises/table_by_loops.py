@@ -100,7 +100,7 @@ MISTAKES = [
     common("base_100000", edit("10000 ** (2", "100000 ** (2")),
     wrong("base_e",
           "The frequencies are powers of e instead of powers of 10000.",
-          "By what must you multiply an exponent of e to get a power of 10000?",
+          "By which number must you multiply an exponent of e to get a power of 10000?",
           edit(_ANGLE, "angle = pos * math.exp(-2 * i / d_model)")),
     common("log10", edit(_ANGLE, "angle = pos * math.exp(-math.log10(10000) * 2*i / d_model)")),
     common("log2", edit(_ANGLE, "angle = pos * math.exp(-math.log2(10000) * 2*i / d_model)")),
