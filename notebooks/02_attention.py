@@ -7,7 +7,7 @@
 # \operatorname{softmax}\!\left(\frac{QK^\top}{\sqrt{d_k}}\right) V$$
 #
 # In this unit you compute it once by hand, build it piece by piece, and watch it learn.
-# By the end, no symbol in it is a mystery.
+# By the end, no symbol in it will be a mystery.
 #
 # **You will learn to**
 # - read queries, keys and values as a *soft search*;
@@ -19,12 +19,12 @@
 #
 # *About 3½ hours · short path about 2: exercises 2.4, 2.5, 2.6, 2.7, 2.8, 2.9*
 #
-# *11 exercises and one question in words · 100 points.* The short path carries the
-# story: read the other sections now, and solve their exercises when you come back.
+# *11 exercises and one question in words · 100 points.* The short path covers the
+# essentials: read the other sections now, and solve their exercises when you come back.
 #
 # **Recap.** Unit 1 ended with a tensor of shape `(B, L, d_model)`: `B` sentences with
-# `L` positions, and for each position a vector that knows its word and its position. It
-# knows nothing about its neighbours yet. That changes now.
+# `L` positions, and for each position a vector that knows its word and its position.
+# But this vector knows nothing about its neighbours yet. That changes now.
 #
 # **Conventions of this course**
 #
@@ -59,7 +59,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # ## 1. A search that never says "not found"
 #
 # A Python dictionary is a strict librarian. You bring a **query**, and if it equals one
-# of the **keys**, letter by letter, you get the **value**, all of it. Otherwise you get
+# of the **keys**, letter by letter, you get the whole **value**. Otherwise you get
 # nothing.
 #
 # Attention is a kind librarian. She compares your query with every key and gives each
@@ -74,11 +74,11 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # | a small change to the query | may lose everything | changes the result a little |
 # | has a gradient | no | **yes, so it can be learnt** |
 #
-# The last row is why we want it, and in section 7 you will watch it happen.
+# The last row is why we want attention, and in section 7 you will watch it learn.
 #
 # Here is the menu of a tiny café. Each *key* describes a dish by four features: sweet,
 # cold, fruity, creamy. Its *value* is what we want to know: the price, and the minutes
-# until it is served. A *query* says what a guest fancies, and Ann fancies something
+# until the dish is served. A *query* says what a guest would like: Ann wants something
 # cold and fruity.
 
 # %%
@@ -124,7 +124,7 @@ print(f"expected price {float(price):.2f}, minutes {float(minutes):.1f}")
 drawing("one_score", "2.2", "One entry of the scores: a row of q meets a row of k.")
 
 # %% [markdown]
-# The entry in the drawing, by hand, is the sum of `8` products:
+# Computed by hand, the entry in the drawing is the sum of `8` products:
 
 # %%
 torch.manual_seed(1)
@@ -151,7 +151,7 @@ print(f"how well key 2 fits query 1: {one_score:.3f}")
 # section 3.2.1 and its footnote 4).
 #
 # **Predict first.** `d_k` grows from 4 to 64. By which factor do typical scores grow?
-# And what does softmax make of ten scores that are that large?
+# And what weights does softmax give to ten scores of that size?
 
 # %%
 SIZES = [1, 4, 16, 64, 256, 1024]
@@ -174,8 +174,8 @@ def scores_grow():
 # %% [markdown]
 # Scores grow by a factor of $\sqrt{64 / 4} = 4$. Without scaling, softmax soon gives
 # almost all of the weight to one of the ten keys: the kind librarian has turned into
-# the strict one. That is bad for learning, because a query that takes everything from
-# one key no longer notices a small change.
+# the strict one. That is bad for learning, because a small change to the query no
+# longer changes the result.
 #
 # **Predict first.** Training corrects a query through the gradient that reaches it. For
 # long vectors, is this gradient smaller or larger without scaling than with it?
@@ -209,15 +209,15 @@ def gradient_of_a_query():
 # Both, and that is the trouble. At `d_k = 1024`, the *mean* gradient without scaling is
 # three or four times as large as with it, but the *median* is practically zero. Most
 # queries receive hardly any gradient, because one key has taken everything. A few are
-# torn between two keys and receive a huge one. With scaling, mean and median stay close
-# together: every query can learn.
+# torn between two keys and receive a huge gradient. With scaling, mean and median stay
+# close together: every query can learn.
 #
 # ### Exercise 2.1 - Scaled scores
 #
 # *time ~10 min · difficulty 2/5 · 5 points*
 #
-# **Task.** Return the scores $QK^\top / \sqrt{d_k}$ for any leading dimensions, be it
-# none, a batch, or a batch with heads.
+# **Task.** Return the scores $QK^\top / \sqrt{d_k}$ for any leading dimensions: none, a
+# batch, or a batch with heads.
 #
 # **Example.** The query `[1, 1, 1, 1]` and the keys `[1, 2, 3, 4]` and `[0, 0, 1, -1]`
 # have the scores `[[5, 0]]`.
@@ -286,9 +286,9 @@ check("attention/scores", dot_product_scores)
 # ## 3. One attention, by hand
 #
 # Before you write the general version, compute a small one with pencil and paper. Three
-# guests sit down in the café. Ann fancies something cold and fruity, Ben wants nothing
-# sweet or cold, and Cy is only interested in cream. But the soup is **sold out**: it is
-# masked, so nobody can have it.
+# guests sit down in the café. Ann wants something cold and fruity, Ben nothing sweet or
+# cold, and Cy only something creamy. But the soup is **sold out**: it is masked, so
+# nobody can have it.
 #
 # | queries | sweet | cold | fruity | creamy |
 # |---|---|---|---|---|
@@ -306,7 +306,8 @@ check("attention/scores", dot_product_scores)
 # Ann goes first.
 # 1. **Scores.** With sorbet, $0 \cdot 1 + 1 \cdot 1 + 1 \cdot 1 + 0 \cdot (-1) = 2$,
 #    and with the other dishes 0, 0 and -2.
-# 2. **Scale.** $d_k = 4$, so divide by $\sqrt 4 = 2$: the scores are 1, 0, 0 and -1.
+# 2. **Scale.** $d_k = 4$, so divide by $\sqrt 4 = 2$ (section 1 did not): the scores
+#    are 1, 0, 0 and -1.
 # 3. **Mask.** The soup's score becomes $-\infty$.
 # 4. **Softmax.** The powers $e^1, e^0, e^0, e^{-\infty}$ are 2.72, 1, 1 and 0. Divided
 #    by their sum, 4.72, they become the weights 0.58, 0.21, 0.21 and 0.
@@ -335,7 +336,7 @@ PENCIL = {
 #
 # *time ~20 min · difficulty 2/5 · 7 points*
 #
-# **Task.** Write the five steps down as a function of a single query, in plain Python:
+# **Task.** Write the five steps as a function for a single query, in plain Python:
 # lists, loops and `math.exp`, no tensors.
 #
 # **Example.** For Ann, the result is the output `[3.64, 2.91]` and the weights
@@ -359,7 +360,7 @@ PENCIL = {
 #
 # ```text
 # query     d_k numbers
-# scores    one number per key, and so are powers and weights
+# scores    one number per key, like the powers and weights
 # output    one number per component of a value
 # ```
 #
@@ -541,7 +542,7 @@ check("attention/softmax", stable_softmax)
 # Now watch your softmax at work.
 #
 # **Predict first.** The scores of four keys are 1.0, 0.6, 0.2 and -0.4. What happens to
-# the four weights when all scores are multiplied by 2, 4, ... 32?
+# the four weights when all scores are multiplied by 2, 4, 8 and 32?
 
 
 # %%
@@ -553,14 +554,14 @@ def softmax_under_rising_scores():
 
 
 # %% [markdown]
-# Step through the figure with the mouse or the arrow keys. At 0, all keys share
-# equally. After that the order of the four never changes, but the first key takes over,
-# and at 32 it has everything. There, the weights hardly react to the scores any more:
+# Step through the figure with the mouse or the arrow keys. At factor 0, all weights are
+# equal. After that, their order never changes, but the first key takes over, and at 32
+# it has practically everything. There, the weights hardly react to the scores any more:
 # the derivative has vanished, and with it the gradient that could correct a wrong
-# choice. You measured the same effect in section 2.
+# choice. You measured this effect in section 2.
 #
-# On paper, the last weight is still positive. In `float32`, a score that is 104 below
-# the largest one gets a weight of exactly zero, because $e^{-104}$ is smaller than the
+# On paper, no weight ever becomes zero. In `float32`, a score that is 104 below the
+# largest one gets a weight of exactly zero, because $e^{-104}$ is smaller than the
 # smallest positive number.
 #
 # ## 5. Masks: who may attend to whom
@@ -568,7 +569,7 @@ def softmax_under_rising_scores():
 # Some keys must not be attended to, for one of two classic reasons.
 #
 # - **Padding.** The sentences of a batch are padded to a common length with a dummy
-#   token, and no word should listen to it. Otherwise, the meaning of a sentence would
+#   token, and no word should attend to it. Otherwise, the meaning of a sentence would
 #   depend on how long its neighbours in the batch happen to be.
 # - **Causality.** A model that predicts the next word must not peek at it. Position `i`
 #   may see positions `0 ... i`, and no later one.
@@ -821,7 +822,8 @@ def three_masks():
 #
 # So check the polarity whenever you pass a mask to a different library.
 #
-# **Predict first.** Below, key 2 of three is padding. Which of the two calls masks it?
+# **Predict first.** Below, the last of three keys (key 2) is padding. Which of the two
+# calls masks it?
 
 
 # %%
@@ -844,10 +846,10 @@ def the_same_mask_twice():
 # ### A row with no key left
 #
 # What if *every* key of a row is masked? "The weights sum to one" and "no key gets any
-# weight" cannot both be true, and different code resolves the conflict in different
-# ways.
+# weight" cannot both be true, and different implementations resolve the conflict
+# differently.
 #
-# **Predict first.** What does each of the three lines below make of such a row?
+# **Predict first.** What does each of the three versions below return for such a row?
 
 # %%
 scores = torch.tensor([[0.5, 1.0, 2.0]])
@@ -902,8 +904,8 @@ drawing("scaled_dot_product", "2.7", "One attention, with every matrix in full."
 
 # %% [markdown]
 # Three queries meet four keys. Follow the outlined row from matrix to matrix: it never
-# meets a different row. Key 3 would have won this row, had it not been masked; its
-# weight is crossed out, because it is exactly zero and not just small.
+# meets a different row. Without the mask, key 3 would have won this row. Its weight is
+# crossed out, because it is exactly zero and not just small.
 #
 # ### Exercise 2.7 - Scaled dot-product attention
 #
@@ -1005,8 +1007,8 @@ def loops_and_matrices():
 
 
 # %% [markdown]
-# The difference is rounding: two ways to compute one formula, and each tests the other.
-# Does yours also agree with the function that everybody else uses?
+# The difference is only rounding, so each version confirms the other. Does your
+# function also agree with PyTorch's own?
 
 
 # %%
@@ -1027,9 +1029,9 @@ def yours_beside_pytorch():
 #
 # Every query meets every key, so a sequence of length $L$ has $L^2$ scores and as many
 # weights. Your function stores them all. PyTorch's function has several *backends*: the
-# plain one (`MATH`) does what yours does, while `FLASH_ATTENTION` processes the keys in
-# blocks and never holds the whole matrix (Dao et al. 2022). They all compute the same
-# output, up to rounding.
+# plain one (`MATH`) does what yours does, while the fused one (`FLASH_ATTENTION`)
+# processes the keys in blocks and never holds the whole matrix (Dao et al. 2022). They
+# all compute the same output, up to rounding.
 #
 # **Predict first.** The length doubles. By which factor does the time grow, and by
 # which factor the memory for the weights? Does the fused backend change how the time
@@ -1058,12 +1060,12 @@ def cost_over_length():
 # Twice the length takes about four times the time: the square is part of the task, and
 # the fused backend lowers only the constant. The two plain versions may make one larger
 # jump, where the matrix of weights outgrows the processor's cache. (The cell measures
-# the CPU time of a single thread. With several threads, short sequences mostly pay for
-# sharing out the work, and the square disappears.)
+# the CPU time of a single thread. With several threads, sharing out the work takes most
+# of the time for short sequences, and hides the square.)
 #
-# The memory for the weights grows by exactly 4. That is what the blocks save, and with
-# it the time to move the matrix back and forth. It is also why the fast function cannot
-# return the weights.
+# The memory for the weights grows by a factor of exactly 4. The blocks save this
+# memory, and also the time to move the matrix back and forth. They are also why the
+# fused backend cannot return the weights.
 #
 # ### Reading a map: who is "it"?
 #
@@ -1075,8 +1077,8 @@ def cost_over_length():
 # features of its own, and they are rarely as tidy.
 #
 # Each word has five features, and we apply attention twice:
-# 1. "it" looks for a *property*. It finds "scared" and copies what this property
-#    requires of its owner: the ability to *feel*.
+# 1. "it" looks for a *property*. It finds "scared" and copies the ability that being
+#    scared requires: to *feel*.
 # 2. Now "it" looks for a *noun* with that ability. (So does "scared" itself.)
 #
 # **Predict first.** If "scared" becomes "tall", where does "it" look in step 2?
@@ -1141,8 +1143,8 @@ def who_is_it():
 
 # %% [markdown]
 # It looks at the tree. Change one word at the end of the sentence, and "it" turns from
-# the cat to the tree. Two layers were needed, because what "it" must look for had to be
-# found first. That is one reason why Transformers stack layers.
+# the cat to the tree. Two layers were needed, because "it" first had to find out what
+# to look for. That is one reason why Transformers stack layers.
 #
 # ## 7. Two modules, and the proof that they learn
 #
@@ -1349,13 +1351,14 @@ check("attention/cross_attention", CrossAttention)
 # "Has a gradient: yes, so it can be learnt", said the table in section 1. Here is the
 # proof. The memory is a phone book with six entries, each a name and a digit. The
 # queries are the six names in a different order, and the answer to each is its digit.
-# Every phone book is drawn afresh, so there is nothing to memorise: the network must
+# Every phone book is new and random, so there is nothing to memorise: the network must
 # learn to *look things up*. It consists of your `CrossAttention` and nothing else.
 # Names and digits enter as one-hot vectors, and the ten outputs of a query are the
 # logits of the ten digits.
 #
 # For comparison, we train a second layer with `w_q` fixed at zero. All of its scores
-# are equal, so it sees the average of the phone book, whoever is asked for.
+# are equal, so it sees the average of the phone book, no matter which name is asked
+# for.
 #
 # **Predict first.** Guessing is correct one time in ten. How often is each layer
 # correct after 300 steps?
@@ -1379,14 +1382,14 @@ def look_it_up():
 
 # %% [markdown]
 # The first layer learns to answer every question, from all five random starts that we
-# tried. Before training, each name looks at all entries alike; afterwards, it looks at
-# its own entry, although we never said which one that is. The layer found out from the
-# loss alone, because a little more weight on the correct entry always made the loss a
-# little smaller. Nothing of the kind could happen in a dictionary.
+# tried. Before training, each name attends to all entries alike; afterwards, it attends
+# to its own entry, although we never said which one that is. The layer found out from
+# the loss alone, because a little more weight on the correct entry always made the loss
+# a little smaller. A dictionary could never learn this.
 #
-# With uniform weights, a layer knows which digits are in the book, but not which of
-# them belongs to the name. The best it can do is answer with the most frequent digit,
-# which is correct about one time in three.
+# With uniform weights, the second layer knows which digits are in the book, but not
+# which of them belongs to the name. The best it can do is answer with the most frequent
+# digit, which is correct about one time in three.
 #
 # ## 8. Bug clinic: test a layer without reading it
 #
@@ -1397,9 +1400,9 @@ def look_it_up():
 #
 # How should you change the input? Adding 1 to all features looks harmless, but many
 # layers begin with a LayerNorm (unit 4), which subtracts the mean of the features, and
-# your 1 with it. Nothing moves, and a leaking layer gets a clean bill of health. So
-# change each feature by a different amount. And keep in mind what the test can say: a
-# movement proves a link, but no movement proves nothing.
+# your 1 with it. Nothing moves, and a leaking layer passes your test. So change each
+# feature by a different amount. And keep in mind what the test can say: a movement
+# proves a link, but its absence proves nothing.
 #
 # ### Exercise 2.10 - Who sees whom
 #
@@ -1536,10 +1539,10 @@ def bug_clinic():
 # %% [markdown]
 # All three leak. Patient a sees everything in evaluation, and patient b sees *only* the
 # future (and itself). Patient c is the sly one. All its weights above the diagonal are
-# exactly zero, so looking at where the zeros are reveals nothing. But its softmax runs
-# over the *queries*: later queries enter the denominator, and through it the future
-# leaks into the past. Your test sees that at once. So would a look at the row sums,
-# which are not 1: the rule from the very first section was broken.
+# exactly zero, so the pattern of zeros reveals nothing. But its softmax runs over the
+# *queries*: later queries enter the denominator, and through it the future leaks into
+# the past. Your test sees that at once. The row sums give it away as well: they are not
+# 1, which breaks the rule from the very first section.
 #
 # ## 9. Order does not matter - yet
 #
@@ -1573,8 +1576,8 @@ PREDICTED = {"bare": "?", "positions": "?", "causal": "?", "asking": "?", "asked
 #
 # *time ~10 min · difficulty 2/5 · 5 points*
 #
-# **Task.** Run the layer on `x` and on the shuffled `x`, and say which of the three it
-# is.
+# **Task.** Run the layer on `x` and on the shuffled `x`, and return which of the three
+# it is.
 #
 # **Example.** For a running sum, with `x = [[1], [2], [4]]` and `order = [2, 0, 1]`,
 # the answer is `"neither"`.
@@ -1677,8 +1680,8 @@ def predicted_and_measured():
 # breaks it: the first word can attend only to itself, the last one to all words.
 #
 # **Predict first.** Now follow the outputs of three words. In *dog bites man*, the dog
-# and the man exchange their positions. Which of the three words get a different output:
-# in bare self-attention, with positions, and with a causal mask?
+# and the man swap positions. Which of the three words get a different output: in bare
+# self-attention, with positions, and with a causal mask?
 
 
 # %%
@@ -1706,9 +1709,9 @@ def dog_bites_man():
 # ## 10. The maps of a real model
 #
 # Here is your formula at work in a published model: MiniLM (Wang et al. 2020), an
-# encoder like BERT with 6 layers of 12 attentions each, fine-tuned to find sentences
-# that mean the same. Its attention weights for ten sentences come with the course. (In
-# unit 4, the whole model runs in your own classes.)
+# encoder like BERT with 6 layers of 12 parallel attentions each, fine-tuned to find
+# sentences with the same meaning. Its attention weights for ten sentences come with the
+# course. (In unit 4, the whole model runs in your own classes.)
 #
 # **Predict first.** In "The cat didn't climb the tree because it was too scared.",
 # which word does "it" look at? And if "scared" becomes "tall"?
@@ -1728,18 +1731,19 @@ def maps_of_a_real_model():
 
 
 # %% [markdown]
-# "it" looks at "cat" with 0.62, and at "tree" with 0.17. With "tall", you read the
-# sentence differently, but this head does not: 0.62 and 0.17 again. In a famous picture
-# of a different model (Uszkoreit 2017), "it" in "The animal didn't cross the street
-# because it was too tired" moves from "animal" to "street" when "tired" becomes "wide".
-# Here, its weight goes from 0.67 to 0.56 on "animal", and from 0.02 to 0.04 on
-# "street": it leans, but does not flip. A beautiful picture shows what *one* head of
-# *one* model did with *one* sentence.
+# "it" gives "cat" a weight of 0.62, and "tree" 0.17. With "tall", you read the sentence
+# differently, but this head does not: 0.62 and 0.17 again. In a famous picture of a
+# different model (Uszkoreit 2017), "it" in "The animal didn't cross the street because
+# it was too tired" moves from "animal" to "street" when "tired" becomes "wide". Here,
+# its weight goes from 0.67 to 0.56 on "animal", and from 0.02 to 0.04 on "street": it
+# leans, but does not flip. A beautiful picture shows what *one* head of *one* model did
+# with *one* sentence.
 #
-# Look further: `maps_of(sentence)` returns the tokens and the weights, `(layers, heads,
-# L, L)`, of ten sentences; if you ask for a different one, it lists them. Be careful
-# with conclusions, because a large weight says where a layer *looked*, not why it
-# decided as it did (Jain and Wallace 2019 and, in reply, Wiegreffe and Pinter 2019).
+# Look further: `maps_of(sentence)` returns the tokens and the weights,
+# `(layers, heads, L, L)`, of one of ten sentences; any other sentence raises an error
+# that lists the ten. Be careful with conclusions, because a large weight says where a
+# layer *looked*, not why it decided as it did (Jain and Wallace 2019 and, in reply,
+# Wiegreffe and Pinter 2019).
 #
 # ## 11. What attention buys
 #
@@ -1774,11 +1778,10 @@ for n in (50, 512, 5_000, 100_000):
 
 # %% [markdown]
 # Beyond $n = d = 512$. Most sentences in machine translation have a few dozen words, so
-# attention was the *cheaper* layer there. On top of that, none of its operations waits
-# for a previous one, and every word is one step away from every other. Contexts of
-# 100,000 tokens came later. There the square hurts, and unit 7 returns to the last row
-# of the table, attention that sees only a window. The square is the price of a path of
-# length one.
+# attention was the *cheaper* layer there. On top of that, it computes all positions in
+# parallel, and every word is one step away from every other. Contexts of 100,000 tokens
+# came later. There the square hurts, and unit 7 returns to the last row of the table,
+# attention that sees only a window. The square is the price of a path of length one.
 #
 # ## What you built
 #
@@ -1788,7 +1791,7 @@ for n in (50, 512, 5_000, 100_000):
 # - `SelfAttention` and `CrossAttention`, which learn what to look for;
 # - `who_sees_whom` and `symmetry`, two tests that judge any layer from outside.
 #
-# **Next:** one map can hold one kind of relation. Unit 3 runs several of them in
+# **Next:** one map can hold only one kind of relation. Unit 3 runs several of them in
 # parallel.
 #
 # ## Go further

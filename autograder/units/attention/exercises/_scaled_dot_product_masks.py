@@ -11,7 +11,8 @@ RESULT = "return weights @ v, weights"
 MASKS = [
     wrong("mask_ignored",
           "The mask has no effect.",
-          "What do you do with the result of `masked_fill`? It does not change its own tensor.",
+          "What do you do with the result of `masked_fill`? It leaves the original "
+          "tensor unchanged.",
           edit("scores = scores.masked_fill(~mask, -math.inf)", "scores.masked_fill(~mask, -math.inf)")),
     wrong("inverted",
           "The mask is inverted: you masked what `True` allows.",
@@ -35,16 +36,18 @@ MASKS = [
           "For which score is the exponential zero?",
           edit("-math.inf", "-1.0")),
     wrong("fill_minus_hundred",
-          "You filled in a number that is small among ordinary scores, but scores can be lower still, and then the "
-          "masked keys win.",
+          "You filled in a number that is small among ordinary scores, but scores can "
+          "be lower still, and then masked keys get all the weight.",
           "Which number is smaller than every score?",
           edit("-math.inf", "-100.0")),
     wrong("fill_minus_a_million",
-          "The number you filled in is below all but extreme scores; among those, the masked keys win.",
+          "The number you filled in is not below every score: next to extreme scores, "
+          "masked keys still get weight.",
           "Which number is smaller than every possible score?",
           edit("-math.inf", "-1e6")),
     wrong("fill_plus_infinity",
-          "You filled in *plus* infinity: the masked keys win everything, and `inf - inf` is `nan`.",
+          "You filled in *plus* infinity: masked keys get the largest score, and `inf "
+          "- inf` is `nan`.",
           "Should a masked key have the largest or the smallest score?",
           edit("-math.inf", "math.inf")),
     wrong("mask_added",

@@ -127,7 +127,8 @@ MISTAKES = [
           "Which of its last two dimensions belongs to the memory?",
           edit("(q, k, v, mask)", "(q, k, v, None if mask is None else mask.mT)")),
     wrong("causal_memory",
-          "You applied a causal mask to the memory. But all its words are known: none of them lies in the future.",
+          "You applied a causal mask to the memory. But all its words are known: none "
+          "of them is in the future.",
           "May the first word of a translation attend to the last word of the original?",
           edit("return scaled_dot_product_attention(q, k, v, mask)", """
               keep = torch.ones(q.size(1), k.size(1)).tril().bool()

@@ -174,7 +174,7 @@ MISTAKES = [
     wrong("both_axes",
           "You masked rows *and* columns. The row of a padding query then allows nothing at all, and its softmax is "
           "`nan`.",
-          "Which should nobody attend to: padding queries, or padding keys?",
+          "Which should be masked: padding queries, or padding keys?",
           edit("(ids != pad_id).unsqueeze(1)", "(ids != pad_id).unsqueeze(1) & (ids != pad_id).unsqueeze(2)")),
     wrong("floats",
           "The pattern is right, but the mask holds floats, while `~` and `masked_fill` need booleans.",

@@ -15,7 +15,8 @@ CASES = [
     case("four_queries", "4 queries and 5 keys with d_k = 8, no batch", queries_and_keys(lq=4, lk=5, d_k=8),
          "Without a batch there are only two dimensions: count them from the end."),
     case("two_keys", "a batch of 3, with large entries", queries_and_keys(3, lq=7, lk=2, d_k=6, scale=64.0),
-         "Compare with the loop: entry [b, i, j] belongs to q[b, i] and k[b, j]. It can be arbitrarily large.",
+         "Compare with the loop: entry [b, i, j] belongs to q[b, i] and k[b, j]. An "
+         "entry can be arbitrarily large.",
          atol=5e-3),
     case("one_query", "a single query and 6 keys with d_k = 10", queries_and_keys(lq=1, lk=6, d_k=10),
          "One query still gives a matrix: one row, six columns."),
@@ -53,7 +54,8 @@ MISTAKES = [
           "What does `len(q)` count: vectors, features, or sentences?",
           edit(_ROOT, "math.sqrt(len(q))")),
     wrong("fixed_eight",
-          "You always divide by 8. That is the square root of 64, the `d_k` of the paper, and of no other.",
+          "You always divide by 8. That is correct only for `d_k = 64`, as in the "
+          "paper.",
           "How can you read `d_k` from the inputs?",
           edit(_ROOT, "8.0")),
     common("whole_root", on=_ROOT),
@@ -76,7 +78,7 @@ MISTAKES = [
           "Try reshaping and transposing a 2 x 3 matrix with the entries 1 to 6. Where does the 2 go?",
           edit("k.transpose(-2, -1)", "k.reshape(*k.shape[:-2], k.size(-1), -1)")),
     wrong("transposed",
-          "Your tables are transposed: rows are keys and columns are queries.",
+          "Your scores are transposed: rows are keys and columns are queries.",
           "Entry `[..., i, j]` belongs to query `i` and key `j`. Which of the two belongs on the left of the product?",
           edit(_PRODUCT, "k @ q.transpose(-2, -1)")),
     wrong("first_sentence",

@@ -48,11 +48,11 @@ MISTAKES = [
            edit("(q, k, v, mask)", "(k, q, v, mask)")),
     wrong("queries_as_keys",
           "Queries and keys come from the same layer: `w_k` is never used.",
-          "What a word looks for and what it offers: should they be the same?",
+          "Should a word look for the same features that it offers?",
           edit("self.w_k(x)", "self.w_q(x)")),
     wrong("keys_as_queries",
           "Queries and keys come from the same layer: `w_q` is never used.",
-          "What a word looks for and what it offers: should they be the same?",
+          "Should a word look for the same features that it offers?",
           edit("self.w_q(x)", "self.w_k(x)")),
     common("keys_as_values", edit("(q, k, v, mask)", "(q, k, k, mask)")),
     wrong("inputs_as_values",
@@ -84,7 +84,7 @@ MISTAKES = [
     common("weights_detached", edit(CALL, f"o, w = {CALL.removeprefix('return ')}; return o, w.detach()")),
     wrong("weights_averaged",
           "The weights have lost a dimension: they should be `(B, L, L)`, one map per sentence.",
-          "Is there a mean or an index too many?",
+          "Is there a mean or an index that should not be there?",
           edit(CALL, """
               o, w = scaled_dot_product_attention(q, k, v, mask)
               return o, w.mean(0)
@@ -105,7 +105,7 @@ MISTAKES = [
               """)),
     wrong("activation",
           "The projections pass through a ReLU, so negative entries are lost.",
-          "What is between a linear layer and attention in the formula?",
+          "In the formula, what comes between a linear layer and attention?",
           edit(PROJECT, """
               q, k, v = self.w_q(x), self.w_k(x), self.w_v(x)
               q, k, v = q.relu(), k.relu(), v.relu()
@@ -219,7 +219,7 @@ MISTAKES = [
           edit(CALL, "scaled_dot_product_attention(q, k, v, mask)")),
     wrong("no_super",
           "`super().__init__()` is missing, so the module cannot hold layers.",
-          "What does the first line of the skeleton's `__init__` do?",
+          "What does the first line of `__init__` in the stub do?",
           edit("super().__init__()", "pass")),
     wrong("starts_at_zero",
           "`w_q` starts at zero, so at first all scores are equal and the keys get no gradient.",

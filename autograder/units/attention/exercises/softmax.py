@@ -91,8 +91,8 @@ MISTAKES = [
           "Which dimension holds the weights of one query?",
           edit(MAX, "x.amax(dim=-2, keepdim=True)")),
     wrong("minimum",
-          "You subtracted too little, the minimum or the mean of the row: the largest exponent can still be far above "
-          "zero.",
+          "You subtracted only the minimum or the mean of the row, so the largest "
+          "exponent can still be far above zero.",
           "What is the largest exponent after you subtract the minimum, or the mean, of (0, 0, 0, 900)?",
           edit(MAX, "x.amin(dim=-1, keepdim=True)"),
           edit(MAX, "x.mean(dim=-1, keepdim=True)", name="average")),
@@ -167,7 +167,7 @@ MISTAKES = [
           edit(POWERS, "x.sigmoid()", " / powers.sum(dim=-1, keepdim=True)", "")),
     wrong("twice",
           "Your weights are far too uniform: softmax was applied twice.",
-          "What does softmax do to numbers that all lie between 0 and 1?",
+          "What does softmax do to numbers that are all between 0 and 1?",
           edit("powers / powers.sum(dim=-1, keepdim=True)", "(powers / powers.sum(dim=-1, keepdim=True)).softmax(-1)")),
     wrong("small_constant",
           "A small constant in the denominator makes your rows sum to a little less than one.",

@@ -63,7 +63,7 @@ MISTAKES = [
           "What is the output of such a layer for the shuffled input?",
           edit('"invariant" if alike(layer(x)) else "neither"', '"neither"')),
     wrong("never_neither",
-          "Your function calls a layer invariant that is neither.",
+          "Your function answers *invariant* for a layer that is neither.",
           "Which comparison tells invariant from neither?",
           edit('"invariant" if alike(layer(x)) else "neither"', '"invariant"')),
     wrong("always_equivariant",
@@ -107,7 +107,8 @@ MISTAKES = [
           "Which three words does the docstring list?",
           edit(_BOTH, "return alike(layer(x)[order])")),
     wrong("gap_returned",
-          "You returned how far the layer is from being equivariant, not what it is.",
+          "You returned how far the layer is from being equivariant, not one of the "
+          "three words.",
           "Which three words does the docstring list?",
           edit(_BOTH, "return (after - layer(x)[order]).abs().max()")),
     wrong("x_shuffled",
