@@ -25,8 +25,8 @@
 #
 # *About 3 hours · short path about 1½: exercises 3.2, 3.3, 3.5, 3.6*
 #
-# *9 exercises and one question in words · 100 points.* The short path carries the
-# story: read the other sections now, and solve their exercises when you come back.
+# *9 exercises and one question in words · 100 points.* The short path covers the
+# essentials: read the other sections now, and solve their exercises when you come back.
 #
 # **Recap.** Unit 2 ended with `scaled_dot_product_attention(q, k, v, mask)`, which
 # returns the output and the attention weights. It works for any number of leading
@@ -65,8 +65,8 @@ from autograder import check, demo, drawing, earlier
 from autograder.library.attention_maps import maps_of
 from autograder.units.multi_head_attention.library import pictures
 
-# False: what unit 2 built comes from the course, and is correct. True: from your own
-# notebook of unit 2, if it is beside this one. Grading always uses the course's.
+# False: use the course's own, correct solutions of unit 2. True: use your own notebook
+# of unit 2, if it is in the same folder. Grading always uses the course's solutions.
 USE_MY_OWN = False
 attention = earlier("02_attention", mine=USE_MY_OWN)
 
@@ -121,11 +121,11 @@ drawing("list_of_heads", "3.2", "Heads in a list: concatenated, then projected."
 # %% [markdown]
 # Each head is a complete `SelfAttention` from unit 2 with its own weights, and each
 # head sees the whole input. Their outputs are concatenated. Then the last linear layer,
-# `w_o`, mixes them, and it is the only step in which one head's answer can meet
+# `w_o`, mixes them. This is the only step in which one head's answer can meet
 # another's.
 #
-# This version follows the definition word for word, so it is the one to compare with
-# whenever you doubt a cleverer one.
+# This version follows the definition word for word, so compare with it whenever you
+# doubt a cleverer one.
 #
 # ### Exercise 3.1 - A list of heads
 #
@@ -242,7 +242,7 @@ def untrained_heads():
 
 # %% [markdown]
 # They differ from the start, because each head was initialised with different random
-# weights. Training then pushes each of them to where it reduces the loss most.
+# weights. Training then changes each in the direction that reduces the loss most.
 #
 # ## 3. The fast version: one projection, split into heads
 #
@@ -258,7 +258,8 @@ def untrained_heads():
 #
 # If we stack the small matrices into one tall matrix, a single product gives the
 # queries of all heads, one head below the other. Features `0 ... d_k-1` belong to head
-# 0, the next `d_k` to head 1, and so on. All that is left is to *read* them as heads.
+# 0, the next `d_k` to head 1, and so on. It only remains to *read* these features as
+# heads.
 #
 # The figure shows 4 positions with 6 features each; `21` is position 2, feature 1, and
 # the colours are the three heads. On the left is what the projection returns, on the
@@ -478,16 +479,16 @@ def there_and_back():
 #
 # If the fast version is correct, it must give *the same numbers* as the list of heads.
 # To check that, we have to move weights from `h` small layers into one large layer.
-# "Equal up to how the weights are stored" is how you prove that two implementations
-# agree, and in section 8 you will do it with PyTorch's own layer.
+# Giving two implementations the same weights is how you prove that they agree, and in
+# section 8 you will do it with PyTorch's own layer.
 #
 # ### Exercise 3.4 - Pack the heads
 #
 # *time ~12 min · difficulty 3/5 · 10 points*
 #
 # **Task.** Collect the weights and biases of a list of heads into those of three large
-# layers, which do the work of all heads at once. Return them as a dict named like a
-# `state_dict()`.
+# layers, which do the work of all heads at once. Return them as a dict with
+# `state_dict()` keys.
 #
 # **Example.** For 3 heads with `d_k = 4` and `d_model = 12`, `"w_q.weight"` has the
 # shape `(12, 12)`.
@@ -572,14 +573,14 @@ def large_layer_beside_small_ones():
 
 
 # %% [markdown]
-# The difference is zero, or as small as rounding, since a large product may add up its
-# terms in a different order. So the two versions are one and the same function.
+# The difference is zero or a rounding error, since a large product may add up its terms
+# in a different order. So the two versions compute the same function.
 #
 # ## 5. One mask for all heads
 #
 # Scores now have four dimensions, `(B, h, Lq, Lk)`, while the masks of unit 2 have two
-# or three. Broadcasting aligns shapes *from the right* and fills up with ones on the
-# left:
+# or three. Broadcasting aligns shapes *from the right* and fills in missing dimensions
+# on the left with ones:
 #
 # | | 1st | 2nd | 3rd | 4th | |
 # |---|---|---|---|---|---|
@@ -707,9 +708,9 @@ print("average of 5000 samples:", [round(w, 2) for w in many.mean(0).tolist()])
 
 # %% [markdown]
 # A single row no longer sums to one, but the average does: over 5,000 samples, the four
-# weights average to about 0.4, 0.3, 0.2 and 0.1 again. That is the purpose of dividing
-# by $1-p$. In evaluation mode nothing is dropped, and the layer sees weights of the
-# size that it was trained with.
+# weights average to about 0.4, 0.3, 0.2 and 0.1 again. That is why we divide by $1-p$.
+# In evaluation mode nothing is dropped, and the weights are as large as they were on
+# average in training.
 #
 # Now everything comes together. Queries, keys and values may come from three different
 # tensors. In cross-attention, for example, `key` and `value` are both the memory. The
@@ -719,12 +720,12 @@ print("average of 5000 samples:", [round(w, 2) for w in many.mean(0).tolist()])
 drawing("multi_head", "3.6", "The whole layer: project, split, attend, merge, project.")
 
 # %% [markdown]
-# Each head contains the picture of unit 2: scores, mask, softmax, then dropout on the
-# weights `(B, h, Lq, Lk)`, and finally the weighted sum. All heads run at once, as one
-# more batch dimension.
+# Each head does what unit 2 did, with one step more: scores, mask, softmax, dropout on
+# the weights `(B, h, Lq, Lk)`, and the weighted sum. All heads run at once, as one more
+# batch dimension.
 #
-# Every layer of unit 4 is made of this module, and so, with variations, is nearly every
-# large language model.
+# Every layer of unit 4 is built around this module, and so, with variations, is nearly
+# every large language model.
 #
 # ### Exercise 3.6 - Multi-head attention
 #
@@ -881,7 +882,7 @@ def list_beside_split():
 #
 # ### Does a second head really help?
 #
-# It is time for the experiment that section 1 called for. Each position must report two
+# Time for the experiment that section 1 called for. Each position must report two
 # vectors: the word *before* it and the *first* word of the sentence, in this order.
 # Words are random vectors with 8 components, and 8 more components mark the position,
 # so `d_model = 16`.
@@ -941,8 +942,8 @@ def one_two_four_heads():
 # left. At one of the eight positions, position 1, the word before *is* the first word,
 # so a single answer is enough.)
 #
-# What has each of them learnt? **Predict first:** sketch the maps of the single head
-# and of the pair on paper. (For position 0, "the word before" is the last word, as if
+# What has each head learnt? **Predict first:** sketch the maps of the single head and
+# of the two heads on paper. (For position 0, "the word before" is the last word, as if
 # the sentence were a ring.)
 
 
@@ -958,10 +959,10 @@ def one_map_per_head():
 
 # %% [markdown]
 # The single head does what section 1 did by hand, and splits each row between the two
-# answers. In the pair, one head attends to the word before, and the other to the first
+# answers. Of the two heads, one attends to the word before, and the other to the first
 # word, from every position.
 #
-# When did they divide the work? Here is the same training run, stopped early, on one
+# When did they divide the work? Here is the same training run at six moments, on one
 # sentence. **Predict first:** does the loss fall first, or do the maps change first?
 
 
@@ -981,8 +982,8 @@ def birth_of_two_heads():
 # same for every row and therefore easier to learn. The other head then finds the
 # previous position, row by row, and the loss falls to zero with it.
 #
-# Nobody told the heads what to do; they divided the work among themselves. The split is
-# not perfectly clean, though. The head for the word before still gives 12% of its
+# Nobody told the heads what to do; they divided the work among themselves. But the
+# split is not perfectly clean: the head for the word before still gives 12% of its
 # attention to position 0. Is that a mistake? To find out, we need to know what each
 # head *writes*.
 #
@@ -998,7 +999,7 @@ def birth_of_two_heads():
 # much each head contributes to each feature of the answer.
 #
 # **Predict first.** Features 0 to 7 hold the word before, features 8 to 15 the first
-# word. Which features will the second head write to?
+# word. Which features will the head for the first word write to?
 
 
 # %%
@@ -1019,15 +1020,15 @@ def who_writes_what():
 
 # %% [markdown]
 # Mostly to features 8 to 15, as expected, but also a little to the other half. That is
-# the 12% again: the first head mixes a bit of the first word into its answer, and the
-# second head cancels it.
+# the 12% again: the other head mixes a bit of the first word into its answer, and this
+# head cancels it.
 #
 # In BERT, too, there are heads with a clear task: one attends to the previous token,
 # another from an object to its verb, a third from a pronoun to what it refers to (Clark
 # et al. 2019).
 #
-# Last, break it. We take the layer with four heads and silence one head at a time by
-# setting its columns of `w_o` to zero; everything else stays as trained.
+# Finally, break the layer with four heads: silence one head at a time by setting its
+# columns of `w_o` to zero. Everything else stays as trained.
 #
 # **Predict first.** Four heads share two questions. Is any of them superfluous?
 
@@ -1084,7 +1085,7 @@ def one_head_removed():
 # - The four linear layers have biases, which count as parameters.
 # - Multiplications are those of the four projections, the scores, and the weighted sum
 #   of the values.
-# - Adding a bias, scaling and softmax count for nothing.
+# - Adding a bias, scaling and softmax are not counted.
 # - The result is a tuple of three integers.
 #
 # </details>
@@ -1334,9 +1335,9 @@ def to_pytorch(mine: nn.Module) -> nn.MultiheadAttention:
 check("multi_head_attention/to_pytorch", to_pytorch)
 
 # %% [markdown]
-# The way back is the more common direction: somebody has trained a model for weeks, and
-# you want to look inside it with your own, readable code. You have just solved it in
-# reverse, so it is given. Where you concatenated, it splits.
+# The opposite direction is more common: a published model took weeks to train, and you
+# want to look inside it with your own, readable code. You have just solved the reverse
+# problem, so this function is given. Where you concatenated, it splits.
 
 
 # %%
@@ -1477,8 +1478,9 @@ def yours_is_pytorchs():
 # that attend to the **previous** token, whatever it is, and those that attend to the
 # **next** one.
 #
-# **Predict first.** How much weight does the best previous-token head put there,
-# averaged over all positions of a sentence: a third, a half, or nearly all of it?
+# **Predict first.** How much weight does the best previous-token head put on that
+# token, averaged over all positions of a sentence: a third, a half, or nearly all of
+# it?
 
 
 # %%
@@ -1497,11 +1499,11 @@ def heads_that_look_at_neighbours():
 
 # %% [markdown]
 # Nearly all of it: in head 2 of layer 0 the average is **0.9999**, and it is at least
-# 0.9997 in each of the ten sentences. A head can only be that exact if it goes by
+# 0.9997 in each of the ten sentences. A head can be that exact only if it goes by
 # positions and hardly looks at the words. The best head for the *next* token, head 8 of
-# layer 1, reaches about 0.6, and most of the others are less tidy. Clark et al. (2019)
-# found the same kinds of heads in BERT. Voita et al. (2019) pruned the heads of a
-# translation model, and found positional heads among the few that survived.
+# layer 1, reaches about 0.6, and most of the other heads are less clear-cut. Clark et
+# al. (2019) found the same kinds of heads in BERT. Voita et al. (2019) pruned the heads
+# of a translation model, and found positional heads among the few that survived.
 #
 # ## What you built
 #

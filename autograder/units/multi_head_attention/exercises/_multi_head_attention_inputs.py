@@ -152,7 +152,7 @@ MASKS = [
           "Which arguments does `scaled_dot_product_attention` take?",
           edit(SDPA, "_, weights = attention.scaled_dot_product_attention(q, k, v)")),
     wrong("mask_inverted",
-          "The mask is inverted: allowed positions are hidden.",
+          "The mask is inverted: allowed positions are masked.",
           "What does `True` mean in the masks of this course? And in PyTorch's layer?",
           edit(MASK, "mask = None if mask is None else ~mask_for_heads(mask)")),
     wrong("mask_without_heads",

@@ -105,7 +105,7 @@ MISTAKES = [
           edit(_PROJECTIONS, "projections = 3 * length * d_model * d_model")),
     wrong("one_projection",
           "You count the multiplications of one projection, but there are four.",
-          "Which layers does a sentence pass on its way through the module?",
+          "Which layers does a sentence pass through in the module?",
           edit(_PROJECTIONS, "projections = length * d_model * d_model")),
     wrong("projection_of_one_position",
           "You project a single position, but all positions pass through the four layers.",

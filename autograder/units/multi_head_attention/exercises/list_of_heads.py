@@ -146,7 +146,7 @@ MISTAKES = [
           "What is `mask` in the second iteration of your loop?",
           edit(RESULTS, "results = [h(x, None if i else mask) for i, h in enumerate(self.heads)]")),
     wrong("mask_inverted",
-          "The mask is inverted: allowed positions are hidden.",
+          "The mask is inverted: allowed positions are masked.",
           "What does `True` mean in the masks of this course?",
           edit(RESULTS, "results = [head(x, None if mask is None else ~mask) for head in self.heads]")),
     wrong("heads_in_a_chain",

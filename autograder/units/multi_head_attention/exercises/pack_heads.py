@@ -67,7 +67,8 @@ MISTAKES = [
                   return packed
               """)),
     wrong("remembered",
-          "Heads that were packed once keep giving their old weights, even after those have changed.",
+          "If heads were packed before, you return their old weights, even if they "
+          "have changed since.",
           "What can happen to a layer between two calls?",
           source("""
               packed = {}

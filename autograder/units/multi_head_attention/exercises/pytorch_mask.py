@@ -46,15 +46,18 @@ _TURN = "return (~mask).expand(size).flatten(0, 1)"
 
 CASES = [
     case("padding", "a padding mask (B, 1, 1, Lk)", _mask_for_pytorch(2, 3, 4, 5, mask=(2, 1, 1, 5)),
-         "Whose mask is entry 1: that of head 1 in sentence 0, or of head 0 in sentence 1?"),
+         "Which mask is entry 1: that of head 1 in sentence 0, or of head 0 in "
+         "sentence 1?"),
     case("full", "a mask for each head (B, h, Lq, Lk)", _mask_for_pytorch(3, 2, 5, 4, mask=(3, 2, 5, 4)),
-         "Whose mask is entry 1: that of head 1 in sentence 0, or of head 0 in sentence 1?"),
+         "Which mask is entry 1: that of head 1 in sentence 0, or of head 0 in "
+         "sentence 1?"),
     case("queries_and_keys", "a mask (1, 1, Lq, Lk)", _mask_for_pytorch(2, 4, 3, 6, mask=(1, 1, 3, 6)),
          "What does True mean for PyTorch's layer?"),
     case("for_all_keys", "a mask (B, h, Lq, 1): the same for all keys, even where it forbids them", _for_all_keys,
          "The mask is repeated along every dimension of size 1, and it allows the same as before."),
     case("as_many_sentences_as_heads", "as many sentences as heads", _mask_for_pytorch(3, 3, 2, 5, mask=(3, 1, 2, 5)),
-         "Whose mask is entry 1: that of head 1 in sentence 0, or of head 0 in sentence 1?", hidden_only=True),
+         "Which mask is entry 1: that of head 1 in sentence 0, or "
+         "of head 0 in sentence 1?", hidden_only=True),
 ]
 
 MISTAKES = [
@@ -83,16 +86,19 @@ MISTAKES = [
           "Which of the four dimensions of a mask may have size 1?",
           edit(_TURN, "return (~mask).expand(*size[:3], -1).flatten(0, 1)")),
     wrong("not_turned",
-          "The mask still has our polarity, so PyTorch's layer will attend to everything that it should not.",
+          "The mask still has our polarity, so PyTorch's layer will attend to exactly "
+          "what it should not.",
           "What does `True` mean for `nn.MultiheadAttention`?",
           edit(_TURN, "return mask.expand(size).flatten(0, 1)")),
     wrong("heads_slow",
           "The head index varies slowly and the sentence index quickly, but PyTorch expects the opposite.",
-          "Whose mask is entry 1: that of head 1 in sentence 0, or of head 0 in sentence 1?",
+          "Which mask is entry 1: that of head 1 in sentence 0, or of head 0 in "
+          "sentence 1?",
           edit(_TURN, "return (~mask).expand(size).transpose(0, 1).flatten(0, 1)")),
     wrong("heads_slow_not_turned",
           "The mask still has our polarity, and its head index varies slowly where it should vary quickly.",
-          "What does `True` mean for `nn.MultiheadAttention`, and whose mask is entry 1?",
+          "What does `True` mean for `nn.MultiheadAttention`, and which mask is entry "
+          "1?",
           edit(_TURN, "return mask.expand(size).transpose(0, 1).flatten(0, 1)")),
     wrong("additive",
           "You made an additive mask. PyTorch accepts one, but this exercise asks for a boolean mask.",
@@ -107,8 +113,8 @@ MISTAKES = [
           "Which operator inverts a boolean tensor and keeps it boolean?",
           edit(_TURN, "return (1 - mask.int()).expand(size).flatten(0, 1)")),
     wrong("zeros_and_ones_as_floats",
-          "The mask holds the floats 0 and 1. PyTorch's layer would *add* them to the scores: it runs, and hides "
-          "nothing.",
+          "The mask holds the floats 0 and 1. PyTorch's layer would *add* them to the "
+          "scores: it runs, and masks nothing.",
           "What does PyTorch do with a floating-point mask?",
           edit(_TURN, "return (1 - mask.float()).expand(size).flatten(0, 1)")),
     wrong("minus_a_boolean",
@@ -150,7 +156,7 @@ MISTAKES = [
           "What does the underscore at the end of a method's name mean?",
           edit(_TURN, "return mask.logical_not_().expand(size).flatten(0, 1)")),
     wrong("nothing_hidden",
-          "The new mask hides nothing at all.",
+          "The new mask masks nothing at all.",
           "Where does your result use the given mask?",
           edit(_TURN, "return torch.zeros(size, dtype=torch.bool).flatten(0, 1)")),
 ]

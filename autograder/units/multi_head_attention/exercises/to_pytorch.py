@@ -117,7 +117,7 @@ MISTAKES = [
               )
               """)),
     wrong("heads_guessed",
-          "You guess the number of heads, at four features per head.",
+          "You guess the number of heads, assuming four features per head.",
           "Which attribute tells you how many heads your layer has?",
           edit(_MADE, """
               heads = mine.num_heads if d_model % 4 else d_model // 4
@@ -128,7 +128,8 @@ MISTAKES = [
               theirs = nn.MultiheadAttention(d_model, heads, batch_first=True)
               """, name="heads_guessed_at_least_two")),
     wrong("remembered",
-          "A layer that was copied once always gives its old weights, even after yours has changed.",
+          "If a layer was copied before, you return its old weights, even if they "
+          "have changed since.",
           "What can happen to your layer between two calls?",
           edit("def to_pytorch(mine: nn.Module) -> nn.MultiheadAttention:", """
               import functools
@@ -194,7 +195,7 @@ MISTAKES = [
           "What do `requires_grad_(False)` and `detach` do to a parameter?",
           edit("return theirs", "return theirs.requires_grad_(False)")),
     wrong("dropout_kept",
-          "PyTorch's layer has taken over the dropout of yours.",
+          "PyTorch's layer has the dropout of yours, but it should have none.",
           "Which dropout does the exercise ask for?",
           edit(_MADE, """
               theirs = nn.MultiheadAttention(
