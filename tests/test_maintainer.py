@@ -41,7 +41,7 @@ def test_an_exercise_is_added_as_it_says(tmp_path):
     change(notebook, "difficulty 3/5 · 18 points*", "difficulty 3/5 · 14 points*")
     text = notebook.read_text(encoding="utf-8")
     start = text.index("# %% [markdown]\n# ### Exercise 2.12")
-    end = text.index("# %% [markdown]\n# Now for your own self-attention")
+    end = text.index("# %% [markdown]\n# Now put your five predictions to the test.")
     notebook.write_text(f"{text[:start]}{cells}\n{text[end:]}", encoding="utf-8")
     unit = clone / "autograder" / "units" / "attention"
     (unit / "probes" / "favourite_key.py").write_text(probe, encoding="utf-8")
