@@ -991,7 +991,8 @@ def before_and_after_a_small_start():
     for name in ("before", "after"):
         words = layer.embedding.weight[1:] * 512**0.5  # (999, 512)
         position = positions.pe.norm()
-        print(f"{name:<6}  word {words.norm(dim=-1).mean():6.1f}  position {position:.1f}")
+        word = words.norm(dim=-1).mean()
+        print(f"{name:<6}  word {word:6.1f}  position {position:.1f}")
         if name == "before":
             start_small(layer.embedding)
 

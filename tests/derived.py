@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from autograder.authoring.catalogue import specifications
 from autograder.authoring.colab import published
 from autograder.authoring.notebook import read
 from autograder.authoring.numbers import WORDS
@@ -13,6 +14,11 @@ from tests.authoring import outside
 
 README = ROOT / "README.md"
 _COUNTS = re.compile(r"\w+ units? with \d+ exercises")
+_BANK = re.compile(
+    r"more than [\d,]+ (mutants \(.*?)more than [\d,]+ (accepted .*?)"
+    r"at least \d+ and \d+ in every unit",
+    re.DOTALL,
+)
 _TABLE = re.compile(r"^\| unit \| exercises \| open \|\n(?:\|.*\n)+", re.MULTILINE)
 
 
@@ -34,9 +40,28 @@ def readme(text: str) -> str:
     number = len(units())
     word = WORDS[number] if number < len(WORDS) else str(number)
     told = f"{word} unit{'s' if number != 1 else ''} with {count} exercises"
-    text = _COUNTS.sub(told, text, count=1)
+    text = _BANK.sub(_bank, _COUNTS.sub(told, text, count=1), count=1)
     table = "\n".join(unit_rows()) + "\n"
     return _TABLE.sub(lambda _: table, text, count=1)
+
+
+def _bank(found: re.Match[str]) -> str:
+    """How many mutants and accepted solutions there are, rounded down."""
+    counts = [
+        (
+            sum(len(m.ways) for e in exercises for m in e.mutants),
+            sum(len(e.accepted) for e in exercises),
+        )
+        for exercises in (specifications(unit.name) for unit in units())
+    ]
+    mutants, accepted = (list(column) for column in zip(*counts, strict=True))
+    every = sum(mutants) - 1, sum(accepted) - 1  # "more than"
+    return (
+        f"more than {every[0] // 100 * 100:,} {found[1]}"
+        f"more than {every[1] // 100 * 100:,} {found[2]}"
+        f"at least {min(mutants) // 50 * 50} and {min(accepted) // 10 * 10} "
+        "in every unit"
+    )
 
 
 def main() -> None:

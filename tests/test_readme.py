@@ -2,9 +2,8 @@
 
 import re
 
-from autograder.authoring.catalogue import specifications
 from autograder.classroom.publishing import kit
-from autograder.course import ROOT, units
+from autograder.course import ROOT
 from tests import derived
 from tests.attacks.bank import BANK
 from tests.attacks.batches import EFFECTS
@@ -24,22 +23,9 @@ def test_what_it_derives_follows_the_course():
     assert old != TEXT and derived.readme(old) == TEXT
 
 
-def test_there_are_as_many_mutants_and_accepted_solutions_as_it_says():
-    claim = r"than ([\d,]+) mutants .* ([\d,]+) accepted .* least (\d+) and (\d+) in"
-    [claimed] = re.findall(claim, TEXT, re.DOTALL)
-    mutants, accepted, mutants_each, accepted_each = (
-        int(number.replace(",", "")) for number in claimed
-    )
-    counts = [
-        (
-            sum(len(m.ways) for e in exercises for m in e.mutants),
-            sum(len(e.accepted) for e in exercises),
-        )
-        for exercises in (specifications(unit.name) for unit in units())
-    ]
-    assert all(m >= mutants_each and a >= accepted_each for m, a in counts)
-    assert sum(m for m, _ in counts) > mutants
-    assert sum(a for _, a in counts) > accepted
+def test_its_numbers_of_mutants_and_accepted_solutions_are_derived():
+    old = TEXT.replace(" mutants (", "0 mutants (", 1)
+    assert old != TEXT and derived.readme(old) == TEXT
 
 
 def test_its_table_of_attacks_is_the_benchmark_s():

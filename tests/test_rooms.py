@@ -188,6 +188,7 @@ BARE = [
 ]
 
 
+@pytest.mark.whole_course
 @pytest.mark.parametrize("path", MODULES, ids=name_of)
 def test_a_module_has_a_test_where_one_looks_or_the_table_says_where(path):
     module = module_path(path)

@@ -19,7 +19,8 @@ from autograder.authoring.solutions import builds_on
 from autograder.course import Unit, units
 from autograder.course.errors import CourseError
 
-_EXAMPLES = ("tests/", "benchmarks/", ".github/")  # may name any unit
+_EXAMPLES = ("tests/", "benchmarks/")  # may name any unit
+_LEFT_OUT = "tests/left_out.txt"
 _REASONS = "autograder/authoring/survivors.json"
 _IMPORTED = re.compile(r"^(?:from|import) ([\w.]+)(?: import (.+))?$", re.MULTILINE)
 
@@ -57,6 +58,7 @@ def create(chosen: Iterable[Unit], root: Path, folder: Path) -> list[str]:
         place.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(root / name, place, follow_symlinks=False)
     _drop_reasons(folder / _REASONS, gone)
+    (folder / _LEFT_OUT).write_text("".join(f"{one}\n" for one in sorted(left_out)))
     for command in (["git", "init", "-q"], [sys.executable, "-m", "tests.derived"]):
         done = subprocess.run(
             command, cwd=folder, capture_output=True, text=True, check=False
@@ -89,16 +91,22 @@ def _naming(root: Path, names: Iterable[str], gone: Collection[str]) -> set[str]
     texts = {
         name: (root / name).read_text(encoding="utf-8", errors="replace")
         for name in names
-        if name.startswith(_EXAMPLES) and name.endswith((".py", ".yml"))
+        if name.startswith(_EXAMPLES) and name.endswith(".py")
     }
     found = {name for name, text in texts.items() if any(one in text for one in gone)}
     while more := {
         name
         for name, text in texts.items()
-        if name not in found and _imports(text) & {_module(one) for one in found}
+        if name not in found
+        if _imports(text) & {_module(one) for one in found} or _conftest(name) in found
     }:
         found |= more
     return found
+
+
+def _conftest(name: str) -> str:
+    """The file whose fixtures the tests of a folder may use."""
+    return f"{name.rpartition('/')[0]}/conftest.py"
 
 
 def _module(name: str) -> str:

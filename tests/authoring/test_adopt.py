@@ -211,7 +211,7 @@ def read_only(cells):
     [
         (tagged, "cannot hold: tags"),
         (with_a_picture, "attachment"),
-        (without_the_badge, "put them back"),
+        (without_the_badge, "restore them"),
         (with_a_misnamed_test, r'99_tiny.py:17: "cell/8f3a" should read "tiny/'),
         (read_only, "read-only"),
         (replaced(5, "END HIDDEN", "END"), "bring the edit over by hand"),

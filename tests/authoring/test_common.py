@@ -11,6 +11,7 @@ from autograder.authoring.specification import Edit
 from autograder.course import units
 
 
+@pytest.mark.whole_course
 def test_every_row_is_used_in_several_exercises():
     said = Counter(
         (mutant.name, (mutant.says, mutant.asks))

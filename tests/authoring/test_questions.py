@@ -66,7 +66,7 @@ def _parts(result) -> list:
 
 
 def _sums(value: torch.Tensor, dim: int) -> bool:
-    return bool(((value.sum(dim) - 1).abs() < 1e-3).all())
+    return value.dim() >= -dim and bool(((value.sum(dim) - 1).abs() < 1e-3).all())
 
 
 # A statement on a named part as this test reads it, by what it says.

@@ -97,7 +97,7 @@ def test_a_drawing_that_lets_a_mistake_pass_is_drawn_again(
 
 def test_if_none_convinces_nothing_is_changed(folder, verdicts, two_exercises):
     verdicts += [[BLIND]] * term.TRIES
-    with pytest.raises(CourseError, match=r"scores: wrong x gets full points, with"):
+    with pytest.raises(CourseError, match=r"scores: wrong x gets full points, in"):
         term.renew([find_unit("attention")])
     assert not list(folder.iterdir())
 

@@ -56,7 +56,7 @@ def test_a_check_adds_one_and_the_summary_carries_them(tmp_path, monkeypatch, re
     monkeypatch.setattr("autograder.checks.summary.contents_of", lambda unit: here)
     monkeypatch.setattr(progress, "folder", lambda: tmp_path)
     check = Check()
-    check("attention/scores", lambda q, k: k @ q.mT)
+    check("attention/scores", lambda q, k: k @ q.mT / q.size(-1) ** 0.5)
     assert (tmp_path / ATTEMPTS).exists() == recorded
     told = check.summary()._repr_mimebundle_()
     if not recorded:

@@ -1,11 +1,14 @@
 """All units in one picture."""
 
+import pytest
+
 from autograder.checks.check import Check
 from autograder.checks.contents import units
 from autograder.checks.words import LEFT_OUT
 from autograder.solutions import attention
 
 
+@pytest.mark.whole_course
 def test_each_unit_has_a_row_with_a_field_for_each_exercise(capsys):
     check = Check()
     check("attention/scores", attention.dot_product_scores)

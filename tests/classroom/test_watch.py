@@ -130,7 +130,7 @@ def test_a_clock_that_was_wrong_holds_nobody(watched, tmp_path, now):
 def test_there_is_one_watch_of_an_assignment(tmp_path):
     with (
         watch.alone(tmp_path, UNIT),
-        pytest.raises(CourseError, match="watched already"),
+        pytest.raises(CourseError, match="already watched"),
         watch.alone(tmp_path, UNIT),
     ):
         pass
@@ -291,7 +291,7 @@ def test_its_options_are_said(capsys):
 @pytest.mark.parametrize("asked", ["--every=-1", "--every=nan", "--per-hour=0"])
 def test_a_pace_that_cannot_be_is_refused_in_a_line(tmp_path, capsys, asked):
     assert cli.main(["watch", "02", f"--course={tmp_path}", asked]) == 1
-    assert "--per-hour is 1 or more" in capsys.readouterr().err
+    assert "--per-hour must be at least 1" in capsys.readouterr().err
 
 
 def test_what_cannot_be_collected_holds_nobody_who_is_there(watched, world, tmp_path):

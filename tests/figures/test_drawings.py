@@ -27,12 +27,14 @@ def test_a_drawing_is_told_in_words_and_is_small(path):
     assert path.stat().st_size < 60_000
 
 
+@pytest.mark.whole_course
 @by_name
 def test_a_drawing_is_used_once(path):
     uses = sum(text.count(f'drawing("{path.stem}", ') for text in TEXTS)
     assert uses == 1
 
 
+@pytest.mark.whole_course
 def test_what_a_notebook_shows_is_there():
     names = {name for text in TEXTS for name in re.findall(r'drawing\("(\w+)"', text)}
     assert names == {path.stem for path in DRAWN}

@@ -211,7 +211,7 @@ def test_extensions_that_cannot_be_read_are_told_in_a_line(exchange, monkeypatch
     (exchange.root / ".autograder" / "extensions.json").write_text("{")
     exchange.collect()  # to whom nobody's deadline matters
     monkeypatch.setattr(CourseCollect, "_due", lambda self: datetime.datetime.max)
-    with pytest.raises(ExchangeError, match="mend or remove it"):
+    with pytest.raises(ExchangeError, match="repair or remove it"):
         exchange.collect(before_duedate=True)
 
 
@@ -383,5 +383,5 @@ def test_what_was_cut_off_while_it_was_handed_in_replaces_nothing_whole(
             (folder / "timestamp.txt").write_text(stamp)
     exchange.collect()
     assert exchange.text("ada") == "whole" and exchange.text("bob") == "who"
-    assert "ada: the last hand-in was cut off" in exchange.told
+    assert "ada: the last hand-in is incomplete" in exchange.told
     assert "bob: the last" not in exchange.told

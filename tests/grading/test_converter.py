@@ -44,7 +44,7 @@ def test_who_was_being_collected_when_that_was_killed_is_graded(course):
     there = hand_in(course, "ada", good(course))
     aside = there.rename(there.with_name(f".{UNIT}.old"))
     hand_in(course, "bob", good(course))
-    assert f"{there}: put back" in autograde(course)["log"]
+    assert f"{there}: restored" in autograde(course)["log"]
     assert points(course) == {"ada": [2.0, 4.0, None], "bob": [2.0, 4.0, None]}
     there.rename(aside)
     hand_in(course, "ada", good(course, double="def double(x):\n    return x"))
@@ -367,7 +367,7 @@ def test_a_path_that_nbgrader_reads_as_another_is_refused_in_a_line(
     who = {"autograde": ["*"]}
     for method in ("autograde", "generate_assignment", "generate_feedback"):
         told = tiny.run_nbgrader(root, method, UNIT, *who.get(method, ()))
-        assert not told["success"] and f"nbgrader reads {letter} in" in told["log"]
+        assert not told["success"] and f"nbgrader misreads {letter} in" in told["log"]
     with pytest.raises(CourseError, match="rename the folder"):
         find_assignment("01", root)
     assert {path.name for path in tmp_path.iterdir()} == {root.name}

@@ -61,7 +61,7 @@ def test_what_cannot_be_is_said_in_a_line(late, course, capsys):
     (late / ".autograder").mkdir(exist_ok=True)
     (late / ".autograder" / "extensions.json").write_text("{")
     assert extend(late) == 1
-    assert "mend or remove it" in capsys.readouterr().err
+    assert "repair or remove it" in capsys.readouterr().err
 
 
 def test_one_granted_in_the_gradebook_itself_stays(late):

@@ -65,7 +65,7 @@ def test_a_broken_notebook_beside_a_good_one_does_no_harm():
         ({}, "there is no notebook"),
         ({"notes.txt": File(b"hello")}, "there is no notebook"),
         ({"b.ipynb": File(other_unit())}, "no notebook of this unit"),
-        ({NAME: File(b"{broken")}, "cut off"),
+        ({NAME: File(b"{broken")}, "incomplete"),
     ],
 )
 def test_without_a_notebook_of_the_unit_there_is_a_plain_reason(files, reason):
