@@ -8,18 +8,18 @@
 # - what happens between two attention layers: the position-wise feed-forward network;
 # - how *add & norm* holds a deep network together, and where the norm should go;
 # - to build the encoder layer, the decoder layer, the stack and the full model;
-# - what a layer costs in operations and memory, and when attention becomes the larger
-#   part;
+# - what a layer costs in operations and memory, and from which length attention
+#   dominates;
 # - to load your weights into PyTorch's own `nn.Transformer` and get equal outputs;
 # - the three families (encoder-only, decoder-only, encoder-decoder), and to train each
 #   of them in a few hundred steps;
-# - to look inside, at the attention weights of every layer;
+# - to look inside a model, at the attention weights of every layer;
 # - to write the test that a published decoder with three bugs should have had.
 #
 # *About 6 hours · short path about 2½: exercises 4.1, 4.2, 4.3, 4.4, 4.5, 4.6, 4.7*
 #
 # *16 exercises and one question in words · 100 points.* The short path carries the
-# story: read the rest, and come back to it.
+# story: read the rest now, and solve it later.
 #
 # **Recap.** Unit 1 gave you `InputLayer`: scaled embeddings plus positions. Unit 2
 # added `padding_mask`, `causal_mask` and `combine_masks`. In unit 3 you built
@@ -69,9 +69,9 @@ torch.set_printoptions(precision=3, sci_mode=False)
 
 
 # %% [markdown]
-# One helper comes first, the *data-flow probe*: change one input, and see which outputs
-# change. It pushes every feature of a position by a different amount. Section 2 shows
-# why a push that is the same everywhere would be a poor choice.
+# First, a helper, the *data-flow probe*: it changes one input position and reports
+# which outputs change. It adds a different amount to each feature; section 2 shows why
+# the same amount would be a poor choice.
 
 
 # %%
@@ -102,10 +102,10 @@ def who_moves(function: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
 # position ends up with nearly the same vector: the cosine similarity between any two
 # outputs is 1.00. Each layer averages, and an average of averages loses what was
 # special about a word (Dong et al. 2021). Attention *moves* information between
-# positions. Something else has to work on it.
+# positions. Something else has to process it.
 #
 # That is the job of the second half of each layer, a small network that is applied to
-# **each position alone**, with the same weights everywhere:
+# **each position separately**, with the same weights everywhere:
 #
 # $$\operatorname{FFN}(x) = \max(0,\; x W_1 + b_1)\, W_2 + b_2$$
 #
@@ -132,7 +132,7 @@ print(f"feed-forward:         {in_feed_forward:>9,}")
 # The feed-forward network, with two thirds of the total. Geva et al. (2021) describe it
 # as a memory. In $x W_1$, each *column* of $W_1$ recognises a pattern, and its product
 # with $x$ says how well the pattern fits. The *row* of $W_2$ with the same index says
-# what to add if it does. (Do not conclude that attention can only average. With the
+# what is added if it does. (Do not conclude that attention can only average. With the
 # residual connections of section 2, even a model without feed-forward networks can copy
 # and complete patterns: Elhage et al. 2021.)
 #
@@ -158,8 +158,8 @@ print(f"feed-forward:         {in_feed_forward:>9,}")
 # </details>
 # <details><summary>Hint 1: a question</summary>
 #
-# `nn.Linear` acts on the last dimension and leaves all others alone. So what do you
-# have to do so that each position is processed by itself?
+# `nn.Linear` acts on the last dimension and leaves all others alone. What do you need
+# to add so that each position is processed on its own?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
@@ -227,9 +227,9 @@ check("encoder_decoder/feed_forward", FeedForward)
 # ## 2. Add & norm: what holds it together
 #
 # A layer has two *sublayers*: attention and feed-forward. In a stack of eight layers,
-# sixteen such functions would follow one another, each replacing what the one before
-# has computed, and the gradient would have to pass through all of them. Such a network
-# is hard to train. So each sublayer is wrapped in three small things.
+# sixteen such functions would follow one another, each replacing what the previous one
+# computed, and the gradient would have to pass through all of them. Such a network is
+# hard to train. So each sublayer is wrapped in three simple operations.
 #
 # - **Add.** The input is added to the output of the sublayer, $x + f(x)$, so the
 #   sublayer only has to learn a *correction* (He et al. 2016). The sum that runs
@@ -239,7 +239,7 @@ check("encoder_decoder/feed_forward", FeedForward)
 #   and shifts each feature by learnt parameters. It looks at *one position at a time*
 #   (Ba et al. 2016).
 # - **Dropout.** In training, some components of the sublayer's output are set to zero
-#   *before* it is added (section 5.4 of the paper). The residual stream itself is never
+#   *before* the sum (section 5.4 of the paper). The residual stream itself is never
 #   dropped.
 #
 # The norm can go in two places, and both are in use:
@@ -251,8 +251,8 @@ drawing("norm_placements", "4.2", "An encoder layer, post-norm and pre-norm.")
 # $$\text{post: } \operatorname{norm}(x + \operatorname{drop}(f(x))) \qquad\qquad
 # \text{pre: } x + \operatorname{drop}(f(\operatorname{norm}(x)))$$
 #
-# Follow the residual stream from left to right. In pre-norm it meets nothing but sums.
-# In post-norm it passes through a norm after every sum.
+# Follow the residual stream from left to right. In pre-norm it meets nothing but sums;
+# in post-norm it passes through a norm after every sum.
 #
 # **Predict first.** What does LayerNorm make of `[1, -2, 0.5, 3]` if we first add 1 to
 # every feature? And if we multiply the vector by 10?
@@ -266,15 +266,15 @@ for name, changed in (("as is", vector), ("+ 1", vector + 1), ("* 10", 10 * vect
 # %% [markdown]
 # The same result three times. LayerNorm discards what all features have in common:
 # their mean and their scale. So a probe that adds 1 everywhere sees nothing if the
-# layer starts with a norm, which is why ours pushes each feature by a *different*
-# amount. (Remember this when you write a test in section 10.)
+# layer starts with a norm, which is why ours adds a *different* amount to each feature.
+# (Remember this when you write a test in section 10.)
 #
 # ### Exercise 4.2 - add & norm
 #
 # *time ~10 min · difficulty 2/5 · 6 points*
 #
-# **Task.** Implement both placements according to the formulas above. You are given the
-# sublayer, the norm and the dropout as arguments.
+# **Task.** Implement both placements according to the formulas above. The sublayer, the
+# norm and the dropout are passed in as arguments.
 #
 # **Example.** With `f(x) = 2 * x` and `nn.Identity()` as norm and dropout, both
 # placements return `3 * x`.
@@ -293,7 +293,7 @@ for name, changed in (("as is", vector), ("+ 1", vector + 1), ("* 10", 10 * vect
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
 #
-# Everything has the shape `(B, L, d_model)`; otherwise there would be no sum.
+# Everything has the shape `(B, L, d_model)`; otherwise the sum would fail.
 #
 # </details>
 # <details><summary>Hint 3: pseudocode</summary>
@@ -325,8 +325,8 @@ def add_and_norm(
         sublayer: a function from `(B, L, d_model)` to the same shape.
         norm: a module that normalises each position.
         dropout: a module, applied to what the sublayer returns, before the sum.
-        norm_first: False: post-norm, norm of the sum. True: pre-norm, sublayer of the
-            norm.
+        norm_first: False: post-norm, the sum is normalised. True: pre-norm, the
+            sublayer's input is.
 
     Returns:
         `(B, L, d_model)`
@@ -344,13 +344,13 @@ check("encoder_decoder/add_and_norm", add_and_norm)
 
 # %% [markdown]
 # The two placements are easily confused. In the Annotated Transformer, from which many
-# of us have learnt, the text describes post-norm and the code is pre-norm (a comment
-# admits it: "for code simplicity").
+# learnt, the text describes post-norm, but the code is pre-norm ("for code simplicity",
+# says a comment).
 #
 # ## 3. The encoder
 #
-# BERT is one layer, twelve times. It consists of self-attention and a feed-forward
-# network, each wrapped in add & norm, and you have all the parts:
+# BERT is the same layer twelve times, each time with new weights: self-attention and a
+# feed-forward network, each wrapped in add & norm. You have all the parts:
 #
 # $$x \;\to\; \text{add \& norm}_1(\text{self-attention}) \;\to\;
 # \text{add \& norm}_2(\text{feed-forward}) \;\to$$
@@ -360,7 +360,8 @@ check("encoder_decoder/add_and_norm", add_and_norm)
 # *time ~20 min · difficulty 3/5 · 8 points*
 #
 # **Task.** Assemble the layer from `MultiHeadAttention` (unit 3), your `FeedForward`,
-# two norms and your `add_and_norm`. Return the new vectors only, not the weights.
+# two norms and your `add_and_norm`. Return only the new vectors, not the attention
+# weights.
 #
 # **Example.** `EncoderLayer(12, num_heads=3, d_ff=20)` maps `(2, 5, 12)` to
 # `(2, 5, 12)`.
@@ -384,7 +385,7 @@ check("encoder_decoder/add_and_norm", add_and_norm)
 #
 # ```text
 # x                               (B, L, d_model)
-# attention of it to itself       (B, L, d_model), (B, h, L, L)   the first is needed
+# attention of x to itself        (B, L, d_model), (B, h, L, L)   the first is needed
 # after add & norm 1              (B, L, d_model)
 # after add & norm 2              (B, L, d_model)
 # ```
@@ -466,15 +467,16 @@ check("encoder_decoder/encoder_layer", EncoderLayer)
 # %% [markdown]
 # ### The stack
 #
-# One layer can combine what it sees directly. To combine *what other positions have
-# found out*, stack layers: the output of one is the input of the next, and nothing else
-# changes. Two lines of code, and three classic bugs: layers that PyTorch cannot see,
-# layers that are all the same object, and a mask that only the first layer gets.
+# One layer can only combine what each position sees directly. To combine *what other
+# positions have found out*, stack layers: the output of one is the input of the next,
+# and nothing else changes. Two lines of code, and three classic bugs: layers that
+# PyTorch cannot see, layers that are all the same object, and a mask that only the
+# first layer gets.
 #
 # With pre-norm the residual stream is never normalised, so its vectors grow from layer
-# to layer, and the stack needs **one more norm** at its end. A post-norm stack has just
-# had one. (PyTorch's `nn.Transformer` adds a final norm in both cases; the paper does
-# not.)
+# to layer, and the stack needs **one more norm** at its end. A post-norm stack already
+# ends in one. (PyTorch's `nn.Transformer` adds a final norm in both cases; the paper
+# does not.)
 #
 # ### Exercise 4.4 - the stack
 #
@@ -498,8 +500,8 @@ check("encoder_decoder/encoder_layer", EncoderLayer)
 # </details>
 # <details><summary>Hint 1: a question</summary>
 #
-# How does PyTorch find the parameters of a module that is stored in a plain Python
-# list? Which kind of list does it look into?
+# Does PyTorch find the parameters of modules that are stored in a plain Python list?
+# Which kind of list does it look into?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
@@ -517,7 +519,7 @@ check("encoder_decoder/encoder_layer", EncoderLayer)
 #
 # ```text
 # init:     a list that PyTorch knows, with num_layers fresh layers; remember the norm
-# forward:  for each layer: x becomes what it makes of x and the context
+# forward:  for each layer: x becomes its result for x and the context
 #           if there is a final norm, apply it
 # ```
 #
@@ -530,7 +532,7 @@ class Stack(nn.Module):
 
     Args:
         make_layer: called without arguments, returns a new layer each time.
-        num_layers: how many layers.
+        num_layers: number of layers.
         norm: a module for the end of the stack, or None.
 
     Its modules are named `layers` and, if there is one, `norm`.
@@ -552,8 +554,8 @@ class Stack(nn.Module):
         """Send x `(B, L, d_model)` through all layers.
 
         Args:
-            context: what every layer is given besides x: an encoder layer's mask, or
-                a decoder layer's memory and masks; may be empty.
+            context: further arguments for every layer: an encoder layer's mask, or a
+                decoder layer's memory and masks; may be empty.
         """
         ### BEGIN SOLUTION
         for layer in self.layers:
@@ -601,7 +603,7 @@ class Mirror(nn.Module):
 
 
 def initialise(model: nn.Module) -> nn.Module:
-    """Xavier's uniform values for every matrix; padding's vector stays zero."""
+    """Draw every matrix from Xavier's uniform distribution; padding stays zero."""
     for parameter in model.parameters():
         if parameter.dim() > 1:
             nn.init.xavier_uniform_(parameter)
@@ -615,7 +617,7 @@ def initialise(model: nn.Module) -> nn.Module:
 def train_mirror(
     norm_first: bool, seed: int, steps: int = 120, warmup: int = 1
 ) -> tuple[list, list]:
-    """The losses of all steps, and each layer's gradient norm before the first one."""
+    """The loss of each step, and each layer's gradient norm before the first one."""
     torch.manual_seed(seed)
     model = initialise(Mirror(norm_first))
     optimizer = torch.optim.Adam(model.parameters())
@@ -648,23 +650,24 @@ def before_or_after():
 
 
 # %% [markdown]
-# With the same settings, pre-norm learns and post-norm still guesses. And the
+# With the same settings, pre-norm learns, while post-norm is still guessing. And the
 # gradients? In the last layer, those of post-norm are two to four times as large. In
-# the first layer the difference is smaller, and with other seeds it can go either way.
+# the first layer the difference is smaller, and either can be larger, depending on the
+# seed.
 #
 # Post-norm *can* be trained: with a smaller learning rate, and with a **warm-up**, in
-# which the rate rises from almost zero (over 4,000 steps in the paper). It is not that
-# the first gradients point in a bad direction. Even at random weights, the gradient is
-# a perfectly good direction. But Adam divides each component of the gradient by an
-# estimate of its usual magnitude, and in the first step that component is all it knows.
-# So nearly every parameter moves by the full learning rate: in this model 99 % of them
-# do, although their gradients span more than four orders of magnitude (Liu et al.
-# 2020). Post-norm tolerates this badly (Xiong et al. 2020); with pre-norm the warm-up
-# can often be dropped.
+# which the rate rises from almost zero (over 4,000 steps in the paper). The first
+# gradients are not to blame: even with random weights, they point in a perfectly good
+# direction. But Adam divides each component of the gradient by an estimate of its usual
+# magnitude, and in the first step this component is all it knows. So nearly every
+# parameter moves by the full learning rate: in this model 99 % of them do, although
+# their gradients span more than four orders of magnitude (Liu et al. 2020). Post-norm
+# tolerates this badly (Xiong et al. 2020); with pre-norm the warm-up can often be
+# dropped.
 #
-# **Predict first.** The same post-norm encoder, the same rate of 0.005, 300 steps,
-# twice: once as above, and once with a rate that rises to 0.005 over the first 100
-# steps. Is that enough?
+# **Predict first.** Train the same post-norm encoder twice for 300 steps: once at a
+# rate of 0.005, as above, and once with a rate that rises to 0.005 over the first 100
+# steps. Is this warm-up enough?
 
 
 # %%
@@ -681,18 +684,18 @@ def post_norm_with_warmup():
 
 # %% [markdown]
 # It is. After 300 steps the loss is about 2.3 without warm-up and 1.8 with it, and a
-# second seed gives the same picture, although the rate has been equal in both runs for
-# the last 200 steps. A few overly large early steps left the first model in a region
-# from which it rarely recovers.
+# second seed gives the same picture, although both runs use the same rate for the last
+# 200 steps. A few early steps that were too large left the first model in a region from
+# which it rarely recovers.
 #
-# That is not the end of the story. A well-trained post-norm model is often as good or
-# better. We claim only that pre-norm is *easier to train*.
+# Still, a well-trained post-norm model is often as good or better. We claim only that
+# pre-norm is *easier to train*.
 #
 # *Question in words (4 points).* Follow the residual stream from the input of layer 1
-# to the output of layer 8, once in each placement. Write down what a vector meets on
-# the way if every sublayer returns zero. Then say in three to five sentences: what does
-# the gradient meet on the way back, why does a pre-norm stack need one more norm at its
-# end, and which line of `add_and_norm` would you look at if someone's deep model
+# to the output of layer 8, once for each placement. Write down what a vector meets on
+# the way if every sublayer returns zero. Then answer in three to five sentences: what
+# does the gradient meet on the way back, why does a pre-norm stack need one more norm
+# at its end, and which line of `add_and_norm` would you look at if someone's deep model
 # refused to learn?
 #
 # *What a full answer has: both placements (2), the gradient (1), the final norm (1).*
@@ -702,24 +705,24 @@ def post_norm_with_warmup():
 #
 # ### BEGIN SOLUTION
 # Pre-norm: the vector meets nothing; the output of layer 8 is the input of layer 1.
-# Post-norm: it passes a LayerNorm twice per layer, sixteen in all. (At initialisation,
-# with silent sublayers, these sixteen equal a single one, because normalising a
-# normalised vector changes nothing: whoever notices this has answered well.) Backwards,
-# the gradient reaches layer 1 unchanged along the pre-norm stream, plus what the
-# branches add; with post-norm it is multiplied by sixteen Jacobians of LayerNorm, which
-# rescale it each time. In pre-norm every layer adds something and the sum is never
-# normalised, so its magnitude grows with depth; the norm at the end brings it back
-# before the output layer. I would check whether the norm is applied to the sum or
-# inside the branch.
+# Post-norm: it passes through a LayerNorm twice per layer, sixteen in all. (At
+# initialisation, with silent sublayers, these sixteen equal a single one, because
+# normalising a normalised vector changes nothing; an answer that notices this is a good
+# one.) Backwards, the gradient reaches layer 1 unchanged along the pre-norm stream,
+# plus what the branches add; with post-norm it is multiplied by sixteen Jacobians of
+# LayerNorm, which rescale it each time. In pre-norm every layer adds something and the
+# sum is never normalised, so its magnitude grows with depth; the norm at the end brings
+# it back before the output layer. I would check whether the norm is applied to the sum
+# or inside the branch.
 # ### END SOLUTION
 
 # %% [markdown]
 # ## 4. The decoder
 #
-# The encoder reads a sentence that is there from the beginning. The decoder *writes*
-# one, token after token, and for each token it has two questions: what have I written
-# so far, and what does the source say about it? Its layer therefore has *three*
-# sublayers:
+# The encoder reads a sentence that is complete from the start. The decoder *writes*
+# one, token by token, and for each token it has two questions: what have I written so
+# far, and what does the source say about it? With the feed-forward network, its layer
+# has *three* sublayers:
 
 # %%
 drawing("decoder_layer", "4.5", "The three sublayers of a decoder layer.")
@@ -732,15 +735,15 @@ drawing("decoder_layer", "4.5", "The three sublayers of a decoder layer.")
 # 3. **Feed-forward**, as before.
 #
 # The source is known as a whole, so cross-attention has *no* causal mask, only the
-# padding mask of the source. Two masks, and two sequences of different lengths: there
-# are many ways to mix them up without an error message.
+# padding mask of the source. With two masks and two sequences, there are many ways to
+# mix them up without an error message.
 #
 # ### Exercise 4.5 - the decoder layer
 #
 # *time ~25 min · difficulty 3/5 · 10 points*
 #
-# **Task.** Assemble the layer like that of 4.3, with three sublayers in the order
-# above. `tgt_mask` is for the self-attention and `memory_mask` for the cross-attention.
+# **Task.** Assemble the layer as in 4.3, with three sublayers in the order above.
+# `tgt_mask` is for the self-attention and `memory_mask` for the cross-attention.
 #
 # **Example.** `DecoderLayer(12, 3, 20)` maps `x (2, 5, 12)` and `memory (2, 7, 12)` to
 # `(2, 5, 12)`.
@@ -774,8 +777,8 @@ drawing("decoder_layer", "4.5", "The three sublayers of a decoder layer.")
 # <details><summary>Hint 3: pseudocode</summary>
 #
 # ```text
-# forward:  x = add & norm 1 of: argument attends to itself, with tgt_mask
-#           x = add & norm 2 of: argument attends to the memory, with memory_mask
+# forward:  x = add & norm 1 of: self-attention of the argument, with tgt_mask
+#           x = add & norm 2 of: cross-attention to the memory, with memory_mask
 #           return add & norm 3 of the feed-forward network
 # ```
 #
@@ -851,8 +854,8 @@ check("encoder_decoder/decoder_layer", DecoderLayer)
 
 # %% [markdown]
 # Now look at your layers from outside. **Predict first**, on paper: for an encoder
-# layer whose last word is padding, and for a decoder layer, which outputs change when
-# one input changes? The first of the three pictures surprises many.
+# layer whose last token is padding, and for a decoder layer, which outputs change when
+# one input changes? The first of the three pictures surprises many students.
 
 
 # %%
@@ -876,10 +879,10 @@ def who_moves_whom():
 
 # %% [markdown]
 # The surprise is in the lower right corner of the first picture: padding still changes
-# *itself*. A mask forbids other positions to attend to it, but it does not remove it:
-# its own vector travels along the residual stream, and is ignored at the end. In the
-# decoder, an output depends on its own past (the triangle), and on everything in the
-# memory but padding.
+# *itself*. The mask keeps every position from attending to padding, but it does not
+# remove padding: its vector travels along the residual stream, and is ignored at the
+# end. In the decoder, an output depends on itself and its past (the triangle), and on
+# everything in the memory but padding.
 #
 # ## 5. The Transformer
 #
@@ -895,10 +898,10 @@ def who_moves_whom():
 drawing("whole_model", "4.7", "The whole model, each attention with its mask.")
 
 # %% [markdown]
-# In the masks of the drawing, rows are queries and columns are keys; what is pink is
+# In the masks of the drawing, rows are queries and columns are keys; pink cells are
 # allowed. A padding mask always belongs to the *keys*, so two masks are enough for
 # three attentions. With a wrong mask everything runs and the loss goes down, but the
-# model is wrong, and if source and target have the same length, even the shapes fit.
+# model is wrong. If source and target have the same length, even the shapes fit.
 #
 # ### Exercise 4.6 - two masks for three attentions
 #
@@ -979,15 +982,15 @@ check("encoder_decoder/make_masks", make_masks)
 drawing("wiring", "4.8", "The modules of the Transformer and what they exchange.")
 
 # %% [markdown]
-# `source` and `target` are `InputLayer`s of unit 1: embedding, times
+# `source` and `target` are `InputLayer`s from unit 1: embedding, times
 # $\sqrt{d_\text{model}}$, plus positions, then dropout. `output` is a linear layer that
 # gives each word of the target vocabulary a score, a *logit*. There is no softmax at
 # the end, because the loss, `F.cross_entropy`, applies its own.
 #
 # `encode` and `decode` are separate methods, because a source is read once, while the
 # decoder runs again for every word that it writes. (This is not yet the *key-value
-# cache* that you will hear of. Here every call of `decode` computes the keys and values
-# of the whole prefix again; a cache keeps those of earlier positions.)
+# cache* that you will hear about. Here every call of `decode` recomputes the keys and
+# values of the whole prefix; a cache keeps those of earlier positions.)
 #
 # ### Exercise 4.7 - the Transformer
 #
@@ -1053,9 +1056,9 @@ class Transformer(nn.Module):
     Args:
         src_vocab, tgt_vocab: sizes of the vocabularies.
         d_model, num_heads, d_ff, dropout, norm_first, activation: as in `EncoderLayer`.
-        num_layers: layers of the encoder, and of the decoder.
+        num_layers: number of layers in the encoder, and in the decoder.
         pad_id: the padding token, which is masked as a key.
-        max_len: positions of the sinusoid table.
+        max_len: number of positions in the sinusoid table.
         positions: a module that adds positions to `(B, L, d_model)`; None: sinusoids.
 
     Its modules are named `source`, `target`, `encoder`, `decoder` and `output`.
@@ -1112,7 +1115,7 @@ class Transformer(nn.Module):
 
         Args:
             memory: what `encode(src)` returned, `(B, Ls, d_model)`.
-            src: `(B, Ls)`, only to know where the memory is padding.
+            src: `(B, Ls)`, needed only to know where the memory is padding.
         """
         ### BEGIN SOLUTION
         src_mask, tgt_mask = make_masks(src, tgt, self.pad_id)
@@ -1133,8 +1136,8 @@ check("encoder_decoder/transformer", Transformer)
 
 # %% [markdown]
 # *Every* layer of the decoder attends to the same memory: what the *last* layer of the
-# encoder returned. In many drawings the arrows go from layer to layer, from the first
-# to the first and the last to the last. Those drawings are wrong.
+# encoder returned. Many drawings connect the first layer to the first, the second to
+# the second, and so on. Those drawings are wrong.
 #
 # ## 6. Tied embeddings
 #
@@ -1145,15 +1148,15 @@ check("encoder_decoder/transformer", Transformer)
 # **Predict first.** How many million parameters does the whole model have, and how many
 # of them are in these three tables?
 #
-# All three have one row per token, so one table can serve three times (section 3.4 of
-# the paper; Press and Wolf 2017). "Serve" means *the same* parameter, not a copy, which
+# All three have one row per token, so one table can serve as all three (section 3.4 of
+# the paper; Press and Wolf 2017). That means *the same* parameter, not a copy, which
 # would differ after the first training step.
 #
 # ### Exercise 4.8 - tied embeddings
 #
 # *time ~10 min · difficulty 2/5 · 4 points*
 #
-# **Task.** Make source, target and output of a model use the source's table, and return
+# **Task.** Make a model's source, target and output use the source's table, and return
 # the model.
 #
 # **Example.** After `tie_embeddings(model)`,
@@ -1240,23 +1243,24 @@ def how_large():
 #
 # One row deserves a closer look: that of the padding token. An `nn.Embedding` never
 # trains it, but the output layer does, because a logit for padding is computed at every
-# position. Does it matter that this vector is no longer zero? No: the masks see to it
-# that padding is never attended to, whatever its vector is.
+# position. Does it matter that this vector is no longer zero? No: the masks hide
+# padding from every position, whatever its vector is.
 #
 # ## 7. What does a layer cost?
 #
-# A parameter count does not depend on how long the text is. The work does, and so does
-# the memory that training needs. Count both for one encoder layer and one sequence of
-# length $L$. Multiplying $(m \times k)$ by $(k \times n)$ takes $2mkn$ floating-point
-# operations (FLOPs): $k$ multiplications and $k$ additions per entry.
+# The number of parameters does not depend on the length of the text, but the work does,
+# and so does the memory that training needs. Count both for one encoder layer and one
+# sequence of length $L$. Multiplying $(m \times k)$ by $(k \times n)$ takes $2mkn$
+# floating-point operations (FLOPs): $k$ multiplications and $k$ additions per entry.
 #
-# For the backward pass, training has to keep what was computed on the way. The two
-# largest tensors are the attention weights of all heads, and the hidden vectors of the
-# feed-forward network.
+# For the backward pass, training has to keep intermediate results. The two largest are
+# the attention weights of all heads, and the hidden vectors of the feed-forward
+# network.
 #
 # **Predict first.** Again `d_model = 512`, 8 heads and `d_ff = 2048`. From which length
 # on does attention take more FLOPs than the feed-forward network? And from which length
-# on do its weights need more memory than the hidden vectors: 256, 1,024 or 4,096?
+# on do the attention weights need more memory than the hidden vectors? Choose from 256,
+# 1,024 and 4,096.
 #
 # ### Exercise 4.9 - FLOPs and memory
 #
@@ -1280,8 +1284,8 @@ def how_large():
 # <details><summary>Hint 1: a question</summary>
 #
 # Multi-head attention has six matrix products: four projections, the scores and the
-# weighted sum. Which of them does the number of heads change? Which of them have $L$ in
-# them twice?
+# weighted sum. Does the number of heads change the cost of any of them? In which of
+# them does $L$ appear twice?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
@@ -1345,19 +1349,20 @@ def when_attention_overtakes():
 
 
 # %% [markdown]
-# Memory first: the weights overtake the hidden vectors at $L = d_\text{ff} / h = 256$,
-# and FLOPs only follow at $L = d_\text{ff} - 2\,d_\text{model} = 1024$. Below that
-# length, most of the work is in the feed-forward network, and a faster attention saves
-# little *time*. But from a few hundred tokens on, attention dominates the *memory*,
-# unless the weights are never stored. FlashAttention (Dao et al. 2022) computes exactly
-# the same output block by block without storing them, which is one reason why long
-# contexts became affordable.
+# Memory comes first: the attention weights overtake the hidden vectors at
+# $L = d_\text{ff} / h = 256$, and the FLOPs follow only at
+# $L = d_\text{ff} - 2\,d_\text{model} = 1024$. Below this second length, most of the
+# work is in the feed-forward network, and a faster attention saves little *time*. But
+# from a few hundred tokens on, attention dominates the *memory*, unless the weights are
+# never stored. FlashAttention (Dao et al. 2022) computes exactly the same output block
+# by block without storing them, which is one reason why long contexts became
+# affordable.
 #
 # ## 8. Yours is PyTorch's
 #
 # PyTorch has `nn.TransformerEncoderLayer`, `nn.TransformerDecoderLayer` and
 # `nn.Transformer`. If your modules are correct, there must be weights for which both
-# compute the same outputs. There are: *your own*. Only the names differ.
+# compute the same outputs. Such weights exist: *your own*. Only the names differ.
 #
 # | yours | PyTorch's |
 # |---|---|
@@ -1403,8 +1408,8 @@ def to_pytorch(state: dict[str, Tensor]) -> dict[str, Tensor]:
 
 # %% [markdown]
 # Now the proof: random weights, both placements, ReLU and GELU, causal and padding
-# masks. Two traps are in this cell. PyTorch's masks mean the opposite of ours (unit 2),
-# and its post-norm Transformer has two final norms, which we take out.
+# masks. The cell avoids two traps: PyTorch's masks mean the opposite of ours (unit 2),
+# and its post-norm Transformer has two final norms, which we remove.
 
 
 # %%
@@ -1432,15 +1437,15 @@ def same_as_pytorch():
 
 
 # %% [markdown]
-# Nothing but rounding. From now on you know what is inside `nn.Transformer`, because
-# you could have written it.
+# The gaps are nothing but rounding. Now you know what is inside `nn.Transformer`,
+# because you could have written it.
 #
 # ### Somebody else's weights
 #
-# An equal output proves that two models are the same function. So a file of weights
-# that somebody else has trained for months can run in *your* classes, if you know which
-# of its tensors belongs where. BERT (Devlin et al. 2019) and the many models that
-# descend from it store an encoder layer under these names, for layer 3:
+# Two models with equal outputs for all inputs are the same function. So weights that
+# others trained at great expense can run in *your* classes, if you know which tensor
+# belongs where. BERT (Devlin et al. 2019) and the many models that descend from it
+# store an encoder layer under these names, for layer 3:
 #
 # ```text
 # encoder.layer.3.attention.self.query          encoder.layer.3.intermediate.dense
@@ -1450,8 +1455,8 @@ def same_as_pytorch():
 # encoder.layer.3.attention.output.LayerNorm    each with a .weight and a .bias
 # ```
 #
-# **Predict first.** Some are named after what they *are*, others after where they
-# *come*. Which two of your modules are called `output.dense` and
+# **Predict first.** Some of these names say what a module *is*, others only where it
+# *comes*. Which two of your modules are called `output.dense` and
 # `attention.output.dense`? Both are linear layers at the end of something.
 #
 # ### Exercise 4.10 - BERT's names
@@ -1467,9 +1472,9 @@ def same_as_pytorch():
 #
 # <details><summary>Contract</summary>
 #
-# - BERT is post-norm: each norm follows the sum that its sublayer is added to.
-# - Layer numbers have any number of digits; names have any prefix, such as `bert.`.
-# - What is in no layer (embeddings, pooler) is left out.
+# - BERT is post-norm: each norm follows the residual sum of its sublayer.
+# - Layer numbers may have several digits; names may have any prefix, such as `bert.`.
+# - Tensors that are in no layer (embeddings, pooler) are left out.
 # - Tensors keep their values, shapes and dtypes.
 # - The given mapping is not modified.
 #
@@ -1540,12 +1545,12 @@ check("encoder_decoder/from_bert", from_bert)
 
 # %% [markdown]
 # `attention.output.dense` is the projection that follows the heads, your `w_o`, and
-# `output.dense` is the second layer of the feed-forward network. Nothing in the file
-# says so: the *order of the calls* does, and you know it because you wrote it.
+# `output.dense` is the second layer of the feed-forward network. The file does not say
+# so: only the *order of the calls* does, and you wrote those calls.
 #
 # ## 9. Three families
 #
-# The parts can be used in three ways. What differs is *who may attend to whom*, and
+# The parts can be used in three ways, which differ in *who may attend to whom* and in
 # what the model is asked in training, its **objective**.
 #
 # | family | parts | each position attends to | is asked | known examples |
@@ -1580,7 +1585,7 @@ check("encoder_decoder/from_bert", from_bert)
 # </details>
 # <details><summary>Hint 1: a question</summary>
 #
-# Which of the masks depends on the ids, and which one only on their number?
+# Which of the masks depends on the ids, and which one only on the length?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
@@ -1611,10 +1616,10 @@ class LanguageModel(nn.Module):
     Args:
         vocab: size of the vocabulary.
         d_model, num_heads, d_ff, dropout, norm_first, activation: as in `EncoderLayer`.
-        num_layers: how many layers.
+        num_layers: number of layers.
         causal: whether each position attends only to itself and earlier ones.
         pad_id: the padding token, which is masked as a key.
-        max_len: positions of the sinusoid table.
+        max_len: number of positions in the sinusoid table.
 
     Its modules are named `input`, `encoder` and `output`.
     """
@@ -1666,10 +1671,10 @@ check("encoder_decoder/language_model", LanguageModel)
 # %% [markdown]
 # ### The masks of BERT, of GPT, and of libraries
 #
-# In the libraries that most people use, a tokenizer returns an `attention_mask` with
-# the ids: `(B, L)`, 1 for a real token, 0 for padding. It has no row for the query,
-# since it only says which *keys* are real. The causal part is not in it: a GPT-like
-# model adds it internally, a BERT-like model does not.
+# In the libraries that most people use, a tokenizer returns an `attention_mask` along
+# with the ids: `(B, L)`, 1 for a real token, 0 for padding. It has no dimension for
+# queries, since it only says which *keys* are real. The causal mask is not in it: a
+# GPT-like model adds that internally, a BERT-like model needs none.
 #
 # | used by | form | allowed |
 # |---|---|---|
@@ -1678,9 +1683,9 @@ check("encoder_decoder/language_model", LanguageModel)
 # | `nn.MultiheadAttention`, `nn.Transformer` | boolean | `False` |
 # | additive masks, in many places | floats, added to the scores | 0 (masked: `-inf`) |
 #
-# **Predict first**, on paper: the masks of both families for the ids below, `(L, L)`,
-# made from the same `attention_mask`. (The padding is on the left here, as libraries do
-# it for generation.)
+# **Predict first**, on paper: which `(L, L)` masks do both families make from the
+# `attention_mask` `[0, 0, 1, 1, 1]`? (Padding is on the left, where libraries put it
+# for generation.)
 
 
 # %%
@@ -1701,19 +1706,19 @@ def one_attention_mask_two_families():
 # %% [markdown]
 # In the BERT-like mask, all five rows are alike: every query may attend to the three
 # real tokens. The GPT-like mask adds the triangle, and its first two rows are *empty*:
-# a padding query on the left has nothing but padding before it. That is the row of unit
-# 2 whose softmax is `nan`.
+# a padding query on the left has nothing but padding before it. In unit 2, the softmax
+# of such a row was `nan`.
 #
 # ### Padding on the left
 #
 # Why would anybody pad on the left? Because a GPT writes at the right end. If a batch
 # holds *the cat sat* and *hello*, the next tokens must be appended in the same column,
-# so the padding has to go to the front. Two things then break. The rows of padding
-# queries are empty, and *hello* is no longer at position 0, as it was in training.
+# so the padding has to go to the front. Two things then break: the rows of padding
+# queries are empty, and *hello* is no longer at position 0, where it was in training.
 #
 # The cure is simple. Let every padding position attend to itself, so that no row is
-# empty; no real token attends to it, so its output harms nobody. And count positions
-# from the first real token.
+# empty; no real token attends to padding, so its output does no harm. And count
+# positions from the first real token.
 #
 # ### Exercise 4.12 - left padding
 #
@@ -1730,15 +1735,15 @@ def one_attention_mask_two_families():
 # - A real token attends to the real tokens up to and including itself, and to nothing
 #   else.
 # - The row of a padding token is not empty; what else is in it does not matter.
-# - Real tokens have the positions 0, 1, 2, and so on. Padding has any position from 0
-#   to `L - 1`.
+# - Real tokens have the positions 0, 1, 2, and so on. Padding may have any position
+#   from 0 to `L - 1`.
 # - The mask is boolean, the positions are int64.
 #
 # </details>
 # <details><summary>Hint 1: a question</summary>
 #
 # Which matrix allows every position to attend to itself and to nothing else? How do you
-# combine it with a mask, so that what either allows is allowed?
+# combine it with a mask so that either can allow a key?
 #
 # For the positions: if you count the real tokens from the left, what is the count at
 # the first one?
@@ -1747,7 +1752,7 @@ def one_attention_mask_two_families():
 # <details><summary>Hint 2: the shapes</summary>
 #
 # ```text
-# real             (B, L)       which ids are no padding
+# real             (B, L)       which ids are not padding
 # causal              (L, L)
 # real keys        (B, 1, L)
 # mask             (B, L, L)
@@ -1823,11 +1828,11 @@ def hello_behind_padding():
 
 # %% [markdown]
 # Only the last one does. With the plain mask even the logits of the *real* token are
-# `nan`. In layer 1 only the padding rows are, but in layer 2 they become values, and
-# $0 \cdot \text{nan}$ is `nan`: a weight of zero does not help against it. With your
-# mask and the wrong positions there is no `nan`, just a different answer, which is
-# worse, because nobody notices. Libraries do what you did, or overwrite such rows. In
-# this course we pad on the right, where every row can attend to its first token.
+# `nan`. In layer 1 only the outputs at padding are `nan`, but layer 2 uses them as
+# values, and $0 \cdot \text{nan}$ is `nan`, so a weight of zero does not block them.
+# With your mask and the wrong positions there is no `nan`, just a different answer,
+# which is worse: nobody notices. Libraries do what you did, or overwrite such rows.
+# This course pads on the right, where every row can attend to its first token.
 #
 # ### Family one: fill in what was masked
 #
@@ -1844,8 +1849,9 @@ def hello_behind_padding():
 #
 # *time ~10 min · difficulty 2/5 · 4 points*
 #
-# **Task.** Make inputs and targets: mask what was `chosen`, and ask for exactly these
-# tokens. `chosen` is random and may fall on padding, which is neither masked nor asked.
+# **Task.** Make inputs in which the `chosen` tokens are masked, and targets that ask
+# for exactly these. `chosen` is random and may include padding, which is neither masked
+# nor asked.
 #
 # **Example.** With `ids = [[7, 5, 9, 0]]`, `chosen` at positions 1 and 3, and
 # `mask_id=4`: inputs `[[7, 4, 9, 0]]`, targets `[[-100, 5, -100, -100]]`.
@@ -1906,14 +1912,14 @@ def masked_tokens(
 
 
 # %% check="encoder_decoder/masked_tokens" points=4
-# Checks both tensors, with several special ids, and the arguments afterwards.
+# Checks both tensors, with several special ids, and that the arguments are unchanged.
 check("encoder_decoder/masked_tokens", masked_tokens)
 
 # %% [markdown]
 # ### Families two and three: what comes next?
 #
-# The other two families are asked for the *next* token, at all positions at once. The
-# model reads the first `L - 1` tokens, and at each of them it should name the one that
+# The other two families are asked for the *next* token, at all positions. The model
+# reads the first `L - 1` tokens, and at each of them it should name the one that
 # follows:
 #
 # ```text
@@ -1923,8 +1929,9 @@ check("encoder_decoder/masked_tokens", masked_tokens)
 # ```
 #
 # The model reads the *correct* earlier tokens, even where it would have written others.
-# That is called **teacher forcing**, and it makes training parallel. The causal mask
-# keeps it honest: without it, position `i` could read its answer at position `i + 1`.
+# This is called **teacher forcing**; it trains all positions in parallel. The causal
+# mask keeps the model honest: without it, position `i` could read its answer at
+# position `i + 1`.
 #
 # ### Exercise 4.14 - shifted by one
 #
@@ -1992,9 +1999,9 @@ check("encoder_decoder/shifted", shifted)
 # %% [markdown]
 # ### Three training runs
 #
-# The loop is given here; in unit 5 you write your own. It draws a batch, computes the
-# loss where the target is not `-100`, and takes a step. The learning rate rises for 40
-# steps and then falls to zero along a cosine.
+# The training loop is given; in unit 5 you write your own. It draws a batch, computes
+# the loss where the target is not `-100`, and takes a step. The learning rate rises for
+# 40 steps and then falls to zero along a cosine.
 
 # %%
 PAD, BOS, EOS, UNK, MASK = range(5)
@@ -2008,7 +2015,7 @@ def train(
     steps: int,
     rate: float,
 ) -> list[float]:
-    """Train a model on batches of (its inputs, targets); the losses of all steps."""
+    """Train a model on batches of (its inputs, targets) and return all losses."""
     initialise(model).train()
     optimizer = torch.optim.Adam(model.parameters(), rate, betas=(0.9, 0.98))
     schedule = torch.optim.lr_scheduler.LambdaLR(
@@ -2112,27 +2119,27 @@ def two_families():
 
 # %% [markdown]
 # The model that sees both sides fills in almost everything: **at least 98 %**. With a
-# causal mask, the very same model reaches about 54 %. In the second half it knows the
-# mirror image, but in the first half that is in the future, so it can only guess one
-# letter in twelve. The decoder-only model has a different objective. It guesses the
-# first five letters, since they are random, and then names **at least 98 %** of the
-# rest. It has found the rule, and it counts to ten for the EOS.
+# causal mask, the same architecture reaches about 54 %. In the second half it knows the
+# mirror image, but in the first half that image is in the future, and a guess is right
+# once in twelve. The decoder-only model has a different objective. It guesses the first
+# five letters, since they are random, and then names **at least 98 %** of the rest. It
+# has found the rule, and counts to ten to place the EOS.
 #
 # ### What does it look at?
 #
-# The attention weights would tell, but our layers return vectors only. PyTorch lets us
-# listen in without changing the model. A **forward hook** is a function that a module
-# calls each time its `forward` has finished:
+# The attention weights would tell us, but our layers return vectors only. PyTorch lets
+# us listen in without changing the model. A **forward hook** is a function that a
+# module calls each time its `forward` has finished:
 #
 # ```python
 # hook = module.register_forward_hook(function)  # calls function(module, given, result)
 # hook.remove()  # from now on, the function is no longer called
 # ```
 #
-# `given` is the tuple of arguments of the call, and `result` is what it returned. If
-# the function returns anything but `None`, that *replaces* the result. This is how to
-# look into a model that somebody else has written: its weights, vectors or gradients,
-# at any point, without touching its code.
+# `given` is the tuple of the call's arguments, and `result` is what the module
+# returned. If the hook returns anything but `None`, its value *replaces* the result.
+# With hooks you can look into a model that somebody else wrote, at its weights, vectors
+# or gradients, without touching its code.
 #
 # ### Exercise 4.15 - the weights of all layers
 #
@@ -2153,8 +2160,8 @@ def two_families():
 # </details>
 # <details><summary>Hint 1: a question</summary>
 #
-# All attention modules may call the same function. How does it know which of them has
-# called?
+# All attention modules may call the same function. How does it know which module called
+# it?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
@@ -2173,7 +2180,7 @@ def two_families():
 # register it as a hook of each attention, and remember the hooks
 # call the model
 # remove the hooks
-# return what was kept, attention by attention
+# return the kept weights, in the order of the list
 # ```
 #
 # </details>
@@ -2187,12 +2194,12 @@ def attention_weights(
 
     Args:
         model: called once, with the inputs; left unchanged.
-        attentions: parts of the model; each returns the pair (output, weights).
+        attentions: modules of the model; each returns the pair (output, weights).
         inputs: what the model is called with.
 
     Returns:
-        The weights `(B, h, Lq, Lk)` of each of the attentions, in the order in which
-        these are given, detached.
+        The weights `(B, h, Lq, Lk)` of each module, in the order of `attentions`,
+        detached.
     """
     ### BEGIN SOLUTION
     kept = {}
@@ -2209,7 +2216,7 @@ def attention_weights(
 
 
 # %% check="encoder_decoder/attention_weights" points=4
-# Uses a model of its own; checks the weights, and the model afterwards.
+# Uses a model of its own; checks the weights, and that the model is unchanged.
 check("encoder_decoder/attention_weights", attention_weights)
 
 # %% [markdown]
@@ -2236,10 +2243,10 @@ def where_the_reader_looks():
 # mirror image, although nobody told it to. What the other heads contribute is less
 # clear, as is often the case.
 #
-# Now the third family. We translate a tiny language into Spanish. Sentences are one to
-# three phrases, and a phrase is a noun, often with an adjective. English says *red
-# cat*, Spanish says *gato rojo*: the two words change places. The model has never seen
-# the test sentences.
+# Now the third family. We translate a tiny part of English into Spanish. A sentence is
+# one to three phrases, each a noun, often with an adjective. English says *red cat*,
+# Spanish says *gato rojo*: the two words change places. The model never sees the test
+# sentences in training.
 
 # %% folded=true
 # @title The two languages, and how a model is trained to translate
@@ -2268,7 +2275,7 @@ def sentence_pair() -> tuple[list[int], list[int]]:
 
 
 def sentence_pairs(count: int, held_out: bool) -> tuple[Tensor, Tensor]:
-    """Different sentences `(count, 6)` and translations `(count, 8)`, padded.
+    """Distinct sentences `(count, 6)` and translations `(count, 8)`, padded.
 
     Whether a sentence is held out for the test is a property of the sentence, so that
     no sentence can be in both sets.
@@ -2286,7 +2293,7 @@ def sentence_pairs(count: int, held_out: bool) -> tuple[Tensor, Tensor]:
 
 
 def translations(src: Tensor, tgt: Tensor) -> Iterator[tuple]:
-    """Random batches of 64 for teacher forcing, each length as often as the others."""
+    """Random batches of 64 for teacher forcing, with all lengths equally frequent."""
     lengths = (src != PAD).sum(1)  # (count,)
     chance = 1 / lengths.bincount()[lengths]  # (count,)
     while True:
@@ -2305,7 +2312,7 @@ def train_encoder_decoder(seed: int) -> tuple[nn.Module, list]:
 
 @torch.no_grad()
 def translate(model: nn.Module, src: Tensor, length: int = 8) -> Tensor:
-    """The most probable word, `length` times over; unit 5 knows when to stop."""
+    """Append the most probable word up to `length`; unit 5 knows when to stop."""
     memory, written = model.encode(src), torch.full((len(src), 1), BOS)
     for _ in range(length - 1):
         best = model.decode(written, memory, src)[:, -1:].argmax(-1)  # (B, 1)
@@ -2365,15 +2372,15 @@ def where_the_translator_looks():
 # Look for the little crosses: at each of them, two words are swapped.
 #
 # One line of `translations` is worth a second look. Of 8,000 *different* sentences only
-# 7 consist of a single word, since there are only 8 nouns. If all sentences were drawn
-# equally often, the model would see one of the seven in every 18th batch, and it would
-# get `tree` wrong. So each *length* is drawn equally often. What is rare in the data is
-# learnt badly: look for what is rare in yours.
+# 7 consist of a single word, since one of the 8 nouns is held out. If all sentences
+# were drawn equally often, only every 18th batch would contain one of the seven, and
+# the model would get `tree` wrong. So each *length* is drawn equally often. What is
+# rare in the data is learnt badly: look for what is rare in yours.
 #
 # ## 10. Bug clinic: write the test
 #
 # This decoder layer is modelled on one that was published as teaching material. It
-# runs, and it trains. It has three bugs. **Find them before you read on.**
+# runs, it trains, and it has three bugs. **Find them before you read on.**
 
 
 # %%
@@ -2425,14 +2432,14 @@ def does_it_run():
 # 1. **A tensor is unpacked as if it were a pair.** `seen, _ = ...` splits along the
 #    first dimension, which is the batch. With a batch of 2 this *works*: `seen` is the
 #    attention output of sentence 0, and it is added to both sentences. Any other batch
-#    crashes. The author must have tried a batch of 2.
+#    size crashes, so the author must have tried 2.
 # 2. **There is no causal mask.** Each position attends to the future.
-# 3. **There are two cross-attentions.** It is a different architecture, with more
+# 3. **There are two cross-attentions.** This is a different architecture, with more
 #    parameters than advertised.
 #
 # The shapes are correct and the loss goes down. What was missing is a test. You will
-# rely on your own layers from unit 5 on, so they deserve one. A correct layer, in
-# contrast, looks like this:
+# rely on your own layers from unit 5 on, so they deserve one. Your test must accept
+# this correct layer:
 
 
 # %%
@@ -2452,8 +2459,8 @@ class WithCausalMask(nn.Module):
 #
 # *time ~60 min · difficulty 4/5 · 8 points*
 #
-# **Task.** Write a test for anybody's decoder layer, in eval mode and called as
-# `layer(x, memory)`. Return quietly if it keeps the five rules in the contract; raise
+# **Task.** Write a test for any decoder layer in eval mode, called as
+# `layer(x, memory)`. Return quietly if it follows the five rules in the contract; raise
 # `AssertionError` if it breaks one.
 #
 # **Example.** A `WithCausalMask(DecoderLayer(8, 2, 16))` passes, and a
@@ -2492,13 +2499,13 @@ class WithCausalMask(nn.Module):
 # ```
 #
 # Parameters: one attention has `4 * (d_model * d_model + d_model)`, one norm has
-# `2 * d_model`. You have counted the feed-forward network in section 1.
+# `2 * d_model`. You counted the feed-forward network in section 1.
 #
 # </details>
 # <details><summary>Hint 3: pseudocode</summary>
 #
 # ```text
-# assert that the number of parameters is as counted
+# assert that the number of parameters is as expected
 # for each batch size 1, 2, 3, with lengths of its own:
 #     random x and memory; before = the layer's output; assert its shape
 #     for each sequence b and each target position j:
@@ -2512,7 +2519,7 @@ class WithCausalMask(nn.Module):
 
 # %% exercise="encoder_decoder/bug_clinic"
 def assert_decoder_layer(layer: nn.Module, d_model: int, d_ff: int) -> None:
-    """Pass quietly if a decoder layer keeps the five rules above.
+    """Return quietly if a decoder layer follows the five rules above.
 
     Args:
         layer: called as `layer(x, memory)`, with x `(B, Lt, d_model)` and memory
@@ -2521,7 +2528,7 @@ def assert_decoder_layer(layer: nn.Module, d_model: int, d_ff: int) -> None:
         d_ff: size of the hidden layer of its feed-forward network.
 
     Raises:
-        AssertionError: it breaks a rule.
+        AssertionError: the layer breaks a rule.
     """
     ### BEGIN SOLUTION
     push = torch.linspace(-1, 1, d_model)  # uneven: a norm cannot remove it
@@ -2612,13 +2619,14 @@ def your_test_at_work():
 #
 # ## 11. Finale: a published model in your code
 #
-# MiniLM (Wang et al. 2020; fine-tuned on a billion pairs of sentences by the authors of
-# Sentence-BERT, Reimers and Gurevych 2019) is an encoder with BERT's architecture: 6
+# MiniLM (Wang et al. 2020; fine-tuned on a billion pairs of sentences for the library
+# of Sentence-BERT, Reimers and Gurevych 2019) is an encoder with BERT's architecture: 6
 # layers, `d_model` 384, 12 heads, `d_ff` 1536, GELU, post-norm. Everything but its
 # input layer is yours: `Stack`, `EncoderLayer`, and the attention of unit 3.
 #
-# The first cell looks for its file. If it is not here, the cell says in one line how to
-# get it (91 MB, Apache-2.0), and the text says what you would see. Nothing is graded.
+# The first cell looks for its file. If the file is missing, the cell says in one line
+# how to get it (91 MB, Apache-2.0), and the text says what you would see. Nothing here
+# is graded.
 
 
 # %%
@@ -2627,7 +2635,7 @@ class SentenceEncoder(nn.Module):
 
     Args:
         published: tensors by BERT's names.
-        num_heads: of each layer; all other sizes follow from the tensors.
+        num_heads: heads per layer; all other sizes follow from the tensors.
     """
 
     def __init__(self, published: Mapping[str, Tensor], num_heads: int = 12):
@@ -2657,7 +2665,7 @@ class SentenceEncoder(nn.Module):
 
 
 def sentence_vector(reader: nn.Module, ids: list[int]) -> Tensor:
-    """The mean over all positions, of length 1: `(d_model,)`."""
+    """The mean over all positions, normalised to length 1: `(d_model,)`."""
     with torch.no_grad():
         return F.normalize(reader(torch.tensor([ids]))[0].mean(0), dim=0)
 
@@ -2668,7 +2676,7 @@ minilm = None  # stays None where it is not installed
 @demo
 def a_published_model_in_your_encoder():
     global minilm, sentences_reader
-    from_bert({})  # unsolved, it waits before it looks for 91 MB
+    from_bert({})  # while unsolved, stops here, before it looks for 91 MB
     minilm = available("minilm")
     if minilm is not None:
         sentences_reader = SentenceEncoder(minilm.weights).eval()
@@ -2678,8 +2686,8 @@ def a_published_model_in_your_encoder():
 
 # %% [markdown]
 # **Predict first.** Which of the sentences below is nearest to *"a feline rests"*, with
-# which it shares no word except "a"? Change the sentences and the questions, and run
-# the cell again.
+# which it shares no word except "a"? Afterwards, change the sentences and the
+# questions, and run the cell again.
 
 # %%
 SENTENCES = [
@@ -2709,12 +2717,12 @@ def search_by_meaning():
 # *"a feline rests"* finds the kitten (0.44) before the cat (0.31), *"my login does not
 # work"* finds the password (0.55; the next best has 0.06), and *"shares lost value"*
 # the stock markets (0.45; 0.09). A search engine that counts words would have had
-# almost nothing to go by. The whole search is one matrix product of the vectors that
-# your encoder made.
+# almost nothing to go by. The whole search is one matrix-vector product, and your
+# encoder made both the matrix and the vector.
 #
-# **Predict first.** Your `attention_weights` can read all of its 72 heads. On "The cat
-# didn't climb the tree because it was too scared.", is there a head that always attends
-# to the *previous* token? And one in which "it" attends to "cat"?
+# **Predict first.** Your `attention_weights` can read all 72 heads of MiniLM. In "The
+# cat didn't climb the tree because it was too scared.", is there a head that always
+# attends to the *previous* token? And one in which "it" attends to "cat"?
 
 
 # %%
@@ -2744,17 +2752,17 @@ def heads_of_a_published_model():
 # %% [markdown]
 # There is one of each. Head 2 of layer 0 attends to the previous token with weight
 # **0.9999**, and in head 11 of layer 5, "it" attends to "cat" with 0.62. In a famous
-# picture (Uszkoreit 2017), "it" in "The animal didn't cross the street because it was
-# too tired" moves from "animal" to "street" when "tired" becomes "wide". Here nothing
-# moves: with "tall", the same head still attends to "cat", with 0.62. A small model
-# does not resolve every pronoun, and a large weight says where a layer looked, not what
-# it understood.
+# picture (Uszkoreit 2017), the attention of "it" in "The animal didn't cross the street
+# because it was too tired" moves from "animal" to "street" when "tired" becomes "wide".
+# Here nothing moves: with "tall", the same head still attends to "cat", with 0.62. A
+# small model does not resolve every pronoun, and a large weight says where a layer
+# looked, not what it understood.
 #
 # In unit 3, a head of your own learnt to find the previous position in a few hundred
 # steps, because it was trained for exactly that. MiniLM's head was never asked to;
-# finding it turned out to be useful. **Predict first:** which of the two will be the
-# cleaner one? (The maps of MiniLM ship with the course, so this runs without the
-# download.)
+# finding it turned out to be useful. **Predict first:** which of the two puts more
+# weight on the previous position? (The maps of MiniLM ship with the course, so this
+# runs without the download.)
 
 
 # %% folded=true
@@ -2788,11 +2796,12 @@ def two_previous_token_heads():
 
 
 # %% [markdown]
-# MiniLM's: its weight is practically 1, against about 0.97 for yours. One was trained
-# for 400 steps on random vectors, the other on a large amount of text, and both have
-# learnt to match each position with the one before it. They differ in the first row,
-# which has no predecessor. There yours attends to the last position, because its
-# targets were made with `roll`, which wraps around, and MiniLM's attends to itself.
+# MiniLM's head does: its weight is practically 1, against about 0.97 for yours. Yours
+# was trained for 400 steps on random vectors, MiniLM's on a large amount of text, and
+# both have learnt to match each position with the one before it. They differ in the
+# first row, since the first position has no predecessor. There yours attends to the
+# last position, because its targets were made with `roll`, which wraps around, and
+# MiniLM's attends to itself.
 #
 # ## What you built
 #
@@ -2804,7 +2813,7 @@ def two_previous_token_heads():
 # - `layer_cost`, which says when attention overtakes the feed-forward network;
 # - `LanguageModel`, which is BERT's skeleton or GPT's, depending on one argument, and
 #   `left_padding` for its batches;
-# - the objectives of three families, each trained in a few hundred steps;
+# - models of three families, each trained on its own objective in a few hundred steps;
 # - `attention_weights`, which listens to all layers of a model without changing it;
 # - a test that a published layer does not pass;
 # - `from_bert`: a published encoder runs in your classes, and searches by meaning.
