@@ -10,7 +10,7 @@ from autograder.authoring.variants import clean
 
 
 def test(*blocks: str) -> str:
-    """A test of the given lines, which see x, memory, and what moves what."""
+    """A test made of the given lines, which may use x, memory, moves and nudged."""
     start = """
         def assert_decoder_layer(layer, d_model, d_ff):
             torch.manual_seed(0)
@@ -67,17 +67,17 @@ BUT_MEMORY = (COUNT, SHAPE, FUTURE, PAST, OTHERS)
 
 
 def _tolerant(source: str) -> str:
-    """A test that lets what should stay move by a hundredth; what should move, does."""
+    """A test that tolerates changes of up to 0.01 where there should be none."""
     source = source.replace("n=3):", "n=3, limit=1e-5):").replace("> 1e-5", "> limit")
     return re.sub(r"not moves\((.*)\)\[", r"not moves(\1, limit=1e-2)[", source)
 
 
 RULES = [
-    # The first one that explains what is wrong is said: those of one rule come first.
-    # What explains a gap is said in this order: a single rule before a whole habit.
+    # Of all mistakes that explain the failures, the first one is reported, so those in a
+    # single rule come before whole habits.
     wrong("no_count",
           "Your test accepts a layer with too many or too few parameters (rule 5).",
-          "How could you notice a second cross-attention from outside?",
+          "How could you notice a second cross-attention from the outside?",
           source(test(SHAPE, FUTURE, PAST, MEMORY, OTHERS))),
     wrong("part_of_the_shape",
           "Your test does not check the whole shape of the output (rule 1).",
@@ -121,7 +121,7 @@ RULES = [
                                     "for p in layer.parameters()) in range(n - n // 50, n + n // 50 + 1)"))),
     wrong("at_most_as_many",
           "Your test accepts layers with too few parameters, even with half of them.",
-          "Rule 5 counts the parameters. Is it `==` or `<=`?",
+          "Rule 5 gives the number of parameters. Do you compare with `==` or with `<=`?",
           source(test(*ALL).replace("for p in layer.parameters()) == n", "for p in layer.parameters()) <= n"))),
     wrong("state_counted",
           "Your test counts buffers as well, so it rejects a correct layer that stores its causal mask.",
@@ -134,7 +134,7 @@ RULES = [
           source(test(*ALL).replace("layer.parameters())", "layer.parameters() if p.requires_grad)").replace("layer.requires_grad_(False)\n",
                                                                                                              "pass\n"))),
     wrong("two_words_only",
-          "Your test uses targets of at most two words, so there is no past beyond the neighbour.",
+          "Your test uses targets of at most two words, so there is no past beyond the previous word.",
           "How many positions back must an output be able to see?",
           source(test(*ALL).replace("5, d_model", "2, d_model").replace("range(5)", "range(2)").replace("range(1, 5)", "range(1, 2)").replace("b, 2)",
                                                                                                                                               "b, 1)"))),
@@ -182,7 +182,7 @@ RULES = [
           source(test(*BUT_MEMORY, "assert moves(x, nudged(memory, 1, slice(None)))[1].all()"))),
     wrong("anything_moves",
           "Your test is satisfied if the memory changes anything: any output, of any sentence.",
-          "Is it `any` or `all`, and which sentences must stay the same?",
+          "Does rule 3 ask for `any` or for `all` outputs, and which sentences must stay the same?",
           source(test(COUNT, SHAPE, FUTURE, PAST, """
                      for n, b in ((2, 0), (2, 1), (3, 0), (3, 1), (3, 2)):
                          assert not moves(nudged(x, b, 2), memory, n)[torch.arange(n) != b].any()
@@ -191,7 +191,7 @@ RULES = [
                      """))),
     wrong("some_memory",
           "Your test is satisfied if the memory changes *some* output.",
-          "Is it `any` or `all`?",
+          "Does rule 3 ask for `any` or for `all` outputs?",
           source(test(*BUT_MEMORY, """
                      for j in range(4):
                          assert moves(x, nudged(memory, 1, j)).any()
@@ -214,7 +214,7 @@ RULES = [
           source(test(*ALL).replace("for b in range(3):", "for b in range(2, 3):").replace("((2, 0), (2, 1), (3, 0), (3, 1), (3, 2))", "((2, 1), (3, 2))").replace(", 1, j)", ", 2, j)").replace("[1, j:]", "[2, j:]").replace("j))[1]",
                                                                                                                                                                                                                                "j))[2]"))),
     wrong("no_others",
-          "Your test does not check whether sentences leave each other alone (rule 4).",
+          "Your test does not check whether sentences are independent of each other (rule 4).",
           "You change sentence 1. What should happen to sentences 0 and 2?",
           source(test(COUNT, SHAPE, FUTURE, PAST, MEMORY))),
     wrong("no_past",
@@ -227,6 +227,6 @@ RULES = [
           source(test(COUNT, SHAPE, PAST, MEMORY, OTHERS))),
     wrong("no_memory_rule",
           "Your test does not check whether the outputs depend on the memory (rule 3).",
-          "Which rule does a layer break that never looks at the source?",
+          "Which rule is broken by a layer that never looks at the source?",
           source(test(COUNT, SHAPE, FUTURE, PAST, OTHERS))),
 ]

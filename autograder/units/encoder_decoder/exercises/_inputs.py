@@ -59,9 +59,9 @@ def stack_shapes(
 
 
 def small_weights(draw: Draw, shapes: Shapes) -> Inputs:
-    """Small weights, so that no softmax is so sure that a change moves nothing.
+    """Small weights, so that no softmax saturates and hides a change.
 
-    No weight of a norm is zero, or a feature would not count.
+    No weight of a norm is near zero, or its feature would have no effect.
     """
     made: Inputs = draw.weights(**shapes)
     for name, weight in made.items():
@@ -73,7 +73,7 @@ def small_weights(draw: Draw, shapes: Shapes) -> Inputs:
 
 
 def keep_mask(draw: Draw, batch: int, length: int) -> torch.Tensor:
-    """(B, L): each sentence keeps its first places, each one another number of them."""
+    """(B, L): each sentence keeps its first positions, a different number in each."""
     lengths = length - (torch.arange(batch) + int(draw.ids(0, batch))) % batch
     return torch.arange(length) < lengths.clamp(min=1)[:, None]
 
@@ -81,7 +81,7 @@ def keep_mask(draw: Draw, batch: int, length: int) -> torch.Tensor:
 def mask_of_kind(
     draw: Draw, kind: str, batch: int, lq: int, lk: int, heads: int = 1
 ) -> torch.Tensor:
-    """One of the known kinds, or a drawn one of a shape: ``"B 1 Lq Lk"``."""
+    """A mask of a named kind, or a random one of a shape like ``"B 1 Lq Lk"``."""
     if kind.endswith("Lk"):
         return open_mask(draw, *sizes_of(kind, B=batch, h=heads, Lq=lq, Lk=lk))
     keep = keep_mask(draw, batch, lk)
@@ -100,12 +100,12 @@ MASKS_OF_A_LAYER = (
     *("1 1 Lq Lk", "1 h 1 Lk", "1 h Lq Lk", "B 1 1 Lk", "B h 1 Lk", "B h Lq Lk"),
 )
 
-# A rate of dropout at which nothing is left: who divides by 1 - rate by hand may do so.
+# A dropout rate at which nothing is left, but 1 - rate may still be divided by.
 EVERYTHING = 1 - 2**-40
 
 
 def rate_of(rate: float | None) -> Inputs:
-    """The input of a rate of dropout, if one is given."""
+    """A dropout rate as an input, if one is given."""
     return {} if rate is None else {"rate": torch.tensor(rate, dtype=torch.float64)}
 
 
@@ -140,7 +140,7 @@ def layer_inputs(
 
 
 def biases_only(inputs: Maker) -> Maker:
-    """Branches that add their last biases, each of them to features of its own."""
+    """Branches that add only their last biases, each to features of its own."""
 
     def made(draw: Draw) -> Inputs:
         found = inputs(draw) | {"chance": "what the branches add"}
@@ -182,7 +182,7 @@ def stack_inputs(
 def token_ids(
     draw: Draw, batch: int, length: int, vocab: int, pad_id: int, padded: bool = True
 ) -> torch.Tensor:
-    """Ids of sentences, if ``padded`` with different numbers of padding at the end."""
+    """Ids of sentences; if ``padded``, with padding of different lengths at the end."""
     real = (pad_id + draw.ids(1, vocab, batch, length)) % vocab  # anything but pad_id
     return torch.where(keep_mask(draw, batch, length), real, pad_id) if padded else real
 
@@ -190,9 +190,9 @@ def token_ids(
 def scattered_ids(
     draw: Draw, batch: int, length: int, vocab: int, pad_id: int, first: bool
 ) -> torch.Tensor:
-    """Ids with padding in any place, ``first``: but not in the first one."""
+    """Ids with padding at any position; if ``first``, at any but the first."""
     real = (pad_id + draw.ids(1, vocab, batch, length)) % vocab
-    # Every third place, from a drawn one on, so that no mask is known beforehand.
+    # Every third position, from a random one on, so that no mask is known beforehand.
     keep = (draw.ids(0, 3, batch, 1) + torch.arange(length)) % 3 != 0  # (B, L)
     keep[:, 0] |= first
     return torch.where(keep, real, pad_id)

@@ -37,7 +37,7 @@ BRANCH, RATE = ("self.dropout", "nn.Identity()"), ("dropout", "0.0")
 def without_dropout(
     name: str, where: str, line: str, place: tuple[str, str] = BRANCH
 ) -> list[Mutant]:
-    """Two mutants of each layer: ``{}`` in its line is where dropout stands."""
+    """Two mutants of each layer; ``{}`` in ``line`` marks where dropout is applied."""
     given, nothing = place
     flag = "self.norm_first" if place == BRANCH else "norm_first"
     in_post = f"{given} if {flag} else {nothing}"

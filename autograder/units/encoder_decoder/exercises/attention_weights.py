@@ -1,4 +1,4 @@
-"""Attention weights of a model, heard by hooks."""
+"""Attention weights of a model, recorded by hooks."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ def _model(
     batch: int, heads: int, length: int, size: int, count: int, asked: tuple[int, ...],
     memory: int = 0, look: str = "weights", shift: bool = False,
 ) -> Maker:  # fmt: skip
-    """A model with ``count`` attentions; ``asked``: the numbers of those to listen to.
+    """A model with ``count`` attentions; ``asked``: the indices of those to record.
 
-    Every other attention looks at a memory of that length, if there is one.
+    If there is a memory (of that length), every second attention attends to it.
     """
 
     def inputs(draw: Draw) -> Inputs:
@@ -55,7 +55,7 @@ CASES = [
 MISTAKES = [
     wrong("outputs",
           "You kept the *outputs* of the attention modules, not their weights.",
-          "An attention returns a pair. Which of the two comes first?",
+          "An attention returns a pair. Which comes first: the output or the weights?",
           edit("result[1]", "result[0]")),
     wrong("given_kept",
           "You kept the *inputs* of the attention modules, not their weights.",
@@ -78,8 +78,8 @@ MISTAKES = [
           "Which hooks are yours, and what did `register_forward_hook` return for each of them?",
           edit("hook.remove()", "[each._forward_hooks.clear() for each in attentions]")),
     wrong("hooks_stay",
-          "What you attached to the modules is still there, and records weights whenever the model is used.",
-          "How do you remove what you have attached?",
+          "Something that you attached to the modules is still there, and records weights whenever the model is used.",
+          "How do you remove what you attached?",
           edit("hook.remove()", "pass"),
           edit("in hooks:", "in hooks[:-1]:", name="one_hook_stays"),
           source("""
@@ -177,7 +177,7 @@ MISTAKES = [
           edit("model(*inputs)", "model(*inputs[:2])")),
     wrong("nothing_recorded_any_more",
           "After your function returns, PyTorch no longer records gradients anywhere.",
-          "Which way of switching gradients off ends when a block of code ends?",
+          "Which way of switching gradients off ends with a block of code?",
           edit("model(*inputs)", "torch.set_grad_enabled(False); model(*inputs)")),
     wrong("inputs_unopened",
           "The model gets its inputs as a single tuple.",
@@ -213,7 +213,7 @@ MISTAKES = [
           "What if the caller had put one part into evaluation mode?",
           edit("model(*inputs)", "model(*inputs); model.train()")),
     wrong("left_on_the_modules",
-          "The weights are still stored on the attention modules, as attributes: the model is not as you found it.",
+          "The weights are still stored as attributes of the attention modules, so the model has changed.",
           "Where else could your hook store them?",
           edit(_KEEP, f"{_KEEP}; attention.weights = kept[attention]")),
     wrong("mode_for_the_call",
@@ -231,7 +231,7 @@ MISTAKES = [
           edit("model(*inputs)", "model.zero_grad(); model(*inputs)")),
     wrong("weights_of_before",
           "A second call returns the weights of the first one.",
-          "When is the container created in which your hooks store the weights?",
+          "When do you create the container in which your hooks store the weights?",
           source("""
               def attention_weights(model, attentions, *inputs, kept={}):
                   def keep(module, given, result):

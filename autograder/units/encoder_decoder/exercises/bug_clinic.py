@@ -22,10 +22,10 @@ from autograder.units.encoder_decoder.exercises._bug_clinic_rules import (
 
 
 def _patients(other: str, third: str, right: str = "post relu", mask_kept: bool = False, frozen: bool = False) -> Maker:
-    """A right decoder layer and others; sizes and weights vary with the draw.
+    """A correct decoder layer and two faulty ones; sizes and weights are random.
 
-    ``mask_kept``: all of them hold a causal mask, which is no parameter; ``frozen``:
-    their weights take no gradient.
+    ``mask_kept``: each stores a causal mask, which is not a parameter; ``frozen``:
+    their weights require no gradient.
     """
 
     def inputs(draw: Draw) -> Inputs:
@@ -152,11 +152,11 @@ MISTAKES = [
           "Does a missing mask change the number of parameters?",
           source(test(COUNT).replace("(3, 5, d_model), torch.randn(3, 4", "(2, 5, d_model), torch.randn(2, 4"))),
     wrong("only_causal",
-          "Your test checks only the future (rule 2, and not all of it).",
+          "Your test checks only that the future is hidden, which is just one part of rule 2.",
           "Which other rules are there, and which bug breaks which rule?",
           source(test(FUTURE))),
     wrong("only_memory",
-          "Your test checks only the memory (rule 3).",
+          "Your test checks only how the outputs depend on the memory (rule 3).",
           "Which other rules are there, and which bug breaks which rule?",
           source(test(MEMORY))),
     wrong("only_shape",
@@ -164,7 +164,7 @@ MISTAKES = [
           "Which of the three published bugs changes a shape?",
           source(test(SHAPE))),
     wrong("only_runs",
-          "Your test notices a layer that crashes, and nothing else.",
+          "Your test rejects a layer only if it crashes.",
           "Is there an `assert` that can fail?",
           source(test("layer(x, memory)")),
           source(test("""

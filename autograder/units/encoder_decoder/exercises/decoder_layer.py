@@ -63,7 +63,7 @@ LINE_2 = "x = add_and_norm(x, look_up, self.norm2, self.dropout, self.norm_first
 MISTAKES = [
     # Mistakes with the two masks.
     wrong("no_causal_mask",
-          "The target mask does not reach the self-attention, so each position sees its future.",
+          "The target mask does not reach the self-attention, so each position sees the future.",
           "Which argument of the self-attention is missing?",
           edit("(x, x, x, tgt_mask)", "(x, x, x)")),
     wrong("memory_mask_ignored",
@@ -98,7 +98,7 @@ MISTAKES = [
           edit("(x, x, x, tgt_mask)",
                "(x, x, x, torch.ones(x.size(1), x.size(1), dtype=torch.bool).tril() if tgt_mask is None else tgt_mask)",
                "super().__init__()", "super().__init__()")),
-    # Mistakes in who asks whom, and in the order of the sublayers.
+    # Mistakes in queries, keys and values, and in the order of the sublayers.
     wrong("memory_asks",
           "In cross-attention the queries come from the memory; they should come from the target.",
           "Should there be one output vector per source position, or one per target position?",
@@ -188,7 +188,7 @@ MISTAKES = [
               x = add_and_norm(x, look_up, self.norm2, self.dropout, self.norm_first)
               x = add_and_norm(x, lambda y: self.again(y, memory, memory, memory_mask)[0], self.norm2, self.dropout, self.norm_first)
               """)),
-    # Mistakes in norms, residuals, dropout and what a branch hands on.
+    # Mistakes in norms, residuals, dropout and what a branch returns.
     wrong("two_norms",
           "There are only two norms for three sublayers.",
           "Does each sublayer have a norm of its own?",

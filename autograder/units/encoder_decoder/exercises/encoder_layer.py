@@ -163,7 +163,7 @@ MISTAKES = [
           edit("d_model, num_heads, dropout", "d_model, 1, dropout")),
     wrong("returns_tuple",
           "Your layer returns a tuple; the next layer of the stack expects a tensor.",
-          "The attention returns two things. Which of them goes on?",
+          "The attention returns a pair. Which part of it does the next step need?",
           edit("""
               return add_and_norm(
                   x, self.feed_forward, self.norm2, self.dropout, self.norm_first

@@ -31,11 +31,11 @@ def _bert(
     layers: tuple[int, ...], size: int, hidden: int, prefix: str = "", whole: bool = False, by_name: bool = False,
     half: bool = False,
 ) -> Maker:  # fmt: skip
-    """Layers of these numbers.
+    """Tensors of the layers with these numbers.
 
     Args:
         whole: with the embeddings and the pooler, which are in no layer.
-        by_name: in the order of the alphabet, as files often have them.
+        by_name: in alphabetical order, as in many files.
         half: in float16.
     """
     shapes: Shapes = {}
@@ -61,7 +61,7 @@ CASES = [
          "Write both lists of names side by side, in the order of the calls."),
     case("whole", "two layers with embeddings and a pooler", _bert((0, 1), 4, 3, whole=True),
          "Which of these tensors is in no layer?"),
-    case("prefix", "two layers under a prefix, in the order of the alphabet",
+    case("prefix", "two layers under a prefix, in alphabetical order",
          _bert((0, 1), 4, 5, prefix="bert.", whole=True, by_name=True),
          "Does your code work under any prefix, and in any order?"),
     case("deep", "layers 2, 9, 10 and 11 of a deep model, in float16", _bert((2, 9, 10, 11), 3, 4, half=True),
@@ -80,7 +80,7 @@ _SPLIT = 'number, part = rest.split(".", 1)'
 MISTAKES = [
     # The table.
     wrong("norms_swapped",
-          "The two norms are exchanged.",
+          "The two norms are swapped.",
           "In post-norm, which sum does `attention.output.LayerNorm` normalise?",
           edit('LayerNorm": "norm1"', 'LayerNorm": "norm2"', '"output.LayerNorm": "norm2"', '"output.LayerNorm": "norm1"')),
     wrong("norms_merged",
@@ -92,12 +92,12 @@ MISTAKES = [
           "How many norms does your layer have, and which of them follows the attention?",
           edit('"attention.output.LayerNorm": "norm1"', '"attention.output.LayerNorm": "norm2"')),
     wrong("feed_forward_swapped",
-          "The two layers of the feed-forward network are exchanged.",
+          "The two layers of the feed-forward network are swapped.",
           "Which of the two is wider than `d_model` at its output: the intermediate one or the last?",
           edit('"intermediate.dense": "feed_forward.linear1"', '"intermediate.dense": "feed_forward.linear2"',
                '"output.dense": "feed_forward.linear2"', '"output.dense": "feed_forward.linear1"')),
     wrong("outputs_swapped",
-          "`attention.output.dense` and `output.dense` are exchanged.",
+          "`attention.output.dense` and `output.dense` are swapped.",
           "One of them belongs to the attention sublayer. Which of your modules comes last in each sublayer?",
           edit('"attention.output.dense": "attention.w_o"', '"attention.output.dense": "feed_forward.linear2"',
                '"output.dense": "feed_forward.linear2"', '"output.dense": "attention.w_o"')),
@@ -110,21 +110,21 @@ MISTAKES = [
           "Which linear layer of yours narrows the vectors from `d_ff` to `d_model`?",
           edit('"output.dense": "feed_forward.linear2"', '"output.dense": "attention.w_o"')),
     wrong("query_key_swapped",
-          "Query and key are exchanged.",
+          "The projections of query and key are swapped.",
           "Which projection of yours is the query's?",
           edit('query": "attention.w_q"', 'query": "attention.w_k"', 'key": "attention.w_k"', 'key": "attention.w_q"')),
     wrong("key_value_swapped",
-          "Key and value are exchanged.",
+          "The projections of key and value are swapped.",
           "Which projection of yours is the value's?",
           edit('key": "attention.w_k"', 'key": "attention.w_v"', 'value": "attention.w_v"', 'value": "attention.w_k"')),
     wrong("value_output_swapped",
-          "The value's projection and the one behind the heads are exchanged.",
+          "The projection of the value and the one after the heads are swapped.",
           "Which of the two comes after the attention weights?",
           edit('value": "attention.w_v"', 'value": "attention.w_o"',
                '"attention.output.dense": "attention.w_o"', '"attention.output.dense": "attention.w_v"')),
     wrong("decoders_names",
           "The attention is called `self_attention`, as in your decoder layer.",
-          "How does your `EncoderLayer` call its attention?",
+          "What is the attention of your `EncoderLayer` called?",
           edit('"attention.w_q"', '"self_attention.w_q"', '"attention.w_k"', '"self_attention.w_k"',
                '"attention.w_v"', '"self_attention.w_v"', '"attention.w_o"', '"self_attention.w_o"')),
     wrong("pytorchs_names",
@@ -133,12 +133,12 @@ MISTAKES = [
           edit('"attention.w_o"', '"self_attn.out_proj"', '"feed_forward.linear1"', '"linear1"',
                '"feed_forward.linear2"', '"linear2"')),
     wrong("no_attention",
-          "The projections have lost the name of the attention that they are in.",
+          "The names of the projections lack the name of the attention that they are in.",
           "What comes before `w_q` in your layer's state dict?",
           edit('"attention.w_q"', '"w_q"', '"attention.w_k"', '"w_k"', '"attention.w_v"', '"w_v"',
                '"attention.w_o"', '"w_o"')),
     wrong("no_feed_forward",
-          "`linear1` and `linear2` have lost the name of the network that they are in.",
+          "The names of `linear1` and `linear2` lack the name of the network that they are in.",
           "What comes before `linear1` in your layer's state dict?",
           edit('"feed_forward.linear1"', '"linear1"', '"feed_forward.linear2"', '"linear2"')),
     wrong("numbered_from_zero",
@@ -152,7 +152,7 @@ MISTAKES = [
           "Under which names does your encoder look for its parameters?",
           edit(_END, "state[name] = tensor")),
     wrong("layer_kept",
-          "The stack is called `layer`, as in BERT; yours is called `layers`.",
+          "The list of layers is called `layer`, as in BERT; in your stack it is `layers`.",
           "What does the name of a parameter of your encoder begin with?",
           edit('f"layers.{number}', 'f"layer.{number}')),
     wrong("stack_kept",
@@ -160,7 +160,7 @@ MISTAKES = [
           "What does the name of a parameter of your encoder begin with?",
           edit('f"layers.{number}', 'f"encoder.layer.{number}')),
     wrong("encoder_before",
-          "The names begin with `encoder.`; the state dict is for the encoder itself.",
+          "The names begin with `encoder.`, but the state dict is for the encoder itself.",
           "What are the keys of `Stack(...).state_dict()`?",
           edit('f"layers.{number}', 'f"encoder.layers.{number}')),
     wrong("prefix_kept",
@@ -168,8 +168,8 @@ MISTAKES = [
           "Does your encoder know what it is a part of?",
           edit('f"layers.{number}', 'f"{_}layers.{number}')),
     wrong("no_prefix",
-          "Names with a prefix before `encoder.layer.` are left out.",
-          "What does a name begin with in `bert.encoder.layer.0.output.dense.bias`?",
+          "Tensors with a prefix before `encoder.layer.` in their names are left out.",
+          "Does `bert.encoder.layer.0.output.dense.bias` begin with `encoder.layer.`?",
           edit("if inside:", 'if inside and name.startswith("encoder"):')),
     wrong("one_digit",
           "Layers 10 and 11 have become layer 1.",
@@ -180,7 +180,7 @@ MISTAKES = [
           "How many digits does your code read?",
           edit("if inside:", 'if inside and rest[1] == ".":')),
     wrong("counted_anew",
-          "The layers are counted in the order in which they come, not by their numbers.",
+          "The layers are numbered in the order in which they come, not by the numbers in their names.",
           "Which layer is `encoder.layer.9`, if it comes first?",
           edit(_SPLIT, f"{_SPLIT}; number = seen.setdefault(number, len(seen))", "state = {}", "state, seen = {}, {}")),
     wrong("others_kept",
@@ -191,11 +191,11 @@ else:
     state[name] = tensor
 """)),
     wrong("biases_lost",
-          "The biases are lost.",
-          "How many tensors has a linear layer?",
+          "The biases are missing.",
+          "How many tensors does a linear layer have?",
           edit("if inside:", 'if inside and name.endswith("weight"):')),
     wrong("norms_lost",
-          "The norms are lost.",
+          "The norms are missing.",
           "How many of the eight parts does your table hold?",
           edit("if inside:", 'if inside and "LayerNorm" not in name:')),
     wrong("transposed",
@@ -204,7 +204,7 @@ else:
           edit(_END, f"{_END}.T if tensor.dim() == 2 else tensor")),
     wrong("as_float32",
           "All tensors come back as float32, whatever they were.",
-          "What does a conversion do to weights that are kept in float16?",
+          "What does a conversion do to weights that are stored in float16?",
           edit(_END, f"{_END}.float()")),
     wrong("given_emptied",
           "The given mapping was modified: entries are missing afterwards.",
@@ -213,7 +213,7 @@ else:
                _END, f"{_END}; published.pop(name)")),
     wrong("given_written",
           "Tensors of the given mapping have different values afterwards.",
-          "The dictionary may be new and its tensors still the given ones. Which of your steps writes into them?",
+          "A new dictionary may still hold the given tensors. Which of your steps writes into them?",
           edit(_END, f"{_END}.clone(); tensor.zero_()")),
 ]
 
@@ -288,6 +288,6 @@ EXERCISE = Specification(
             layers_in_reverse=_bert((2, 1, 0), 2, 3),
         ),
     ),
-    precise=False,  # nothing is computed, and float16 is to stay float16
+    precise=False,  # nothing is computed, and float16 must stay float16
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

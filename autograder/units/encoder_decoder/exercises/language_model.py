@@ -54,8 +54,8 @@ def _language_model_inputs(
         shapes |= linear_shapes("output", vocab, d_model)
         made = as_options(options) | small_weights(draw, shapes)
         made["ids"] = token_ids(draw, batch, length, vocab, pad_id)
-        # What is rounded grows in layers and norms, and in long texts, where the sine of
-        # 500 is rounded, too: the logits shall be small.
+        # Rounding errors grow in layers and norms, and in long texts, where the sine of
+        # 500 is rounded as well, so the logits must be small.
         made["weights.output.weight"] /= 64 if max_len else 16
         if scattered:
             made["ids"] = scattered_ids(draw, batch, length, vocab, pad_id, first=True)
@@ -115,7 +115,7 @@ MISTAKES = [
           edit("mask = attention.combine_masks(mask, causal)", "mask = causal")),
     wrong("no_mask",
           "The encoder gets no mask at all.",
-          "What is the second argument of your encoder?",
+          "What do you pass to the encoder besides the vectors?",
           edit("self.input(ids), mask)", "self.input(ids))")),
     wrong("no_padding_mask",
           "Padding is not masked, so real tokens attend to it.",

@@ -12,7 +12,7 @@ from autograder.authoring.specification import Inputs, Maker, Specification
 
 
 def _prompts(lengths: tuple[int, ...], width: int, pad_id: int | None = None) -> Maker:
-    """Rows of these lengths, in a drawn order, padded on the left."""
+    """Rows of these lengths, in random order, padded on the left."""
 
     def inputs(draw: Draw) -> Inputs:
         pad = pad_id or 0
@@ -47,7 +47,7 @@ MISTAKES = [
     # The mask.
     wrong("empty_rows",
           "The rows of padding tokens are empty, so their softmax is `nan`.",
-          "Which key could a padding token attend to without harming anybody?",
+          "Which key could a padding token attend to without affecting any real token?",
           edit(_MASK, "mask = causal & real[:, None]")),
     wrong("not_causal",
           "A real token attends to later ones.",

@@ -34,7 +34,7 @@ def _padding_anywhere(batch: int, pad_id: int | None) -> Maker:
 
 
 def _no_padding(draw: Draw) -> Inputs:
-    """Another padding id than any token's."""
+    """Ids without padding."""
     return {"src": draw.ids(1, 19, 2, 5), "tgt": draw.ids(1, 17, 2, 4)}
 
 
@@ -94,7 +94,7 @@ MISTAKES = [
           "How many calls need it?",
           edit("attention.padding_mask(tgt, pad_id)", "attention.padding_mask(tgt)")),
     wrong("inverted",
-          "Both masks are inverted: True marks where one may *not* attend.",
+          "Both masks are inverted: True marks what may *not* be attended to.",
           "In this course, what does True mean?",
           edit(_SRC, "~attention.padding_mask(src, pad_id),", _TGT, "~attention.combine_masks(padding, causal),")),
     common("or_for_and", edit("attention.combine_masks(padding, causal)", "padding | causal")),

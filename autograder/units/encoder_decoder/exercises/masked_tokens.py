@@ -20,7 +20,7 @@ def _masked(
 
     Among the chosen tokens are one that is the mask token itself, one below padding, and
     one with the id 0, unless that is padding; with ``nothing``, none is chosen. Padding
-    stands at the end; ``turned``: at the beginning.
+    is at the end or, if ``turned``, at the beginning.
     """
 
     def inputs(draw: Draw) -> Inputs:
@@ -28,12 +28,12 @@ def _masked(
         keep = keep_mask(draw, batch, length)
         ids = torch.where(keep, least + draw.ids(0, 40, batch, length), pad_id)
         chosen = draw.flags(batch, length, chance=0.4)
-        # Each of the four kinds of places occurs, whatever is drawn.
+        # Each of the four kinds of positions occurs in every draw.
         chosen[:, 0] = torch.arange(batch) % 2 == 0
-        if batch > 2:  # one sentence of several is left as it is
+        if batch > 2:  # one of several sentences has nothing to mask
             chosen[1] = False
         chosen[:, -1] |= ~keep[:, -1]
-        if int((chosen & keep).sum()) < 3:  # which is rare, and has been drawn
+        if int((chosen & keep).sum()) < 3:  # rare, but some draws do this
             chosen[::2] |= keep[::2]
         first, second, *_, last = (chosen & keep).nonzero().tolist()
         ids[tuple(first)] = special[0]
@@ -107,7 +107,7 @@ MISTAKES = [
           "What should the input show where a token is to be predicted?",
           edit("ids.masked_fill(masked, mask_id)", "ids")),
     wrong("targets_of_inputs",
-          "The targets are the mask token itself, not the token behind it.",
+          "The targets are the mask token itself, not the tokens that it replaces.",
           "From which tensor do you take the targets?",
           edit("return ids.masked_fill(masked, mask_id), ids.masked_fill(~masked, ignore)", """
               inputs = ids.masked_fill(masked, mask_id)
@@ -150,7 +150,7 @@ MISTAKES = [
           "Which ids are padding?",
           edit("ids != pad_id", "ids > pad_id")),
     wrong("always_something",
-          "If nothing is chosen, your code masks something all the same.",
+          "If nothing is chosen, your code still masks something.",
           "What decides which tokens are masked?",
           edit("masked = chosen & (ids != pad_id)", """
               masked = chosen & (ids != pad_id)

@@ -53,7 +53,7 @@ MISTAKES = [
           edit(_MADE, "tuple(make_layer() for _ in range(num_layers))", name="tuple_of_layers")),
     wrong("norm_copied",
           "`norm` is a copy of the norm that was given, not the module itself.",
-          "If the caller goes on training the norm, what does your stack see of it?",
+          "If the caller trains its norm further, does the norm in your stack change as well?",
           edit("is None else norm", "is None else __import__('copy').deepcopy(norm)")),
     wrong("same_layer",
           "All entries of `layers` are the same layer, so the stack has the parameters of just one.",
@@ -83,7 +83,7 @@ MISTAKES = [
           "The final norm is not registered under the name `norm`.",
           "Which names does the docstring give?",
           edit(f"self.norm = {_NORM}", f"self.final = {_NORM}", "self.norm(x)", "self.final(x)")),
-    # The way of x.
+    # The path of x.
     wrong("last_skipped",
           "The last layer is created but never used.",
           "Which layers does your loop visit?",

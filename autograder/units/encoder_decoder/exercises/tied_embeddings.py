@@ -123,7 +123,7 @@ MISTAKES = [
           "What if the source has more words than the target?",
           edit(_CHECK, "if len(model.output.weight) > len(table):")),
     wrong("refused_too_late",
-          "Different sizes raise a `ValueError`, but the model has been changed before.",
+          "Different sizes raise a `ValueError`, but by then the model has been changed.",
           "Which comes first in your code: the check or the assignment?",
           edit("table = model.source.embedding.weight  # (vocab, d_model)", """
               table = model.source.embedding.weight  # (vocab, d_model)

@@ -60,7 +60,7 @@ def _model_inputs(
         shapes |= stack_shapes("encoder.", ENCODER, depth, d_model, d_ff, norm_first)
         shapes |= stack_shapes("decoder.", DECODER, depth, d_model, d_ff, norm_first)
         made = as_options(options) | small_weights(draw, shapes)
-        # What is rounded grows in layers and norms: small logits.
+        # Rounding errors grow in layers and norms, so the logits are small.
         made["weights.output.weight"] /= 16
         made["src"] = token_ids(draw, batch, ls, src_vocab, pad_id, padded)
         made["tgt"] = token_ids(draw, batch, lt, tgt_vocab, pad_id, padded)
@@ -148,7 +148,7 @@ MISTAKES = [
           "The output layer is never applied: `decode` returns vectors, not scores.",
           "What is the last step in the picture?",
           edit("return self.output(x)", "return x")),
-    # Mistakes in the masks, the memory, and what is kept of them.
+    # Mistakes in the masks, the memory, and in caching them.
     wrong("encoder_on_target",
           "The decoder attends to the encoded *target*, so the source has no influence.",
           "What does `forward` pass to `decode` as the memory?",
