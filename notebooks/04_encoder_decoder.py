@@ -565,7 +565,7 @@ class Stack(nn.Module):
 
 
 # %% check="encoder_decoder/stack" points=7
-# Uses layers of its own, of both kinds, so that only the stack is judged.
+# Uses its own layers, of both kinds, so that only your stack is judged.
 check("encoder_decoder/stack", Stack)
 
 # %% [markdown]
@@ -1437,8 +1437,8 @@ def same_as_pytorch():
 
 
 # %% [markdown]
-# The gaps are nothing but rounding. Now you know what is inside `nn.Transformer`,
-# because you could have written it.
+# The gaps are nothing but rounding. Now you know what is inside `nn.Transformer`: you
+# could have written it.
 #
 # ### Somebody else's weights
 #
@@ -1455,8 +1455,8 @@ def same_as_pytorch():
 # encoder.layer.3.attention.output.LayerNorm    each with a .weight and a .bias
 # ```
 #
-# **Predict first.** Some of these names say what a module *is*, others only where it
-# *comes*. Which two of your modules are called `output.dense` and
+# **Predict first.** Some names say what a module *is*, others only where it *comes* in
+# the layer. Which two of your modules are called `output.dense` and
 # `attention.output.dense`? Both are linear layers at the end of something.
 #
 # ### Exercise 4.10 - BERT's names
@@ -1568,7 +1568,7 @@ check("encoder_decoder/from_bert", from_bert)
 # *time ~15 min · difficulty 3/5 · 6 points*
 #
 # **Task.** Build a language model from an `InputLayer`, a `Stack` of encoder layers and
-# a linear layer. Padding is never attended to; if `causal`, neither is the future.
+# a linear layer. No position attends to padding or, if `causal`, to the future.
 #
 # **Example.** `LanguageModel(20, 16, 2, 3, 32, causal=True)` maps ids `(4, 7)` to
 # logits `(4, 7, 20)`.
@@ -1711,10 +1711,10 @@ def one_attention_mask_two_families():
 #
 # ### Padding on the left
 #
-# Why would anybody pad on the left? Because a GPT writes at the right end. If a batch
-# holds *the cat sat* and *hello*, the next tokens must be appended in the same column,
-# so the padding has to go to the front. Two things then break: the rows of padding
-# queries are empty, and *hello* is no longer at position 0, where it was in training.
+# Why pad on the left? Because a GPT writes at the right end. If a batch holds *the cat
+# sat* and *hello*, the next tokens must be appended in the same column, so the padding
+# has to go to the front. Two things then break: the rows of padding queries are empty,
+# and *hello* is no longer at position 0, where it was in training.
 #
 # The cure is simple. Let every padding position attend to itself, so that no row is
 # empty; no real token attends to padding, so its output does no harm. And count
@@ -1828,7 +1828,7 @@ def hello_behind_padding():
 
 # %% [markdown]
 # Only the last one does. With the plain mask even the logits of the *real* token are
-# `nan`. In layer 1 only the outputs at padding are `nan`, but layer 2 uses them as
+# `nan`. Layer 1 has `nan` only in its padding outputs, but layer 2 uses these as
 # values, and $0 \cdot \text{nan}$ is `nan`, so a weight of zero does not block them.
 # With your mask and the wrong positions there is no `nan`, just a different answer,
 # which is worse: nobody notices. Libraries do what you did, or overwrite such rows.
@@ -1851,7 +1851,7 @@ def hello_behind_padding():
 #
 # **Task.** Make inputs in which the `chosen` tokens are masked, and targets that ask
 # for exactly these. `chosen` is random and may include padding, which is neither masked
-# nor asked.
+# nor asked for.
 #
 # **Example.** With `ids = [[7, 5, 9, 0]]`, `chosen` at positions 1 and 3, and
 # `mask_id=4`: inputs `[[7, 4, 9, 0]]`, targets `[[-100, 5, -100, -100]]`.
@@ -2078,14 +2078,14 @@ def endless(make: Callable[[int], tuple], size: int = 64) -> Iterator[tuple]:
 
 
 def train_encoder_only(seed: int, causal: bool = False) -> tuple[nn.Module, list]:
-    """A model that fills in masked letters, and its losses."""
+    """Train a model that fills in masked letters; return it and its losses."""
     torch.manual_seed(seed)
     model = LanguageModel(VOCAB, 32, 4, 1, 64, causal=causal)
     return model, train(model, endless(masked_letters), steps=500, rate=1e-2)
 
 
 def train_decoder_only(seed: int) -> tuple[nn.Module, list]:
-    """A model that names the next letter, and its losses."""
+    """Train a model that names the next letter; return it and its losses."""
     torch.manual_seed(seed)
     model = LanguageModel(VOCAB, 32, 4, 1, 64, causal=True)
     return model, train(model, endless(next_letters), steps=250, rate=1e-2)
@@ -2240,7 +2240,7 @@ def where_the_reader_looks():
 
 # %% [markdown]
 # One head has become the mirror: it alone puts more than 80 % of its weight on the
-# mirror image, although nobody told it to. What the other heads contribute is less
+# mirror image, although it was never told to. What the other heads contribute is less
 # clear, as is often the case.
 #
 # Now the third family. We translate a tiny part of English into Spanish. A sentence is
@@ -2303,7 +2303,7 @@ def translations(src: Tensor, tgt: Tensor) -> Iterator[tuple]:
 
 
 def train_encoder_decoder(seed: int) -> tuple[nn.Module, list]:
-    """A model that translates, and its losses."""
+    """Train a model that translates; return it and its losses."""
     torch.manual_seed(seed)
     model = Transformer(20, 20, 32, 4, 1, 64, norm_first=True)
     data = sentence_pairs(8000, held_out=False)
@@ -2374,8 +2374,8 @@ def where_the_translator_looks():
 # One line of `translations` is worth a second look. Of 8,000 *different* sentences only
 # 7 consist of a single word, since one of the 8 nouns is held out. If all sentences
 # were drawn equally often, only every 18th batch would contain one of the seven, and
-# the model would get `tree` wrong. So each *length* is drawn equally often. What is
-# rare in the data is learnt badly: look for what is rare in yours.
+# the model would get `tree` wrong. So each *length* is drawn equally often. Rare cases
+# are learnt badly, so look for the rare cases in your own data.
 #
 # ## 10. Bug clinic: write the test
 #
@@ -2432,7 +2432,7 @@ def does_it_run():
 # 1. **A tensor is unpacked as if it were a pair.** `seen, _ = ...` splits along the
 #    first dimension, which is the batch. With a batch of 2 this *works*: `seen` is the
 #    attention output of sentence 0, and it is added to both sentences. Any other batch
-#    size crashes, so the author must have tried 2.
+#    size crashes, so the author must have tried only 2.
 # 2. **There is no causal mask.** Each position attends to the future.
 # 3. **There are two cross-attentions.** This is a different architecture, with more
 #    parameters than advertised.
@@ -2842,8 +2842,8 @@ def two_previous_token_heads():
 # %% [markdown]
 # ## Where you stand
 #
-# Your points so far, and what to do next. Run it again whenever you have solved
-# something.
+# Your points so far, and what to do next. Run this cell again whenever you have solved
+# an exercise.
 
 # %%
 check.summary()
