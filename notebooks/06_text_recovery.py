@@ -7,7 +7,7 @@
 #
 # **The task.** A preprocessing pipeline has lower-cased a sentence, stripped its
 # punctuation, dropped its function words and perhaps reduced each word to its
-# dictionary form. From what is left, recover the sentence as it was.
+# dictionary form. Recover the original sentence from what is left.
 #
 # **How the project works.** You start with a baseline and read its mistakes. Then you
 # build the tools that your diagnosis calls for. After that the model is yours: within a
@@ -31,8 +31,8 @@
 # *About 8 hours · short path about 2½: exercises 6.2, 6.4, 6.5, 6.9, 6.13, 6.14, 6.15*
 #
 # *15 exercises and three questions in words · 100 points; while the computer trains,
-# you can go on reading.* The short path carries the story: read the rest, and come back
-# to it.
+# you can go on reading.* The short path tells the story on its own: read the rest, and
+# solve it later.
 #
 # **Recap.** Unit 4 built the Transformer, and unit 5 trained it on a toy. Its batches,
 # schedule, training step and greedy decoding do not know that they were made for
@@ -45,10 +45,10 @@
 # | name | meaning |
 # |---|---|
 # | `B`, `Ls`, `Lt`, `V` | batch size, source length, target length, vocabulary size |
-# | `PAD, BOS, EOS, UNK` | ids 0, 1, 2, 3, which no word has |
+# | `PAD, BOS, EOS, UNK` | ids 0, 1, 2 and 3, reserved for special tokens |
 # | `(source, target)` | what the pipeline left, and the original sentence |
 # | `▁` | marks the space in front of a token |
-# | target tokens | what budgets are counted in: all ids of targets but PAD and BOS |
+# | target tokens | the unit of all budgets: every target id except PAD and BOS |
 # | masks | made inside the model, from padding |
 
 # %%
@@ -113,7 +113,7 @@ WHERE = device()
 #   own: a text file, a folder of texts, a folder with `train.json`, `dev.json` and
 #   `test.json` (lists of `{"src": ..., "tgt": ...}`), or `"hf:NAME"` from the Hugging
 #   Face Hub. A model for your own corpus is graded on that corpus.
-# - `LEVEL`: 1, 2 or 3. The table below shows what each of them leaves.
+# - `LEVEL`: 1, 2 or 3. The table below shows what each level leaves.
 # - `LEADERBOARD_NAME`: the name under which the class sees your model's score. Leave it
 #   empty to stay off the leaderboard.
 
@@ -164,8 +164,8 @@ def what_is_left():
 #
 # The embedded corpus is written by a grammar: twelve areas of life, about 2,000 words,
 # forty kinds of sentence. It first decides *who does what*, and only then how to say
-# it. A hash of (who, does, what) assigns each sentence to train, dev or test, so
-# nothing that is said in test was ever said in train.
+# it. A hash of (who, does, what) assigns each sentence to train, dev or test, so no
+# test sentence says what a training sentence says, even in different words.
 #
 # Why not shuffle all sentences and cut the list? Because real texts repeat themselves:
 # headlines, refrains and "he said" return again and again.
@@ -217,15 +217,15 @@ def the_corpus():
 # %% [markdown]
 # ### What has to be beaten
 #
-# *sacrebleu* gives a number between 0 and 100 that says how many words, pairs, triples
-# and quadruples of words the outputs share with the originals. Section B4 builds this
-# number from scratch; until then, 100 means "everything as it was".
+# *sacrebleu* computes BLEU, a score between 0 and 100 that grows with the words, pairs,
+# triples and quadruples of words that outputs and originals share. Section B4 builds
+# BLEU from scratch; until then, read 100 as "everything as it was".
 #
 # Three baselines need no network. The first copies the source, the second adds a
 # capital letter and a full stop, and the third, the *inserter*, puts between two
 # neighbouring words whatever occurred there most often in the training data.
 #
-# **Predict first.** How many points does each of them reach? And what does the original
+# **Predict first.** How many points does each of them get? And what does the original
 # get if you sort its words alphabetically?
 
 
@@ -246,16 +246,16 @@ def the_baselines():
 
 # %% [markdown]
 # At level 2, copying gets 8 points and the rule 13, although *every* word that they
-# write is correct: quadruples of words decide. The inserter reaches 64. A model that
-# stays below it has learnt less than a table of counts. And the sorted original, which
-# has all words and no sentence, gets 9.
+# write is correct: hardly any quadruple of words is. The inserter reaches 64. A model
+# that stays below it has learnt less than a table of counts. And the sorted original,
+# which has all the words but no sentence, gets 9.
 #
 # ### The tokenizer, the model and the loop
 #
 # The baseline reads whole words and punctuation marks. `WordTokenizer` keeps those that
 # occur at least twice in train; all others are `UNK`, unknown. `▁` marks the space in
-# front of a token, so that decoding gives back the very same text, and no stray space
-# before a comma costs you points.
+# front of a token, so that decoding gives back exactly the same text, and no stray
+# space before a comma costs you points.
 
 # %%
 SETTINGS = {
@@ -282,10 +282,10 @@ def build(settings: dict, corpus: corpora.Corpus, seed: int) -> tuple:
 
 # %% [markdown]
 # The loop is unit 5's: `training_step` and `rate_factor`. Two things are new. `batches`
-# groups sentences of similar length, because padding costs time. And `meter` counts
-# the **target tokens** that the model has been trained on, ends the loop when they are
-# used up, and tells the schedule how far it is. Budgets in this unit are target tokens
-# and never seconds, so a slow computer is no disadvantage.
+# groups sentences of similar length, because padding costs time. And `meter` counts the
+# **target tokens** that the model has been trained on, ends the loop when they are used
+# up, and tells the schedule how far training has come. Budgets in this unit are target
+# tokens and never seconds, so a slow computer is no disadvantage.
 #
 # Why only 24 sentences in a batch? On a CPU, half a batch takes half the time, so
 # small batches buy more steps. A GPU computes a large batch about as fast as a small
@@ -294,7 +294,7 @@ def build(settings: dict, corpus: corpora.Corpus, seed: int) -> tuple:
 
 # %%
 def batches(tokenizer, pairs: list, batch_size: int, seed: int) -> Iterable:
-    """Endless batches of (source, target) ids, epoch after epoch in another order."""
+    """Endless batches of (source, target) ids, in a different order in each epoch."""
     examples = [tuple(tokenizer.encode(text)[:80] for text in pair) for pair in pairs]
     for epoch in count():
         order = 1000 * seed + epoch
@@ -312,7 +312,7 @@ def train(
     seed: int,
     loss_function: Callable[[Tensor, Tensor], Tensor] = reversal.masked_loss,
 ) -> None:
-    """Train until the meter has counted its target tokens."""
+    """Train until the meter's budget of target tokens is used up."""
     optimizer = torch.optim.AdamW(model.parameters(), betas=(0.9, 0.98))
     stream = batches(tokenizer, corpus.train, settings["batch_size"], seed)
     for source, target in meter(stream):
@@ -353,7 +353,7 @@ def greedy(model: nn.Module, source: Tensor) -> Tensor:
 # ### Train the baseline
 #
 # The baseline sees 250,000 target tokens, which takes one to two minutes on two cores.
-# It is saved beside this notebook, so the next time it is only loaded.
+# It is saved beside this notebook, so next time it is simply loaded.
 #
 # **Predict first.** The inserter reached 64 points. Where will the Transformer be after
 # that minute?
@@ -389,7 +389,7 @@ def train_the_baseline():
 #
 # ### Read twenty outputs
 #
-# A score says *how many* mistakes there are and never *which*. So read before you
+# A score says *how many* mistakes there are, but never *which*. So read before you
 # build. Here are the first twenty outputs that differ from the original.
 
 # %%
@@ -402,10 +402,10 @@ def twenty_outputs():
 
 
 # %% [markdown]
-# Give each output its kinds of mistake, in words of your own, separated by commas. You
-# need no list of kinds: invent them as you read, rename them when they do not fit, and
-# stop when a friend would sort the outputs as you did. Keep the number of kinds below
-# eight. This takes about 15 minutes, and it decides what you will work on.
+# Label each output with its kinds of mistake, in words of your own, separated by
+# commas. You need no list of kinds: invent them as you read, rename them when they do
+# not fit, and stop when a friend would sort the outputs as you did. Keep the number of
+# kinds below eight. This takes about 15 minutes, and it decides what you will work on.
 
 # %%
 MY_MARKS = """
@@ -463,12 +463,12 @@ def my_kinds():
 # | question, pronoun, preposition | 3 | *Before he* → *Before they fell asleep* |
 #
 # The determiners come first, and most of them cannot be known: *his bracelet* and *the
-# bracelet* leave the same source, so the model takes what is frequent. No model can
-# cure that. But it could know that *a strange portraits* is wrong, so a longer run
+# bracelet* leave the same source, so the model takes the more frequent one. No model
+# can cure that. But it could know that *a strange portraits* is wrong, so a longer run
 # should lower this count; if it does not, I was mistaken. Lost and repeated words are
 # the model's own fault, since they are in the source: "bow" became "Victoria Victoria
-# Victoria". Rare words are hardly trained as embeddings of their own, so I would try
-# subwords, and count the mistakes of this kind before and after.
+# Victoria". The embeddings of rare words are hardly trained, so I would try subwords,
+# and count the mistakes of this kind before and after.
 # ### END SOLUTION
 
 # %% [markdown]
@@ -491,7 +491,7 @@ def my_kinds():
 #
 # <details><summary>Contract</summary>
 #
-# - A word is a run of letters and digits of any language.
+# - A word is a run of letters and digits, in any language.
 # - An apostrophe `'` or a hyphen `-` between two letters or digits belongs to the word.
 # - Every other character separates words, even without a space: `yes,no` is two words.
 # - Function words are dropped before lemmas are taken.
@@ -577,15 +577,14 @@ def your_pipeline():
 # %% [markdown]
 # ## B2. Subwords: byte-pair encoding
 #
-# Words have two flaws as tokens. An unknown word is lost for good. And `bake`, `bakes`
-# and `baked` have nothing in common, so the model learns three embeddings from
-# scratch.
+# Whole words have two flaws as tokens: an unknown word is lost for good, and `bake`,
+# `bakes` and `baked` share nothing, so the model learns three embeddings from scratch.
 #
 # Byte-pair encoding (Sennrich et al. 2016, section 3.2) lets the corpus decide what a
 # token is. Start with single characters. Find the pair of neighbours that occurs most
 # often, merge it into one symbol, and repeat. Frequent words end up whole, and rare
-# ones in useful parts. Today's language models read through tokenizers that were
-# learnt like this, only from bytes instead of characters.
+# ones in useful parts. Today's language models read through tokenizers that were learnt
+# like this, but from bytes instead of characters.
 #
 # ```text
 # counts     low 5   lower 2   newest 6   widest 3
@@ -594,7 +593,7 @@ def your_pipeline():
 # l o  →  lo  (7 times)      lo w            lo w e r
 # ```
 #
-# Three short exercises belong together here: merge one pair, count pairs and learn the
+# The next three exercises belong together: merge one pair, count pairs and learn the
 # merges, and encode a word with them.
 #
 # ### Exercise 6.2 - merge one pair
@@ -677,9 +676,9 @@ check("text_recovery/merge_pair", merge_pair)
 # </details>
 # <details><summary>Speed</summary>
 #
-# Recounting all pairs in each round is fine; it takes some seconds on the corpus.
-# You may show progress with `tqdm`; `reversal.watched(num_merges)` is True when
-# somebody would see it.
+# Recounting all pairs in each round is fine; it takes some seconds on the corpus. You
+# may show progress with `tqdm`; `reversal.watched(num_merges)` is True when someone
+# would see it.
 #
 # </details>
 # <details><summary>Hint 1: a question</summary>
@@ -719,7 +718,7 @@ def learn_merges(counts: dict[str, int], num_merges: int) -> list[tuple[str, str
         num_merges: how many merges to learn, at most.
 
     Returns:
-        Pairs of symbols; fewer than `num_merges` if no pair occurs twice any more.
+        Pairs of symbols; fewer than `num_merges` once no pair occurs at least twice.
     """
     ### BEGIN SOLUTION
     words = {word: list(word) for word in counts}
@@ -821,8 +820,8 @@ check("text_recovery/segment", segment)
 # back. It learns from *train* only, and source and target share its vocabulary, so a
 # word that is copied has the same embedding on both sides.
 #
-# **Predict first.** *Glassblower* is not in the corpus. What becomes of "The
-# glassblower overslept." with whole words, and what with 1,500 subwords?
+# **Predict first.** *Glassblower* is not in the corpus. What does "The glassblower
+# overslept." become with whole words, and what with 1,500 subwords?
 
 
 # %%
@@ -855,8 +854,8 @@ def two_tokenizers():
 #
 # ## B3. A loss that leaves room for doubt
 #
-# Cross-entropy wants the correct token to have probability 1. In this task, several
-# tokens are often good: *a* key or *the* key? **Label smoothing** (Szegedy et al. 2016,
+# Cross-entropy is 0 only if the correct token has probability 1. Here, several tokens
+# are often good: *a* key or *the* key? **Label smoothing** (Szegedy et al. 2016,
 # section 7) asks for a little less. With $V$ tokens and smoothing $\varepsilon$, the
 # target distribution is $q$, and the loss is its cross-entropy with the model:
 #
@@ -936,7 +935,8 @@ check("text_recovery/smoothed_loss", smoothed_loss)
 
 # %% [markdown]
 # A cross-entropy is smallest when the model's distribution *is* the target
-# distribution. So give your own function the logits $\log q$, and it returns the floor:
+# distribution. Give your own function the logits $\log q$, and it returns this smallest
+# value, the *floor*:
 
 
 # %%
@@ -953,24 +953,25 @@ def the_floor():
 
 # %% [markdown]
 # With 1,500 tokens and $\varepsilon = 0.1$ the floor is 1.056 nats, the entropy of $q$.
-# A loss of 1.25 on dev is therefore not bad at all: only 0.19 of it can be reduced.
-# Compare losses only between runs with the same $V$ and $\varepsilon$.
+# A loss of 1.25 on dev is therefore not bad at all: at most 0.19 of it can still be
+# removed. Compare losses only between runs with the same $V$ and $\varepsilon$.
 #
-# Is smoothing good, then? It regularises a model that is too sure of itself, and it
-# **biases** the distribution: a perfect student of $q$ gives a tenth of the probability
-# to nonsense. Greedy and beam search hardly notice. But if you *sample* ten tokens from
-# $q$, the text is unharmed with probability $0.9^{10}$, about one time in three.
+# Is smoothing good, then? It regularises a model that is too sure of itself, but it
+# also **biases** the distribution: a model that has learnt $q$ perfectly gives a tenth
+# of the probability to nonsense. Greedy and beam search hardly suffer. But if you
+# *sample* ten tokens from $q$, none of them is nonsense with probability $0.9^{10}$,
+# about one time in three.
 #
 # ## B4. BLEU
 #
-# A source has many good restorations, and we have one reference. BLEU (Papineni et
-# al. 2002, section 2) counts what output and reference share: words, pairs, triples and
-# quadruples. It gives one number for a whole **corpus**.
+# A source has many good restorations, but we have one *reference*. BLEU (Papineni et
+# al. 2002, section 2) counts the *n-grams* (n tokens in a row) that an output, the
+# *hypothesis*, shares with it, for orders n = 1 to 4. It scores a whole **corpus**.
 #
-# The candidate `the the the the the the the` and the reference `the cat is on the mat`
-# show what can go wrong: all seven words occur in the reference. Is that a precision of
-# 7/7? BLEU **clips**: an n-gram counts at most as often as it occurs in the reference.
-# `the` occurs there twice, so the precision is 2/7.
+# Take the hypothesis `the the the the the the the` and the reference
+# `the cat is on the mat`. All seven words occur in the reference. Is that a precision
+# of 7/7? BLEU **clips**: an n-gram counts at most as often as in the reference. `the`
+# occurs there twice, so the precision is 2/7.
 #
 # ### Exercise 6.6 - clipped matches
 #
@@ -984,7 +985,7 @@ def the_floor():
 #
 # <details><summary>Contract</summary>
 #
-# - With several references, the one that has an n-gram most often decides for it.
+# - With several references, an n-gram's limit is its largest count in any of them.
 # - A text with fewer than n tokens has no n-grams.
 #
 # </details>
@@ -1051,8 +1052,8 @@ check("text_recovery/clipped_matches", clipped_matches)
 # \text{BLEU} = 100 \cdot \text{BP} \cdot \Big(\prod_{n=1}^{4} p_n\Big)^{1/4}, \qquad
 # \text{BP} = \min\!\big(1,\ e^{\,1 - r/h}\big).$$
 #
-# Matches and totals are those of **all** sentences together. First sum, then divide,
-# once: the mean of the sentences' BLEU scores is a different number.
+# Matches and totals are summed over **all** sentences. First sum, then divide, once:
+# the mean of the sentences' BLEU scores is a different number.
 #
 # ### Exercise 6.7 - BLEU with one reference
 #
@@ -1086,7 +1087,7 @@ check("text_recovery/clipped_matches", clipped_matches)
 # h, r                                    sums over all sentences
 # ```
 #
-# `clipped_matches` wants a *list* of references.
+# `clipped_matches` expects a *list* of references.
 #
 # </details>
 # <details><summary>Hint 3: pseudocode</summary>
@@ -1138,7 +1139,7 @@ def bleu(
 check("text_recovery/bleu", bleu)
 
 # %% [markdown]
-# Some reports print a "BLEU" that averages the unigram precision of the sentences.
+# Some reports print a "BLEU" that is only the sentences' mean unigram precision.
 #
 # **Predict first.** What does that number say about the copied source? And about the
 # original with its words sorted?
@@ -1167,9 +1168,9 @@ def bleu_and_unigrams():
 
 
 # %% [markdown]
-# The copy has 82 % of unigrams and 8 points of BLEU, and the sorted original, which no
-# one can read, has 100 % and 9 points. A score that cannot see word order says nothing
-# about sentences.
+# The copy has a unigram precision of 82 % and 8 points of BLEU. The sorted original,
+# which no one can read, has 100 % and 9 points. A score that cannot see word order says
+# nothing about sentences.
 #
 # ### Exercise 6.8 - a stretch: equal to sacrebleu
 #
@@ -1183,13 +1184,13 @@ def bleu_and_unigrams():
 #
 # <details><summary>Contract</summary>
 #
-# - Of several references, the length that is closest to the hypothesis counts for $r$;
+# - With several references, the length closest to the hypothesis's counts towards $r$;
 #   break ties by taking the shorter one.
 # - With `smooth="none"`, an order without a match makes BLEU 0.
 # - With `smooth="exp"`, the first order without a match counts as 1/2 match, the second
 #   as 1/4, and so on. If no order has a match, BLEU is 0.
 # - If an order has no n-grams at all, BLEU is 0; with `effective_order=True` only the
-#   orders before it are used, with the root that fits their number.
+#   orders before it are used, and the root fits their number.
 # - The arguments are not modified.
 #
 # </details>
@@ -1271,8 +1272,8 @@ check("text_recovery/corpus_bleu", corpus_bleu)
 # %% [markdown]
 # ## B5. Is the difference real?
 #
-# Model 1 has 84.1 BLEU on 200 sentences, model 2 has 85.0. Is model 2 better? On 200
-# other sentences, the order could be reversed. We cannot collect thousands of test
+# Model 1 has 84.1 BLEU on 200 sentences, and model 2 has 85.0. Is model 2 better? On
+# 200 other sentences, the order could be reversed. We cannot collect thousands of test
 # sets, but we can pretend to: draw sentences from the test set **with replacement**
 # until a new set of the same size is full. Repeat that a thousand times and see how
 # much the difference varies. This is the *bootstrap*.
@@ -1281,9 +1282,9 @@ check("text_recovery/corpus_bleu", corpus_bleu)
 # the *same* drawn sentences. Hard sentences are hard for both, so most of the noise
 # cancels in the difference.
 #
-# BLEU is not a mean over sentences, so the drawn sentences cannot be averaged. But its
-# counts are additive: keep one row of counts per sentence, sum the drawn rows, and
-# compute the score from the sum. No text is read again.
+# BLEU is not a mean over sentences, so their scores cannot be averaged. But its counts
+# are additive: keep one row of counts per sentence, sum the drawn rows, and compute the
+# score from the sum. No text is read again.
 #
 # ### Exercise 6.9 - the paired bootstrap
 #
@@ -1294,7 +1295,7 @@ check("text_recovery/corpus_bleu", corpus_bleu)
 # and the fraction of resamples in which the second model wins.
 #
 # **Example.** `paired_bootstrap(rows1, rows2, score, random.Random(0))` may return
-# `(-0.4, 2.1, 0.91)`: the interval contains 0, so the test set does not decide.
+# `(-0.4, 2.1, 0.91)`: the interval contains 0, so the better model remains unknown.
 #
 # <details><summary>Contract</summary>
 #
@@ -1316,7 +1317,7 @@ check("text_recovery/corpus_bleu", corpus_bleu)
 #
 # ```text
 # first, second           (n, c)      counts per sentence
-# first[drawn].sum(0)     (c,)        what `score` wants
+# first[drawn].sum(0)     (c,)        what `score` expects
 # differences             a list of `resamples` floats
 # ```
 #
@@ -1342,7 +1343,7 @@ def paired_bootstrap(
     rng: random.Random,
     resamples: int = 1000,
 ) -> tuple[float, float, float]:
-    """The 95 % interval of the difference of two models' scores (Koehn 2004).
+    """The 95 % interval of the difference between two models' scores (Koehn 2004).
 
     Args:
         first, second: counts of the two models on the same n sentences, `(n, c)`.
@@ -1371,7 +1372,7 @@ def paired_bootstrap(
 check("text_recovery/paired_bootstrap", paired_bootstrap)
 
 # %% [markdown]
-# Try it on two models that cost no training: the inserter that has seen all of train,
+# Try it on two models that need no training: an inserter that has seen all of train,
 # and one that has seen nine tenths of it.
 #
 # **Predict first.** On 1,000 sentences the first is ahead by 0.6 BLEU. Will 50 be
@@ -1399,13 +1400,13 @@ def how_many_sentences():
 
 # %% [markdown]
 # With 50 sentences the difference looks like 2 points, with 200 like 0.3, and both
-# intervals contain 0. Only 1,000 sentences decide: 0.6, with an interval from 0.3 to
-# 1.1. A small test set does not even get the size of a difference right, and a report
-# that quotes it without an interval cannot be checked.
+# intervals contain 0. Only 1,000 sentences settle it: 0.6, with an interval from 0.3 to
+# 1.1. A small test set does not even get the size of a difference right, and a
+# difference reported without an interval cannot be judged.
 #
-# One warning. The interval covers the choice of *test sentences* only. A second
-# training run with another seed gives another model, and no bootstrap on the outputs of
-# one run can know how much that changes. For that, train twice.
+# One warning: the interval covers only the choice of *test sentences*. A second
+# training run with a different seed gives a different model, and no bootstrap on the
+# outputs of one run can tell how much the score then changes. To find out, train twice.
 #
 # ## B6. Beam search
 #
@@ -1417,9 +1418,9 @@ def how_many_sentences():
 drawing("beam_search", "6.1", "Three steps of a beam search with k = 2.")
 
 # %% [markdown]
-# **First step: keep k.** Forget EOS for a moment. From two live prefixes, the picture
-# looks at *all* continuations of both, and the two best stay (blue), whichever prefix
-# they come from.
+# **First step: keep k.** Forget EOS for a moment. The picture compares *all*
+# continuations of both *live* prefixes (those in the beam). The two best stay (blue),
+# whichever prefix they extend.
 #
 # ### Exercise 6.10 - keep k
 #
@@ -1428,7 +1429,7 @@ drawing("beam_search", "6.1", "Three steps of a beam search with k = 2.")
 # **Task.** Continue every prefix by every token. Return the `k` best continuations, all
 # prefixes together, and their scores.
 #
-# **Example.** From scores `[-0.5, -1.2]` and two rows of log-probabilities
+# **Example.** With scores `[-0.5, -1.2]` and two rows of log-probabilities
 # `[-2.0, -0.1]`, `[-0.2, -3.0]`, `k = 2` keeps `-0.6` (prefix 0, token 1) and `-1.4`
 # (prefix 1, token 0).
 #
@@ -1495,18 +1496,18 @@ def beam_step(
 check("text_recovery/beam_step", beam_step)
 
 # %% [markdown]
-# **Second step: EOS.** In the picture, the boxes with EOS have *ended*: they are taken
-# out, and only the best of them is remembered. A log-probability is never above 0, so a
-# score can only fall while a prefix grows. As soon as the best ended score is at least
-# as good as the best live one, nothing can beat it, and the search may stop.
+# **Second step: EOS.** In the picture, the boxes with EOS have *ended*: they leave the
+# beam, and only the best is remembered. A log-probability is never above 0, so a score
+# can only fall while a prefix grows. Once the best ended score is at least as good as
+# the best live one, nothing can beat it, and the search may stop.
 #
 # ### Exercise 6.11 - one sentence
 #
 # *time ~20 min · difficulty 4/5 · 3 points*
 #
-# **Task.** Search one sentence with your `beam_step`. In each step, compare all
-# continuations by EOS with the best ended hypothesis so far, then keep the `beam_size`
-# best *other* continuations. Return the ids of the best ended hypothesis.
+# **Task.** Decode one sentence with your `beam_step`. In each step, compare each
+# hypothesis that now ends in EOS with the best ended one so far, then keep the
+# `beam_size` best *other* continuations. Return the ids of the best ended hypothesis.
 #
 # **Example.** `beam_sentence(model, ids, beam_size=4)` returns a list like
 # `[57, 9, 210, 5, 2]`: without BOS, with EOS.
@@ -1533,7 +1534,7 @@ check("text_recovery/beam_step", beam_step)
 # logits = model.decode(prefixes, memory, source)   prefixes (n, t) → (n, t, V)
 # ```
 #
-# `decode` wants one row of memory and of source for each prefix: `expand(n, -1, -1)`
+# `decode` expects one row of memory and of source for each prefix: `expand(n, -1, -1)`
 # and `expand(n, -1)`. The next token's scores are at the last position.
 #
 # </details>
@@ -1562,7 +1563,7 @@ def beam_sentence(
         model: with `encode` and `decode`, as above.
         source: ids of one sentence, shape `(1, Ls)`.
         beam_size: how many prefixes stay live.
-        max_len: tokens of an answer, at most.
+        max_len: how many tokens an answer may have.
 
     Returns:
         The ids of the best ended hypothesis, without BOS, with EOS.
@@ -1595,32 +1596,31 @@ check("text_recovery/beam_sentence", beam_sentence)
 # %% [markdown]
 # **Third step: the length.** Longer texts have more factors below 1, so raw scores
 # favour short ones. The picture therefore compares $\text{score}/\text{length}^\alpha$,
-# here with $\alpha = 1$; the length counts EOS and not BOS. That applies to ended
-# hypotheses and to the stop rule. Which prefixes stay live is still decided by raw
-# scores, because all live prefixes have the same length.
+# here with $\alpha = 1$; the length counts EOS but not BOS. Ended hypotheses and the
+# stop rule use this quotient. Which prefixes stay live is still decided by raw scores,
+# because all live prefixes have the same length.
 #
-# Mind one thing that was harmless before. An ended hypothesis that is left in the beam
-# pushes out a prefix with a worse raw score, and a raw score never recovers. With
-# $\alpha > 0$ a longer text can overtake, so ended hypotheses really must leave the
-# beam.
+# One mistake was harmless before: an ended hypothesis that is left in the beam pushes
+# out only prefixes with worse raw scores, which can never win. With $\alpha > 0$ a
+# longer text can overtake it, so now ended hypotheses must leave the beam.
 #
 # ### Exercise 6.12 - beam search
 #
 # *time ~15 min · difficulty 4/5 · 2 points*
 #
-# **Task.** Search a batch of sentences, and divide every score by
-# $\text{length}^\alpha$ where hypotheses of different lengths are compared. Return what
-# `greedy_decode` returns: rows of ids.
+# **Task.** Decode a batch of sentences, and divide every score by
+# $\text{length}^\alpha$ wherever hypotheses of different lengths are compared. Return
+# what `greedy_decode` returns: rows of ids.
 #
-# **Example.** `beam_search(model, ids, beam_size=3, alpha=0.0)` has in each row what
-# `beam_sentence` returns for that sentence.
+# **Example.** `beam_search(model, ids, beam_size=3, alpha=0.0)` returns in each row
+# what `beam_sentence` returns for that sentence.
 #
 # <details><summary>Contract</summary>
 #
 # - Each row ends in its EOS, followed by any amount of PAD; BOS is left out.
 # - The stop rule divides both scores, each by its own $\text{length}^\alpha$.
 # - Between ended hypotheses that are equally good, keep the earlier one.
-# - Search the sentences one after the other or all at once.
+# - Decode the sentences one after the other or all at once.
 # - Use evaluation mode, record no gradients, and restore nothing.
 #
 # </details>
@@ -1664,7 +1664,7 @@ def beam_search(
         model: with `encode` and `decode`, as above.
         source: source ids, shape `(B, Ls)`.
         beam_size: how many prefixes stay live for each sentence.
-        max_len: tokens of an answer, at most.
+        max_len: how many tokens an answer may have.
         alpha: the power of the length by which scores are divided.
 
     Returns:
@@ -1711,8 +1711,8 @@ check("text_recovery/beam_search", beam_search)
 
 # %% [markdown]
 # **Predict first.** Does a wider beam always find a more *probable* sentence? And is
-# the more probable sentence always the better one? Here is the baseline, greedily and
-# with beams, by raw scores and divided by the length.
+# the more probable sentence always the better one? Here is the baseline, decoded
+# greedily and with beams, by raw scores and by scores divided by the length.
 
 
 # %%
@@ -1728,24 +1728,26 @@ def beams_of_the_baseline():
 
 
 # %% [markdown]
-# A beam of 3 gains 1.6 points on these 200 sentences, and a beam of 10 gains no more.
-# Wider beams do find more probable sentences, but more probable is not always better;
+# A beam of 3 gains 1.6 points on these 200 sentences, and a beam of 10 gains no more. A
+# wider beam usually finds a more probable sentence, but not always: an additional
+# prefix can push out the one that would have won. Nor is more probable always better;
 # for some large models, very wide beams even end in short or empty outputs. Here the
 # outputs hardly change in length, so dividing by the length has no effect at all.
 #
 # ## B7. Which mistakes?
 #
 # In part A you sorted twenty outputs by hand. To see what a change does to thousands,
-# you need a program that sorts. It takes two steps: find out which token of the output
-# corresponds to which token of the original, and then name the kind of each difference.
+# you need a program to do the sorting. It takes two steps: find out which token of the
+# output corresponds to which token of the original, and then name the kind of each
+# difference.
 #
 # ### Exercise 6.13 - align
 #
 # *time ~25 min · difficulty 4/5 · 3 points*
 #
-# **Task.** Pair the tokens of an output with those of the original, in order, so that
-# as few pairs as possible differ. A pair is `(token, token)`, `(token, None)` for an
-# extra token (insertion), or `(None, token)` for a missing one (deletion).
+# **Task.** Pair the tokens of output and original, in order, so that as few pairs as
+# possible differ. A pair is `(token, token)`, `(token, None)` for an extra token
+# (insertion), or `(None, token)` for a missing one (deletion).
 #
 # **Example.** `align(["baker", "sleeps"], ["the", "baker", "slept"])` is
 # `[(None, "the"), ("baker", "baker"), ("sleeps", "slept")]`.
@@ -1797,8 +1799,8 @@ def align(
     """A cheapest alignment of two lists of tokens (Levenshtein 1966).
 
     Args:
-        output: tokens of what was written.
-        original: tokens of what is correct.
+        output: the tokens that were written.
+        original: the correct tokens.
 
     Returns:
         Pairs (token of the output or None, token of the original or None) in order; as
@@ -1934,7 +1936,7 @@ check("text_recovery/error_kinds", error_kinds)
 
 # %% [markdown]
 # **Predict first.** Which kind is the most frequent among the baseline's mistakes? And
-# does the order agree with your twenty marks?
+# does the ranking agree with your twenty marks?
 
 
 # %%
@@ -1968,7 +1970,7 @@ def mistakes_by_kind():
 # 200 sentences, against 223 of the inserter's 408. Wrong, lost or repeated words follow
 # with 38. `form` is empty because level 2 leaves the inflected forms in the source; at
 # level 3 it fills up. Now compare with your marks. Agreement (*ladders is rusty*) and
-# the order of clauses are no kinds of their own here: they hide under "function word"
+# the order of clauses are not kinds of their own here: they hide under "function word"
 # and "word". A program counts only what its author has defined.
 #
 # ## B8. Inside a trained model
@@ -1994,10 +1996,10 @@ def where_it_looks():
 
 
 # %% [markdown]
-# For a function word it mostly looks at the content word that comes *next*: before
-# *the*, at the noun that *the* belongs to. That makes sense, because the noun decides
-# whether an article is needed. The map is a mean over heads and no proof of what the
-# model uses; unit 5 showed how to test that, by taking something away.
+# For a function word, the decoder mostly looks at the content word that comes *next*:
+# before *the*, at the noun that *the* belongs to. That makes sense, because the noun
+# decides whether an article is needed. The map is a mean over heads and does not prove
+# what the model uses; unit 5 showed how to test that, by taking something away.
 #
 # Now write sentences of your own, some of the kind above and some from your own life.
 # **Predict first:** which of them will come back?
@@ -2022,12 +2024,12 @@ def sentences_of_your_own():
 
 
 # %% [markdown]
-# A sentence of the grammar comes back. One that only uses the grammar's words may come
-# out as another, because where the source leaves a choice, the model takes what was
-# frequent in *its* texts. And Gregor Samsa comes out in pieces that fit nowhere. The
-# model's BLEU is above 95, and it is true *for this grammar*: a model knows the
-# distribution that it was trained on, its **domain**. Nothing in the score says how
-# small that is; only other data do.
+# A sentence that the grammar could write comes back. One that only shares the grammar's
+# words may come back changed, because wherever the source leaves a choice, the model
+# takes what was frequent in *its* texts. And Gregor Samsa comes back in pieces that fit
+# nowhere. The model's BLEU is above 95, but only *for this grammar*: a model knows the
+# distribution that it was trained on, its **domain**. The score does not show how small
+# this domain is; only other data can.
 
 # %% [markdown]
 # ## C. Your model
@@ -2038,8 +2040,8 @@ def sentences_of_your_own():
 # **The rules**
 # - All training runs together may use 6,000,000 target tokens, which takes about ten
 #   minutes on two cores with the default sizes. The runner hands out the batches, and
-#   it counts every target token each time that it is handed out. Training on batches
-#   that did not come through the meter is the one thing that is not allowed.
+#   it counts a target token every time it is handed out. Training on batches that did
+#   not come through the meter is the one thing that is not allowed.
 # - Everything else is free: data, tokenizer, sizes, positions, schedule, loss and
 #   decoding. `corpora.generate(seed, n)` writes as many training sentences as you like.
 # - Every run is logged in `runs.jsonl`. Before a run you write your **hypothesis**;
@@ -2127,11 +2129,11 @@ def reference_runs():
 # %% [markdown]
 # Each line of the log gives BLEU on dev and the difference from the run that it is
 # compared with, both with 95 % intervals. A run that does not yet beat the inserter is
-# marked as too short, because it says nothing.
+# marked as too short, because its score says nothing yet.
 #
 # In all cells below, the hypothesis is empty and the runner waits for yours: write it
-# between the quotation marks, and run the cell. A run that is in the log is only shown
-# again, so "Restart and run all" costs nothing.
+# between the quotation marks, and run the cell. A run that is already in the log is
+# only shown again, so "Restart and run all" costs nothing.
 #
 # ### Comparison 1: sinusoidal or learned positions?
 #
@@ -2157,8 +2159,8 @@ def positions():
 # %% [markdown]
 # When we ran this, the reference had 95.1 BLEU, learned positions 95.3, and the
 # reference with another seed 95.5. The difference, +0.2 with an interval from −0.6 to
-# +0.9, is no difference. The curves agree from the first quarter on. With your corpus
-# and your level, it may be otherwise.
+# +0.9, cannot be told from zero. The curves agree from the first quarter on. With your
+# corpus and level, the result may differ.
 #
 # ### Comparison 2: greedy or beams of 3, 5 and 10?
 #
@@ -2214,8 +2216,8 @@ def architecture():
 # - subwords, with 500 to 4,000 symbols (`tokenizer="subwords"`);
 # - other data: more sentences seen once, or fewer seen often;
 # - the recipe: batch size, peak rate, smoothing, dropout;
-# - size against steps: under a fixed budget of tokens, a larger model costs seconds and
-#   no tokens.
+# - size against steps: under a fixed budget of tokens, a larger model costs more
+#   seconds but no more tokens.
 #
 # Run several at a small budget, and compare *kinds of mistakes*, not only BLEU.
 
@@ -2269,20 +2271,20 @@ def final_run():
 
 
 # %% [markdown]
-# Grading recovers 1,000 unseen sentences of the corpus and level that your file names:
-# embedded at level 1, 2 or 3, or the test part of your own corpus. It takes the weights
-# from the file, decodes as the file says, and never trains. Your points grow with BLEU,
-# without jumps: none at the better of copying and the rule, half at the inserter, all
-# of them a little below the course's own model. (For your own corpus, the same
-# baselines are measured on it.)
+# In grading, your model recovers up to 1,000 unseen sentences of the corpus and level
+# in your file: embedded at level 1, 2 or 3, or the test part of your own corpus. The
+# grader takes the weights from the file, decodes as the file says, and never trains.
+# Your points grow with BLEU, without jumps: none at the better of copying and the rule,
+# half at the inserter, all of them a little below the course's own model. (Your own
+# corpus gets its own baselines.)
 #
 # ### Exercise 6.15 - hand in your model
 #
 # *time ~10 min · difficulty 1/5 · 24 points*
 #
-# **Task.** Return the recovered sentences of the sources. Load the checkpoint that you
-# handed in with `load(handed_in(), encoder_decoder, segment)`, and decode with
-# `recover`.
+# **Task.** Return the sentence that your model recovers from each source. Load the
+# checkpoint that you hand in with `load(handed_in(), encoder_decoder, segment)`, and
+# decode with `recover`.
 #
 # **Example.** `restore(["baker forgot keys"])` may return
 # `["The baker forgot her keys."]`.
@@ -2302,7 +2304,7 @@ def final_run():
 # </details>
 # <details><summary>Hint 1: a question</summary>
 #
-# Which model made the outputs that you saw above, and which one is in the file?
+# Which model made the outputs above, and which is in the file?
 #
 # </details>
 # <details><summary>Hint 2: the parts</summary>
@@ -2325,7 +2327,7 @@ def final_run():
 
 # %% exercise="text_recovery/model"
 def restore(sources: list[str]) -> list[str]:
-    """The original sentences of what a pipeline left, as well as my model can tell.
+    """The original sentences of the sources, as well as my model can recover them.
 
     Args:
         sources: what the pipeline left, one text per sentence.
@@ -2364,9 +2366,9 @@ check("text_recovery/model", restore)
 # it; refuted if the whole interval of the difference is above 0. Result: 95.3 against
 # 95.1, +0.2 [−0.6, +0.9], and my second seed of the reference has 95.5. So there is no
 # difference, in either direction. I had also expected the curves to part early: after
-# 100,000 tokens both have 61.7 on 100 sentences. If the mechanism exists, a tenth of
-# the budget is enough to make up for it. Next: positions are settled, and I turn to
-# the mistakes that part A showed.
+# 100,000 tokens both have 61.7 on 100 sentences. If the mechanism exists, a quarter of
+# the run is enough to make up for it. Next: positions are settled, and I turn to the
+# mistakes that part A showed.
 #
 # **2. A beam of 3.** Expected: fewer repeated words ("Victoria Victoria Victoria"),
 # because one bad token no longer decides the rest; refuted if mistakes of the kind
@@ -2440,8 +2442,8 @@ check("text_recovery/model", restore)
 #   `LEVEL` to 3, and repeat the runs that convinced you. Which conclusions survive?
 # - Sample eight sentences for each source, and take the one that agrees best with the
 #   others, by BLEU (minimum Bayes risk; Kumar and Byrne 2004).
-# - Start byte-pair encoding from the 256 bytes instead of characters, as GPT-2 did. No
-#   text has unknown symbols then.
+# - Start byte-pair encoding from the 256 bytes instead of characters, as GPT-2 did.
+#   Then no text has unknown symbols.
 #
 # ## Where you stand
 #
