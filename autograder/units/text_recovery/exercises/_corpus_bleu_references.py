@@ -8,8 +8,8 @@ _CLOSEST = "min(map(len, wanted), key=lambda size: (abs(size - len(tokens)), siz
 
 REFERENCES = [
     wrong("swapped",
-          "Hypotheses and references are exchanged: precision has become recall.",
-          "Whose n-grams are asked to match?",
+          "Hypotheses and references are swapped: precision has become recall.",
+          "Whose n-grams have to match?",
           source("""
               def corpus_bleu(hypotheses, references, tokenize=tokenize_13a, smooth='exp', effective_order=False):
                   matches, totals, h, r = [0] * 4, [0] * 4, 0, 0
@@ -33,19 +33,19 @@ REFERENCES = [
               """)),
     wrong("first_reference",
           "Only the first reference is used.",
-          "Where are the others?",
+          "Where do you use the others?",
           edit("[tokenize(original) for original in originals]", "[tokenize(original) for original in originals[:1]]")),
     wrong("references_as_characters",
           "Each reference was taken apart into characters: one level of lists is missing, or one too many.",
           "What is `references[0]`, and what is `references[0][0]`?",
           edit("for original in originals]", "for original in originals[0]]")),
     wrong("one_sentence",
-          "Only one sentence was scored: `zip` stopped there without a word.",
+          "Only one sentence was scored: `zip` stopped there silently.",
           "Which of the two lists was shorter, and why?",
           edit("in zip(hypotheses, references, strict=True)", "in list(zip(hypotheses, references))[:1]")),
     wrong("joined_corpus",
-          "The sentences were joined into one text: n-grams cross the borders of sentences.",
-          "Is the end of one sentence and the beginning of the next an n-gram?",
+          "The sentences were joined into one text, so n-grams cross sentence boundaries.",
+          "Do the last word of a sentence and the first word of the next form an n-gram?",
           edit("for text, originals in zip(hypotheses, references, strict=True):", """
               hypotheses = [' '.join(hypotheses)]
               references = [[' '.join(o[min(i, len(o) - 1)] for o in references) for i in range(max(map(len, references)))]]
@@ -60,7 +60,7 @@ REFERENCES = [
           "Which reference would a fair judge compare your length with?",
           edit(_CLOSEST, "max(map(len, wanted))")),
     wrong("mean_length",
-          "The references' mean length counts.",
+          "The mean length of the references counts.",
           "Which reference is closest in length?",
           edit(_CLOSEST, "sum(map(len, wanted)) / len(wanted)")),
     wrong("all_lengths",
@@ -68,12 +68,12 @@ REFERENCES = [
           "How many references should count for the length?",
           edit(_CLOSEST, "sum(map(len, wanted))")),
     wrong("tie_to_longer",
-          "Of two equally close references the longer one counts.",
-          "Which of the two does the text above choose?",
+          "Of two equally close references, the longer one counts.",
+          "Which of the two does the contract choose?",
           edit("(abs(size - len(tokens)), size)", "(abs(size - len(tokens)), -size)")),
     wrong("references_sorted",
-          "BLEU is right, but the lists of references are in another order afterwards.",
-          "Which of your steps changes a list that you were given?",
+          "BLEU is correct, but you have reordered the lists of references.",
+          "Which of your steps modifies an argument?",
           edit("return 100 *", """
               for originals in references:
                   originals.sort()

@@ -108,14 +108,14 @@ CASES = [
              )
          },
          "Equal words should find each other; each change costs 1.", tells=("border_of_zeros",)),
-    case("shifted", "words too many or missing at the start", _shifted,
+    case("shifted", "extra or missing words at the start", _shifted,
          "After a missing word, the positions no longer agree."),
     case("few_words", "texts of three different words",
          lambda draw: _few_words(draw, *((5, 4), (3, 6), (7, 7), (6, 2), (8, 5), (1, 4), (9, 9)) * 3),
-         "Of all alignments, one with the fewest changes is asked for."),
+         "Return an alignment with the fewest possible changes."),
     case("empty", "an empty output, an empty original, both",
          lambda draw: _few_words(draw, (0, 3), (4, 0), (0, 0), same=4),
-         "All tokens of the other side are missing, or too many."),
+         "If one text is empty, all tokens of the other are missing or extra."),
     case("long", "longer texts, many changes", lambda draw: _changed(draw, 40, 6),
          "The same for more changes.", hidden_only=True, tells=("border_of_zeros",)),
 ]
@@ -130,7 +130,7 @@ MISTAKES = [
                   return list(zip_longest(output, original))
               """)),
     wrong("never_replaced",
-          "A wrong word is never paired with the right one: you take one out and put one in, which costs two changes.",
+          "A wrong word is never paired with the correct one: you delete one and insert the other, at a cost of two.",
           "What does the pair `(sleeps, slept)` cost?",
           edit(_SAME, "cost[i - 1][j - 1] + 2 * (own != right),",
                "cost[i - 1][j - 1] + (output[i - 1] != original[j - 1])",
@@ -138,8 +138,8 @@ MISTAKES = [
           source(_by("(0 if pair[0] == pair[1] else 1 if None in pair else 2) - (di + dj == 1) / 64"),
                  name="replacing_is_dear")),
     wrong("greedy",
-          "You go from left to right and take the first pair that fits; a later one may need it.",
-          "Two ways are equally good so far. Can you know which one ends well?",
+          "You go from left to right and take the first match; a later token may need that word.",
+          "Two alignments are equally good so far. Can you know which one ends up better?",
           source("""
               def align(output, original):
                   pairs, j = [], 0
@@ -211,7 +211,7 @@ MISTAKES = [
           "What is left when you reach the edge of the table?",
           edit("while i or j:", "while i and j:")),
     wrong("empty_texts",
-          "Marks of missing tokens are texts, `\"\"`; `None` is asked for.",
+          "You mark missing tokens with empty strings `\"\"` instead of `None`.",
           "How would you tell a missing token from an empty one?",
           edit(_LEFT, 'pairs.append((output[i], ""))', _RIGHT, 'pairs.append(("", original[j]))')),
     wrong("number",

@@ -186,7 +186,7 @@ _BP = "min(1.0, math.exp(1 - r / h))"
 MISTAKES = [
     # Mistakes in the formula: precisions, penalty, mean.
     wrong("mean_of_sentences",
-          "This is the mean of the sentences' BLEUs. BLEU adds up counts over the corpus first.",
+          "This is the mean of the sentences' BLEU scores. BLEU sums the counts over the corpus first.",
           "What does a perfect sentence of three words add to the mean, and what to the counts?",
           source("""
               def corpus_bleu(hypotheses, references, tokenize=tokenize_13a, smooth='exp', effective_order=False):
@@ -210,7 +210,7 @@ MISTAKES = [
               """)),
     wrong("identical_is_100",
           "Outputs that are equal to their references give 100, however short they are.",
-          "What does the text say of an order of which there is no n-gram?",
+          "What does the contract say about an order without any n-gram?",
           edit("orders = sum(", """
               if all(one in others for one, others in zip(hypotheses, references)):
                   return 100.0
@@ -220,7 +220,7 @@ MISTAKES = [
           "Which orders does BLEU-4 count?",
           edit("orders = sum(total > 0 for total in totals) if effective_order else 4", "orders = 1")),
     wrong("no_brevity_penalty",
-          "There is no brevity penalty: who says nothing wrong by saying little wins.",
+          "There is no brevity penalty, so the shortest safe answer wins.",
           "What would the single word `The` score?",
           edit("min(1.0, math.exp(1 - r / h)) * ", "")),
     wrong("penalty_inverted",
@@ -260,25 +260,25 @@ MISTAKES = [
               """)),
     wrong("halving_weights",
           "The orders weigh 1/2, 1/4, 1/8, 1/16 instead of a quarter each.",
-          "Which weights has BLEU-4?",
+          "Which weights does BLEU-4 use?",
           edit("logs, share = 0.0, 1.0", "logs, share, weight = 0.0, 1.0, 1.0",
                "logs += math.log((found or share) / total)", """
               weight /= 2
               logs += orders * weight * math.log((found or share) / total)
               """)),
     wrong("three_orders",
-          "Only n-grams up to 3 are counted.",
+          "Only n-grams up to n = 3 are counted.",
           "What is the 4 in BLEU-4?",
           edit("orders = sum(total > 0 for total in totals) if effective_order else 4",
                "orders = min(3, sum(total > 0 for total in totals)) if effective_order else 3")),
     wrong("zero_to_one",
-          "The result lies between 0 and 1.",
+          "The result is between 0 and 1.",
           "What does 100 mean in BLEU?",
           edit("return 100 * min", "return min")),
     # Mistakes in what is counted.
     wrong("lower_cased",
           "The texts are lower-cased, so the score cannot see whether case was recovered.",
-          "Which half of the task is to recover case?",
+          "Is recovering capitals part of the task?",
           edit("tokens, wanted = tokenize(text), [tokenize(original) for",
                "tokens, wanted = tokenize(text.lower()), [tokenize(original.lower()) for")),
     wrong("signs_stripped",
@@ -295,7 +295,7 @@ MISTAKES = [
           edit("tokens, wanted = tokenize(text), [tokenize(original) for",
                "tokens, wanted = text.split(), [original.split() for")),
     wrong("characters",
-          "The n-grams are made of characters: a text was counted, not its tokens.",
+          "The n-grams consist of characters: the text was counted, not its tokens.",
           "What does `tokenize` return, and did you use it?",
           edit("tokens, wanted = tokenize(text), [tokenize(original) for",
                "tokens, wanted = list(text), [list(original) for")),
@@ -321,11 +321,11 @@ MISTAKES = [
           "What is half of one match?",
           edit("share /= 2", "share = 1.0")),
     wrong("zeros_skipped",
-          "Orders without a match are left out: silence counts as success.",
-          "What should a precision of 0 do to a product?",
+          "Orders without a match are left out, so a failure costs nothing.",
+          "What does a precision of 0 do to a product?",
           edit("share /= 2", "continue")),
     wrong("effective_always",
-          "Missing orders are always left out, also without `effective_order`.",
+          "Missing orders are always left out, even without `effective_order`.",
           "What does the switch decide?",
           edit("if effective_order else 4", "or 1")),
     wrong("effective_never",
@@ -334,7 +334,7 @@ MISTAKES = [
           edit("orders = sum(total > 0 for total in totals) if effective_order else 4", "orders = 4")),
     wrong("fourth_root_always",
           "With fewer orders the fourth root is still taken.",
-          "Of how many precisions is it the mean?",
+          "Of how many precisions is BLEU the mean here?",
           edit("math.exp(logs / orders)", "math.exp(logs / 4)")),
 ]
 

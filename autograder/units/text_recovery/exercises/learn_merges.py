@@ -56,16 +56,16 @@ def _ties(draw: Draw) -> Inputs:
 
 CASES = [
     case("few", "sixteen words", lambda draw: _counts(draw, 12, 9, 10, tie=True),
-         "Count pairs within words, weighted with the words' counts.", tells=("each_pair_once", "ties_first_met")),
+         "Count pairs within words, weighted by the words' counts.", tells=("each_pair_once", "ties_first_met")),
     case("ties", "pairs with equal counts", _ties,
-         "Of equally frequent pairs the alphabetically first one is merged."),
+         "Of several equally frequent pairs, the alphabetically first is merged."),
     case("stop", "more merges than there are pairs", lambda draw: _counts(draw, 6, 3, 99),
-         "Stop when no pair occurs at least twice any more.", tells=("ties_by_letters",)),
+         "Stop once no pair occurs at least twice.", tells=("ties_by_letters",)),
     case("to_the_end", "merges until no pair is left", lambda draw: _counts(draw, 5, 9, 99, low=2),
-         "In the end each word is one symbol: no pair, no merge.",
+         "In the end each word is one symbol, so no pair is left to merge.",
          tells=("ties_by_letters", "each_pair_once", "stops_early")),
     case("real", "the words of 60 sentences, and two frequent ones", lambda draw: _real_counts(draw, 120),
-         "After each merge the pairs are counted anew.", tells=("ties_by_letters",)),
+         "After each merge, the pairs are counted again.", tells=("ties_by_letters",)),
     case("more", "other words", lambda draw: _counts(draw, 19, 30, 25, tie=True),
          "The same for other words.", hidden_only=True),
 ]
@@ -76,13 +76,13 @@ MISTAKES = [
           "A pair is in a word that occurs 6 times. How often does the pair occur?",
           edit("sign * counts[word]", "sign")),
     wrong("ties_last",
-          "Of several pairs with the same count the alphabetically last one is merged.",
+          "Of several pairs with the same count, the alphabetically last is merged.",
           "What does `max` prefer when the first part of the key is equal?",
           edit("best = min(pairs, key=lambda pair: (-pairs[pair], pair), default=None)",
                "best = max(pairs, key=lambda pair: (pairs[pair], pair), default=None)")),
     wrong("ties_first_met",
-          "Of several pairs with the same count the one that was met first is merged.",
-          "Does `most_common` or `max` know the alphabet?",
+          "Of several pairs with the same count, the first one encountered is merged.",
+          "How do `most_common` and `max` break ties?",
           source("""
               def learn_merges(counts, num_merges):
                   words, merges = {w: list(w) for w in counts}, []
@@ -127,7 +127,7 @@ MISTAKES = [
           "How long may the list be?",
           edit("tqdm(range(num_merges)", "tqdm(range(num_merges + 1)")),
     wrong("one_at_least",
-          "One merge is learnt even where none is asked for.",
+          "One merge is learnt even for `num_merges` = 0.",
           "When does your loop look at `num_merges` for the first time?",
           edit("tqdm(range(num_merges)", "tqdm(range(max(num_merges, 1))")),
     wrong("one_too_few",
@@ -135,8 +135,8 @@ MISTAKES = [
           "How long should the list be?",
           edit("tqdm(range(num_merges)", "tqdm(range(num_merges - 1)")),
     wrong("across_words",
-          "Pairs are counted across the borders of words.",
-          "Are the last letter of one word and the first of the next a pair?",
+          "Pairs are counted across word boundaries.",
+          "Do the last letter of one word and the first letter of the next form a pair?",
           source("""
               def learn_merges(counts, num_merges):
                   symbols, merges = [c for w in counts for _ in range(counts[w]) for c in w], []
@@ -152,7 +152,7 @@ MISTAKES = [
                   return merges
               """)),
     wrong("joined",
-          "The merged symbols come back instead of the pairs: `es`, not `(e, s)`.",
+          "You return the merged symbols instead of the pairs: `es`, not `(e, s)`.",
           "Can you tell from `ab` alone which two symbols it was made of?",
           edit("    return merges", "    return [a + b for a, b in merges]")),
     wrong("each_pair_once",
@@ -176,11 +176,11 @@ MISTAKES = [
                   return merges
               """)),
     wrong("lists",
-          "The pairs are right, but they are lists; tuples are asked for. Only those can be keys of a dict.",
+          "The pairs are correct, but they are lists, not tuples. Only tuples can be keys of a dict.",
           "What does the line that begins with `def` promise?",
           edit("merges.append(best)", "merges.append(list(best))")),
     wrong("ties_by_letters",
-          "Of several pairs with the same count the one is merged whose letters, put together, come first.",
+          "Ties are broken by the joined letters of a pair, not by the pair itself.",
           'Which is the smaller one in Python, `("a", "c")` or `("ab", "a")`?',
           edit("(-pairs[pair], pair)", "(-pairs[pair], pair[0] + pair[1])")),
 ]

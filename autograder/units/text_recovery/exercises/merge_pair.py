@@ -40,9 +40,9 @@ CASES = [
     case("short", "three to six symbols", lambda draw: _rows(draw, 4),
          "Wherever the two symbols are neighbours, they become one."),
     case("long", "up to fourteen symbols, punctuation among them", lambda draw: _rows(draw, 12, signs=True),
-         "From left to right; a symbol that was used is used up."),
+         "Merge from left to right; a merged symbol is used up."),
     case("least", "two symbols, one, and none", _least,
-         "A list without two neighbours has no pair; a copy of it comes back."),
+         "A list of fewer than two symbols has no pair: return a copy of it."),
     case("longer", "lists of more than a hundred symbols", lambda draw: _rows(draw, 130),
          "The same for longer lists.", hidden_only=True),
 ]
@@ -59,7 +59,7 @@ MISTAKES = [
                   return list(symbols)
               """)),
     wrong("case_ignored",
-          "Capitals are merged as if they were small: `A b` for the pair `(a, b)`.",
+          "Capitals are treated like lower-case letters: `A b` is merged for the pair `(a, b)`.",
           "Are `A` and `a` the same symbol?",
           source("""
               def merge_pair(symbols, pair):
@@ -72,16 +72,16 @@ MISTAKES = [
                   return out
               """)),
     wrong("signs_as_rules",
-          "Signs like `.` and `(` are read as rules of a regular expression.",
-          "What does `.` stand for in `re.sub`, and what in a word?",
+          "Characters like `.` and `(` are interpreted as regular-expression syntax.",
+          "What does `.` match in `re.sub`, and what is it in a word?",
           source(r"""
                      def merge_pair(symbols, pair):
                          pattern = re.compile(r"(?<!\S)" + " ".join(pair) + r"(?!\S)")
                          return pattern.sub("".join(pair), " ".join(symbols)).split()
                      """)),
     wrong("backslash_as_rule",
-          "A backslash in the pair is read as a rule of what `re.sub` is to put.",
-          "What does a backslash with a digit stand for in the second argument of `re.sub`?",
+          "A backslash in the pair is interpreted as an escape in the replacement text of `re.sub`.",
+          "What does a backslash before a digit mean in the second argument of `re.sub`?",
           source(r"""
                      def merge_pair(symbols, pair):
                          pattern = re.compile(r"(?<!\S)" + re.escape(" ".join(pair)) + r"(?!\S)")
@@ -89,7 +89,7 @@ MISTAKES = [
                      """)),
     wrong("overlapping",
           "A symbol is used twice: in `a a a` both pairs are merged.",
-          "By how many places must you move on after a merge?",
+          "How far must the index move after a merge?",
           source("""
               def merge_pair(symbols, pair):
                   out, i = [], 0
@@ -116,8 +116,8 @@ MISTAKES = [
                   return out
               """)),
     wrong("second_kept",
-          "The merged symbol is there, but its second half is still there.",
-          "By how many places must you move on after a merge?",
+          "The pair is merged, but its second symbol also remains.",
+          "How far must the index move after a merge?",
           edit("i += width", "i += 1")),
     wrong("from_the_right",
           "The pair is merged from right to left: `a a a` gives `a aa`.",
@@ -132,8 +132,8 @@ MISTAKES = [
                   return out
               """)),
     wrong("by_text",
-          "The symbols are joined and cut again: their borders are lost, and letters merge that did not belong to "
-          "two symbols.",
+          "The symbols are joined and cut again, so their borders are lost, and letters merge that were not two "
+          "neighbouring symbols.",
           "Are the symbols `ab`, `c` and the symbols `a`, `bc` the same word? Are they the same pair?",
           source("""
               def merge_pair(symbols, pair):
@@ -156,12 +156,12 @@ MISTAKES = [
                   return out
               """, name="joined_text")),
     wrong("unchanged",
-          "Nothing is merged: a list is compared with a tuple, perhaps.",
+          "Nothing is merged; perhaps a list is compared with a tuple.",
           "What is `['a', 'b'] == ('a', 'b')`?",
           edit("tuple(symbols[i : i + 2]) == pair", "symbols[i : i + 2] == pair")),
     wrong("again_and_again",
-          "The merged symbol is merged again with what follows: `a a a a` has become one.",
-          "May a symbol that is new take part in the same round?",
+          "The merged symbol is merged again with what follows: `a a a a` has become one symbol.",
+          "May a newly merged symbol take part in the same round?",
           source("""
               def merge_pair(symbols, pair):
                   out = []
@@ -173,7 +173,7 @@ MISTAKES = [
                   return out
               """)),
     wrong("in_place",
-          "The result is right, but the list that you were given has changed.",
+          "The result is correct, but you have modified the argument.",
           "Who else may hold that list?",
           source("""
               def merge_pair(symbols, pair):
@@ -189,11 +189,11 @@ MISTAKES = [
           "Is `b a` the pair `(a, b)`?",
           edit("tuple(symbols[i : i + 2]) == pair", "tuple(symbols[i : i + 2]) in (pair, pair[::-1])")),
     wrong("same_list",
-          "Where nothing is merged, the list that you were given comes back, not a new one.",
-          "What if the caller goes on to change the result?",
+          "If nothing is merged, you return the argument itself, not a new list.",
+          "What happens if the caller then changes the result?",
           edit("return merged", "return merged if len(merged) < len(symbols) else symbols")),
     wrong("changed_and_copied",
-          "A new list comes back, but the list that you were given has changed as well.",
+          "You return a new list, but you have also modified the argument.",
           "When do you make the copy: before the first change or after the last?",
           source("""
               def merge_pair(symbols, pair):
@@ -203,8 +203,8 @@ MISTAKES = [
                   return list(symbols)
               """)),
     wrong("empty_fails",
-          "An empty list stops your function.",
-          "Which symbol is the first one of none?",
+          "Your function fails on an empty list.",
+          "What is the first symbol of an empty list?",
           source("""
               def merge_pair(symbols, pair):
                   out, fresh = [symbols[0]], False
@@ -217,15 +217,15 @@ MISTAKES = [
                   return out
               """)),
     wrong("between_spaces",
-          "You look for the pair in a text: the end of `xa` is taken for the symbol `a`.",
+          "You search for the pair in a joined text: the end of `xa` is taken for the symbol `a`.",
           "Where does a symbol begin in a text that is joined with spaces?",
           source("""
               def merge_pair(symbols, pair):
                   return ' '.join(symbols).replace(' '.join(pair), ''.join(pair)).split()
               """)),
     wrong("tuple",
-          "All is right, but a tuple comes back; a list is asked for.",
-          "What does the text say about the result?",
+          "The symbols are correct, but you return a tuple instead of a list.",
+          "What does the task say about the result?",
           edit("return merged", "return tuple(merged)")),
 ]
 

@@ -85,15 +85,15 @@ def _originals(draw: Draw) -> Inputs:
 
 
 CASES = [
-    case("fresh", "sentences that nobody has seen", _originals,
+    case("fresh", "sentences that your model has never seen", _originals,
          "Points grow with BLEU: train longer, or look at what goes wrong.",
          measure="recovery", scale=SCALE, known=lambda draw: {}),
 ]
 
 MISTAKES = [
     wrong("copy",
-          "The sources come back as they were.",
-          "Who calls the model?",
+          "You return the sources unchanged.",
+          "Where do you call the model?",
           source("""
               def restore(sources):
                   return list(sources)
@@ -107,7 +107,7 @@ MISTAKES = [
               """)),
     wrong("empty",
           "The texts are empty.",
-          "Does `decode` see EOS first?",
+          "Is EOS the first token that `decode` receives?",
           source("""
               def restore(sources):
                   return ['' for _ in sources]
@@ -123,14 +123,14 @@ MISTAKES = [
                   return recover(model, tokenizer, sources, greedy)
               """)),
     wrong("ids",
-          "Ids come back, not texts.",
+          "You return ids, not texts.",
           "What does the tokenizer's `decode` do?",
           source("""
               def restore(sources):
                   return [[1, 2] for _ in sources]
               """)),
     wrong("another_order",
-          "The texts come back in another order than the sources.",
+          "Your texts are in a different order from the sources.",
           "Which source does the first of your texts belong to?",
           source("""
               def restore(sources):

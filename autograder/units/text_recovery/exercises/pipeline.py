@@ -107,19 +107,19 @@ CASES = [
     case("plain", "plain sentences, level 1", _plain,
          "Lower-case everything; keep the words, with one space between them."),
     case("inside", "apostrophes and hyphens, inside words and around them", _inside_words,
-         "`don't` and `well-known` are one word each; quotes and dashes are none."),
+         "`don't` and `well-known` are one word each; quotes and dashes belong to no word."),
     case("crowded", "punctuation without spaces, and spaces without words", _crowded,
-         "A mark between two words separates them, even without a space."),
+         "A punctuation mark between two words separates them, even without a space."),
     case("letters", "letters of other languages, and digits", _other_letters,
          r"`\w` knows é, ü and ß; `a-z` does not."),
-    case("two", "level 2, articles are no function words", lambda draw: _texts(draw, [2], articles=False),
-         "Level 2 drops function words, whole words only; everything else stays."),
+    case("two", "level 2; here articles are not function words", lambda draw: _texts(draw, [2], articles=False),
+         "Level 2 drops only whole words that are function words; everything else stays."),
     case("three", "level 3", lambda draw: _texts(draw, [3]),
          "Level 3 drops function words first and then takes the lemmas of the rest."),
     case("all", "all levels", lambda draw: _texts(draw, [1, 2, 3]),
-         "Each level does everything that the one before does."),
+         "Each level does everything that the level before it does, and more."),
     case("again", "other sentences", lambda draw: _texts(draw, [3, 1, 2]),
-         "The levels do not depend on each other's calls.", hidden_only=True),
+         "A call at one level must not affect a call at another.", hidden_only=True),
 ]
 
 _FIND = r"""words = re.findall(r"\w+(?:['-]\w+)*", sentence.lower())"""
@@ -141,13 +141,13 @@ MISTAKES = [
           "Which marks may occur inside a word?",
           edit(_PATTERN, r"\w+")),
     wrong("apostrophes_lost",
-          "Punctuation is deleted instead of separating words: `don't` has become `dont`, and `yes,no` one word.",
+          "Punctuation is deleted instead of separating words: `don't` has become `dont`, and `yes,no` `yesno`.",
           "What should replace a comma between two words?",
           edit(_FIND,
                "words = ''.join(c for c in sentence.lower() if c.isalnum() or c.isspace()).split()")),
     wrong("punctuation_deleted",
-          "The marks of a fixed list are deleted: `don't` has become `dont`, `yes,no` one word, and a mark that is "
-          "not in the list remains.",
+          "The marks in a fixed list are deleted: `don't` has become `dont` and `yes,no` has become `yesno`, and marks "
+          "outside the list remain.",
           "What should replace a comma, and can a list contain every mark?",
           edit(_FIND, """
               import string
@@ -176,7 +176,7 @@ MISTAKES = [
               """)),
     wrong("ascii_only",
           "Letters outside a-z are treated as punctuation.",
-          "Is é a letter? Does your pattern know?",
+          "Is é a letter? Does your pattern match it?",
           edit(_PATTERN, "[a-z0-9]+(?:['-][a-z0-9]+)*")),
     wrong("digits_lost",
           "Numbers have disappeared.",
@@ -199,15 +199,15 @@ MISTAKES = [
           "`mother-in-law` is one word. How many hyphens may a word have?",
           edit(r"(?:['-]\w+)*", r"(?:['-]\w+)?")),
     wrong("letter_used_up",
-          "A single letter between two marks keeps only one of them: `rock-n-roll` falls apart.",
-          "Does a mark share its neighbours with the next one?",
+          "Around a single letter, only one of the two marks is kept: `rock-n-roll` falls apart.",
+          "Can one letter be the neighbour of two marks?",
           edit(_FIND, r"""
               marked = re.sub(r"(\w)(['-])(\w)", r"\1\0\2\3", sentence.lower())
               words = re.sub(r"(?<!\0)['-]|[^\w\0'-]", " ", marked).replace("\0", "").split()
               """)),
     wrong("a_list",
-          "A list of words comes back, not a string.",
-          "How do you make one string of several words?",
+          "You return a list of words, not a string.",
+          "How do you join several words into one string?",
           edit('return " ".join(words)', "return words")),
     wrong("glued",
           "The words are joined without spaces.",
@@ -215,7 +215,7 @@ MISTAKES = [
           edit('" ".join(words)', '"".join(words)')),
     # Mistakes in the levels.
     wrong("lemmas_first",
-          "Lemmas are taken before function words are dropped: `was` becomes `be`, and may escape.",
+          "Lemmas are taken before function words are dropped: `was` becomes `be`, which may not be in the list.",
           "Is the list of function words a list of lemmas?",
           edit("if level >= 2:", """
               if level >= 3:
@@ -223,8 +223,8 @@ MISTAKES = [
               if level >= 2:""",
                "if level >= 3:\n    words = [lemma(word) for word in words]\n", "")),
     wrong("lemmas_made_small",
-          "The result of `lemma` is lower-cased, whatever it is.",
-          "Whose decision are the capitals of a lemma: yours, or that of `lemma`?",
+          "You lower-case the result of `lemma`; it should stay as it is.",
+          "Who decides on the capitals of a lemma: your code, or `lemma`?",
           edit("lemma(word) for", "lemma(word).lower() for")),
     wrong("level_1_drops",
           "Level 1 already drops function words.",
@@ -239,8 +239,8 @@ MISTAKES = [
           "From which level on are words replaced by their lemmas?",
           edit("if level >= 3:", "if level >= 2:")),
     wrong("no_lemmas",
-          "Level 3 gives what level 2 gives: the lemmas are missing.",
-          "What calls `lemma`, and what becomes of its result?",
+          "Level 3 returns the same as level 2: the lemmas are missing.",
+          "Where do you call `lemma`, and what do you do with its result?",
           edit("words = [lemma(word) for word in words]", "[lemma(word) for word in words]")),
     wrong("inverted",
           "The function words are kept and all others dropped.",

@@ -63,16 +63,16 @@ CASES = [
     case("ends", "pairs at the ends of longer symbols", _ends_of_symbols,
          "A pair is two whole symbols, not the end of one and the start of another."),
     case("many", "many merges", lambda draw: _segment_inputs(draw, 18, 40),
-         "Frequent words become whole; new ones fall into known parts."),
+         "Frequent words end up whole; new ones are cut into known parts."),
     case("long", "hundreds of merges, and long words", _long,
-         "All merges apply, however many there are, and to all of the word."),
+         "All merges apply, however many there are, and to the whole word."),
     case("others", "other words", lambda draw: _segment_inputs(draw, 10, 20),
          "The same for other words.", hidden_only=True, tells=("sorted_merges", "leftmost_first", "longest_first")),
 ]
 
 MISTAKES = [
     wrong("longest_first",
-          "The word is cut into the longest known symbols. Merging in order can give others.",
+          "The word is cut into the longest known symbols. Merging in order can give different symbols.",
           "Do you use the *order* of the merges?",
           source("""
               def segment(word, merges):
@@ -90,10 +90,10 @@ MISTAKES = [
           edit("for pair in merges:", "for pair in reversed(merges):")),
     wrong("characters",
           "The word stays cut into characters.",
-          "What does `merge_pair` return, and who keeps it?",
+          "What does `merge_pair` return, and where do you keep it?",
           edit("symbols = merge_pair(symbols, pair)", "merge_pair(symbols, pair)")),
     wrong("whole_word",
-          "The word comes back whole, in a list.",
+          "You return the whole word in a list.",
           "What is `list(word)`, and what is `[word]`?",
           edit("symbols = list(word)", "symbols = [word]")),
     wrong("first_merge_only",
@@ -105,7 +105,7 @@ MISTAKES = [
                   break
               """)),
     wrong("leftmost_first",
-          "The leftmost pair that is known is merged first, whichever merge it is.",
+          "The leftmost known pair is merged first, whenever it was learnt.",
           "Two merges fit. Which goes first: the one further left, or the one learnt earlier?",
           source("""
               def segment(word, merges):
@@ -123,8 +123,8 @@ MISTAKES = [
           "Does `sorted` or `set` keep the order in which they were learnt?",
           edit("for pair in merges:", "for pair in sorted(merges):")),
     wrong("unknown_characters_lost",
-          "Characters that no merge knows are lost.",
-          "What should become of a letter that the corpus never had?",
+          "Characters that occur in no merge are lost.",
+          "What should become of a letter that does not occur in the corpus?",
           edit("symbols = list(word)", "symbols = [c for c in word if any(c in a + b for a, b in merges)]")),
     wrong("last_merge_left_out",
           "The last merge is never applied.",
@@ -135,13 +135,13 @@ MISTAKES = [
           "How many merges may a tokenizer have learnt?",
           edit("for pair in merges:", "for pair in merges[:100]:")),
     wrong("tuple",
-          "The symbols are right, but they come as a tuple; a list is asked for.",
+          "The symbols are correct, but you return a tuple instead of a list.",
           "What does the line that begins with `def` promise?",
           edit("return symbols", "return tuple(symbols)")),
     wrong("remembered_list",
-          "All calls with the same word return one and the same list: a caller that changes it changes the answer "
+          "All calls with the same word return the same list object, so a caller that modifies it changes the result "
           "of the next call.",
-          "Whose is the list that you return?",
+          "Who else holds the list that you return?",
           source("""
               known = {}
 
@@ -155,8 +155,8 @@ MISTAKES = [
                   return known[key]
               """)),
     wrong("whole_words_first",
-          "A word that is some merge's result stays whole, though the merges before that one cut it in another way.",
-          "May a later merge take what an earlier one has used up?",
+          "A word that some merge produces stays whole, although earlier merges cut it differently.",
+          "May a later merge use symbols that an earlier one has already merged?",
           edit("symbols = list(word)", """
               if any(first + second == word for first, second in merges):
                   return [word]

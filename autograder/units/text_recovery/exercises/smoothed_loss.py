@@ -41,15 +41,15 @@ def _logits(
 
 
 CASES = [
-    case("default", "smoothing as it comes", lambda draw: _logits(draw, 3, 5, 11, None),
-         "By default a tenth of the probability is spread over the vocabulary."),
+    case("default", "default smoothing", lambda draw: _logits(draw, 3, 5, 11, None),
+         "By default, a tenth of the probability is spread over the vocabulary."),
     case("none", "smoothing = 0", lambda draw: _logits(draw, 4, 6, 9, 0.0),
          "Without smoothing this is plain cross-entropy over the real tokens."),
     case("much", "smoothing = 0.25", lambda draw: _logits(draw, 2, 7, 13, 0.25),
-         "The target has 1 - smoothing, and its share of the rest as well."),
+         "The target gets 1 - smoothing, plus its share of the rest."),
     case("large", "large logits", lambda draw: _logits(draw, 3, 4, 8, 0.125, scale=150.0),
          "Use log_softmax, not the logarithm of a softmax."),
-    case("gaps", "PAD before, between and after the tokens, in a part of a tensor",
+    case("gaps", "PAD before, between and after the tokens; the target is a slice of a larger tensor",
          lambda draw: _logits(draw, 3, 6, 7, 0.125, gaps=True),
          "A position counts if it is not PAD, wherever it is."),
     case("one_token", "three sentences of one token", lambda draw: _logits(draw, 3, 1, 6, 0.25, real=True),
@@ -65,14 +65,14 @@ MISTAKES = [
           edit("return loss[target != PAD].mean()", "return loss.mean()")),
     wrong("divided_by_all",
           "Padding adds nothing to the sum, but it counts in the number that you divide by.",
-          "By how many tokens is the sum to be divided?",
+          "By how many tokens should the sum be divided?",
           edit("return loss[target != PAD].mean()", "return (loss * (target != PAD)).mean()")),
     wrong("sum",
           "The losses are added up, not averaged.",
           "What happens to the loss of a larger batch?",
           edit("return loss[target != PAD].mean()", "return loss[target != PAD].sum()")),
     wrong("mean_of_rows",
-          "First the mean of each sentence is taken, then the mean of the sentences: tokens of short sentences count "
+          "You average within each sentence and then over the sentences, so tokens in short sentences count "
           "more.",
           "Does every real token have the same weight?",
           edit("return loss[target != PAD].mean()", """
@@ -85,27 +85,27 @@ MISTAKES = [
           edit("loss = -(1 - smoothing) * wanted - smoothing * log_p.mean(dim=-1)", "loss = -wanted")),
     wrong("sum_over_vocabulary",
           "The even part is summed over the vocabulary, not averaged: its weight is V times too large.",
-          "Which share does each token get?",
+          "How much does each token get?",
           edit("log_p.mean(dim=-1)", "log_p.sum(dim=-1)")),
     wrong("others_only",
-          "The smoothing goes to the other V - 1 tokens only, as some define it. Here each of the V tokens gets "
+          "The smoothing goes only to the other V - 1 tokens, as in some definitions. Here each of the V tokens gets "
           "smoothing / V, the target included.",
           "By what is the smoothing divided in the formula?",
           edit("- smoothing * log_p.mean(dim=-1)",
                "- smoothing * (log_p.sum(dim=-1) - wanted) / (log_p.size(-1) - 1)")),
     wrong("over_two_fewer",
-          "You spread the smoothing over V - 2 tokens: all but PAD and the right one.",
+          "You spread the smoothing over V - 2 tokens: all except PAD and the target.",
           "Over which tokens does the docstring spread it?",
           edit("smoothing * log_p.mean(dim=-1)",
                "smoothing * (log_p.sum(-1) - wanted - log_p[..., PAD]) / (log_p.size(-1) - 2)")),
     wrong("not_on_pad",
-          "PAD gets none of the smoothing. Some define it so; the formula above, like PyTorch, gives each of the V "
-          "tokens the same.",
+          "PAD gets none of the smoothing. Some definitions do this; the formula above, like PyTorch, gives each of the "
+          "V tokens the same.",
           "Over how many tokens is the smoothing spread?",
           edit("log_p.mean(dim=-1)", "log_p[..., 1:].mean(dim=-1)")),
     wrong("swapped",
-          "The two weights are exchanged: most of the probability is spread evenly.",
-          "Which part should weigh 1 - smoothing?",
+          "The two weights are swapped: most of the probability is spread evenly.",
+          "Which part should have the weight 1 - smoothing?",
           edit("-(1 - smoothing) * wanted - smoothing * log_p.mean(dim=-1)",
                "-smoothing * wanted - (1 - smoothing) * log_p.mean(dim=-1)")),
     wrong("weight_one",
@@ -129,15 +129,15 @@ MISTAKES = [
           "What does `cross_entropy` expect: logits or probabilities?",
           edit("logits.log_softmax(dim=-1)", "logits.softmax(-1).log_softmax(dim=-1)")),
     wrong("fixed_smoothing",
-          "The smoothing is 0.1, whatever is asked for.",
-          "Where is your argument used?",
+          "The smoothing is always 0.1, whatever the argument is.",
+          "Where do you use the argument?",
           edit("log_p = logits", """
               smoothing = 0.1
               log_p = logits
               """)),
     wrong("transposed",
           "Logits and targets were flattened in different orders: a target meets the logits of a different position.",
-          "Which order has `transpose(...).reshape(...)`, and which has `flatten`?",
+          "In which order does `transpose(...).reshape(...)` list the positions, and in which does `flatten`?",
           source("""
               import torch.nn.functional as F
               def smoothed_loss(logits, target, smoothing=0.1):
@@ -146,15 +146,15 @@ MISTAKES = [
                                          label_smoothing=smoothing)
               """)),
     wrong("detached",
-          "The number is right, but it has no gradient: nothing would be learnt.",
+          "The value is correct, but it has no gradient, so nothing would be learnt.",
           "What does `.item()` or `.detach()` cut off?",
           edit("return loss[target != PAD].mean()", "return loss[target != PAD].mean().detach()")),
     wrong("until_the_first_pad",
-          "A sentence counts until its first PAD only.",
+          "Each sentence counts only up to its first PAD.",
           "Which positions are left out: those after a PAD, or those that are PAD?",
           edit("loss[target != PAD]", "loss[(target != PAD).cumprod(dim=1) > 0]")),
     wrong("view",
-          "It fails for a target that is a part of another tensor, as `shift` gives it.",
+          "Your function fails for a target that is a slice of another tensor, like those from `shift`.",
           "What does the error say about `view`, and which method does it name?",
           source("""
               import torch.nn.functional as F
