@@ -92,19 +92,19 @@ TRAIN, TEST = MINE.train, MINE.test
 @pytest.mark.parametrize(
     ("train", "test", "says"),
     [
-        (LINE, TEST, "train has 1 different pairs, and at least 1,000 are needed"),
+        (LINE, TEST, "train has 1 different pairs, but at least 1,000 are needed"),
         (LINE * 5000, TEST, "train has 1 different pairs"),
-        (TRAIN, TEST[:50], "test has 50 different pairs, and at least 200"),
-        (TRAIN, TRAIN[:300], "300 of 300 pairs of test are in train or dev, too"),
-        (TRAIN, [*TEST, *TRAIN[:50]], "50 of 300 pairs of test are in train or dev"),
+        (TRAIN, TEST[:50], "test has 50 different pairs, but at least 200"),
+        (TRAIN, TRAIN[:300], "300 of 300 pairs of test are also in train or dev"),
+        (TRAIN, [*TEST, *TRAIN[:50]], "50 of 300 pairs of test are also in train"),
         (TRAIN, [(t, t) for _, t in TEST], "the sources already reach 100.0 BLEU"),
         (TRAIN, [(s, s.replace(" ", "")) for s, _ in TEST], "1.0 words on average"),
         (TRAIN, [["a", ""]], "test[0] has an empty target"),
-        (TRAIN, [["a"]], "test[0] is no [source, target]"),
-        (TRAIN, [["a", 1]], "test[0] is no [source, target]"),
+        (TRAIN, [["a"]], "test[0] is not a [source, target] pair"),
+        (TRAIN, [["a", 1]], "test[0] is not a [source, target] pair"),
         (TRAIN, [["a", "b" * 2000]], "test[0] has more than 1,000 characters"),
         (TRAIN, [["a", "\ud800"]], "test[0] has half a character in it"),
-        (TRAIN, "abc", '"test" is no list of [source, target]'),
+        (TRAIN, "abc", '"test" is not a list of [source, target] pairs'),
     ],
 )
 def test_what_cannot_be_graded_is_refused_in_one_line(train, test, says):
@@ -119,9 +119,9 @@ def test_what_cannot_be_graded_is_refused_in_one_line(train, test, says):
     ("data", "says"),
     [
         (b" " * (6 << 20), "it is larger than 5 MB"),
-        (b"[" * 100_000, "it is no JSON"),
-        (b"\xff\xfe", "it is no JSON"),
-        (b"[]", "it is no object"),
+        (b"[" * 100_000, "it is not JSON"),
+        (b"\xff\xfe", "it is not JSON"),
+        (b"[]", "it is not an object"),
     ],
 )
 def test_bytes_that_are_no_corpus_are_refused(tmp_path, data, says):

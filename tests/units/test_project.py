@@ -117,7 +117,7 @@ def test_a_run_in_the_log_is_read_and_not_repeated(made, capsys):
     again = project(made.folder, train=never)
     assert again.run("base", WHY, tokens=15_000) == made.log.runs[0]
     assert "not repeated" in capsys.readouterr().out
-    with pytest.raises(ProjectError, match=r"'base' is in .* with other settings"):
+    with pytest.raises(ProjectError, match=r"'base' is in .* with different settings"):
         again.run("base", WHY, tokens=15_000, num_heads=1)
 
 
@@ -132,17 +132,17 @@ def test_models_and_texts_are_kept(made):
     [
         (
             lambda p: p.run("x", WHY, heads=3),
-            "no setting is called 'heads'; there are pos",
+            "unknown setting 'heads'; there are pos",
         ),
         (
             lambda p: p.run("x", WHY, against="y"),
-            "no run is called 'y'; there are: base",
+            "no run is called 'y'; the log has: base",
         ),
         (lambda p: p.run("x", "better"), "say what you expect of 'x', and why"),
         (lambda p: p.run("../x", WHY), "a run cannot be called '../x'"),
         (
             lambda p: p.run("x", WHY, tokens=90_000),
-            "target tokens are left, and this run",
+            "target tokens are left, but this run",
         ),
         (lambda p: p.decode("x", "y", WHY, GREEDY), "no run is called 'y'"),
         (lambda p: p.next_step("base", ""), "say what follows from 'base'"),
@@ -183,7 +183,7 @@ def test_a_run_that_is_too_short_says_so_and_is_not_drawn(tmp_path, capsys):
     found.run("learned", WHY, against="base", tokens=300, positions="learned")
     assert all(run.too_short for run in found.log.runs)
     said = capsys.readouterr().out
-    assert said.count("Too short to say anything: inserting the commonest has") == 2
+    assert said.count("Too short to say anything: the inserter has") == 2
     found.curves()
     found.compare("base", "learned")
     said = capsys.readouterr().out
@@ -226,7 +226,7 @@ def test_a_log_with_forged_words_is_shown_as_text():
 def test_a_log_lacks_what_the_project_asks_for(made, capsys):
     found = made.missing()
     said = capsys.readouterr().out
-    assert "3 whole runs; at least 6" in said and "a beam of 5, 10" in said
+    assert "3 complete runs; it needs at least 6" in said and "a beam of 5, 10" in said
     assert "No run studies the architecture" in said
     assert not any("positions" in line for line in found)
 

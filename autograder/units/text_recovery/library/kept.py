@@ -22,7 +22,7 @@ class ProjectError(Exception):
 
 
 class KeptRuns:
-    """The log beside a notebook, and what lies in its folder ``runs``.
+    """The log beside a notebook, and what is in its folder ``runs``.
 
     Args:
         parts: unit 4's module, with its Transformer.
@@ -50,7 +50,7 @@ class KeptRuns:
         run = log.get(name)
         if run is None:
             listed = ", ".join(known.name for known in log.runs[-10:]) or "none yet"
-            raise ProjectError(f"no run is called {name!r}; there are: {listed}")
+            raise ProjectError(f"no run is called {name!r}; the log has: {listed}")
         return run
 
     def model(self, name: str) -> tuple[Restorer, Tokenizer]:
@@ -79,8 +79,7 @@ class KeptRuns:
             return [str(text) for text in texts]
         except (OSError, ValueError, TypeError):
             raise ProjectError(
-                f"runs/{name}.json cannot be read: make {name!r} again, under a new "
-                "name"
+                f"runs/{name}.json cannot be read: repeat {name!r} under a new name"
             ) from None
 
     def counts(self, name: str, pairs: Sequence[Pair]) -> Tensor:
@@ -92,7 +91,7 @@ class KeptRuns:
         texts = self.texts(name)
         if len(texts) != len(pairs):
             raise ProjectError(
-                f"{name!r} was measured on other sentences: make it again, under a new "
+                f"{name!r} was measured on different sentences: repeat it under a new "
                 "name"
             )
         return bleu.counts(texts, [target for _, target in pairs])

@@ -23,7 +23,7 @@ def line(run: LoggedRun, sentences: int) -> str:
     found = f"{run.name}: BLEU {Interval(*run.bleu)} on {sentences:,} sentences of dev"
     if run.too_short:
         return (
-            f"{found}.\n  Too short to say anything: inserting the commonest has "
+            f"{found}.\n  Too short to say anything: the inserter has "
             f"{run.inserter:.1f}. Give it more tokens before you compare it."
         )
     if run.difference is None:
@@ -104,8 +104,8 @@ def curves(runs: Sequence[LoggedRun], inserter: float, number: str = "") -> None
     axes.axhline(inserter, **style.DOTTED)
     axes.set(xlabel="thousand target tokens seen", title="BLEU on dev")
     axes.legend()
-    alt = f"{'; '.join(said)}. Inserting the commonest has {inserter:.0f}."
-    caption = "BLEU on dev over target tokens. Dotted: inserting the commonest."
+    alt = f"{'; '.join(said)}. The inserter has {inserter:.0f}."
+    caption = "BLEU on dev over target tokens. Dotted: the inserter."
     if left_out:
         caption += f" Not drawn: {_names(left_out)}."
     show(figure, alt, number, caption)
@@ -117,7 +117,7 @@ def differences(
     sentences: int,
     number: str = "",
 ) -> None:
-    """Show differences to a run with their intervals, and a sentence on each."""
+    """Show differences from a run with their intervals, and a sentence on each."""
     short = [run.name for run in (base, *(r for r, _ in found)) if run.too_short]
     clear = {run.name: gain for run, gain in found if not run.too_short}
     if base.too_short or not clear:
@@ -130,12 +130,12 @@ def differences(
     axes.axvline(0, **style.DOTTED)
     axes.set(
         yticks=range(len(clear)), yticklabels=list(clear),
-        ylim=(len(clear) - 0.5, -0.5), xlabel="BLEU more than " + base.name,
+        ylim=(len(clear) - 0.5, -0.5), xlabel="difference in BLEU from " + base.name,
     )  # fmt: skip
     says = [f"{name} {told(gain)}" for name, gain in clear.items()]
     caption = (
-        f"Difference to {base.name} with its 95% interval: a paired bootstrap over "
-        f"{sentences:,} sentences of dev. Another seed can move it further."
+        f"Difference from {base.name} with its 95% interval: a paired bootstrap over "
+        f"{sentences:,} sentences of dev. A different seed can move it further."
     )
     if short:
         caption += f" Not drawn: {_names(short)} ({SHORT})."

@@ -39,7 +39,7 @@ def pairs_of(
         return [(source, target) for source, target in left if source]
     if corpus is None:
         raise CorpusError(
-            f"the model is for a corpus of your own, and {own_corpus.FILE} is missing"
+            f"the model is for a corpus of your own, but {own_corpus.FILE} is missing"
         )
     return corpus.drawn(seed)
 
@@ -69,7 +69,7 @@ def measured(
     level = "" if own else f", level {found.level}"
     says = (
         f"BLEU {of} on {len(pairs):,} sentences of {where}{level}; copy "
-        f"{marks.copy:.1f}, rule {marks.rule:.1f}, inserting the commonest "
+        f"{marks.copy:.1f}, rule {marks.rule:.1f}, inserter "
         f"{marks.inserter:.1f}, all points from {marks.full:.1f} on. "
         f"{abilities.remark(targets, texts)}"
     )

@@ -68,15 +68,15 @@ def parse(data: bytes) -> OwnCorpus:
     """
     if len(data) > LIMIT:
         raise _refused(
-            f"it is larger than {LIMIT >> 20} MB: keep fewer sentences of train, and "
+            f"it is larger than {LIMIT >> 20} MB: keep fewer train sentences, and "
             "train on these"
         )
     try:
         about = json.loads(data)
     except (ValueError, RecursionError):
-        raise _refused("it is no JSON: let `project.hand_in` write it") from None
+        raise _refused("it is not JSON: let `project.hand_in` write it") from None
     if not isinstance(about, dict):
-        raise _refused('it is no object with "train", "dev" and "test"')
+        raise _refused('it is not an object with "train", "dev" and "test"')
     train, dev, test = (_pairs(about, name) for name in corpora.SPLITS)
     test = _unseen(test, [*train, *dev])
     _refuse_small(train, test)
@@ -98,7 +98,7 @@ def _pairs(about: dict[str, Any], name: str) -> list[Pair]:
     """The different pairs of a part, in their order."""
     rows = about.get(name)
     if not isinstance(rows, list):
-        raise _refused(f'"{name}" is no list of [source, target]')
+        raise _refused(f'"{name}" is not a list of [source, target] pairs')
     return list(dict.fromkeys(_pair(row, f"{name}[{i}]") for i, row in enumerate(rows)))
 
 
@@ -106,7 +106,7 @@ def _pair(row: object, where: str) -> Pair:
     if isinstance(row, dict):
         row = [row.get("src"), row.get("tgt")]
     if not isinstance(row, list) or len(row) != 2 or not all(map(_is_text, row)):
-        raise _refused(f"{where} is no [source, target]")
+        raise _refused(f"{where} is not a [source, target] pair")
     source, target = (" ".join(text.split()) for text in row)
     if not source or not target:
         raise _refused(f"{where} has an empty {'target' if source else 'source'}")
@@ -131,7 +131,7 @@ def _unseen(test: list[Pair], others: Sequence[Pair]) -> list[Pair]:
     known = len(test) - len(kept)
     if known > LEAK * len(test):
         raise _refused(
-            f"{known:,} of {len(test):,} pairs of test are in train or dev, too: split "
+            f"{known:,} of {len(test):,} pairs of test are also in train or dev: split "
             "by the source, as `corpora.load` does"
         )
     return kept
@@ -141,7 +141,7 @@ def _refuse_small(train: list[Pair], test: list[Pair]) -> None:
     for name, pairs in (("train", train), ("test", test)):
         if len(pairs) < FEWEST[name]:
             raise _refused(
-                f"{name} has {len(pairs):,} different pairs, and at least "
+                f"{name} has {len(pairs):,} different pairs, but at least "
                 f"{FEWEST[name]:,} are needed"
             )
 
@@ -151,8 +151,8 @@ def _refuse_useless(test: list[Pair]) -> None:
     words = sum(len(target.split()) for target in targets) / len(targets)
     if words < SHORTEST:
         raise _refused(
-            f"its targets have {words:.1f} words on average; BLEU counts what stands "
-            "between spaces, so put some between words"
+            f"its targets have {words:.1f} words on average; BLEU counts words, "
+            "so put spaces between them"
         )
     copied = bleu.corpus(sources, targets)
     if copied > COPIED:

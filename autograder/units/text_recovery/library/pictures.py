@@ -23,8 +23,8 @@ def cross_attention(
         figure,
         f"Cross-attention. {told.weights(weights, writes, reads)}",
         "6.3",
-        "Cross-attention of the last layer, mean of the heads. ▁ stands for the space "
-        "in front of a piece.",
+        "Cross-attention of the last layer, mean of the heads. ▁ marks the space "
+        "in front of a token.",
     )
 
 

@@ -44,7 +44,7 @@ class Project:
         build: makes an untrained model and its tokenizer of settings, corpus and seed.
         train: trains it on the batches that it takes through the meter.
         decode: from a model and source ids to target ids, as in `recover`.
-        settings: all that a run may change, with the values of who changes nothing.
+        settings: all that a run may change, with their default values.
         parts: unit 4's module, with its Transformer.
         segment: cuts a word into subwords; see SubwordTokenizer.
         level: of the pipeline that made the sources.
@@ -71,7 +71,7 @@ class Project:
 
     @property
     def inserter(self) -> float:
-        """BLEU on dev of inserting what train has most often between two words."""
+        """BLEU on dev of inserting whatever train has most often between two words."""
         if self._inserter is None:
             system = baselines.Insertion(self.corpus.train)
             sources, targets = zip(*self.dev, strict=True)
@@ -102,8 +102,8 @@ class Project:
         left = self.budget - log.tokens
         if tokens > left:
             raise ProjectError(
-                f"{max(left, 0):,} of {self.budget:,} target tokens are left, and this "
-                f"run asks for {tokens:,}: give it fewer, or compare what you have"
+                f"{max(left, 0):,} of {self.budget:,} target tokens are left, but this "
+                f"run asks for {tokens:,}: give it fewer, or compare the runs you have"
             )
         run = LoggedRun(
             name, "training", hypothesis.strip(), against,
@@ -183,7 +183,7 @@ class Project:
         log_view.differences(self._kept.find(first), found, len(self.dev), number)
 
     def missing(self) -> list[str]:
-        """What the log still lacks; it is printed, too."""
+        """What the log still lacks; also printed."""
         found = review.missing(self.log)
         print(*(found or ["The log is complete."]), sep="\n")
         return found
@@ -195,7 +195,7 @@ class Project:
             ProjectError: grading would refuse it; the text says why.
         """
         paths = hand_in.write(self._kept, name, self.corpus, self.level)
-        print("Hand in, with the notebook:", *(path.name for path in paths), sep="\n  ")
+        print("Hand in with the notebook:", *(path.name for path in paths), sep="\n  ")
         return paths
 
     def _trained(
@@ -273,7 +273,7 @@ class Project:
         for name in changes:
             if name not in self.settings:
                 listed = ", ".join(self.settings)
-                raise ProjectError(f"no setting is called {name!r}; there are {listed}")
+                raise ProjectError(f"unknown setting {name!r}; there are {listed}")
         return {**self.settings, **changes}
 
     def _changed(
@@ -296,7 +296,7 @@ class Project:
             return None
         if run.settings != _as_text(planned):
             raise ProjectError(
-                f"{name!r} is in {run_log.FILE} with other settings: take another name"
+                f"{name!r} is in {run_log.FILE} with different settings: use a new name"
             )
         print(f"(in the log, not repeated) {log_view.line(run, len(self.dev))}")
         return run
@@ -305,7 +305,7 @@ class Project:
         """The log, if a run may be added to it under this name."""
         if not _NAME.fullmatch(name):
             raise ProjectError(
-                f"a run cannot be called {name!r:.60}: take letters, digits, spaces "
+                f"a run cannot be called {name!r:.60}: use letters, digits, spaces "
                 "and , . _ -"
             )
         if len(hypothesis.strip()) < _REASON:

@@ -22,7 +22,7 @@ def _missing(log: RunLog) -> Iterator[str]:
     runs = [run for run in log.runs if not run.stopped]
     yield from log.remarks
     if len(runs) < FEWEST:
-        yield f"The log has {len(runs)} whole runs; at least {FEWEST} are asked for."
+        yield f"The log has {len(runs)} complete runs; it needs at least {FEWEST}."
     changed = {name for run in runs for name in run.changed}
     if "positions" not in changed:
         yield "No two runs compare sinusoidal with learned positions."
@@ -38,7 +38,7 @@ def _missing(log: RunLog) -> Iterator[str]:
     ):
         if names:
             more = f" and {len(names) - 5} more" if len(names) > 5 else ""
-            yield f"Without a {what}: {', '.join(names[:5])}{more}."
+            yield f"Runs without a {what}: {', '.join(names[:5])}{more}."
     if short := [run.name for run in runs if run.too_short]:
         yield f"Too short to say anything: {', '.join(short[:5])}."
 
@@ -52,6 +52,6 @@ def _compares_too_much(run: LoggedRun) -> bool:
 def _several(run: LoggedRun) -> str:
     listed = ", ".join(list(run.changed)[:5])
     return (
-        f"{run.name} changes {len(run.changed)} things at once ({listed}): no "
-        "difference can be put down to one of them."
+        f"{run.name} changes {len(run.changed)} things at once ({listed}), so "
+        "no difference can be attributed to one of them."
     )
