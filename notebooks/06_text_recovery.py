@@ -1496,18 +1496,19 @@ def beam_step(
 check("text_recovery/beam_step", beam_step)
 
 # %% [markdown]
-# **Second step: EOS.** In the picture, the boxes with EOS have *ended*: they leave the
-# beam, and only the best is remembered. A log-probability is never above 0, so a score
-# can only fall while a prefix grows. Once the best ended score is at least as good as
-# the best live one, nothing can beat it, and the search may stop.
+# **Second step: EOS.** In the picture, the boxes with EOS have *ended*: these
+# *hypotheses* leave the beam, and only the best is remembered. A log-probability is
+# never above 0, so a score can only fall while a prefix grows. Once the best ended
+# score is at least as good as the best live one, nothing can beat it, and the search
+# may stop.
 #
 # ### Exercise 6.11 - one sentence
 #
 # *time ~20 min · difficulty 4/5 · 3 points*
 #
 # **Task.** Decode one sentence with your `beam_step`. In each step, compare each
-# hypothesis that now ends in EOS with the best ended one so far, then keep the
-# `beam_size` best *other* continuations. Return the ids of the best ended hypothesis.
+# hypothesis that now ends in EOS with the best so far, then keep the `beam_size` best
+# *other* continuations. Return the ids of the best ended hypothesis.
 #
 # **Example.** `beam_sentence(model, ids, beam_size=4)` returns a list like
 # `[57, 9, 210, 5, 2]`: without BOS, with EOS.
