@@ -11,6 +11,7 @@ from typing import Any
 from autograder.checks.exercise import RAISED, Answers
 from autograder.checks.global_state import reset, restored
 from autograder.checks.interactor import Ask, asking
+from autograder.checks.language import template
 from autograder.checks.observe import describe_error, observe
 from autograder.checks.probes import find
 from autograder.checks.wire import receive, send
@@ -71,7 +72,8 @@ def _answer(name: str, get: Callable[[], object], inputs: Answers, ask: Ask) -> 
     try:
         answer = get()
     except NameError as error:
-        return {RAISED: f"`{error.name}` is not defined: its cell has stopped early"}
+        told = template("`{name}` is not defined: its cell has stopped early")
+        return {RAISED: told.format(name=error.name)}
     except Exception as error:
         return {RAISED: describe_error(error)}
     probe = find(name)

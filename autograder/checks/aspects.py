@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from autograder.checks.language import _, marked
+
 _WORDS = {
-    "calls": "repeated calls",
-    "learning": "gradients and start values",
-    "mode": "training and evaluation mode",
-    "errors": "promised errors",
+    "values": marked("values"),
+    "masks": marked("masks"),
+    "form": marked("form"),
+    "calls": marked("repeated calls"),
+    "learning": marked("gradients and start values"),
+    "mode": marked("training and evaluation mode"),
+    "errors": marked("promised errors"),
 }
 _LEAST = 0.005  # of points: what rounds to nothing is not lost
 
@@ -25,11 +30,14 @@ def by_aspect(aspects: Mapping[str, Sequence[float]]) -> str:
         return ""
     named.sort(key=lambda name: (-lost[name], name))
     parts = [
-        f"{_number(lost[name])} of {_number(aspects[name][1])} for "
-        f"{_WORDS.get(name, name)}"
+        _("{lost} of {most} for {aspect}").format(
+            lost=_number(lost[name]),
+            most=_number(aspects[name][1]),
+            aspect=_(_WORDS.get(name, name)),
+        )
         for name in named
     ]
-    return f"Points lost: {', '.join(parts)}."
+    return _("Points lost: {parts}.").format(parts=", ".join(parts))
 
 
 def _number(points: float) -> str:

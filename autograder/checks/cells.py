@@ -16,6 +16,7 @@ from typing import Any
 
 from autograder.checks.calls import code_of
 from autograder.checks.frontend import left_out, shell
+from autograder.checks.language import _
 
 # Names that a cell defines at its top level, also if it is no Python.
 _DEFINED = re.compile(r"^(?:async +)?(?:def|class) +(\w+)|^(\w+) *=(?!=)", re.MULTILINE)
@@ -121,7 +122,9 @@ def _why(result: Any) -> str:
     """Why a cell did not run, or not to its end; "" if it did."""
     error = result.error_before_exec
     if isinstance(error, SyntaxError):
-        return f"a syntax error in line {error.lineno} ({error.msg})"
+        return _("a syntax error in line {number} ({message})").format(
+            number=error.lineno, message=error.msg
+        )
     error = error or result.error_in_exec
     return type(error).__name__ if error else ""
 

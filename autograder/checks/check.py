@@ -15,6 +15,7 @@ from autograder.checks.contents import contents_of
 from autograder.checks.exercise import Answers, Case, CheckResult, Exercise, is_stub
 from autograder.checks.frontend import is_validating, left_out, shell
 from autograder.checks.global_state import pristine, reset, restored
+from autograder.checks.language import _, reworded
 from autograder.checks.naming import Suspect, blame
 from autograder.checks.observe import (
     brief,
@@ -61,14 +62,14 @@ class Check:
     def summary(self) -> Summary | None:
         """Where you stand in this notebook's unit: points, what is open, what next."""
         if left_out():
-            print("(summary: the top of the feedback has it)")
+            print(_("(summary: the top of the feedback has it)"))
             return None
         return summary(self._scorecard)
 
     def overview(self) -> CourseOverview | None:
         """All units that are here in one picture: what is solved, and how far."""
         if left_out():
-            print("(overview: left out while grading)")
+            print(_("(overview: left out while grading)"))
             return None
         return overview(self._scorecard)
 
@@ -93,7 +94,7 @@ class Check:
         probe, now = find(name), Running(len(cases))
 
         def ask(case: Case) -> Answers:
-            now.begin(case.title)
+            now.begin(_(case.title))
             with reset():  # each case, as in grading
                 return observe(probe, answer, case.inputs)
 
@@ -148,16 +149,20 @@ def _empty(exercise: Exercise, note: str) -> CheckResult:
 
 def _not_run(name: str) -> str:
     if why := cells.why_stopped(name):
-        return f"`{name}` is not defined: its cell ended with {why}."
-    return f"Run the cell above first: `{name}` is not defined yet."
+        told = _("`{name}` is not defined: its cell ended with {why}.")
+        return told.format(name=name, why=why)
+    told = _("Run the cell above first: `{name}` is not defined yet.")
+    return told.format(name=name)
 
 
 def _stopped(now: Running, stop: KeyboardInterrupt) -> str:
     """Where a check was when it was interrupted, and in which line of the answer."""
-    where = f"Stopped after {now.seconds:.0f} s, at {now}"
+    where = _("Stopped after {seconds:.0f} s, at {case}").format(
+        seconds=now.seconds, case=now
+    )
     line = describe_error(stop).partition("\n")[2].partition("\n")[0]
-    lead, _, code = line.partition(": ")
-    return f"{where}, {lead}: `{code}`" if code else f"{where}."
+    lead, _colon, code = line.partition(": ")
+    return f"{where}, {reworded(lead)}: `{code}`" if code else f"{where}."
 
 
 def _notice(answer: object) -> str:
@@ -165,17 +170,17 @@ def _notice(answer: object) -> str:
     name = name_of(answer)
     if not (why := cells.why_stopped(name)):
         return ""
-    return (
-        f"The cell of `{name}` did not run: it ended with {why}. This is what your "
+    return _(
+        "The cell of `{name}` did not run: it ended with {why}. This is what your "
         "earlier version gives."
-    )
+    ).format(name=name, why=why)
 
 
 def _suspect(name: str, code: set[CodeType]) -> Suspect:
     unit = name.partition("/")[0]
     here = contents_of(unit)
     place = here.places.get(name)
-    title = f"*{references.titles(unit)[name]}*"
+    title = f"*{_(references.titles(unit)[name])}*"
     return Suspect(
         f"{place.label} ({title})" if place else title,
         unsolved=any(map(is_stub_code, code)),
@@ -191,7 +196,9 @@ def without_stub(verdict: CheckResult) -> CheckResult:
     stubs = [r for r in verdict.results if is_stub(r.answers)]
     if not stubs or any(result.passed for result in verdict.results):
         return verdict
-    note = f"Not solved yet: {verdict.title}. Replace the stub, then run this again."
+    note = _(
+        "Not solved yet: {exercise}. Replace the stub, then run this again."
+    ).format(exercise=_(verdict.title))
     return CheckResult(
         verdict.exercise, verdict.title, 0.0, verdict.max_points, note=note,
         unsolved=True,
@@ -209,7 +216,8 @@ def _close_names(name: str) -> str:
     names = [n for unit in references.units() for n in references.titles(unit)]
     close = difflib.get_close_matches(str(name), names, n=3, cutoff=0.4)
     listed = ", ".join(f'"{n}"' for n in close or names)
-    return f'There is no exercise "{name}". Did you mean {listed}?'
+    told = _('There is no exercise "{name}". Did you mean {names}?')
+    return told.format(name=name, names=listed)
 
 
 forgive()

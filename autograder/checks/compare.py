@@ -22,13 +22,14 @@ from autograder.checks.exercise import (
     Other,
     Value,
 )
+from autograder.checks.language import _, marked, reworded
 from autograder.checks.measures import credit, measured, remark
 from autograder.checks.naming import diagnose
 from autograder.checks.points import earned
 from autograder.checks.properties import by_hand
 from autograder.checks.values import differing, same_values
 
-UNSEEN = "made by hand, so its place was not looked at"
+UNSEEN = marked("made by hand, so its place was not looked at")
 
 
 def judge(
@@ -57,7 +58,7 @@ def compare(case: Case, answers: Answers) -> CaseResult:
         message = _short(str(answers[RAISED]))
         return CaseResult(case, answers, (Finding("", RAISED, message),), 0.0)
     if by_hand(case.inputs, answers):
-        found = Finding("dropout", "", UNSEEN)
+        found = Finding("dropout", "", _(UNSEEN))
         return CaseResult(case, answers, (found,), 1.0, looked_at=False)
     if case.measure:
         return _measured(case, answers)
@@ -82,10 +83,10 @@ def _measured(case: Case, answers: Answers) -> CaseResult:
 
 def _marks(scale: Sequence[tuple[float, float]]) -> str:
     enough = next(value for value, share in scale if share >= 1.0)
-    says = f"all points from {enough:.4g} on"
+    says = _("all points from {enough:.4g} on").format(enough=enough)
     if scale[-1][1] > 1.0:
         most = max(value for value, share in scale if share <= 1.0)
-        says += f", a bonus above {most:.4g}"
+        says = _("{full}, a bonus above {most:.4g}").format(full=says, most=most)
     return says
 
 
@@ -114,18 +115,19 @@ def _problem(
     expected: Value, actual: Value | None, atol: float, rtol: float
 ) -> tuple[str, str | Callable[[], str]]:
     if actual is None:
-        return "missing", "was not returned"
+        return "missing", _("was not returned")
     if not isinstance(expected, torch.Tensor) or not isinstance(actual, torch.Tensor):
         return _text_problem(expected, actual)
     if expected.shape != actual.shape:
-        return "shape", f"expected shape {_shape(expected)}, yours {_shape(actual)}"
+        told = _("expected shape {expected}, yours {own}")
+        return "shape", told.format(expected=_shape(expected), own=_shape(actual))
     if expected.dtype != actual.dtype:
-        return "dtype", f"expected {_dtype(expected)}, yours {_dtype(actual)}"
+        return "dtype", _expected(_dtype(expected), _dtype(actual))
     if not same_values(expected, actual, atol, rtol):
         bad = (~torch.isfinite(actual)) & torch.isfinite(expected)
         if bad.any():
-            count = int(bad.sum())
-            return "finite", f"{count} of {actual.numel()} numbers are NaN or infinite"
+            told = _("{count} of {all} numbers are NaN or infinite")
+            return "finite", told.format(count=int(bad.sum()), all=actual.numel())
         return "values", partial(_difference, expected, actual, atol, rtol)
     return "", ""
 
@@ -134,7 +136,8 @@ def _text_problem(
     expected: Value, actual: Value
 ) -> tuple[str, str | Callable[[], str]]:
     if type(expected) is not type(actual):
-        return "type", f"expected {_kind(expected)}, yours is {_kind(actual)}"
+        told = _("expected {expected}, yours is {own}")
+        return "type", told.format(expected=_kind(expected), own=_kind(actual))
     if expected != actual:
         return "values", partial(_other_text, expected, actual)
     return "", ""
@@ -142,7 +145,7 @@ def _text_problem(
 
 def _other_text(expected: Value, actual: Value) -> str:
     """Both texts; of two lists the first items that differ, and how many do."""
-    told = f"expected {_short(repr(expected))}, yours {_short(repr(actual))}"
+    told = _expected(_in_words(expected), _in_words(actual))
     try:
         lists = [json.loads(str(text)) for text in (expected, actual)]
         if not all(isinstance(found, list) for found in lists):
@@ -154,17 +157,24 @@ def _other_text(expected: Value, actual: Value) -> str:
         right, own = (_short(_item(item)) for item in pairs[wrong[0]])
     except (ValueError, RecursionError):  # no lists, or none that anybody could read
         return told
-    return (
-        f"{len(wrong)} of {len(pairs)} items differ, first at [{wrong[0]}]: "
-        f"expected {right}, yours {own}"
+    return _("{count} of {all} items differ, first at [{place}]: {pair}").format(
+        count=len(wrong), all=len(pairs), place=wrong[0], pair=_expected(right, own)
     )
+
+
+def _expected(expected: str, own: str) -> str:
+    return _("expected {expected}, yours {own}").format(expected=expected, own=own)
+
+
+def _in_words(value: Value) -> str:
+    return _short(repr(reworded(value) if isinstance(value, str) else value))
 
 
 _NO_ITEM = object()
 
 
 def _item(item: object) -> str:
-    return "none" if item is _NO_ITEM else repr(item)
+    return _("none") if item is _NO_ITEM else repr(item)
 
 
 def _short(text: str) -> str:
@@ -174,8 +184,8 @@ def _short(text: str) -> str:
 
 def _kind(value: Value) -> str:
     if isinstance(value, Other):
-        return f"of type {value.kind}"
-    return "text" if isinstance(value, str) else "a tensor"
+        return _("of type {kind}").format(kind=value.kind)
+    return _("text") if isinstance(value, str) else _("a tensor")
 
 
 def _shape(tensor: torch.Tensor) -> str:
@@ -197,9 +207,13 @@ def _difference(
     # NumPy's, since PyTorch's imports half a second of symbolic algebra.
     place = [int(i) for i in np.unravel_index(worst, gap.shape)]
     pair = _told_apart(expected.flatten()[worst], actual.flatten()[worst])
-    what, at = ("entries", "first") if _is_boolean(expected) else ("numbers", "most")
-    count = f"{int(wrong.sum())} of {wrong.numel()} {what} differ"
-    return f"{count}, {at} at {place}: {pair}"
+    told = (
+        _("{count} of {all} entries differ, first at {place}: {pair}")
+        if _is_boolean(expected)
+        else _("{count} of {all} numbers differ, most at {place}: {pair}")
+    )
+    count = int(wrong.sum())
+    return told.format(count=count, all=wrong.numel(), place=place, pair=pair)
 
 
 def _is_boolean(tensor: torch.Tensor) -> bool:
@@ -214,4 +228,4 @@ def _told_apart(expected: torch.Tensor, actual: torch.Tensor) -> str:
         told = [f"{item:.{digits}g}" for item in pair]
         if told[0] != told[1]:
             break
-    return "expected {}, yours {}".format(*told)
+    return _expected(*told)

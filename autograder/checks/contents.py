@@ -17,6 +17,7 @@ from urllib.parse import quote
 
 from autograder.checks import installed
 from autograder.checks.frontend import notebook_name
+from autograder.checks.language import _
 from autograder.checks.panel import Link
 from autograder.checks.references import FOLDER
 from autograder.checks.references import units as known_units
@@ -37,7 +38,7 @@ class ExercisePlace:
 
     @property
     def label(self) -> str:
-        return f"Exercise {self.number}"
+        return _("Exercise {number}").format(number=self.number)
 
     @property
     def link(self) -> Link:

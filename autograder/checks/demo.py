@@ -18,12 +18,13 @@ from autograder.checks import contents
 from autograder.checks.cells import defined_in
 from autograder.checks.console import showable
 from autograder.checks.frontend import is_attended, left_out
+from autograder.checks.language import _, reworded, template
 from autograder.checks.observe import (
-    UNSOLVED,
     describe_error,
     from_stub,
     is_library,
     quiet,
+    unsolved,
 )
 from autograder.checks.panel import BLUE, boxed
 from autograder.checks.rows import error_lines
@@ -36,7 +37,7 @@ def demo(function: Callable[[], Any]) -> Callable[[], Any]:
     so that "Run all" goes on to the end of the notebook.
     """
     if left_out():
-        print(f"({_title(function)}: left out while grading)")
+        print(_("({title}: left out while grading)").format(title=_title(function)))
         return function
     try:
         with quiet():
@@ -54,17 +55,27 @@ def _say_waiting(title: str, reason: str, exercise: str) -> None:
     place, on_path = here.places.get(exercise), ""
     link = place.link if place else None
     if path := here.path:
-        on_path = " (short path)" if exercise in path else " (not on the short path)"
+        on_path = (
+            _("(short path)") if exercise in path else _("(not on the short path)")
+        )
+        on_path = f" {on_path}"
     if not is_attended():
-        needs = f"; needs {link.text}{on_path}" if link else ""
+        needs = _("needs {exercise}").format(exercise=link.text) if link else ""
+        needs = f"; {needs}{on_path}" if link else ""
         first, line_end, rest = reason.partition("\n")
-        print(showable(f"({title} waits: {first}{needs}{line_end}{rest})"))
+        told = _("{title} waits: {reason}").format(title=title, reason=reworded(first))
+        print(showable(f"({told}{needs}{line_end}{rest})"))
         return
     from IPython.display import HTML, display
 
     first, *where = (line.html for line in error_lines(reason))
-    needs = f" It needs {link.html}{on_path}." if link else ""
-    lines = [f"<em>{html.escape(title)}</em> waits: {first}.{needs}", *where]
+    needs = ""
+    if link:
+        needs = _("It needs {exercise}.").format(exercise=f"{link.html}{on_path}")
+    told = _("{title} waits: {reason}").format(
+        title=f"<em>{html.escape(title)}</em>", reason=first
+    )
+    lines = [f"{told}. {needs}".rstrip(), *where]
     display(HTML(boxed(BLUE, "".join(f"<div>{line}</div>" for line in lines))))
 
 
@@ -86,11 +97,15 @@ def _reason(error: Exception, function: Callable[[], Any]) -> tuple[str, str]:
 
     if isinstance(error, NotImplementedError) and from_stub(error):
         name = codes[-1].co_qualname.partition(".")[0]
-        return f"`{name}` is {UNSOLVED}", here.exercise_of(name)
+        return unsolved(name), here.exercise_of(name)
     if isinstance(error, NameError) and error.name and not answers(codes[-1]):
         needed = here.exercise_of(error.name)
-        run = "run its cell first" if needed else "a cell above did not run, or waits"
-        return f"`{error.name}` is not defined: {run}", needed
+        told = (
+            template("`{name}` is not defined: run its cell first")
+            if needed
+            else template("`{name}` is not defined: a cell above did not run, or waits")
+        )
+        return told.format(name=error.name), needed
     own = [min(found) for code in codes if (found := answers(code))]
     told = describe_error(error, is_own=lambda code: bool(answers(code)))
     return told, own[-1] if own else ""

@@ -20,6 +20,7 @@ from autograder.checks.exercise import (
     Mistake,
     Value,
 )
+from autograder.checks.language import _
 from autograder.checks.several import several
 from autograder.checks.values import same_values
 
@@ -46,14 +47,16 @@ def blame(verdict: CheckResult, failed: Sequence[Suspect]) -> CheckResult:
         return verdict
     first = failed[0]
     if first.unsolved:
-        says = f"This builds on {first.title}, which is not solved yet."
-        asks = "" if first.skipped else "Could you solve that one first?"
+        says = _("This builds on {exercise}, which is not solved yet.")
+        asks = "" if first.skipped else _("Could you solve that one first?")
     else:
-        says = f"This builds on {first.title}, which fails its own check."
-        asks = "What does that check say? Mend it first, then look here again."
+        says = _("This builds on {exercise}, which fails its own check.")
+        asks = _("What does that check say? Mend it first, then look here again.")
+    parts = [says.format(exercise=first.title)]
     if first.skipped:
-        says += " The short path leaves it out."
-    says += " Grading tries this exercise once more with a right version of it."
+        parts.append(_("The short path leaves it out."))
+    parts.append(_("Grading tries this exercise once more with a right version of it."))
+    says = " ".join(parts)
     # Whether it follows from a failure only shows when the earlier one is right.
     mistake = Mistake("follows", says, asks)
     return replace(verdict, mistake=mistake, sure=first.unsolved)

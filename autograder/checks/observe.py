@@ -24,10 +24,11 @@ from autograder.checks.calls import code_of
 from autograder.checks.console import showable
 from autograder.checks.exercise import RAISED, STUB, Answers, WrongAnswerError, plain
 from autograder.checks.global_state import on_cpu
+from autograder.checks.language import marked, template
 from autograder.checks.probes import Report, seed
 from autograder.checks.properties.fake_dropout import dropout_by_rand
 
-UNSOLVED = "not solved yet"  # said of a stub
+UNSOLVED = marked("not solved yet")  # said of a stub
 # Code that is not the student's: ours, Python's own (partly frozen), what is installed.
 _LIBRARIES = (
     f"{Path(__file__).parents[1]}{os.sep}",
@@ -55,7 +56,7 @@ def observe(probe: Report, answer: object, inputs: Answers) -> Answers:
                 return {RAISED: describe_error(error)}
             other = _others_stub(error, answer)
             if other:
-                return {RAISED: f"`{other}` is {UNSOLVED}"}
+                return {RAISED: unsolved(other)}
             return {RAISED: UNSOLVED, STUB: ""}
         except (Exception, SystemExit) as error:
             return {RAISED: describe_error(error)}
@@ -145,6 +146,11 @@ def _others_stub(error: NotImplementedError, answer: object) -> str:
     return stub.co_qualname.partition(".")[0]
 
 
+def unsolved(name: str) -> str:
+    """That a function or a class is a stub still."""
+    return template("`{name}` is {state}").format(name=name, state=UNSOLVED)
+
+
 def _has_stub(function: object, files: Collection[str]) -> bool:
     """Whether one of the functions of some files, in its module, does nothing else."""
     codes = {
@@ -192,14 +198,18 @@ def describe_error(
     calling, called = [n for c, n in own if c.co_filename == first.co_filename][-1], ""
     if code.co_filename != first.co_filename:
         name = code.co_qualname.removesuffix("<lambda>").partition(".<locals>")[0]
-        called = f"\nand there line {number} of `{name}`: {_line(code, number)}"
-    return f"{message}\nin your line {calling}: {_line(first, calling)}{called}"
+        there = template("and there line {number} of `{name}`")
+        there = there.format(number=number, name=name)
+        called = f"\n{there}: {_line(code, number)}"
+    here = template("in your line {number}").format(number=calling)
+    return f"{message}\n{here}: {_line(first, calling)}{called}"
 
 
 def _first_line(error: BaseException) -> str:
     text = (str(error).strip() or "no message").splitlines()[0]
     if found := _ALLOCATION.search(text):
-        return f"MemoryError: no room for {int(found[1]) / 1e9:,.0f} GB"
+        size = f"{int(found[1]) / 1e9:,.0f}"
+        return template("MemoryError: no room for {size} GB").format(size=size)
     return f"{type(error).__name__}: {text}"
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from autograder.checks import contents
 from autograder.checks.console import showable
+from autograder.checks.language import _, marked
 from autograder.checks.panel import BLUE, DARK_ORANGE, boxed
 from autograder.checks.rows import inline
 from autograder.checks.scorecard import ExerciseScore, Scorecard
@@ -20,9 +21,9 @@ _LOOKS = {
     None: "border:2px solid rgba(128,128,128,.45)",
 }
 _LEGEND = (
-    (True, "all visible cases pass"),
-    (False, "tried, and not all pass"),
-    (None, "open, or changed since its check"),
+    (True, marked("all visible cases pass")),
+    (False, marked("tried, and not all pass")),
+    (None, marked("open, or changed since its check")),
 )
 
 
@@ -39,7 +40,7 @@ class UnitScore:
             sum(row.points for row in self.rows),
             sum(row.max_points for row in self.rows),
         )
-        return f"{earned:g} of {most:g} points"
+        return _("{points:g} of {most:g} points").format(points=earned, most=most)
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ class CourseOverview:
         )
         legend = " ".join(
             f'<span style="white-space:nowrap;margin-right:1em">'
-            f"{_square(_LOOKS[passed], '')} {says}</span>"
+            f"{_square(_LOOKS[passed], '')} {_(says)}</span>"
             for passed, says in _LEGEND
         )
         return boxed(BLUE, f'{rows}<div style="font-size:13px">{legend}</div>')
@@ -89,9 +90,12 @@ def _signs(rows: Sequence[ExerciseScore]) -> str:
 
 
 def _field(row: ExerciseScore) -> str:
-    told = f"{row.number} {row.title}: {row.points:g} of {row.max_points:g} points"
+    points = _("{points:g} of {most:g} points").format(
+        points=row.points, most=row.max_points
+    )
+    told = f"{row.number} {_(row.title)}: {points}"
     if row.remark:
-        told += f", {row.remark}"
+        told += f", {_(row.remark)}"
     number = row.number.partition(".")[2] or _FIELDS[row.passed]
     return _square(_LOOKS[row.passed], number, html.escape(told, quote=True))
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from autograder.checks.aspects import by_aspect
 from autograder.checks.console import showable
 from autograder.checks.exercise import CaseResult, CheckResult
+from autograder.checks.language import _, plural
 from autograder.checks.pictures import picture as picture_of
 from autograder.checks.rows import CaseGroup, details, inline, listed, results, rows
 from autograder.checks.rows import title as title_of
@@ -66,10 +67,10 @@ def as_text(verdict: CheckResult, next_step: Link | None = None) -> str:
     """The verdict as lines of plain text."""
     if not verdict.results:
         return verdict.note
-    lines = [f"{verdict.title}: {_points(verdict)}"]
+    lines = [f"{_(verdict.title)}: {_points(verdict)}"]
     lines += [f"  {line}" for line in (*_mistake_lines(verdict), *_aspects(verdict))]
     if verdict.passed:
-        follows = f" Next: {next_step.text}." if next_step else ""
+        follows = _follows(next_step.text) if next_step else ""
         lines.append(f"  ✓ {_all_pass(verdict)}{follows}")
     for row in rows(verdict):
         told = _row_text(row, verdict)
@@ -82,7 +83,8 @@ def _row_text(row: CaseGroup, verdict: CheckResult) -> list[str]:
     lines = [f"  {'✓' if row.passed else '✗'} {row.title}"]
     told = [str(line) for line in details(row.first, verdict)]
     if len(row.cases) > 1 and not row.passed:
-        told.append(f"also: {listed([title_of(case) for case in row.cases[1:]])}")
+        others = listed([title_of(case) for case in row.cases[1:]])
+        told.append(_("also: {cases}").format(cases=others))
     # An error has several lines, of any words.
     return lines + [f"      {part}" for line in told for part in line.splitlines()]
 
@@ -106,7 +108,7 @@ def as_html(
     if verdict.passed:
         return boxed(BLUE, _passed_html(verdict, next_step))
     drawn = pictures(verdict) if drawn is None else drawn
-    head = _head(f"<strong>{inline(verdict.title)}</strong>", verdict)
+    head = _head(f"<strong>{inline(_(verdict.title))}</strong>", verdict)
     parts = "".join(f"<div>{html.escape(line)}</div>" for line in _aspects(verdict))
     told = "".join(
         _row_html(row, verdict, drawn, is_first=not place)
@@ -159,9 +161,9 @@ def _head(said: str, verdict: CheckResult, width: str = "100%") -> str:
 
 def _passed_html(verdict: CheckResult, next_step: Link | None) -> str:
     """One line, which opens; below it what is to be known of a right answer."""
-    follows = f" Next: {next_step.html}." if next_step else ""
+    follows = _follows(next_step.html) if next_step else ""
     said = f"{mark(True)}{_all_pass(verdict)}{follows}"
-    title = f"<div><strong>{inline(verdict.title)}</strong></div>"
+    title = f"<div><strong>{inline(_(verdict.title))}</strong></div>"
     inside = title + _listed_html(results(verdict))
     remarks = "".join(_details_html(result, verdict) for result in results(verdict))
     line = _head(said, verdict, "calc(100% - 1.4em)")  # beside the triangle
@@ -170,11 +172,19 @@ def _passed_html(verdict: CheckResult, next_step: Link | None) -> str:
 
 def _all_pass(verdict: CheckResult) -> str:
     count = len(results(verdict))
-    return f"All {count} cases pass." if count > 1 else "Its case passes."
+    return plural("Its case passes.", "All {count} cases pass.", count).format(
+        count=count
+    )
+
+
+def _follows(place: str) -> str:
+    return " " + _("Next: {exercise}.").format(exercise=place)
 
 
 def _points(verdict: CheckResult) -> str:
-    return f"{verdict.points:g} of {verdict.max_points:g} points"
+    return _("{points:g} of {most:g} points").format(
+        points=verdict.points, most=verdict.max_points
+    )
 
 
 def _aspects(verdict: CheckResult) -> list[str]:
@@ -186,9 +196,11 @@ def _aspects(verdict: CheckResult) -> list[str]:
 def _mistake_lines(verdict: CheckResult) -> list[str]:
     if verdict.mistake is None:
         return []
-    lead = "" if verdict.sure else "Perhaps: "
-    lines = [f"{lead}{verdict.mistake.says}"]
-    return lines + [f"Ask yourself: {asks}" for asks in (verdict.mistake.asks,) if asks]
+    says, asks = _(verdict.mistake.says), verdict.mistake.asks
+    lines = [says if verdict.sure else _("Perhaps: {says}").format(says=says)]
+    if asks:
+        lines.append(_("Ask yourself: {question}").format(question=_(asks)))
+    return lines
 
 
 def _mistake_html(verdict: CheckResult) -> str:
@@ -215,7 +227,8 @@ def _row_html(
         _unfolding(_case_html(r), _case_details(r, verdict, drawn)) for r in others
     )
     if len(others) > 1:
-        within = _unfolding(f"the other {len(others)} cases", within)
+        head_of_others = _("the other {count} cases").format(count=len(others))
+        within = _unfolding(head_of_others, within)
     return _unfolding(head, inside + within, is_open=is_first)
 
 

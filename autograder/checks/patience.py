@@ -12,6 +12,7 @@ from typing import TextIO
 
 from autograder.checks.console import showable
 from autograder.checks.frontend import is_attended
+from autograder.checks.language import _
 
 FIRST, AGAIN = 5.0, 30.0  # seconds until it is said, and between the later times
 
@@ -30,7 +31,9 @@ class Running:
         self.case, self.title = self.case + 1, title
 
     def __str__(self) -> str:
-        return f"case {self.case} of {self.cases} ({self.title})"
+        return _("case {number} of {all} ({title})").format(
+            number=self.case, all=self.cases, title=self.title
+        )
 
     @property
     def seconds(self) -> float:
@@ -55,7 +58,8 @@ def told(
         pause = first
         while not done.wait(pause):
             pause = again
-            _print(f"(still running: {running}; interrupt the kernel to stop)", stream)
+            text = _("(still running: {case}; interrupt the kernel to stop)")
+            _print(text.format(case=running), stream)
 
     thread = threading.Thread(target=tell, name="patience", daemon=True)
     thread.start()

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 import torch
 
 from autograder.checks.exercise import Case, Finding
+from autograder.checks.language import _, reworded
 from autograder.checks.values import differing
 
 CELL, LIMIT = 18, 24  # pixels a cell; rows and columns drawn at most
@@ -49,9 +50,16 @@ def _who_sees_whom(
         return f"rgba({BLUE},{0.85 if value else 0.05})"
 
     drawings = (_cells(expected, fill, None), _cells(actual, fill, wrong))
-    titles = (f"expected {name}", f"your {name}")
     return _side_by_side(
-        titles, drawings, "filled = True (may see), outlined = differs"
+        _titles(name), drawings, _("filled = True (may see), outlined = differs")
+    )
+
+
+def _titles(name: str) -> tuple[str, str]:
+    told = reworded(name)
+    return (
+        _("expected {name}").format(name=told),
+        _("your {name}").format(name=told),
     )
 
 
@@ -67,9 +75,9 @@ def _heat_maps(expected: torch.Tensor, actual: torch.Tensor, name: str) -> str:
         return f"rgba({BLUE if value >= 0 else ORANGE},{shade:.2f})"
 
     maps = (expected, actual, actual - expected)
-    titles = (f"expected {name}", f"your {name}", "difference")
+    titles = (*_titles(name), _("difference"))
     drawings = [_cells(matrix, fill, None) for matrix in maps]
-    return _side_by_side(titles, drawings, "blue = positive, orange = negative")
+    return _side_by_side(titles, drawings, _("blue = positive, orange = negative"))
 
 
 def _cells(
@@ -152,19 +160,21 @@ def _curves(
         expected, actual, wrong = _worst_matrix(expected, actual, wrong)
         column = int(wrong.any(0).int().argmax())
         expected, actual = expected[:, column], actual[:, column]
-        name = f"{name}, column {column}"
+        name = _("{name}, column {column}").format(name=reworded(name), column=column)
     lines = (expected.double().tolist(), actual.double().tolist())
     numbers = [v for line in lines for v in line if abs(v) < float("inf")] or [0.0]
     low, high = min(numbers), max(numbers)
     width, height = 360, 130
+    told = _(
+        "{name}: solid blue = expected, dashed orange = yours "
+        "(from {low:.3g} to {high:.3g})"
+    ).format(name=reworded(name), low=low, high=high)
     drawn = _line(lines[0], low, high, BLUE, "") + _line(
         lines[1], low, high, ORANGE, ' stroke-dasharray="5 3"'
     )
     return (
         _frame(width, height, drawn)
-        + f'<div style="font-size:12px">{html.escape(name)}'
-        f": solid blue = expected, dashed orange = yours "
-        f"(from {low:.3g} to {high:.3g})</div>"
+        + f'<div style="font-size:12px">{html.escape(told)}</div>'
     )
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from autograder.checks.exercise import RAISED, CaseResult, CheckResult, Finding
+from autograder.checks.language import _, marked, reworded
 from autograder.checks.properties import what_was_seen
 
 SHOWN = 2  # findings of a case that are told in full
@@ -70,13 +71,16 @@ class CaseGroup:
         if count == 1:
             return title(self.first)
         if self.passed:
-            return f"{count} other cases pass"
-        return f"{count} cases fail in the same way (first: {title(self.first)})"
+            return _("{count} other cases pass").format(count=count)
+        return _("{count} cases fail in the same way (first: {case})").format(
+            count=count, case=title(self.first)
+        )
 
 
 def title(result: CaseResult) -> str:
     """The title of a case."""
-    return result.case.title + (" (hidden)" if result.case.hidden else "")
+    told = _(result.case.title)
+    return _("{case} (hidden)").format(case=told) if result.case.hidden else told
 
 
 def results(verdict: CheckResult) -> list[CaseResult]:
@@ -144,17 +148,20 @@ def details(result: CaseResult, verdict: CheckResult) -> list[Line]:
     if not wrong:
         return []
     lines = list(_finding_lines(wrong[:SHOWN], result))
-    if also := [finding.name for finding in wrong[SHOWN:] if finding.problem]:
-        lines.append(Line(f"also wrong: {listed(also, LISTED - SHOWN)}", "", _quoted))
+    if also := [reworded(one.name) for one in wrong[SHOWN:] if one.problem]:
+        names = listed(also, LISTED - SHOWN)
+        lines.append(Line(_("also wrong: {names}").format(names=names), "", _quoted))
     if verdict.mistake is None and not result.passed and _is_hinted(result, verdict):
-        lines.append(Line(result.case.hint))
+        lines.append(Line(_(result.case.hint)))
     return lines
 
 
 def listed(names: list[str], most: int = LISTED) -> str:
     """Names in a line; of many, how many more there are."""
-    more = len(names) - most
-    return ", ".join(names[:most]) + (f", and {more} more" if more > 0 else "")
+    more, told = len(names) - most, ", ".join(names[:most])
+    if more <= 0:
+        return told
+    return _("{names}, and {more} more").format(names=told, more=more)
 
 
 def _is_hinted(result: CaseResult, verdict: CheckResult) -> bool:
@@ -173,26 +180,32 @@ def _finding_lines(wrong: Iterable[Finding], result: CaseResult) -> Iterator[Lin
     for finding in wrong:
         raised = finding.problem == RAISED
         if raised and hidden:
-            yield Line("raised an error on inputs like these")
+            yield Line(_("raised an error on inputs like these"))
         elif raised:
             yield from error_lines(finding.message)
         elif hidden and finding.problem:
-            yield Line(f"{finding.name}: wrong {_plain_problem(finding.problem)}")
+            wrong_part = _(_PROBLEMS.get(finding.problem, finding.problem))
+            told = _("{name}: wrong {problem}")
+            yield Line(told.format(name=reworded(finding.name), problem=wrong_part))
         else:
             how = inline if measured or not finding.problem else html.escape
-            yield Line(f"{finding.name}: {finding.message}", "", how)
+            yield Line(f"{reworded(finding.name)}: {finding.message}", "", how)
 
 
 def error_lines(message: str) -> Iterator[Line]:
     """An error, and the student's lines where it arose: "in your line 3: ..."."""
     first, *where = message.splitlines() or [""]
-    yield Line(first, "", _quoted)
+    yield Line(reworded(first), "", _quoted)
     for line in where:
         lead, colon, code = line.partition(": ")
-        yield Line(lead + colon, code, _quoted)
+        yield Line(reworded(lead) + colon, code, _quoted)
 
 
-def _plain_problem(problem: str) -> str:
-    return {"finite": "numbers (NaN or infinite)", "missing": "result"}.get(
-        problem, problem
-    )
+_PROBLEMS = {
+    "finite": marked("numbers (NaN or infinite)"),
+    "missing": marked("result"),
+    "type": marked("type"),
+    "shape": marked("shape"),
+    "dtype": marked("dtype"),
+    "values": marked("values"),
+}

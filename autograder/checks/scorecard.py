@@ -11,6 +11,7 @@ from autograder.checks.aspects import by_aspect
 from autograder.checks.cells import current, digest, name_of
 from autograder.checks.console import showable
 from autograder.checks.exercise import CheckResult
+from autograder.checks.language import _, marked
 from autograder.checks.panel import Link
 from autograder.checks.progress import Earlier, ProgressFileError
 from autograder.checks.rows import results
@@ -31,7 +32,7 @@ class ExerciseScore:
     max_points: float
     passed: bool | None = None
     cases: str = ""
-    remark: str = "its check did not run yet"
+    remark: str = marked("its check did not run yet")
     aspects: str = ""
     number: str = ""
     place: Link | None = None
@@ -43,10 +44,12 @@ def row_of(verdict: CheckResult) -> ExerciseScore:
     cases = results(verdict)
     if not cases:
         return ExerciseScore(
-            verdict.title, 0.0, verdict.max_points, remark="not solved yet"
+            verdict.title, 0.0, verdict.max_points, remark=marked("not solved yet")
         )
     remark = verdict.mistake.says if verdict.mistake else ""
-    passed = f"{sum(case.passed for case in cases)} of {len(cases)}"
+    passed = _("{count} of {all}").format(
+        count=sum(case.passed for case in cases), all=len(cases)
+    )
     aspects = "" if verdict.passed else by_aspect(verdict.aspects)
     return ExerciseScore(
         verdict.title, verdict.points, verdict.max_points, verdict.passed, passed,
@@ -141,13 +144,14 @@ class Scorecard:
             return row or ExerciseScore(title, 0.0, points)
         earned = round(known.share * points, 2)
         if _has_changed(known):
-            remark = "changed since: run its check again"
+            remark = marked("changed since: run its check again")
             if row is None and known.passed:
-                remark = f"passed earlier, {remark}"
+                remark = marked("passed earlier, changed since: run its check again")
             return ExerciseScore(title, earned, points, None, known.cases, remark)
         if row:
             return row
-        remark = "passed earlier" if known.passed else "checked earlier"
+        earlier = (marked("checked earlier"), marked("passed earlier"))
+        remark = earlier[known.passed]
         return ExerciseScore(title, earned, points, known.passed, known.cases, remark)
 
     def reset(self) -> None:
@@ -155,16 +159,16 @@ class Scorecard:
         where = progress.folder()
         if where is not None:
             path = where / PROGRESS
-            asked = f'Forget what {path} holds? Type "yes": '
+            asked = _('Forget what {file} holds? Type "yes": ').format(file=path)
             if input(showable(asked)).strip() != "yes":
-                print("Nothing was changed.")
+                print(_("Nothing was changed."))
                 return
             self._tell(lambda: progress.forget(where))
             with contextlib.suppress(OSError):
                 attempts.forget(where)
         self._rows.clear()
         self._kept.clear()
-        print("All checks of this folder count as not run yet.")
+        print(_("All checks of this folder count as not run yet."))
 
     def _tell(self, use_file: Callable[[], None]) -> None:
         """Use the file; what is wrong with it is said once, and stops nothing."""

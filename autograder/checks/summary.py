@@ -8,18 +8,20 @@ from autograder.checks import attempts, progress
 from autograder.checks.attempts import RecordedAttempt
 from autograder.checks.console import showable
 from autograder.checks.contents import contents_of
+from autograder.checks.language import _, marked, plural
 from autograder.checks.panel import BLUE, Link, boxed, mark
 from autograder.checks.rows import inline
 from autograder.checks.scorecard import ExerciseScore, Scorecard, next_step
 from autograder.checks.words import ATTEMPTS_DATA, PROGRESS
 
-_HIDDEN = (
+_HIDDEN = marked(
     "Grading tries each exercise on other inputs, too, and on cases that are not shown "
     "here."
 )
 _SIGNS = {True: "✓", False: "✗", None: "·"}
-_PATH = "the short path"
+_PATH = marked("the short path")
 # Sign, number, title, points, cases: only the title wraps.
+_HEADS = (marked("exercise"), marked("points"), marked("cases"))
 _WIDTHS = ("2.2em", "2.8em", "", "7em", "6em")
 
 
@@ -53,34 +55,36 @@ class Summary:
 
     def _next_step(self, follows: str) -> str:
         if not self.rows:
-            return "No check has run yet: run the cells above, then this one again."
+            return _("No check has run yet: run the cells above, then this one again.")
         if not follows:
-            return "Everything that can be checked here is right. Hand it in."
-        return f"Next: {follows}."
+            return _("Everything that can be checked here is right. Hand it in.")
+        return _("Next: {exercise}.").format(exercise=follows)
 
     @property
     def _by_checks(self) -> str:
-        return f"{self.points:g} of {self.max_points:g} points by checks"
+        return _("{points:g} of {most:g} points by checks").format(
+            points=self.points, most=self.max_points
+        )
 
     @property
     def _by_people(self) -> str:
         """Where the other points come from."""
         if not self.written:
             return ""
-        questions = "question" if len(self.written) == 1 else "questions"
-        return (
-            f"{sum(self.written):g} more for the {questions} in words, which your "
-            "teachers read."
-        )
+        return plural(
+            "{points:g} more for the question in words, which your teachers read.",
+            "{points:g} more for the questions in words, which your teachers read.",
+            len(self.written),
+        ).format(points=sum(self.written))
 
     @property
     def _notes(self) -> list[str]:
-        return [note for note in (_HIDDEN, self.kept) if note]
+        return [note for note in (_(_HIDDEN), self.kept) if note]
 
     def __repr__(self) -> str:
         lines = [self._by_checks, *([self._by_people] if self._by_people else [])]
         lines += [line for row in self.rows for line in _lines(row)]
-        lines += [f"* {_PATH}"] if any(row.on_path for row in self.rows) else []
+        lines += [f"* {_(_PATH)}"] if any(row.on_path for row in self.rows) else []
         return showable("\n".join([*lines, self.next_step, *self._notes]))
 
     def _repr_mimebundle_(self, **_: object) -> dict[str, object]:
@@ -96,9 +100,7 @@ class Summary:
             f"<div>{self._by_people}</div>"
             f'<div style="margin:.3em 0"><strong>{follows}</strong></div>'
         )
-        titles = "".join(
-            _cell(title, "th") for title in ("", "", "exercise", "points", "cases")
-        )
+        titles = "".join(_cell(title, "th") for title in ("", "", *map(_, _HEADS)))
         rows = "".join(_tr(_cells(row)) for row in self.rows)
         columns = "".join(f'<col style="width:{width}">' for width in _WIDTHS)
         # JupyterLab gives a table columns of one width unless it says otherwise.
@@ -107,8 +109,8 @@ class Summary:
             f'font-size:14px"><colgroup>{columns}</colgroup>'
             f"<thead>{_tr(titles)}</thead><tbody>{rows}</tbody></table>"
         )
-        marked = any(row.on_path for row in self.rows)
-        notes = [f"Bold: {_PATH}."] if marked else []
+        on_path = any(row.on_path for row in self.rows)
+        notes = [_("Bold: {what}.").format(what=_(_PATH))] if on_path else []
         below = "".join(f"<div>{inline(note)}</div>" for note in notes + self._notes)
         small = '<div style="margin-top:.5em;font-size:13px">'
         return boxed(BLUE, f"{head}{table}{small}{below}</div>")
@@ -134,27 +136,27 @@ def _kept() -> str:
     if where is None:
         return ""
     if progress.lasts(where):
-        return (
-            f"Your progress is kept in `{where / PROGRESS}`. `check.overview()` "
-            "shows all units, `check.reset()` forgets it."
-        )
-    return (
-        f"Your progress is kept in `{where / PROGRESS}` until this Colab session "
-        "ends. To keep it longer, mount your Drive (folder symbol at the left)."
-    )
+        return _(
+            "Your progress is kept in `{file}`. `check.overview()` shows all units, "
+            "`check.reset()` forgets it."
+        ).format(file=where / PROGRESS)
+    return _(
+        "Your progress is kept in `{file}` until this Colab session ends. To keep it "
+        "longer, mount your Drive (folder symbol at the left)."
+    ).format(file=where / PROGRESS)
 
 
 def _lines(row: ExerciseScore) -> list[str]:
     points = f"{row.points:g}/{row.max_points:g}"
-    cases = f" ({row.cases} cases)" if row.cases else ""
-    remark = f": {row.remark}" if row.remark else ""
+    cases = " " + _("({count} cases)").format(count=row.cases) if row.cases else ""
+    remark = f": {_(row.remark)}" if row.remark else ""
     place = f"{row.number}{'*' if row.on_path else ''} " if row.number else ""
-    line = f"  {_SIGNS[row.passed]} {points:>7} {place}{row.title}{cases}{remark}"
+    line = f"  {_SIGNS[row.passed]} {points:>7} {place}{_(row.title)}{cases}{remark}"
     return [line, *([f"            {row.aspects}"] if row.aspects else [])]
 
 
 def _cells(row: ExerciseScore) -> str:
-    told = [f"<em>{inline(row.remark)}</em>"] if row.remark else []
+    told = [f"<em>{inline(_(row.remark))}</em>"] if row.remark else []
     told += [inline(row.aspects)] if row.aspects else []
     # A mistake is a sentence; a state is a word or two, and fits beside the title.
     between = "<br>" if row.passed is False else " · "
@@ -164,8 +166,8 @@ def _cells(row: ExerciseScore) -> str:
     cells = (
         sign,
         f"<strong>{number}</strong>" if row.on_path else number,
-        f"{inline(row.title)}{remark}",
-        f"{row.points:g} of {row.max_points:g}",
+        f"{inline(_(row.title))}{remark}",
+        _("{points:g} of {most:g}").format(points=row.points, most=row.max_points),
         row.cases,
     )
     return "".join(_cell(text, "td") for text in cells)

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from autograder.checks.exercise import RAISED, CaseResult
+from autograder.checks.language import _
 
 _OWN_LINE = "in your line "
 
@@ -264,9 +265,9 @@ def told(wrong: Sequence[CaseResult]) -> tuple[str, str] | None:
         return None
     for crash in CRASHES:
         found = [_known(crash, error) for error in errors]
-        says = {crash.says.format_map(f.groupdict()) for f in found if f}
+        says = {_(crash.says).format_map(f.groupdict()) for f in found if f}
         if all(found) and len(says) == 1:
-            return says.pop(), crash.asks
+            return says.pop(), _(crash.asks)
     return None
 
 
@@ -287,9 +288,11 @@ def always(wrong: Sequence[CaseResult]) -> tuple[str, str] | None:
     if not _all_raised(wrong) or len(lines) != 1 or not lines.pop():
         return None
     return (
-        "In every case your code stops with an error at the same line.",
-        "What does the error say about this line, and what would `print` show just "
-        "before it?",
+        _("In every case your code stops with an error at the same line."),
+        _(
+            "What does the error say about this line, and what would `print` show "
+            "just before it?"
+        ),
     )
 
 

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from autograder.checks.diagnostics import errors, promises
 from autograder.checks.diagnostics.values import SIGNS
 from autograder.checks.exercise import RAISED, CaseResult, Finding, Mistake
+from autograder.checks.language import _, marked, reworded
 from autograder.checks.properties import SEPARATOR, what_was_seen
 
 SEEN = "seen"  # the name of all these
@@ -33,19 +34,21 @@ def _of_calls(result: CaseResult) -> Mistake | None:
     if findings[0].problem == RAISED:
         if told := errors.unknown_argument([result]):
             return Mistake("symptom", *told)
-        where = _note(findings[0].message) or case.title
-        says = f"Everything else is right, but your code stops with an error: {where}."
+        where = reworded(_note(findings[0].message)) or _(case.title)
+        says = _(
+            "Everything else is right, but your code stops with an error: {where}."
+        ).format(where=where)
         says, asks = _with_its_error(says, case.asks, errors.told([result]))
         return Mistake("symptom", says, asks)
     if what_was_seen(findings[0].name)[1] in _USUAL:
         return None
     label = _listed(list(dict.fromkeys(map(_label, findings))))
-    return Mistake("symptom", case.says.format(label=label), case.asks)
+    return Mistake("symptom", _(case.says).format(label=label), case.asks)
 
 
 ONLY_IN_TRAINING = (
-    "Right in training mode, but not in eval mode.",
-    "What in your code depends on `self.training`, and should it?",
+    marked("Right in training mode, but not in eval mode."),
+    marked("What in your code depends on `self.training`, and should it?"),
 )
 
 
@@ -66,19 +69,31 @@ def _label(finding: Finding) -> str:
     """What is special about what is wrong."""
     reported, label = what_was_seen(finding.name)
     if reported.startswith("gradient of"):
-        return f"the {reported}"
+        return _("the {result}").format(result=reworded(reported))
     if reported.startswith("start of"):
-        return f"`{reported.removeprefix('start of ')}` ({finding.actual})"
+        return f"`{reported.removeprefix('start of ')}` ({_found(finding)})"
     if label == _HELD:
-        return f"{reported} ({finding.actual})"
-    return f"the result {label}" if label.startswith("of a ") else label
+        return f"{reworded(reported)} ({_found(finding)})"
+    told = reworded(label)
+    return _("the result {label}").format(label=told) if _OF_A.match(label) else told
+
+
+def _found(finding: Finding) -> str:
+    return reworded(str(finding.actual))
+
+
+_OF_A = re.compile("of a ")
 
 
 def _listed(labels: Sequence[str]) -> str:
     """Up to three of them, and how many more there are."""
     if len(labels) > 3:
-        labels = [*labels[:2], f"{len(labels) - 2} more"]
-    return " and ".join(filter(None, (", ".join(labels[:-1]), labels[-1])))
+        more = _("{count} more").format(count=len(labels) - 2)
+        labels = [*labels[:2], more]
+    *first, last = labels
+    if not first:
+        return last
+    return _("{first} and {last}").format(first=", ".join(first), last=last)
 
 
 _USUAL = (

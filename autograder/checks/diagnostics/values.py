@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 import torch
 
 from autograder.checks.exercise import AFTERWARDS, CaseResult, Finding
+from autograder.checks.language import _, reworded
 from autograder.checks.values import same_values
 
 Sign = tuple[str, str] | None  # what was seen, and a question
@@ -31,8 +32,8 @@ def _nothing_returned(wrong: Wrong) -> Sign:
     if not all("got None" in f.message for f in _problems(wrong)):
         return None
     return (
-        "Nothing comes back: your code returns `None`.",
-        "Which line hands the result to the caller?",
+        _("Nothing comes back: your code returns `None`."),
+        _("Which line hands the result to the caller?"),
     )
 
 
@@ -44,15 +45,21 @@ def _input_changed(wrong: Wrong) -> Sign:
     name = first.name.removesuffix(AFTERWARDS)
     if _is_yes_or_no(first.expected):
         return (
-            "The results are right, but your code does not leave everything as it was: "
-            f"{name} ({first.message}).",
-            "What does your code set, and how could it know what was there before?",
+            _(
+                "The results are right, but your code does not leave everything as it "
+                "was: {name} ({how})."
+            ).format(name=reworded(name), how=first.message),
+            _("What does your code set, and how could it know what was there before?"),
         )
     return (
-        f"The results are right, but your code writes into its input: {name} has "
-        "changed.",
-        "Which operation works in place (`+=`, a name that ends in `_`, an assignment "
-        "to a slice)?",
+        _(
+            "The results are right, but your code writes into its input: {name} has "
+            "changed."
+        ).format(name=name),
+        _(
+            "Which operation works in place (`+=`, a name that ends in `_`, an "
+            "assignment to a slice)?"
+        ),
     )
 
 
@@ -67,9 +74,13 @@ def _only_gradients(wrong: Wrong) -> Sign:
     if not all(name.startswith("gradient of ") for name in names):
         return None
     return (
-        f"The values are right, but the {names[0]} is not.",
-        "Where does a tensor leave the graph (`detach`, `.data`, `item`, a new tensor "
-        "made from its values)?",
+        _("The values are right, but the {name} is not.").format(
+            name=reworded(names[0])
+        ),
+        _(
+            "Where does a tensor leave the graph (`detach`, `.data`, `item`, a new "
+            "tensor made from its values)?"
+        ),
     )
 
 
@@ -78,9 +89,11 @@ def _only_again(wrong: Wrong) -> Sign:
     if not all("second call" in name for name in names):
         return None
     return (
-        "The first call is right, but the same call again is not.",
-        "What carries over from one call to the next: an attribute, a global name, an "
-        "input that was changed?",
+        _("The first call is right, but the same call again is not."),
+        _(
+            "What carries over from one call to the next: an attribute, a global name, "
+            "an input that was changed?"
+        ),
     )
 
 
@@ -89,9 +102,15 @@ def _only_kind(wrong: Wrong) -> Sign:
     if not all(f.name.startswith("kind of ") for f in problems):
         return None
     return (
-        f"All values are right, but {problems[0].name.removeprefix('kind of ')} is "
-        f"{problems[0].actual} instead of {problems[0].expected}.",
-        "What does the docstring promise to return, and what turns one into the other?",
+        _("All values are right, but {name} is {own} instead of {expected}.").format(
+            name=reworded(problems[0].name.removeprefix("kind of ")),
+            own=reworded(str(problems[0].actual)),
+            expected=reworded(str(problems[0].expected)),
+        ),
+        _(
+            "What does the docstring promise to return, and what turns one into the "
+            "other?"
+        ),
     )
 
 
@@ -101,13 +120,17 @@ def _only_parameters(wrong: Wrong) -> Sign:
         return None
     if first.name == "parameters that are missing":
         return (
-            f"Your module lacks {first.actual}; everything else is right.",
-            "Which layers have a bias, and which arguments switch it off?",
+            _("Your module lacks {names}; everything else is right.").format(
+                names=first.actual
+            ),
+            _("Which layers have a bias, and which arguments switch it off?"),
         )
     if first.name == "other parameters":
         return (
-            f"All is right, but your module has extra parameters: {first.actual}.",
-            "Is each of them asked for? Some are created by default.",
+            _("All is right, but your module has extra parameters: {names}.").format(
+                names=first.actual
+            ),
+            _("Is each of them asked for? Some are created by default."),
         )
     return None
 
@@ -121,8 +144,10 @@ def _other_type(wrong: Wrong) -> Sign:
         return None
     expected, actual = (str(t.dtype).removeprefix("torch.") for t in pairs[0])
     return (
-        f"The values are right, but their dtype is {actual} instead of {expected}.",
-        "Which step changes the dtype?",
+        _(
+            "The values are right, but their dtype is {own} instead of {expected}."
+        ).format(own=actual, expected=expected),
+        _("Which step changes the dtype?"),
     )
 
 
@@ -130,9 +155,11 @@ def _no_numbers(wrong: Wrong) -> Sign:
     if not all(f.problem == "finite" for f in _problems(wrong)):
         return None
     return (
-        "Your result contains NaN or infinity.",
-        "Which step divides by zero, subtracts infinity from infinity, or takes the "
-        "exponential of a large number?",
+        _("Your result contains NaN or infinity."),
+        _(
+            "Which step divides by zero, subtracts infinity from infinity, or takes "
+            "the exponential of a large number?"
+        ),
     )
 
 
@@ -145,8 +172,8 @@ def _zeros(wrong: Wrong) -> Sign:
     if min(b.numel() for _, b in pairs) < 4:
         return None
     return (
-        "Your result is all zeros.",
-        "Is anything ever written into the tensor that you created?",
+        _("Your result is all zeros."),
+        _("Is anything ever written into the tensor that you created?"),
     )
 
 
@@ -159,8 +186,8 @@ def _input_returned(wrong: Wrong) -> Sign:
     if len(names) != 1 or "" in names:
         return None
     return (
-        f"Your code returns `{names.pop()}` unchanged.",
-        "Is the result of each step used by the next one?",
+        _("Your code returns `{name}` unchanged.").format(name=names.pop()),
+        _("Is the result of each step used by the next one?"),
     )
 
 
@@ -188,8 +215,8 @@ def _exchanged(wrong: Wrong) -> Sign:
         ):
             return None
     return (
-        "The results are right, but in the wrong order.",
-        "In which order does the docstring name them?",
+        _("The results are right, but in the wrong order."),
+        _("In which order does the docstring name them?"),
     )
 
 
@@ -204,8 +231,10 @@ def _other_shape(wrong: Wrong) -> Sign:
         return None
     expected, actual = (tuple(t.shape) for t in pairs[0])
     return (
-        f"The values are right, but their shape is {actual} instead of {expected}.",
-        "Which dimension is one too many, or missing?",
+        _(
+            "The values are right, but their shape is {own} instead of {expected}."
+        ).format(own=actual, expected=expected),
+        _("Which dimension is one too many, or missing?"),
     )
 
 
@@ -220,9 +249,11 @@ def _elsewhere(wrong: Wrong) -> Sign:
     ):
         return None
     return (
-        "All values are there, but at the wrong positions.",
-        "Which step moves entries: a `reshape` where a `transpose` belongs, the wrong "
-        "dimension, the wrong order?",
+        _("All values are there, but at the wrong positions."),
+        _(
+            "Which step moves entries: a `reshape` where a `transpose` belongs, the "
+            "wrong dimension, the wrong order?"
+        ),
     )
 
 
@@ -243,8 +274,10 @@ def _multiplied(wrong: Wrong) -> Sign:
     if f"{factors[0]:.4g}" == "1":  # nothing to tell: other digits are wrong
         return None
     return (
-        f"Every value is {factors[0]:.4g} times what it should be.",
-        "Where does this factor come from?",
+        _("Every value is {factor:.4g} times what it should be.").format(
+            factor=factors[0]
+        ),
+        _("Where does this factor come from?"),
     )
 
 
@@ -256,9 +289,11 @@ def _few_digits(wrong: Wrong) -> Sign:
     ):
         return None
     return (
-        "Nearly right: all values agree to two or three digits, but no further.",
-        "Is a small constant different, such as an epsilon, or is something rounded, "
-        "approximated or computed in a smaller dtype?",
+        _("Nearly right: all values agree to two or three digits, but no further."),
+        _(
+            "Is a small constant different, such as an epsilon, or is something "
+            "rounded, approximated or computed in a smaller dtype?"
+        ),
     )
 
 
@@ -274,8 +309,8 @@ def _first_only(wrong: Wrong) -> Sign:
     ):
         return None
     return (
-        "Only the first entry along the first dimension is right.",
-        "What does your code do with the second sentence, or the second row?",
+        _("Only the first entry along the first dimension is right."),
+        _("What does your code do with the second sentence, or the second row?"),
     )
 
 

@@ -20,6 +20,7 @@ import torch
 from torch import nn
 
 from autograder.checks.exercise import Answers, WrongAnswerError, plain
+from autograder.checks.language import SEPARATOR as SEPARATOR
 from autograder.checks.probes import Inputs, Report, Seen, under
 from autograder.checks.probes.weights import AWAITED, completed, given_weights
 from autograder.checks.properties.arguments import written_over
@@ -29,7 +30,6 @@ from autograder.checks.properties.relations import WAYS
 from autograder.checks.properties.result_log import Kept
 
 KEY = "property"  # the input that says, in JSON, which ways are to be tried
-SEPARATOR = " · "  # between what was reported, what is special, and which inputs
 
 
 class _Caught(BaseException):
