@@ -12,18 +12,13 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from autograder.authoring.notebook import Cell
 from autograder.course.errors import CourseError
+from autograder.course.language import wording
 
 WORDS_A_MINUTE = 130
 LINES_A_MINUTE = 20  # of code that is given
 MINUTES_A_POINT = 3  # of a question in words whose text states no time
 _SECTION = re.compile(r"^## ", re.MULTILINE)
-HEADING = re.compile(r"^### Exercise (\d+\.\d+)", re.MULTILINE)
-_MINUTES = re.compile(r"time ~(\d+) min")
 _HINT = re.compile(r"<details>.*?</details>", re.DOTALL)
-STATED = re.compile(
-    r"About\s+[\d½]+\s+hours"
-    r"(?:\s+·\s+short\s+path\s+about\s+[\d½]+:\s+exercises\s+[\d.,\s]+\b)?"
-)
 
 
 def exercises(cells: Iterable[Cell]) -> dict[str, int]:
@@ -34,9 +29,9 @@ def exercises(cells: Iterable[Cell]) -> dict[str, int]:
     """
     found = {}
     for cell in cells:
-        parts = HEADING.split(cell.text) if cell.kind == "markdown" else []
+        parts = wording().heading.split(cell.text) if cell.kind == "markdown" else []
         for number, text in zip(parts[1::2], parts[2::2], strict=True):
-            stated = _MINUTES.search(text)
+            stated = wording().budget.search(text)
             if stated is None:
                 raise CourseError(f"{cell.where}: exercise {number} states no time")
             found[number] = int(stated[1])
@@ -47,7 +42,9 @@ def numbers(cells: Iterable[Cell]) -> dict[str, str]:
     """The exercises by name, with the numbers of the headings that they are below."""
     found, number = {}, ""
     for cell in cells:
-        if cell.kind == "markdown" and (headings := HEADING.findall(cell.text)):
+        if cell.kind == "markdown" and (
+            headings := wording().heading.findall(cell.text)
+        ):
             number = headings[-1]
         elif cell.role == "exercise":
             found[cell.name] = number
@@ -90,7 +87,7 @@ def written(cells: Iterable[Cell]) -> Iterator[float]:
         if cell.role:
             stated = []
         elif cell.kind == "markdown":
-            stated += _MINUTES.findall(cell.text)
+            stated += wording().budget.findall(cell.text)
 
 
 def hours(minutes: float) -> str:
@@ -118,11 +115,12 @@ def refuse_wrong(cells: Sequence[Cell], path: Sequence[str]) -> None:
             f"unit.toml, path: its exercises take {spent} minutes; a short path "
             f"takes at most half of {sum(minutes.values())}"
         )
-    true = f"About {hours(total(cells, numbered) + sum(written(cells)))} hours"
+    whole = hours(total(cells, numbered) + sum(written(cells)))
+    true = wording().hours.format(whole)
     if path:
         listed = ", ".join(numbered[name] for name in path)
         time = hours(total(cells, path))
-        true += f" · short path about {time}: exercises {listed}"
-    stated = STATED.search(head.text)
+        true += wording().short.format(hours=time, exercises=listed)
+    stated = wording().stated.search(head.text)
     if stated is None or " ".join(stated[0].split()) != true:
         raise CourseError(f'{head.where}: the first cell should say "{true}"')

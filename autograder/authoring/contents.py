@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 
 import nbformat
 
-from autograder.authoring.budget import HEADING
 from autograder.authoring.notebook import Cell, without_markers
 from autograder.authoring.trees import defined
 from autograder.checks.contents import Contents, ExercisePlace
 from autograder.course import Unit, grade_ids, manifest, settings
+from autograder.course.language import wording
 
 _TITLE = re.compile(r"^# (.+)$", re.MULTILINE)
 
@@ -35,7 +35,9 @@ def _places(source: str) -> Iterator[tuple[str, ExercisePlace]]:
     number = text = ""
     for cell in nbformat.reads(source, as_version=4).cells:
         mark = cell.metadata.get("nbgrader", {})
-        if cell.cell_type == "markdown" and (found := HEADING.findall(cell.source)):
+        if cell.cell_type == "markdown" and (
+            found := wording().heading.findall(cell.source)
+        ):
             number, text = found[-1], cell.id
         elif cell.cell_type == "code" and mark.get("solution"):
             name = grade_ids.check_of(mark["grade_id"])

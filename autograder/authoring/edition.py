@@ -19,11 +19,10 @@ from autograder.authoring import budget, notebook, numbers
 from autograder.authoring.notebook import EDITION, Cell
 from autograder.course import Unit, manifest, notebooks
 from autograder.course.errors import CourseError
+from autograder.course.language import wording
 
 NAMES = ("full", "short")
-_GIVEN = "given: solved below, no points"  # in the text, in place of points
 _NOTE = "# Given: solved already, and without points. Read it, and go on.\n"
-_STORY = re.compile(r"The\s+short\s+path\s+carries[^.]*\.")
 
 
 def recorded(unit: Unit) -> tuple[str, ...]:
@@ -129,11 +128,13 @@ def _retold(cells: Sequence[Cell], points: dict[str, float]) -> list[Cell]:
     last: tuple[int, re.Match[str]] | None = None  # what the text names, and where
     for i, cell in enumerate(cells[first:], first):
         if cell.kind == "markdown" and not cell.role:
-            for found in numbers.POINTS.finditer(cell.text):
+            for found in wording().worth.finditer(cell.text):
                 last = i, found
         elif cell.role == "check" and last:
             n, found = last
-            new = f"{points[cell.name]:g} points" if cell.name in points else _GIVEN
+            new = wording().unpaid
+            if cell.name in points:
+                new = wording().paid.format(points[cell.name])
             text = found.string[: found.start()] + new + found.string[found.end() :]
             told[n] = replace(told[n], text=text)
         if cell.role in ("check", "written"):
@@ -149,10 +150,9 @@ def _head(cells: Sequence[Cell], given: Collection[str]) -> Cell:
     stated = budget.exercises(cells)
     minutes = budget.reading(cells) + sum(budget.written(cells))
     minutes += sum(stated[numbered[name]] for name in asked)
-    text = budget.STATED.sub(
-        f"About {budget.hours(minutes)} hours · given, solved and without points: "
-        f"exercises {listed}",
-        cells[0].text,
-    )
+    words = wording()
+    stated = words.hours.format(budget.hours(minutes))
+    stated += words.given.format(exercises=listed)
+    text = words.stated.sub(stated, cells[0].text)
     text = numbers.with_count(text, len(numbered), len(asked))
-    return replace(cells[0], text=_STORY.sub("Read what is given, too.", text))
+    return replace(cells[0], text=words.story.sub(words.instead, text))

@@ -7,16 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from autograder.authoring.notebook import Cell
 from autograder.course.errors import CourseError
-
-WORDS = (
-    *("no", "one", "two", "three", "four", "five", "six"),
-    *("seven", "eight", "nine", "ten", "eleven", "twelve"),
-)
-POINTS = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?) points?\b")
-_COUNTS = {
-    "check": re.compile(r"(?<!\w)(\w+) exercises?\b"),
-    "written": re.compile(r"(?<!\w)(\w+) questions? in words"),
-}
+from autograder.course.language import wording
 
 
 def refuse_stale(cells: Sequence[Cell]) -> None:
@@ -47,13 +38,13 @@ def _points(cells: Sequence[Cell]) -> Iterator[str]:
                 )
             named = []
         elif cell.kind == "markdown":
-            for found in POINTS.finditer(cell.text):
+            for found in wording().worth.finditer(cell.text):
                 named.append((_line(cell, found), float(found[1])))
 
 
 def _counts(cells: Sequence[Cell]) -> Iterator[str]:
     for cell in cells[: head_size(cells)]:
-        for role, pattern in _COUNTS.items():
+        for role, pattern in wording().counts.items():
             true = sum(one.role == role for one in cells)
             for found in pattern.finditer(cell.text):
                 said = _number(found[1])
@@ -73,15 +64,18 @@ def with_count(text: str, old: int, new: int) -> str:
 
     def told(found: re.Match[str]) -> str:
         is_count = _number(found[1]) == old
-        return f"{new} exercise{'s' if new != 1 else ''}" if is_count else found[0]
+        what = words.one if new == 1 else words.several
+        return f"{new} {what}" if is_count else found[0]
 
-    return _COUNTS["check"].sub(told, text)
+    words = wording()
+    return words.counts["check"].sub(told, text)
 
 
 def _number(word: str) -> int | None:
     if word.isdigit():
         return int(word)
-    return WORDS.index(word.lower()) if word.lower() in WORDS else None
+    words = wording().numerals
+    return words.index(word.lower()) if word.lower() in words else None
 
 
 def _line(cell: Cell, found: re.Match[str]) -> str:

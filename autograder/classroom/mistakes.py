@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +14,7 @@ from autograder.authoring.specification import Specification
 from autograder.classroom.page import render
 from autograder.course import Unit
 from autograder.course.files import write
+from autograder.course.language import wording
 
 
 @dataclass(frozen=True)
@@ -49,11 +49,17 @@ def make(unit: Unit, folder: Path) -> Path:
     return path
 
 
+def _headings(text: str) -> list[str]:
+    """The headings of exercises, without their signs: "Exercise 1.1 - Look it up"."""
+    found = wording().heading.finditer(text)
+    return [text[one.start() :].splitlines()[0].lstrip("# ") for one in found]
+
+
 def sections(cells: Sequence[Cell]) -> Iterator[Section]:
     heading = ""
     for cell in cells:
         if cell.kind == "markdown":
-            found = re.findall(r"^#+ (Exercise .+)$", cell.text, re.MULTILINE)
+            found = _headings(cell.text)
             heading = found[-1] if found else heading
         elif cell.role == "check" and not cell.given:
             exercise = specification(cell.name)

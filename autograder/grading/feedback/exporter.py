@@ -15,6 +15,7 @@ from nbformat import NotebookNode
 from pygments.formatters import HtmlFormatter
 from traitlets.config import Config
 
+from autograder.course.language import language
 from autograder.grading.feedback.summary import nbgrader_of
 from autograder.grading.rendering import Page
 
@@ -81,6 +82,7 @@ class FeedbackExporter(HTMLExporter):
     def _init_resources(self, resources: dict[str, Any] | None) -> dict[str, Any]:
         made: dict[str, Any]
         made = super()._init_resources(resources)  # type: ignore[no-untyped-call]
+        made["language"] = language()
         made["code_styles"] = {
             "light": HtmlFormatter(style="default").get_style_defs(".highlight"),
             "dark": HtmlFormatter(style="github-dark").get_style_defs(".highlight"),

@@ -1,0 +1,159 @@
+"""The language of a course: one setting, and the words that its notebooks are made of.
+
+The build reads headings, budgets and counts in a notebook's text. Which words these
+are is a row of `WORDINGS`; a course in a further language adds one.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from autograder.course import ROOT, settings
+from autograder.course.errors import CourseError
+
+ENGLISH = "en"
+
+
+@dataclass(frozen=True)
+class Wording:
+    """The words of a notebook that the build looks for, as parts of patterns.
+
+    Args:
+        exercise: in the heading of an exercise, before its number.
+        minutes: the budget, with ``{}`` for the number.
+        hours: the unit's time, with ``{}`` for hours in halves.
+        short: the short path, with ``{hours}`` and ``{exercises}``.
+        given: of an edition that gives exercises, with ``{exercises}``.
+        paid, unpaid: an exercise's points, and what a given one has in their place.
+        story, instead: the sentence on the short path, and what an edition says.
+        hint, contract: titles of what is folded away.
+        points, exercises, questions: patterns of the words that follow a count.
+        one, several: exercises that are counted, as an edition writes them.
+        numerals: counts in words, from 0 on.
+    """
+
+    exercise: str = "Exercise"
+    minutes: str = "time ~{} min"
+    hours: str = "About {} hours"
+    short: str = " · short path about {hours}: exercises {exercises}"
+    given: str = " · given, solved and without points: exercises {exercises}"
+    paid: str = "{:g} points"
+    unpaid: str = "given: solved below, no points"
+    story: re.Pattern[str] = re.compile(r"The\s+short\s+path\s+carries[^.]*\.")
+    instead: str = "Read what is given, too."
+    hint: str = "Hint"
+    contract: str = "Contract"
+    difficulty: str = "difficulty"
+    points: str = r"points?"
+    exercises: str = r"exercises?"
+    questions: str = r"questions? in words"
+    one: str = "exercise"
+    several: str = "exercises"
+    numerals: tuple[str, ...] = (
+        *("no", "one", "two", "three", "four", "five", "six"),
+        *("seven", "eight", "nine", "ten", "eleven", "twelve"),
+    )
+
+    @functools.cached_property
+    def heading(self) -> re.Pattern[str]:
+        """An exercise's heading; its group is the number, "2.3"."""
+        return re.compile(rf"^### {self.exercise} (\d+\.\d+)", re.MULTILINE)
+
+    @functools.cached_property
+    def budget(self) -> re.Pattern[str]:
+        """The minutes of an exercise."""
+        return re.compile(_filled(self.minutes, r"(\d+)"))
+
+    @functools.cached_property
+    def stated(self) -> re.Pattern[str]:
+        """A unit's hours and short path, in lines of any length."""
+        listed = {"hours": r"[\d½]+", "exercises": r"[\d.,\s]+\b"}
+        hours = _filled(self.hours, r"[\d½]+")
+        return re.compile(f"{hours}(?:{_filled(self.short, **listed)})?")
+
+    @functools.cached_property
+    def worth(self) -> re.Pattern[str]:
+        """Points that a text names."""
+        return re.compile(rf"(?<![\w.])(\d+(?:\.\d+)?) {self.points}\b")
+
+    @functools.cached_property
+    def counts(self) -> dict[str, re.Pattern[str]]:
+        """How many checks and written answers a text counts, by role."""
+        return {
+            "check": re.compile(rf"(?<!\w)(\w+) {self.exercises}\b"),
+            "written": re.compile(rf"(?<!\w)(\w+) {self.questions}"),
+        }
+
+
+def _filled(template: str, *fields: str, **named: str) -> str:
+    """A template as a pattern: patterns in its fields, any space for each space."""
+    kept = {name: f"\0{name}\0" for name in named}
+    text = re.escape(template.format(*("\1" for _ in fields), **kept))
+    for field in fields:
+        text = text.replace("\1", field, 1)
+    for name, pattern in named.items():
+        text = text.replace(f"\0{name}\0", pattern).replace(f"\\\0{name}\\\0", pattern)
+    return text.replace(r"\ ", r"\s+")
+
+
+WORDINGS = {
+    ENGLISH: Wording(),
+    "de": Wording(
+        exercise="Aufgabe",
+        minutes="Zeit ~{} min",
+        hours="Etwa {} Stunden",
+        short=" · kurzer Weg etwa {hours}: Aufgaben {exercises}",
+        given=" · vorgegeben, gelöst und ohne Punkte: Aufgaben {exercises}",
+        paid="{:g} Punkte",
+        unpaid="vorgegeben: unten gelöst, keine Punkte",
+        story=re.compile(r"Der\s+kurze\s+Weg\s+trägt[^.]*\."),
+        instead="Lies auch, was vorgegeben ist.",
+        hint="Tipp",
+        contract="Vertrag",
+        difficulty="Schwierigkeit",
+        points=r"Punkte?",
+        exercises=r"Aufgaben?",
+        questions=r"Fragen? in Worten",
+        one="Aufgabe",
+        several="Aufgaben",
+        numerals=(
+            *("keine", "eine", "zwei", "drei", "vier", "fünf", "sechs"),
+            *("sieben", "acht", "neun", "zehn", "elf", "zwölf"),
+        ),
+    ),
+}
+
+
+def language(root: Path = ROOT) -> str:
+    """The course's language, like "en": ``language`` in ``[tool.autograder]``.
+
+    Raises:
+        CourseError: it is no code of two or three letters.
+    """
+    name = settings(root).get("language", ENGLISH)
+    if not isinstance(name, str) or not re.fullmatch(r"[a-z]{2,3}", name):
+        raise CourseError(
+            f"pyproject.toml, [tool.autograder]: language is {name!r}; write the code "
+            'of a language, like "en" or "de"'
+        )
+    return name
+
+
+@functools.cache
+def wording(root: Path = ROOT) -> Wording:
+    """The words of the course's notebooks.
+
+    Raises:
+        CourseError: nobody has written them down for its language.
+    """
+    name = language(root)
+    if name not in WORDINGS:
+        raise CourseError(
+            f'pyproject.toml, [tool.autograder]: language is "{name}", whose words '
+            "WORDINGS in autograder/course/language.py lacks; it has "
+            f"{', '.join(WORDINGS)}"
+        )
+    return WORDINGS[name]
