@@ -22,6 +22,7 @@ from autograder.authoring import (
     references,
     release,
     solutions,
+    translations,
 )
 from autograder.authoring.catalogue import specifications
 from autograder.authoring.specification import Specification
@@ -58,6 +59,7 @@ def products(unit: Unit, given: Sequence[str] | None = None) -> Products:
         CourseError: see the checks in this package; file and line are in the text.
     """
     new_exercise.refuse_unfinished(unit)
+    translations.refuse_broken(unit)
     cells = notebook.read(unit)
     numbers.refuse_stale(cells)
     budget.refuse_wrong(cells, manifest.path_of(unit))
@@ -111,7 +113,8 @@ def build(unit: Unit, given: Sequence[str] | None = None) -> tuple[list[Path], s
     if given is not None and set(given) != set(edition.recorded(unit)):
         _refuse_handed_in(unit)
     made = products(unit, given)
-    return [path for path, data in made.files.items() if write(path, data)], made.why
+    changed = [path for path, data in made.files.items() if write(path, data)]
+    return changed + translations.install(unit.root), made.why
 
 
 def _refuse_handed_in(unit: Unit) -> None:

@@ -28,6 +28,16 @@ def add(commands: Commands) -> None:
     own.add_argument("folder", metavar="FOLDER", type=Path)
     own.add_argument("--units", required=True, help='like "01,02,03"')
     own.set_defaults(run=_new_course)
+    text = "bring the files for translators up to the sentences of today"
+    words = commands.add_parser("translate", help=text, description=text)
+    words.add_argument("language", metavar="LANGUAGE", help='its code, like "de"')
+    words.add_argument(
+        "units",
+        nargs="*",
+        metavar="UNIT",
+        help='like "attention" or "02"; default: all',
+    )
+    words.set_defaults(run=_translate)
     text = "run all mutants and accepted solutions against the checks"
     tried = _add(commands, "validity", _validity, text)
     tried.add_argument(
@@ -138,6 +148,18 @@ def _adopt(options: argparse.Namespace) -> int:
     for unit in _chosen(options):
         text = str(unit.text.relative_to(unit.root))
         print(f"{unit.label}: {text if adopt(unit) else 'no edit to adopt'}")
+    return 0
+
+
+def _translate(options: argparse.Namespace) -> int:
+    from autograder.authoring import translations
+
+    for unit in (None, *_chosen(options)):
+        made = translations.update(options.language, unit)
+        path = made.path.relative_to(ROOT)
+        print(f"{path}: {made.sentences} sentences, {made.missing} to translate")
+    for path in translations.install():
+        print(path.relative_to(ROOT))
     return 0
 
 

@@ -1,0 +1,194 @@
+"""What a translator is given: every sentence of the engine and of a unit.
+
+The engine's and the probes' are in their code: `_`, `marked`, `plural` and `template`
+mark them, and in a probe every text with a space in it is one that is reported. A
+unit's others are in its references.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from autograder.checks import references
+from autograder.checks.exercise import RAISED, Exercise
+from autograder.checks.language import FIELD, JOINED, Catalogue
+from autograder.checks.naming import PATTERN
+from autograder.course import ROOT, Unit
+
+PACKAGE = ROOT / "autograder"
+_MARKS = {
+    "_": (0,),
+    "marked": (0,),
+    "plural": (0, 1),
+    "template": (0,),
+    "Crash": (1, 2),
+}
+_WORDS = re.compile(r"[A-Za-z]{2}.* |^[A-Za-z] [A-Za-z{]| [A-Za-z]{2}")
+_WORD = re.compile(r"[a-z]{2,}")
+
+
+@dataclass(frozen=True)
+class Message:
+    """A sentence, or a template of one; ``many`` is its plural, if it has one."""
+
+    text: str
+    many: str = ""
+    raised: bool = False
+    where: str = ""
+
+
+def of_engine() -> list[Message]:
+    """The sentences of the checks, in the order of their files; each once."""
+    files = sorted((PACKAGE / "checks").rglob("*.py"))
+    return _once(found for file in files for found in of_file(file))
+
+
+def of_unit(unit: Unit) -> list[Message]:
+    """The sentences of a unit's probes and references; each once."""
+    own = probes(unit)
+    known = of_engine() + own
+    both = (drawn for kind in ("public", "hidden") for drawn in _drawn(unit, kind))
+    return _once([*own, *(m for one in both for m in of_exercise(one, known))])
+
+
+def probes(unit: Unit) -> list[Message]:
+    """What a unit's probes report in words."""
+    files = sorted((unit.folder / "probes").rglob("*.py"))
+    return _once(found for file in files for found in of_file(file, reports=True))
+
+
+def ships(unit: Unit) -> set[str]:
+    """The sentences of a unit that its students' kit holds in English."""
+    known = of_engine() + (own := probes(unit))
+    shown = (m for one in _drawn(unit, "public") for m in of_exercise(one, known))
+    return {message.text for message in (*own, *shown)}
+
+
+def _drawn(unit: Unit, visibility: str) -> Iterable[Exercise]:
+    if unit.name not in references.units(visibility):
+        return ()
+    return references.load(unit.name, visibility).values()
+
+
+def of_exercise(exercise: Exercise, known: Iterable[Message]) -> Iterator[Message]:
+    """What an exercise's references say; of names and results, what is not known."""
+    told = [exercise.title]
+    for mistake in exercise.mistakes.values():
+        told += [mistake.says, mistake.asks]
+    for case in exercise.cases:
+        told += [case.title, case.hint, case.says, case.asks]
+    yield from (Message(text, where=exercise.name) for text in told if text)
+    resolver = Catalogue(
+        sentences={m.text: "" for m in known if not m.raised},
+        raised={m.text: m.text for m in known if m.raised},
+    )
+    for case in exercise.cases:
+        for answers in (case.expected, *case.mistakes.values()):
+            for name, value in answers.items():
+                if name in (RAISED, PATTERN):
+                    continue
+                for text in (name, value if isinstance(value, str) else ""):
+                    for leaf in _leaves(text, resolver):
+                        yield Message(leaf, where=f"{exercise.name}, an answer")
+
+
+def _leaves(text: str, known: Catalogue) -> Iterator[str]:
+    """The parts of a name or of a result that no template holds, and that are words."""
+    for part in JOINED.split(text)[::2]:
+        if part in known.sentences or _is_list(part):
+            continue
+        if not (_WORDS.search(part) or _WORD.fullmatch(part)):
+            continue
+        for pattern, _ in known.patterns:
+            if found := pattern.fullmatch(part):
+                for inner in found.groupdict().values():
+                    yield from _leaves(inner, known)
+                break
+        else:
+            yield part
+
+
+def _is_list(text: str) -> bool:
+    try:
+        return isinstance(json.loads(text), list | dict)
+    except ValueError:
+        return False
+
+
+def of_file(path: Path, reports: bool | None = None) -> Iterator[Message]:
+    """The sentences of a module, in its order.
+
+    Args:
+        reports: whether it is a probe's, in which no sentence is marked; None: by its
+            folder.
+    """
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    where = path.relative_to(PACKAGE).as_posix()
+    if reports is None:
+        reports = bool({"probes", "properties"} & set(path.relative_to(PACKAGE).parts))
+    if reports:
+        yield from _reported(tree, where)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            places = _MARKS.get(node.func.id, ())
+            texts = [_text(node.args[i]) for i in places if i < len(node.args)]
+            if node.func.id == "plural":
+                yield Message(*texts, where=where)
+            else:
+                raised = node.func.id == "template"
+                yield from (Message(t, raised=raised, where=where) for t in texts if t)
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "WrongAnswerError":
+            yield from _said(node.args[0], where)
+
+
+def _reported(tree: ast.Module, where: str) -> Iterator[Message]:
+    """Every text with words in it, but for what documents and declares."""
+    skipped: set[int] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            skipped.add(id(node.value))
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "probe":
+            skipped |= {id(inner) for inner in ast.walk(node)}
+        if isinstance(node, ast.JoinedStr) and id(node) not in skipped:
+            skipped |= {id(inner) for inner in ast.walk(node)} - {id(node)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.JoinedStr | ast.Constant) and id(node) not in skipped:
+            yield from _said(node, where)
+
+
+def _said(node: ast.expr, where: str) -> Iterator[Message]:
+    """A text or an f-string with words in it, as sentences or templates."""
+    for text in JOINED.split(_text(node))[::2]:
+        text = text.strip()
+        if _WORDS.search(FIELD.sub("", text)) and "\n" not in text:
+            yield Message(text, raised=bool(FIELD.search(text)), where=where)
+
+
+def _text(node: ast.expr) -> str:
+    """A literal, or an f-string as a template whose fields have names; else ""."""
+    if isinstance(node, ast.Constant):
+        return node.value if isinstance(node.value, str) else ""
+    if not isinstance(node, ast.JoinedStr):
+        return ""
+    parts, names = [], list[str]()
+    for part in node.values:
+        if isinstance(part, ast.Constant):
+            parts.append(str(part.value))
+        elif isinstance(part, ast.FormattedValue):
+            name = part.value.id if isinstance(part.value, ast.Name) else "value"
+            names.append(name)
+            count = names.count(name)
+            parts.append(f"{{{name}{count if count > 1 else ''}}}")
+    return "".join(parts)
+
+
+def _once(messages: Iterable[Message]) -> list[Message]:
+    found: dict[tuple[str, bool], Message] = {}
+    for message in messages:
+        found.setdefault((message.text, message.raised), message)
+    return list(found.values())

@@ -1,0 +1,237 @@
+"""Translations: one ``.po`` file per language for the engine, and one for each unit.
+
+``autograder/translations/de.po`` and ``autograder/units/UNIT/translations/de.po`` are
+what translators fill in; the build makes of them what checks read (checks/language.py).
+An entry without a translation, or a sentence without an entry, stays English.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from babel import Locale, UnknownLocaleError
+from babel.messages.catalog import Catalog
+from babel.messages.catalog import Message as Entry
+from babel.messages.pofile import PoFileError, normalize, read_po
+
+from autograder.authoring import sentences
+from autograder.authoring.sentences import Message
+from autograder.checks.language import FIELD, FOLDER, Catalogue
+from autograder.checks.references import FOLDER as REFERENCES
+from autograder.course import ROOT, Unit, units
+from autograder.course.errors import CourseError
+from autograder.course.files import write
+from autograder.course.language import ENGLISH, language
+
+RAISED = "raised"  # the context of a template that a sandbox fills in
+_NAME = re.compile(r"\w+")
+_HEAD = """\
+# Translations into "{language}" of what students read. Fill in each msgstr; keep what
+# is in braces and in backticks. Left empty, a sentence stays English.
+msgid ""
+msgstr ""
+"Content-Type: text/plain; charset=utf-8\\n"
+"Language: {language}\\n"
+"Plural-Forms: {plural}\\n"
+"""
+
+
+@dataclass(frozen=True)
+class Updated:
+    """A file for translators, and how far it is."""
+
+    path: Path
+    sentences: int
+    missing: int
+
+
+def path_of(language: str, unit: Unit | None = None) -> Path:
+    """The file of a language for a unit, or for the engine."""
+    room = unit.folder if unit else sentences.PACKAGE
+    return room / "translations" / f"{language}.po"
+
+
+def read(path: Path, language: str) -> Catalog:
+    """What translators have filled in; nothing if there is no such file.
+
+    Raises:
+        CourseError: it cannot be read, or an entry has other fields than its sentence.
+    """
+    refuse_unknown(language)
+    if not path.is_file():
+        return Catalog(locale=language)
+    try:
+        with path.open("rb") as file:
+            found = read_po(file, locale=language, abort_invalid=True)
+    except PoFileError as error:
+        raise CourseError(f"{path}:{error.lineno}: {error.args[0]}") from None
+    except (OSError, ValueError, LookupError) as error:
+        raise CourseError(f"{path} cannot be read as UTF-8 text: {error}") from None
+    for entry in found:
+        if entry.id:
+            _refuse_foreign(path, entry)
+    return found
+
+
+def refuse_unknown(language: str) -> None:
+    """Refuse a language whose plurals Babel does not know.
+
+    Raises:
+        CourseError: it is one.
+    """
+    try:
+        Locale.parse(language)
+    except (UnknownLocaleError, ValueError):
+        raise CourseError(
+            f'there is no language "{language}"; write its code, like "de" or "fr"'
+        ) from None
+
+
+def _refuse_foreign(path: Path, entry: Entry) -> None:
+    """A translation has the fields of its sentence, in any order and format."""
+    wanted = {name for text in _forms(entry.id) for name in _fields(text)}
+    for text in filter(None, _forms(entry.string)):
+        if (has := set(_fields(text))) != wanted:
+            odd = sorted(has ^ wanted)[0]
+            how = "has" if odd in has else "lacks"
+            raise CourseError(
+                f'{path}:{entry.lineno}: the translation of "{_forms(entry.id)[0]}" '
+                f"{how} {{{odd}}}"
+            )
+
+
+def _forms(text: str | Sequence[str]) -> tuple[str, ...]:
+    return (text,) if isinstance(text, str) else tuple(text)
+
+
+def _fields(text: str) -> Iterator[str]:
+    """The names of a template's fields."""
+    for field in FIELD.findall(text):
+        if found := _NAME.search(field):
+            yield found[0]
+
+
+def update(language: str, unit: Unit | None = None) -> Updated:
+    """Bring the file of a unit, or of the engine, up to its sentences of today.
+
+    What is translated is kept; a new sentence takes the translation that it has in a
+    different file; one that is gone leaves the file.
+
+    Raises:
+        CourseError: as `read`; the file stays as it is.
+    """
+    path, messages = path_of(language, unit), sentences.of_engine()
+    if unit:
+        shared = {message.text for message in messages}
+        own = sentences.of_unit(unit)
+        messages = [one for one in own if one.text not in shared]
+    known: dict[tuple[str, str], Sequence[str]] = {}
+    for one in (*units(ROOT), None):
+        for entry in read(path_of(language, one), language):
+            if any(_forms(entry.string)):
+                known[_forms(entry.id)[0], entry.context or ""] = _forms(entry.string)
+    for entry in read(path, language):
+        known[_forms(entry.id)[0], entry.context or ""] = _forms(entry.string)
+    plural = Catalog(locale=language).plural_forms
+    text = _HEAD.format(language=language, plural=plural)
+    missing = 0
+    for message in messages:
+        own_words = known.get((message.text, RAISED if message.raised else ""), ("",))
+        missing += not any(own_words)
+        text += f"\n{_entry(message, own_words)}"
+    write(path, text)
+    return Updated(path, len(messages), missing)
+
+
+def _entry(message: Message, own: Sequence[str]) -> str:
+    """A sentence and its translation, as a .po file has them."""
+    lines = [f"#: {message.where}"]
+    lines += [f'msgctxt "{RAISED}"'] if message.raised else []
+    lines += [f"msgid {normalize(message.text, width=88)}"]
+    if message.many:
+        lines += [f"msgid_plural {normalize(message.many, width=88)}"]
+        lines += [f"msgstr[{i}] {normalize(t, width=88)}" for i, t in enumerate(own)]
+    else:
+        lines += [f"msgstr {normalize(own[0], width=88)}"]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def compiled(entries: Iterable[Entry], language: str) -> Catalogue:
+    """What checks read, of entries that are translated."""
+    plain, plurals, raised = dict[str, str](), dict[str, list[str]](), dict[str, str]()
+    for entry in entries:
+        own = _forms(entry.string)
+        if not entry.id or not all(own) or entry.fuzzy:
+            continue
+        if not isinstance(entry.id, str):
+            plurals[_forms(entry.id)[0]] = list(own)
+        elif entry.context == RAISED:
+            raised[entry.id] = own[0]
+        else:
+            plain[entry.id] = own[0]
+    plural = Catalog(locale=language).plural_expr
+    return Catalogue(language, plain, plurals, raised, plural)
+
+
+def products(root: Path = ROOT) -> dict[Path, str]:
+    """What the checks of a course read in its language, by path; nothing in English.
+
+    What a unit says of hidden cases only is beside their references, as it stays there.
+
+    Raises:
+        CourseError: as `read`.
+    """
+    if (chosen := language(root)) == ENGLISH:
+        return {}
+    engine = read(path_of(chosen), chosen)
+    made = {("public", "engine"): compiled(engine, chosen)}
+    for unit in units(root):
+        entries, shown = (
+            list(read(path_of(chosen, unit), chosen)),
+            sentences.ships(unit),
+        )
+        parts = (_split(entries, shown, is_shown) for is_shown in (True, False))
+        for kind, part in zip(("public", "hidden"), parts, strict=True):
+            made[kind, unit.name] = compiled(part, chosen)
+    return {
+        REFERENCES / kind / FOLDER / f"{name}.json": json.dumps(
+            asdict(catalogue), indent=1, ensure_ascii=False
+        )
+        + "\n"
+        for (kind, name), catalogue in made.items()
+    }
+
+
+def refuse_broken(unit: Unit) -> None:
+    """Refuse a unit whose translations, or the engine's, are damaged.
+
+    Raises:
+        CourseError: as `read`.
+    """
+    if (chosen := language(unit.root)) != ENGLISH:
+        for path in (path_of(chosen), path_of(chosen, unit)):
+            read(path, chosen)
+
+
+def _split(
+    entries: Iterable[Entry], shown: Collection[str], is_shown: bool
+) -> Iterator[Entry]:
+    return (one for one in entries if (_forms(one.id)[0] in shown) == is_shown)
+
+
+def install(root: Path = ROOT) -> list[Path]:
+    """Write what checks read in the course's language; the paths that changed.
+
+    Raises:
+        CourseError: as `read`; nothing is written.
+    """
+    files = products(root)
+    for folder in REFERENCES.glob(f"*/{FOLDER}"):
+        if not files:
+            shutil.rmtree(folder)
+    return [path for path, text in files.items() if write(path, text)]
