@@ -94,7 +94,7 @@ def of_exercise(exercise: Exercise, known: Iterable[Message]) -> Iterator[Messag
                     continue
                 for text in (name, value if isinstance(value, str) else ""):
                     for leaf in _leaves(text, resolver):
-                        yield Message(leaf, where=f"{exercise.name}, an answer")
+                        yield Message(leaf, where=exercise.name)
 
 
 def _leaves(text: str, known: Catalogue) -> Iterator[str]:

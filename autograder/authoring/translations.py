@@ -93,15 +93,19 @@ def refuse_unknown(language: str) -> None:
 
 
 def _refuse_foreign(path: Path, entry: Entry) -> None:
-    """A translation has the fields of its sentence, in any order and format."""
-    wanted = {name for text in _forms(entry.id) for name in _fields(text)}
+    """A translation has the fields of its sentence, in any order and format.
+
+    A field that only one of two English forms has is free in each form.
+    """
+    english = [set(_fields(text)) for text in _forms(entry.id)]
+    known, needed = set.union(*english), set.intersection(*english)
     for text in filter(None, _forms(entry.string)):
-        if (has := set(_fields(text))) != wanted:
-            odd = sorted(has ^ wanted)[0]
-            how = "has" if odd in has else "lacks"
+        has = set(_fields(text))
+        if odd := sorted(has - known) or sorted(needed - has):
+            how = "has" if odd[0] in has else "lacks"
             raise CourseError(
                 f'{path}:{entry.lineno}: the translation of "{_forms(entry.id)[0]}" '
-                f"{how} {{{odd}}}"
+                f"{how} {{{odd[0]}}}"
             )
 
 
