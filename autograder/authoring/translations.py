@@ -19,8 +19,8 @@ from babel.messages.catalog import Catalog
 from babel.messages.catalog import Message as Entry
 from babel.messages.pofile import PoFileError, normalize, read_po
 
-from autograder.authoring import sentences
-from autograder.authoring.sentences import Message
+from autograder.authoring import extraction
+from autograder.authoring.extraction import Message
 from autograder.checks.language import FIELD, FOLDER, Catalogue
 from autograder.checks.references import FOLDER as REFERENCES
 from autograder.course import ROOT, Unit, units
@@ -52,7 +52,7 @@ class Updated:
 
 def path_of(language: str, unit: Unit | None = None) -> Path:
     """The file of a language for a unit, or for the engine."""
-    room = unit.folder if unit else sentences.PACKAGE
+    room = unit.folder if unit else extraction.PACKAGE
     return room / "translations" / f"{language}.po"
 
 
@@ -129,10 +129,10 @@ def update(language: str, unit: Unit | None = None) -> Updated:
     Raises:
         CourseError: as `read`; the file stays as it is.
     """
-    path, messages = path_of(language, unit), sentences.of_engine()
+    path, messages = path_of(language, unit), extraction.of_engine()
     if unit:
         shared = {message.text for message in messages}
-        own = sentences.of_unit(unit)
+        own = extraction.of_unit(unit)
         messages = [one for one in own if one.text not in shared]
     known: dict[tuple[str, str], Sequence[str]] = {}
     for one in (*units(ROOT), None):
@@ -197,7 +197,7 @@ def products(root: Path = ROOT) -> dict[Path, str]:
     for unit in units(root):
         entries, shown = (
             list(read(path_of(chosen, unit), chosen)),
-            sentences.ships(unit),
+            extraction.ships(unit),
         )
         parts = (_split(entries, shown, is_shown) for is_shown in (True, False))
         for kind, part in zip(("public", "hidden"), parts, strict=True):

@@ -8,6 +8,7 @@ from typing import Any
 
 from autograder.checks.console import showable
 from autograder.checks.frontend import left_out
+from autograder.checks.language import _
 from autograder.figures import page
 from autograder.figures.page import Drawn
 from autograder.figures.svg import as_svg, label
@@ -65,7 +66,7 @@ def drawing(name: str, number: str, caption: str) -> None:
 def _told(alt: str) -> bool:
     """Whether a figure's words stand in its place, as they do while grading."""
     if left_out():
-        print(showable(f"(figure left out while grading: {alt})"))
+        print(showable(_("(figure left out while grading: {alt})").format(alt=alt)))
     return left_out()
 
 

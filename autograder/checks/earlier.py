@@ -9,6 +9,7 @@ from pathlib import Path
 from types import ModuleType
 
 from autograder.checks.console import showable
+from autograder.checks.language import _, reworded
 from autograder.checks.observe import describe_error
 
 PLACES = ("{label}.ipynb", "../{label}/{label}.ipynb", "../{label}.ipynb")
@@ -29,7 +30,8 @@ def earlier(label: str, mine: bool = False) -> ModuleType:
     paths = [Path(place.format(label=label)) for place in PLACES]
     found = next((path for path in paths if path.is_file()), None)
     if found is None:
-        print(f"(no {label}.ipynb of yours here: using the reference)")
+        told = _("(no {notebook} of yours here: using the reference)")
+        print(told.format(notebook=f"{label}.ipynb"))
         return reference
     return _own_module(found, unit, reference)
 
@@ -49,5 +51,6 @@ def _own_module(path: Path, unit: str, reference: ModuleType) -> ModuleType:
             exec(compile(source, file, "exec"), vars(own))
         except (Exception, SystemExit) as error:
             reason = describe_error(error)
-            print(showable(f"(your {name} does not run: {reason})"))
+            told = _("(your {name} does not run: {reason})")
+            print(showable(told.format(name=name, reason=reworded(reason))))
     return own

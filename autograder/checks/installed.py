@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from autograder.checks.language import _
+
 # The version of the student kit's wheel, like "3.281474976710655": the last unit in it,
 # and a number that follows from its content. It is written here when the wheel is made.
 # In the course's own folder all units are there, and nothing is compared.
@@ -22,8 +24,10 @@ def needs(unit: int, wheel: str = "") -> str:
         return ""
     up_to = int(VERSION.split(".")[0])
     if up_to < unit:
-        return f"The installed checks go up to unit {up_to}, and this is unit {unit}"
+        told = _("The installed checks go up to unit {last}, and this is unit {unit}")
+        return told.format(last=up_to, unit=unit)
     other = wheel.split("-")[1] if wheel else VERSION
     if other != VERSION and int(other.split(".")[0]) >= up_to:
-        return f"Version {VERSION} of the checks is installed, not {other}"
+        told = _("Version {version} of the checks is installed, not {other}")
+        return told.format(version=VERSION, other=other)
     return ""

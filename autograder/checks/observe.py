@@ -24,7 +24,7 @@ from autograder.checks.calls import code_of
 from autograder.checks.console import showable
 from autograder.checks.exercise import RAISED, STUB, Answers, WrongAnswerError, plain
 from autograder.checks.global_state import on_cpu
-from autograder.checks.language import marked, template
+from autograder.checks.language import _, marked, template
 from autograder.checks.probes import Report, seed
 from autograder.checks.properties.fake_dropout import dropout_by_rand
 
@@ -102,7 +102,8 @@ def brief(most: int = 10_000) -> Iterator[None]:
     with contextlib.redirect_stdout(_Brief(sys.stdout, most)) as stream:
         yield
     if stream.left_out:
-        print(f"\n(your code prints {stream.left_out:,} characters more: left out)")
+        told = _("(your code prints {count:,} characters more: left out)")
+        print(f"\n{told.format(count=stream.left_out)}")
 
 
 class _Brief(io.TextIOBase):

@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
 from autograder.checks.frontend import is_attended
+from autograder.checks.language import _
 from autograder.checks.words import PROGRESS
 
 _FORMAT = 1
@@ -82,8 +83,10 @@ def read(where: Path) -> dict[str, Earlier]:
         RecursionError,
     ):
         raise ProgressFileError(
-            f"{PROGRESS} does not hold your progress and is ignored; `check.reset()` "
-            "replaces it"
+            _(
+                "{file} does not hold your progress and is ignored; `check.reset()` "
+                "replaces it"
+            ).format(file=PROGRESS)
         ) from None
 
 
@@ -152,6 +155,8 @@ def _write(where: Path, known: Mapping[str, Earlier]) -> None:
     except OSError as error:
         part.unlink(missing_ok=True)
         raise ProgressFileError(
-            f"{PROGRESS} cannot be written ({error.strerror}): your progress ends with "
-            "this session"
+            _(
+                "{file} cannot be written ({reason}): your progress ends with this "
+                "session"
+            ).format(file=PROGRESS, reason=error.strerror)
         ) from None

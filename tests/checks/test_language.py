@@ -1,0 +1,109 @@
+"""What students read in the course's language; English where nobody translated it."""
+
+import json
+from itertools import chain
+
+import pytest
+
+from autograder import check
+from autograder.authoring import translations
+from autograder.checks import language
+from autograder.checks.language import BrokenCatalogueError, Catalogue
+from autograder.checks.panel import as_html
+from autograder.course import find_unit
+from autograder.solutions import positional_encoding as solved
+
+NAME = "positional_encoding/embed"
+UNIT = find_unit("positional_encoding")
+
+
+def spoken(monkeypatch, *files) -> Catalogue:
+    """Have checks speak German as some files for translators have it."""
+    entries = chain.from_iterable(translations.read(file, "de") for file in files)
+    made = translations.compiled(entries, "de")
+    monkeypatch.setattr(language, "catalogue", lambda: made)
+    return made
+
+
+@pytest.fixture
+def german(monkeypatch) -> Catalogue:
+    files = (translations.path_of("de"), translations.path_of("de", UNIT))
+    return spoken(monkeypatch, *files)
+
+
+def unmasked(ids, table, padding_idx=None):
+    return table[ids]
+
+
+WRONG = """\
+Embeddings nachschlagen, mit Padding: 1.88 von 10 Punkten
+  Padding wird wie jedes andere Token nachgeschlagen: Sein Vektor ist nicht null.
+  Frag dich: Was macht deine Funktion mit `padding_idx`?
+"""
+
+
+def test_a_panel_is_german_from_its_title_to_its_last_case(german):
+    verdict = check(NAME, unmasked)
+    lines = str(verdict).splitlines()
+    assert lines[1:3] == WRONG.splitlines()[1:3]
+    assert lines[0].partition(": ")[0] == "Embeddings nachschlagen, mit Padding"
+    assert lines[0].endswith(" von 10 Punkten")
+    assert "  ✗ 4 Fälle scheitern auf dieselbe Weise (zuerst: Padding ist Token 0)" in (
+        lines
+    )
+    found = next(line for line in lines if "Vektoren: " in line)
+    assert "Zahlen weichen ab, am stärksten bei [" in found and "bei dir: " in found
+    assert any("Vektoren · dasselbe noch einmal: " in line for line in lines)
+    html = as_html(verdict)
+    assert "erwartet: Vektoren</figcaption>" in html
+    assert "blau = positiv, orange = negativ" in html
+    for english in ("expected", " yours", "cases", "points", "the same", "vectors"):
+        assert english not in str(verdict) + html, english
+
+
+def test_a_right_answer_is_counted_in_the_plural(german):
+    verdict = str(check(NAME, solved.embed))
+    count = len({r.case.name for r in check(NAME, solved.embed).results})
+    assert f"✓ Alle {count} Fälle sind bestanden. Weiter: Aufgabe 1." in verdict
+    assert language.plural("Its case passes.", "All {count} cases pass.", 1) == (
+        "Der eine Fall ist bestanden."
+    )
+
+
+def test_what_a_sandbox_says_is_reworded_and_code_is_not(german):
+    def nothing(ids, table, padding_idx=None):
+        table[ids]
+
+    told = str(check(NAME, nothing))
+    assert (
+        "erwartet wurde ein Tensor: die Vektoren; da war None (fehlt ein return?)"
+        in (told)
+    )
+    assert language.reworded("in your line 3") == "in deiner Zeile 3"
+    assert language.reworded("ValueError: the vectors") == "ValueError: the vectors"
+    named = "gradient of table · with one sentence"
+    assert language.reworded(named) == "Gradient (Tabelle) · mit einem einzigen Satz"
+
+
+def test_what_nobody_translated_is_english(monkeypatch):
+    spoken(monkeypatch, translations.path_of("de"))
+    lines = str(check(NAME, unmasked)).splitlines()
+    assert lines[0].startswith("Embedding lookup with padding: ")
+    assert lines[2] == "  Frag dich: What does your function do with `padding_idx`?"
+
+
+def test_a_damaged_catalogue_is_one_line(tmp_path):
+    path = tmp_path / "engine.json"
+    for text in ("{", '{"langage": "de"}', "[]"):
+        path.write_text(text)
+        with pytest.raises(BrokenCatalogueError, match=r"engine\.json is damaged; "):
+            language.read(path)
+
+
+def test_several_catalogues_are_one(tmp_path):
+    for name, sentences in (("a", {"one": "eins"}), ("b", {"two": "zwei"})):
+        made = {"language": "de", "sentences": sentences}
+        (tmp_path / f"{name}.json").write_text(json.dumps(made))
+    whole = language.merged(sorted(tmp_path.iterdir()))
+    assert whole.sentences == {"one": "eins", "two": "zwei"}
+    assert language.merged([]) == Catalogue()
