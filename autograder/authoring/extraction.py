@@ -21,7 +21,7 @@ from autograder.checks.naming import PATTERN
 from autograder.course import ROOT, Unit
 
 PACKAGE = ROOT / "autograder"
-_MARKS = {
+MARKS = {
     "_": (0,),
     "marked": (0,),
     "plural": (0, 1),
@@ -43,8 +43,9 @@ class Message:
 
 
 def of_engine() -> list[Message]:
-    """The sentences of the checks, in the order of their files; each once."""
-    files = sorted((PACKAGE / "checks").rglob("*.py"))
+    """The sentences of checks and of grading, in the order of files; each once."""
+    rooms = (PACKAGE / room for room in ("checks", "grading"))
+    files = [file for room in rooms for file in sorted(room.rglob("*.py"))]
     return _once(found for file in files for found in of_file(file))
 
 
@@ -135,10 +136,10 @@ def of_file(path: Path, reports: bool | None = None) -> Iterator[Message]:
         yield from _reported(tree, where)
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-            places = _MARKS.get(node.func.id, ())
+            places = MARKS.get(node.func.id, ())
             texts = [_text(node.args[i]) for i in places if i < len(node.args)]
             if node.func.id == "plural":
-                yield Message(*texts, where=where)
+                yield Message(texts[0], texts[1], where=where)
             else:
                 raised = node.func.id == "template"
                 yield from (Message(t, raised=raised, where=where) for t in texts if t)

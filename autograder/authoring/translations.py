@@ -107,10 +107,27 @@ def _refuse_foreign(path: Path, entry: Entry) -> None:
                 f'{path}:{entry.lineno}: the translation of "{_forms(entry.id)[0]}" '
                 f"{how} {{{odd[0]}}}"
             )
+        if known and not _can_be_filled(text, known):
+            raise CourseError(
+                f'{path}:{entry.lineno}: the translation of "{_forms(entry.id)[0]}" '
+                f'cannot be filled in: "{text}"; mind its braces and formats'
+            )
 
 
-def _forms(text: str | Sequence[str]) -> tuple[str, ...]:
-    return (text,) if isinstance(text, str) else tuple(text)
+def _can_be_filled(text: str, names: Collection[str]) -> bool:
+    """Whether `str.format` takes it, of numbers or of texts."""
+    for value in (1, 1.0, "1"):
+        try:
+            text.format(**dict.fromkeys(names, value))
+            return True
+        except (LookupError, ValueError, TypeError):
+            continue
+    return False
+
+
+def _forms(text: str | Sequence[str] | None) -> tuple[str, ...]:
+    """The singular and the plurals, or the one form of a sentence."""
+    return (text or "",) if isinstance(text, str | None) else tuple(text)
 
 
 def _fields(text: str) -> Iterator[str]:

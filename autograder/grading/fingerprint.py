@@ -52,13 +52,15 @@ def _own(unit: Unit) -> tuple[Path, ...]:
         package / "solutions" / f"{unit.name}.py",
         public / f"{unit.name}.safetensors",
         public / f"{unit.name}.json",
+        public / "sentences" / f"{unit.name}.json",  # in the course's language
+        public / "sentences" / "engine.json",
     )
 
 
 def _files(path: Path) -> Iterator[Path]:
-    """A file, or those of a folder, but for what Python has compiled."""
+    """A file, or those of a folder, but for what is compiled from or to others."""
     for file in [path] if path.is_file() else path.rglob("*.*"):
-        if file.is_file() and file.suffix != ".pyc":
+        if file.is_file() and file.suffix not in (".pyc", ".po"):
             yield file
 
 

@@ -88,8 +88,10 @@ def build(unit: Unit, path: Path, tell: str) -> Path:
 
 def _files(unit: Unit) -> Iterator[Path]:
     """The package without other units' hidden references, and the unit's notebooks."""
-    for path in (unit.root / "autograder").rglob("*"):
-        hidden = path.parent.name == "hidden" and path.name != "seeds.json"
+    package = unit.root / "autograder"
+    for path in package.rglob("*"):
+        hidden = path.is_relative_to(package / "references" / "hidden")
+        hidden = hidden and path.name != "seeds.json"
         wanted = not hidden or path.stem == unit.name
         if wanted and path.is_file() and "__pycache__" not in path.parts:
             yield path

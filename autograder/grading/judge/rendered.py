@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from autograder.checks.exercise import RAISED, CheckResult, Exercise, Finding
+from autograder.checks.language import _, marked
 from autograder.checks.measures import details
 from autograder.checks.panel import as_html, as_text
 from autograder.grading.judge.verdict import CaseVerdict, RenderedVerdict, Verdict
@@ -15,7 +16,7 @@ from autograder.sandbox.ending import Ended, EndReason
 
 _LONGEST = 300  # letters of an error's line: a sandbox may send any
 _COMPARED = 4  # findings of a case, by which equal wrong answers are known
-FOR_A_PERSON = "This check could not be decided: a person looks at it."
+FOR_A_PERSON = marked("This check could not be decided: a person looks at it.")
 
 
 def rendered(
@@ -32,7 +33,7 @@ def rendered(
 def for_a_person(exercise: Exercise, submission: str) -> RenderedVerdict:
     """The verdict on a check that nobody has decided: no points yet, and no zero."""
     result = CheckResult(
-        exercise.name, exercise.title, 0.0, exercise.points, note=FOR_A_PERSON
+        exercise.name, exercise.title, 0.0, exercise.points, note=_(FOR_A_PERSON)
     )
     found = rendered(result, submission)
     return replace(found, verdict=replace(found.verdict, decided="person"))

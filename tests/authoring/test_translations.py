@@ -1,0 +1,125 @@
+"""Files for translators: what is refused, kept, and made of them."""
+
+import re
+
+import pytest
+
+from autograder.authoring import extraction, translations
+from autograder.checks import language
+from autograder.course import find_unit
+from autograder.course.errors import CourseError
+
+UNIT = find_unit("positional_encoding")
+HEAD = 'msgid ""\nmsgstr ""\n"Content-Type: text/plain; charset=utf-8\\n"\n\n'
+POINTS = 'msgid "{points:g} of {most:g} points"\n'
+
+
+def file(folder, text: str):
+    path = folder / "de.po"
+    path.write_text(HEAD + text, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("entry", "says"),
+    [
+        (POINTS + 'msgstr "{punkte} von {most:g}"\n', r"de\.po:5: .*has \{punkte\}"),
+        (POINTS + 'msgstr "{points:g} Punkte"\n', r"de\.po:5: .*lacks \{most\}"),
+        (POINTS + 'msgstr "{points} von {most:g"\n', r"de\.po:5: .*lacks \{most\}"),
+        (POINTS + 'msgstr "{points} von {most} {}"\n', r"de\.po:5: .*cannot be filled"),
+        (POINTS + 'msgstr "{points:d2} von {most}"\n', r"de\.po:5: .*cannot be filled"),
+        ("msgid unquoted\n", r"de\.po:\d+: "),
+    ],
+)
+def test_an_entry_that_checks_could_not_fill_in_is_one_line(tmp_path, entry, says):
+    with pytest.raises(CourseError, match=says) as refused:
+        translations.read(file(tmp_path, entry), "de")
+    assert "\n" not in str(refused.value)
+
+
+def test_fields_change_their_order_and_their_format(tmp_path):
+    entry = POINTS + 'msgstr "von {most} Punkten {points:.1f}"\n'
+    catalogue = translations.read(file(tmp_path, entry), "de")
+    made = translations.compiled(catalogue, "de").sentences
+    assert made["{points:g} of {most:g} points"].format(points=3, most=4) == (
+        "von 4 Punkten 3.0"
+    )
+
+
+def test_code_in_braces_is_no_field(tmp_path):
+    entry = 'msgid "What is `{1, 2}`?"\nmsgstr "Was ist `{1, 2}`?"\n'
+    assert len(translations.read(file(tmp_path, entry), "de")) == 1
+
+
+def test_a_file_that_is_no_text_is_one_line(tmp_path):
+    (tmp_path / "de.po").write_bytes(HEAD.encode() + b'msgid "\xff"\n')
+    with pytest.raises(CourseError, match=r"de\.po cannot be read as UTF-8 text"):
+        translations.read(tmp_path / "de.po", "de")
+
+
+def test_nobody_speaks_klingon_here(tmp_path):
+    with pytest.raises(CourseError, match='there is no language "tlh"'):
+        translations.read(tmp_path / "tlh.po", "tlh")
+
+
+def test_an_update_keeps_what_is_translated(tmp_path, monkeypatch):
+    monkeypatch.setattr(extraction, "PACKAGE", tmp_path)
+    (tmp_path / "checks").mkdir()
+    (tmp_path / "checks" / "panel.py").write_text('_("one"); plural("a", "{n} b", n)')
+    made = translations.update("de")
+    assert (made.sentences, made.missing) == (2, 2)
+    text = made.path.read_text("utf-8")
+    made.path.write_text(text.replace('"one"\nmsgstr ""', '"one"\nmsgstr "eins"'))
+    (tmp_path / "checks" / "panel.py").write_text('_("one"); template("at {n}")')
+    again = translations.update("de")
+    assert (again.sentences, again.missing) == (2, 1)
+    text = again.path.read_text("utf-8")
+    assert (
+        'msgid "one"\nmsgstr "eins"' in text and "plural" not in text.split("\n\n")[1]
+    )
+    assert 'msgctxt "raised"\nmsgid "at {n}"\nmsgstr ""' in text
+
+
+def test_unit_1_is_german_to_its_last_sentence():
+    for unit in (None, UNIT):
+        found = translations.read(translations.path_of("de", unit), "de")
+        known = {translations._forms(e.id)[0] for e in found if e.id and e.string}
+        needed = extraction.of_unit(unit) if unit else extraction.of_engine()
+        shared = {m.text for m in extraction.of_engine()} if unit else set()
+        assert not {m.text for m in needed} - shared - known
+
+
+def test_what_a_unit_hides_stays_beside_its_hidden_references(tmp_path, monkeypatch):
+    monkeypatch.setattr(translations, "REFERENCES", tmp_path)
+    monkeypatch.setattr(translations, "language", lambda root: "de")
+    monkeypatch.setattr(translations, "units", lambda root: [UNIT])
+    changed = translations.install()
+    assert {path.relative_to(tmp_path).as_posix() for path in changed} == {
+        "public/sentences/engine.json",
+        "public/sentences/positional_encoding.json",
+        "hidden/sentences/positional_encoding.json",
+    }
+    assert not translations.install()  # up to date
+    shown, hidden = (
+        language.read(tmp_path / kind / "sentences" / f"{UNIT.name}.json").sentences
+        for kind in ("public", "hidden")
+    )
+    assert (
+        hidden["powers of 1000 instead of 10000"] == "Potenzen von 1000 statt von 10000"
+    )
+    assert "the vectors" in shown and not shown.keys() & hidden.keys()
+    monkeypatch.setattr(translations, "language", lambda root: "en")
+    assert not translations.install() and not list(tmp_path.rglob("*.json"))
+
+
+def test_a_course_in_english_builds_none_of_it():
+    assert translations.products() == {}
+    assert language.catalogue() == language.Catalogue()
+
+
+def test_german_speaks_to_a_student_as_to_a_friend():
+    text = "".join(
+        translations.path_of("de", unit).read_text("utf-8") for unit in (None, UNIT)
+    )
+    own = " ".join(re.findall(r'^(?:msgstr(?:\[\d\])? )?"(.*)"$', text, re.MULTILINE))
+    assert not re.findall(r"\b(?:Sie haben|Ihre[mnrs]? Code|Ihnen|bitte)\b", own)
