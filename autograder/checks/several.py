@@ -20,11 +20,15 @@ from autograder.checks.exercise import (
     Mistake,
     Value,
 )
+from autograder.checks.language import _, marked
 from autograder.checks.second_order import pairs_that_fit
 
 _MOST = 3  # mistakes that are named at once
 _TELLING = 4  # so many numbers do not agree by chance
-_COUNT = {2: "Two", 3: "Three"}
+_COUNT = {
+    2: marked("Two mistakes, each described as if it were alone: {all}"),
+    3: marked("Three mistakes, each described as if it were alone: {all}"),
+}
 
 # Whether what a mistake answers to a case, and what was given, are the same.
 Same = Callable[[Value | None, Value | None, CaseResult], bool]
@@ -80,16 +84,18 @@ def _joined(mistakes: Sequence[Mistake]) -> Mistake:
     if len(mistakes) == 1:
         return mistakes[0]
     says, asks = (
-        " ".join(f"({n}) {getattr(m, part)}" for n, m in enumerate(mistakes, start=1))
+        " ".join(
+            f"({n}) {_(getattr(m, part))}" for n, m in enumerate(mistakes, start=1)
+        )
         for part in ("says", "asks")
     )
-    count = f"{_COUNT[len(mistakes)]} mistakes, each described as if it were alone:"
-    return Mistake(" + ".join(m.name for m in mistakes), f"{count} {says}", asks)
+    told = _(_COUNT[len(mistakes)]).format(all=says)
+    return Mistake(" + ".join(m.name for m in mistakes), told, asks)
 
 
 def _and_more(mistake: Mistake) -> Mistake:
-    asks = f"{mistake.asks} Once that is mended, what do the other cases say?"
-    return replace(mistake, asks=asks.strip())
+    more = _("Once that is mended, what do the other cases say?")
+    return replace(mistake, asks=f"{_(mistake.asks)} {more}".strip())
 
 
 @dataclass(frozen=True)

@@ -274,7 +274,7 @@ def told(wrong: Sequence[CaseResult]) -> tuple[str, str] | None:
 def unknown_argument(wrong: Sequence[CaseResult]) -> tuple[str, str] | None:
     """What to say where an argument of the stub has another name in all these cases."""
     found = told(wrong)
-    return found if found and found[1] == UNKNOWN_ARGUMENT.asks else None
+    return found if found and found[1] == _(UNKNOWN_ARGUMENT.asks) else None
 
 
 def always(wrong: Sequence[CaseResult]) -> tuple[str, str] | None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 import torch
 
 from autograder.checks.diagnostics import errors
 from autograder.checks.diagnostics.values import Sign, Wrong
-from autograder.checks.exercise import AFTERWARDS, RAISED, CaseResult, Finding
+from autograder.checks.exercise import AFTERWARDS, RAISED, Finding
+from autograder.checks.language import _, reworded
 
 _OTHER = "other names"  # what a probe reports of a dictionary beyond the promised names
 
@@ -27,18 +27,24 @@ def _names(wrong: Wrong) -> Sign:
         return None
     if missing and others:
         return (
-            f"The names are not those of the docstring: `{missing[0]}` is missing, "
-            f"and instead there is `{others[0].split(', ')[0]}`.",
-            "How does the docstring spell each name?",
+            _(
+                "The names are not those of the docstring: `{missing}` is missing, and "
+                "instead there is `{own}`."
+            ).format(missing=missing[0], own=others[0].split(", ")[0]),
+            _("How does the docstring spell each name?"),
         )
     if missing:
         return (
-            f"Something is missing from what comes back: `{missing[0]}`.",
-            "Which names does the docstring list, and which does your result have?",
+            _("Something is missing from what comes back: `{name}`.").format(
+                name=missing[0]
+            ),
+            _("Which names does the docstring list, and which does your result have?"),
         )
     return (
-        f"Your result holds more than the docstring lists: {others[0]}.",
-        "Which names does the docstring list?",
+        _("Your result holds more than the docstring lists: {names}.").format(
+            names=others[0]
+        ),
+        _("Which names does the docstring list?"),
     )
 
 
@@ -48,16 +54,20 @@ def _another_error(wrong: Wrong) -> Sign:
     if not all(_is_error(f.expected) and isinstance(f.actual, str) for f in found):
         return None
     promised, own = str(found[0].expected), str(found[0].actual)
+    where = reworded(found[0].name)
     if own == "no error":
         return (
-            f"A `{promised}` is promised, but your code raises no error "
-            f"({found[0].name}).",
-            "Which inputs does the docstring forbid, and which line finds them?",
+            _(
+                "A `{error}` is promised, but your code raises no error ({where})."
+            ).format(error=promised, where=where),
+            _("Which inputs does the docstring forbid, and which line finds them?"),
         )
     return (
-        f"A `{promised}` is promised, but what your code raises is different: "
-        f"{own} ({found[0].name}).",
-        "Which error does the docstring name, and which statement raises yours?",
+        _(
+            "A `{error}` is promised, but what your code raises is different: {own} "
+            "({where})."
+        ).format(error=promised, own=own, where=where),
+        _("Which error does the docstring name, and which statement raises yours?"),
     )
 
 
@@ -73,9 +83,13 @@ def refused(wrong: Wrong) -> Sign:
         if finding.problem != RAISED or not re.search(r": (raise|assert)\b", line):
             return None
     return (
-        f"Your own check refuses an input that is allowed: {wrong[0].case.title}.",
-        "For which inputs is your condition true? Try it for the largest one that is "
-        "allowed.",
+        _("Your own check refuses an input that is allowed: {case}.").format(
+            case=_(wrong[0].case.title)
+        ),
+        _(
+            "For which inputs is your condition true? Try it for the largest one that "
+            "is allowed."
+        ),
     )
 
 
@@ -91,10 +105,14 @@ def _reaches_too_far(wrong: Wrong) -> Sign:
         if a.shape != b.shape or not torch.allclose(a[a != 0], b[a != 0], 1e-4, 1e-5):
             return None
     return (
-        f"The values are right, but the {found[0].name} reaches entries that should "
-        "have none.",
-        "Which entries should training never change, and what keeps a gradient from "
-        "them?",
+        _(
+            "The values are right, but the {name} reaches entries that should have "
+            "none."
+        ).format(name=reworded(found[0].name)),
+        _(
+            "Which entries should training never change, and what keeps a gradient "
+            "from them?"
+        ),
     )
 
 
@@ -108,10 +126,14 @@ def _writes_into_its_input(wrong: Wrong) -> Sign:
     if 2 * len(names) <= len(wrong):
         return None
     return (
-        f"Your code writes into its input: {names[0]} has changed. More is wrong, "
-        "perhaps as a consequence.",
-        "Which operation works in place (`+=`, a name that ends in `_`, an assignment "
-        "to a slice)?",
+        _(
+            "Your code writes into its input: {name} has changed. More is wrong, "
+            "perhaps as a consequence."
+        ).format(name=names[0]),
+        _(
+            "Which operation works in place (`+=`, a name that ends in `_`, an "
+            "assignment to a slice)?"
+        ),
     )
 
 
@@ -126,11 +148,10 @@ def _errors_of_a_kind(wrong: Wrong) -> Sign:
         return None
     if not (told := errors.told(raised)):
         return None
-    return told[0], f"{told[1]} It stops so in {_share(raised, wrong)}."
-
-
-def _share(some: Sequence[CaseResult], wrong: Wrong) -> str:
-    return f"{len(some)} of the {len(wrong)} cases that fail"
+    share = _("It stops so in {count} of the {all} cases that fail.").format(
+        count=len(raised), all=len(wrong)
+    )
+    return told[0], f"{told[1]} {share}"
 
 
 def _type_and_values(wrong: Wrong) -> Sign:
@@ -141,8 +162,13 @@ def _type_and_values(wrong: Wrong) -> Sign:
         return None
     expected, actual = kinds.pop()
     return (
-        f"The dtype is {actual} instead of {expected}, and the values differ as well.",
-        "Which step makes this dtype, and what do the pictures show once it is right?",
+        _(
+            "The dtype is {own} instead of {expected}, and the values differ as well."
+        ).format(own=actual, expected=expected),
+        _(
+            "Which step makes this dtype, and what do the pictures show once it is "
+            "right?"
+        ),
     )
 
 

@@ -24,7 +24,7 @@ def of_a_property(results: Sequence[CaseResult]) -> Mistake | None:
     if not wrong or any(not result.case.says for result in wrong):
         return None
     if _only_in_training(wrong):
-        return Mistake("symptom", *ONLY_IN_TRAINING)
+        return Mistake("symptom", *map(_, ONLY_IN_TRAINING))
     return _of_calls(wrong[0])
 
 
