@@ -27,7 +27,7 @@ NAMES = {
     "of a look at what it holds", "in your line ", "the same", "with ", "after ",
     "sentence by ", "for ", "in ", "of a ", "gradient of", "gradient of ", "start of",
     "start of ", "kind of ", "second call", "parameters that are missing",
-    "other parameters", "no message",
+    "other parameters", "no message", "other names", "no error", "in training mode",
 }  # fmt: skip
 SENTENCE = re.compile(r"[A-Za-z]{2,},? [a-z]{2,}")
 STYLE = re.compile(r"[<>;]|\.\*|\dpx|\w+=\"")

@@ -1,6 +1,7 @@
 """What students read in the course's language; English where nobody translated it."""
 
 import json
+import re
 from itertools import chain
 
 import pytest
@@ -39,21 +40,22 @@ def pads_by_default(ids, table, padding_idx=0):
     return solved.embed(ids, table, padding_idx)
 
 
+# With N for each number: cases may be drawn anew.
 PANEL = """\
-Embeddings nachschlagen, mit Padding: 9.81 von 10 Punkten
-  Auch ohne Padding-Token wird Token 0 zum Nullvektor.
+Embeddings nachschlagen, mit Padding: N von N Punkten
+  Auch ohne Padding-Token wird Token N zum Nullvektor.
   Frag dich: Welchen Standardwert hat `padding_idx` in der vorgegebenen Signatur?
-  Verlorene Punkte: 0.19 von 1.67 für wiederholte Aufrufe.
+  Verlorene Punkte: N von N für wiederholte Aufrufe.
   ✗ derselbe Aufruf zweimal, mit anderen dazwischen
       Vektoren · nur mit dem, was angegeben werden muss: \
-8 von 48 Zahlen weichen ab, \
-am stärksten bei [0, 0, 0]: erwartet: -1.861, bei dir: 0
-  ✓ 9 andere Fälle sind bestanden
+N von N Zahlen weichen ab, am stärksten bei [N, N, N]: erwartet: N, bei dir: N
+  ✓ N andere Fälle sind bestanden
 """
 
 
 def test_a_panel_is_german_from_its_first_word_to_its_last(german):
-    assert str(check(NAME, pads_by_default)) + "\n" == PANEL
+    said = str(check(NAME, pads_by_default))
+    assert re.sub(r"-?\d+(\.\d+)?", "N", said) + "\n" == PANEL
 
 
 def test_so_are_pictures_hints_and_long_lists(german):
