@@ -6,9 +6,16 @@ from collections.abc import Callable, Sequence
 
 import torch
 
+from autograder.checks.diagnostics.alike import (
+    are_tensors,
+    close,
+    holds_booleans,
+    in_order,
+    is_yes_or_no,
+    same,
+)
 from autograder.checks.exercise import AFTERWARDS, CaseResult, Finding
 from autograder.checks.language import _, reworded
-from autograder.checks.values import same_values
 
 Sign = tuple[str, str] | None  # what was seen, and a question
 Wrong = Sequence[CaseResult]
@@ -43,7 +50,7 @@ def _input_changed(wrong: Wrong) -> Sign:
         return None
     first = problems[0]
     name = first.name.removesuffix(AFTERWARDS)
-    if _is_yes_or_no(first.expected):
+    if is_yes_or_no(first.expected):
         return (
             _(
                 "The results are right, but your code does not leave everything as it "
@@ -61,12 +68,6 @@ def _input_changed(wrong: Wrong) -> Sign:
             "assignment to a slice)?"
         ),
     )
-
-
-def _is_yes_or_no(value: object) -> bool:
-    if isinstance(value, torch.Tensor):
-        return value.dtype == torch.bool and value.numel() < 3
-    return value in ("True", "False")
 
 
 def _only_gradients(wrong: Wrong) -> Sign:
@@ -138,7 +139,7 @@ def _only_parameters(wrong: Wrong) -> Sign:
 def _other_type(wrong: Wrong) -> Sign:
     pairs = _pairs(wrong)
     if not pairs or not all(
-        a.shape == b.shape and a.dtype != b.dtype and _close(a, b, 1e-2)
+        a.shape == b.shape and a.dtype != b.dtype and close(a, b, 1e-2)
         for a, b in pairs
     ):
         return None
@@ -206,11 +207,11 @@ def _which_input(result: CaseResult, finding: Finding) -> str:
 
 def _exchanged(wrong: Wrong) -> Sign:
     for result in wrong:
-        findings = [f for f in result.findings if f.problem and _are_tensors(f)]
-        if any(_holds_booleans(f.actual) for f in findings):
+        findings = [f for f in result.findings if f.problem and are_tensors(f)]
+        if any(holds_booleans(f.actual) for f in findings):
             return None  # yes and no are right in many places
         if len(findings) < 2 or not all(
-            any(_same(f.actual, other.expected) for other in findings if other is not f)
+            any(same(f.actual, other.expected) for other in findings if other is not f)
             for f in findings
         ):
             return None
@@ -223,9 +224,7 @@ def _exchanged(wrong: Wrong) -> Sign:
 def _other_shape(wrong: Wrong) -> Sign:
     pairs = _pairs(wrong)
     if not pairs or not all(
-        a.shape != b.shape
-        and a.numel() == b.numel()
-        and _same(a.flatten(), b.flatten())
+        a.shape != b.shape and a.numel() == b.numel() and same(a.flatten(), b.flatten())
         for a, b in pairs
     ):
         return None
@@ -244,7 +243,7 @@ def _elsewhere(wrong: Wrong) -> Sign:
         a.dtype == b.dtype
         and a.is_floating_point()
         and a.numel() == b.numel() > 3
-        and _same(_sorted(a), _sorted(b))
+        and same(in_order(a), in_order(b))
         for a, b in pairs
     ):
         return None
@@ -266,7 +265,7 @@ def _multiplied(wrong: Wrong) -> Sign:
         if len(a) < 3 or not a.any() or len(a.unique()) < 3:
             return None
         factor = float((a * b).sum() / a.square().sum())
-        if not _close(a * factor, b, 1e-4):
+        if not close(a * factor, b, 1e-4):
             return None
         factors.append(factor)
     if not factors or max(factors) - min(factors) > 1e-3 * abs(factors[0]):
@@ -284,7 +283,7 @@ def _multiplied(wrong: Wrong) -> Sign:
 def _few_digits(wrong: Wrong) -> Sign:
     pairs = _pairs(wrong)
     if not pairs or not all(
-        a.shape == b.shape and a.is_floating_point() and _close(a, b, 1e-2)
+        a.shape == b.shape and a.is_floating_point() and close(a, b, 1e-2)
         for a, b in pairs
     ):
         return None
@@ -303,8 +302,8 @@ def _first_only(wrong: Wrong) -> Sign:
         a.shape == b.shape
         and a.dim() > 1
         and len(a) > 1
-        and _same(a[0], b[0])
-        and not any(_same(x, y) for x, y in zip(a[1:], b[1:], strict=True))
+        and same(a[0], b[0])
+        and not any(same(x, y) for x, y in zip(a[1:], b[1:], strict=True))
         for a, b in pairs
     ):
         return None
@@ -312,34 +311,6 @@ def _first_only(wrong: Wrong) -> Sign:
         _("Only the first entry along the first dimension is right."),
         _("What does your code do with the second sentence, or the second row?"),
     )
-
-
-def _holds_booleans(value: object) -> bool:
-    return isinstance(value, torch.Tensor) and value.dtype == torch.bool
-
-
-def _are_tensors(finding: Finding) -> bool:
-    return isinstance(finding.expected, torch.Tensor) and isinstance(
-        finding.actual, torch.Tensor
-    )
-
-
-def _same(a: object, b: object) -> bool:
-    if not isinstance(a, torch.Tensor) or not isinstance(b, torch.Tensor):
-        return False
-    if a.shape != b.shape or a.dtype != b.dtype:
-        return False
-    return same_values(a, b, 1e-5, 1e-4)
-
-
-def _close(a: torch.Tensor, b: torch.Tensor, share: float) -> bool:
-    """Whether numbers differ by at most a share of the largest one."""
-    a, b = a.double(), b.double()
-    return bool((a - b).abs().max() <= share * a.abs().max()) if a.numel() else False
-
-
-def _sorted(value: torch.Tensor) -> torch.Tensor:
-    return value.flatten().sort().values
 
 
 SIGNS: tuple[Callable[[Wrong], Sign], ...] = (

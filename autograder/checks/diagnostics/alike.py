@@ -1,0 +1,47 @@
+"""Whether tensors agree, as far as a sign asks for it."""
+
+from __future__ import annotations
+
+import torch
+
+from autograder.checks.exercise import Finding
+from autograder.checks.values import same_values
+
+
+def holds_booleans(value: object) -> bool:
+    """Whether a value is a tensor of yes and no."""
+    return isinstance(value, torch.Tensor) and value.dtype == torch.bool
+
+
+def is_yes_or_no(value: object) -> bool:
+    """Whether a value says no more than yes or no."""
+    if isinstance(value, torch.Tensor):
+        return value.dtype == torch.bool and value.numel() < 3
+    return value in ("True", "False")
+
+
+def are_tensors(finding: Finding) -> bool:
+    """Whether both values of a finding are tensors."""
+    return isinstance(finding.expected, torch.Tensor) and isinstance(
+        finding.actual, torch.Tensor
+    )
+
+
+def same(a: object, b: object) -> bool:
+    """Whether two values are tensors that agree as answers must."""
+    if not isinstance(a, torch.Tensor) or not isinstance(b, torch.Tensor):
+        return False
+    if a.shape != b.shape or a.dtype != b.dtype:
+        return False
+    return same_values(a, b, 1e-5, 1e-4)
+
+
+def close(a: torch.Tensor, b: torch.Tensor, share: float) -> bool:
+    """Whether numbers differ by at most a share of the largest one."""
+    a, b = a.double(), b.double()
+    return bool((a - b).abs().max() <= share * a.abs().max()) if a.numel() else False
+
+
+def in_order(value: torch.Tensor) -> torch.Tensor:
+    """All entries of a tensor, the smallest first."""
+    return value.flatten().sort().values
