@@ -42,7 +42,9 @@ class Wording:
     given: str = " · given, solved and without points: exercises {exercises}"
     paid: str = "{:g} points"
     unpaid: str = "given: solved below, no points"
-    story: re.Pattern[str] = re.compile(r"The\s+short\s+path\s+carries[^.]*\.")
+    story: re.Pattern[str] = re.compile(
+        r"The\s+short\s+path\s+(?:carries|covers)[^.]*\."
+    )
     instead: str = "Read what is given, too."
     hint: str = "Hint"
     contract: str = "Contract"

@@ -7,13 +7,8 @@ from collections.abc import Callable, Sequence
 import torch
 
 from autograder.checks.diagnostics.alike import (
-    are_tensors,
-    close,
-    holds_booleans,
-    in_order,
-    is_yes_or_no,
-    same,
-)
+    are_tensors, close, holds_booleans, in_order, is_yes_or_no, same,
+)  # fmt: skip
 from autograder.checks.exercise import AFTERWARDS, CaseResult, Finding
 from autograder.checks.language import _, reworded
 
