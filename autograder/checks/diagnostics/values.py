@@ -7,8 +7,14 @@ from collections.abc import Callable, Sequence
 import torch
 
 from autograder.checks.diagnostics.alike import (
-    are_tensors, close, holds_booleans, in_order, is_yes_or_no, same,
-)  # fmt: skip
+    are_tensors,
+    close,
+    holds_booleans,
+    in_order,
+    is_yes_or_no,
+    same,
+    which_input,
+)
 from autograder.checks.exercise import AFTERWARDS, CaseResult, Finding
 from autograder.checks.language import _, reworded
 
@@ -178,26 +184,13 @@ def _input_returned(wrong: Wrong) -> Sign:
     for result in wrong:
         for f in result.findings:
             if f.problem:
-                names.add(_which_input(result, f))
+                names.add(which_input(result, f))
     if len(names) != 1 or "" in names:
         return None
     return (
         _("Your code returns `{name}` unchanged.").format(name=names.pop()),
         _("Is the result of each step used by the next one?"),
     )
-
-
-def _which_input(result: CaseResult, finding: Finding) -> str:
-    actual = finding.actual
-    for name, value in result.case.inputs.items():
-        if (
-            isinstance(value, torch.Tensor)
-            and isinstance(actual, torch.Tensor)
-            and value.dim() > 0
-            and torch.equal(value, actual)
-        ):
-            return name
-    return ""
 
 
 def _exchanged(wrong: Wrong) -> Sign:
