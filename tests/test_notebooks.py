@@ -13,6 +13,7 @@ from autograder.authoring.notebook import read
 from autograder.checks.references import load
 from autograder.course import Unit, find_unit, manifest, units
 from autograder.course.grade_ids import check_of, exercise_of
+from autograder.course.language import wording
 from tests.authoring import touched
 from tests.conftest import by_cost, start_kernels_with
 
@@ -149,7 +150,8 @@ def test_blank_it_runs_without_a_traceback_and_gets_no_point(
 def test_every_exercise_has_three_hints_and_a_budget(unit):
     notebook = nbformat.read(unit.release, as_version=4)
     prose = "\n".join(c.source for c in notebook.cells if c.cell_type == "markdown")
-    exercises = len(load(unit.name))
-    assert prose.count("<summary>Hint 1") >= exercises
-    assert prose.count("<summary>Hint 3") >= exercises
-    assert prose.count("difficulty") >= exercises and prose.count(" min") >= exercises
+    exercises, words = len(load(unit.name)), wording()
+    assert prose.count(f"<summary>{words.hint} 1") >= exercises
+    assert prose.count(f"<summary>{words.hint} 3") >= exercises
+    assert prose.count(words.difficulty) >= exercises
+    assert len(words.budget.findall(prose)) >= exercises

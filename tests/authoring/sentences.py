@@ -25,13 +25,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from autograder.authoring.cases import all_kinds
 from autograder.authoring.specification import Specification
 from autograder.course import ROOT
+from autograder.course.language import wording
 
 Table = Mapping[str, Mapping[str, str]]  # by exercise and line of its contract
 RETURNS = "returns"
 
 _NAMES = re.compile(r"^(\w+(?:, \w+)*):", re.MULTILINE)
 _DOCUMENTED = (ast.FunctionDef, ast.ClassDef)
-_FOLDED = re.compile(r"<summary>Contract</summary>\n(.*?)</details>", re.DOTALL)
+_FOLDED = re.compile(
+    rf"<summary>{wording().contract}</summary>\n(.*?)</details>", re.DOTALL
+)
 _ITEM = re.compile(r"^- ", re.MULTILINE)
 
 
