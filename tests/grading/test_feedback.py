@@ -16,6 +16,7 @@ from traitlets.config import Config
 from autograder.checks.exercise import CheckResult
 from autograder.checks.panel import as_html
 from autograder.grading import feedback
+from autograder.grading.feedback import exporter
 from autograder.grading.intake import RefusedError
 from autograder.grading.judge.verdict import CaseVerdict, Verdict
 from autograder.grading.metadata import GradingMetadata
@@ -354,3 +355,12 @@ def test_a_page_before_the_deadline_tells_what_the_setting_names(tell, monkeypat
     text = str(told)
     assert ("values" in text) == ("a vector" in text) == (tell != "points")
     assert ("You tripled." in text) == (tell == "panels")
+
+
+def test_a_page_says_its_language(monkeypatch):
+    """A screen reader reads a German notebook in German."""
+    monkeypatch.setattr(exporter, "language", lambda: "de")
+    made = exporter.FeedbackExporter()._init_resources({})
+    assert made["language"] == "de"
+    page = (exporter.TEMPLATES / "course_feedback" / "index.html.j2").read_text("utf-8")
+    assert '<html lang="{{ resources.language }}">' in page
