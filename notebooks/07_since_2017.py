@@ -1321,11 +1321,11 @@ def bytes_of_the_cache():
 # %% [markdown]
 # ## 7. 2025/26
 #
-# LLaMA is the common ancestor of today's open models, and its descendants have moved
-# on. Four changes are found in many of them: norms for queries and keys, layers that
-# see only a window, experts in place of one feed-forward network, and an optimizer that
-# is made for matrices. You build each of them in a few lines, compare it with code that
-# nobody here wrote, and measure what it buys at an equal number of steps.
+# Most of today's open models descend from LLaMA's design, but they have moved on. Many
+# of them share four changes: norms for queries and keys, layers that see only a window,
+# experts in place of one feed-forward network, and an optimizer made for matrices. You
+# will build each of them in a few lines, compare it with an independent implementation
+# where there is one, and measure what it buys for the same number of steps.
 
 # %% folded=true
 # @title Small models with new parts, and one seed for all that follows
@@ -1350,13 +1350,13 @@ def small_model(**parts: Callable[[], nn.Module]) -> nn.Module:
 # %% [markdown]
 # ### A norm for queries and keys
 #
-# Nothing limits a score. Queries and keys grow while a model learns, their products
-# grow with the square, and a softmax over large scores puts all its weight on one key
-# and passes almost no gradient on. When Dehghani et al. 2023 (section 2) scaled a
-# vision Transformer to 8 billion parameters, training diverged because of it. The cure
-# goes back to Henry et al. 2020: **normalise the queries and keys of each head** before
-# they are compared. Qwen3 (Yang et al. 2025, section 2), Olmo 2 and Gemma 3 do so with
-# the RMSNorm that you have built.
+# Nothing limits the size of a score. If queries and keys both double during training,
+# their dot products become four times as large, and a softmax over large scores puts
+# all its weight on one key and passes on almost no gradient. When Dehghani et al. 2023
+# (section 2) scaled a vision Transformer to 8 billion parameters, training diverged for
+# this reason. The cure goes back to Henry et al. 2020: **normalise the queries and keys
+# of each head** before they are compared. Qwen3 (Yang et al. 2025, section 2) and Gemma
+# 3 do so with an RMSNorm; OLMo 2 normalises all heads of a position together.
 #
 # **Predict first.** RMSNorm gives a vector of $d_k$ components the length $\sqrt{d_k}$,
 # as long as its weights are ones. With $d_k = 16$, how large can a score
@@ -1448,7 +1448,7 @@ check("since_2017/qk_norm", QKNormAttention)
 
 # %% [markdown]
 # The next cell puts your layer into the model of exercise 7.10 and compares it with a
-# Qwen3 in small.
+# miniature Qwen3.
 
 
 # %%
@@ -1467,12 +1467,13 @@ def against_a_qwen3():
 # %% [markdown]
 # The prediction: two vectors of length $\sqrt{d_k}$ have a dot product of at most
 # $d_k$, so no score exceeds $\sqrt{d_k} = 4$ while the norms' weights are ones. The
-# weights are trained, so larger scores remain possible. But now a model has to ask for
-# them in $2 d_k$ parameters, and they are no longer a side effect of all the others.
+# weights are trained, so larger scores remain possible. But now the model can reach
+# them only through $2 d_k$ parameters per layer; they are no longer a side effect of
+# training all the others.
 #
 # What does it buy? Two small models start from the same matrices and see the same
 # batches, at three times the learning rate that we use elsewhere. The figure follows
-# the largest score on text that neither of them trains on.
+# the largest score on text that neither model was trained on.
 
 
 # %% folded=true
@@ -1523,21 +1524,22 @@ def the_largest_score():
 
 
 # %% [markdown]
-# With the norms the largest score stays about three to six times smaller, with each of
-# the five seeds that we tried. The loss is another matter: it is lower with the norms
-# for some seeds and higher for others, because a model of this size does not diverge
-# without them either. QK-norm is a safety measure for large models, and it costs two
-# vectors of weights per layer.
+# With the norms, the largest score stays about three to six times smaller for each of
+# the five seeds that we tried. The loss is another matter: the norms lower it for some
+# seeds and raise it for others, because a model of this size does not diverge even
+# without them. QK-norm is a safety measure for large models, and it costs two vectors
+# of weights per layer.
 #
 # ### A window on the past
 #
-# The cache of section 6 grows with the text, in every layer. Most heads look nearby
-# most of the time, so most layers can do with a **sliding window**: each position sees
-# itself and the $w - 1$ positions before it (Beltagy et al. 2020; Jiang et al. 2023,
-# section 2, Mistral 7B with $w$ = 4,096). A layer with a window keeps the keys and
-# values of $w$ positions and forgets older ones. Information still travels further:
-# each layer passes it on by up to $w - 1$ positions. Gemma 3 (Gemma Team 2025, section
-# 2) places five such *local* layers before each *global* one, with $w$ = 1,024.
+# The cache of section 6 grows with the text, in every layer. Most heads attend to
+# nearby positions most of the time, so a **sliding window** is enough for most layers:
+# each position sees itself and the $w - 1$ positions before it (Beltagy et al. 2020;
+# Jiang et al. 2023, section 2, Mistral 7B with $w$ = 4,096). A layer with a window
+# keeps the keys and values of the last $w$ positions and forgets older ones.
+# Information can still travel further, by up to $w - 1$ positions per layer. Gemma 3
+# (Gemma Team 2025, section 2) places five such *local* layers before each *global* one,
+# with $w$ = 1,024.
 #
 # ### Exercise 7.13 - the mask of a window
 #
@@ -1563,7 +1565,7 @@ def the_largest_score():
 # </details>
 # <details><summary>Hint 1: a question</summary>
 #
-# Query `i` sees key `j`. Which values may `i - j` have?
+# Suppose that query `i` may see key `j`. Which values can `i - j` have?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
@@ -1612,7 +1614,7 @@ check("since_2017/window_mask", window_mask)
 #
 # *time ~6 min · difficulty 1/5 · 2 points*
 #
-# **Task.** Return how many bytes the cache of one text takes. `windows` has an entry
+# **Task.** Return the size in bytes of the cache for one text. `windows` has an entry
 # for each layer: its window, or `None` for a global layer.
 #
 # **Example.** `cache_bytes([None, 4], length=10, num_kv_heads=2, d_k=8)` is 896: the
@@ -1674,9 +1676,9 @@ check("since_2017/cache_bytes", cache_bytes)
 
 
 # %% [markdown]
-# **Predict first.** Gemma 3 27B has 62 layers, every sixth of them global, 16 heads of
-# keys and values with 128 components. For a text of 131,072 tokens, what share of the
-# cache is left, compared with global layers only: about 1/2, 1/6 or 1/60?
+# **Predict first.** Gemma 3 27B has 62 layers, of which every sixth is global, and 16
+# heads of keys and values with 128 components each. For a text of 131,072 tokens, how
+# large is its cache, compared with 62 global layers: about 1/2, 1/6 or 1/60?
 
 
 # %%
@@ -1692,8 +1694,8 @@ def five_to_one():
 
 
 # %% [markdown]
-# Close to 1/6: in a long text the local layers hardly count. In a short one, they save
-# nothing. Here is the layer, which is `CausalAttention` with another mask:
+# Close to 1/6: for a long text, the local layers hardly count. For a short one, they
+# save nothing. Here is the layer, which is `CausalAttention` with a different mask:
 
 
 # %%
@@ -1733,9 +1735,9 @@ def against_a_mistral():
 
 
 # %% [markdown]
-# **Predict first.** Two models are trained on windows of 32 bytes, one with global
-# layers, one with layers that see 8 positions. What happens to their losses when they
-# read 64 or 128 bytes at a time?
+# **Predict first.** Two models are trained on texts of 32 bytes. One has global layers;
+# in the other, each position sees only 8. What happens to their losses when they read
+# 64 or 128 bytes at a time?
 
 
 # %%
@@ -1752,24 +1754,25 @@ def longer_texts():
 
 # %% [markdown]
 # Without a window, the loss rises with the length: rotary positions alone do not carry
-# over to distances that training never showed. With a window no such
-# distance exists, so the loss even *falls*, since longer texts have fewer bytes without
-# any past. At the training length the two are close. That is at this size and on
-# sentences that are short; a model that has to look up a name 10,000 tokens back needs
-# its global layers. A mask saves no computing time either. What saves time and memory
-# is a cache that forgets.
+# over to distances that never occurred in training. With a window, no such distance
+# exists, so the loss even *falls*, because a smaller share of the bytes in a longer
+# text has little or no past. At the training length, the two are close. This holds for
+# a small model and short sentences; a model that has to look up a name 10,000 tokens
+# back needs its global layers. Nor does a mask save any computing time: only a cache
+# that forgets saves time and memory.
 #
 # ### Experts
 #
-# A feed-forward network that is twice as wide knows more, and costs twice as much for
-# every token. A **mixture of experts** has several networks and a *router*, which picks
-# a few of them for each token (Shazeer et al. 2017). The parameters grow with the
-# number of experts, while the computing per token grows with the number of experts that
-# are *picked*. Mixtral (Jiang et al. 2024, section 2.1) picks 2 of 8; DeepSeek-V3 picks
-# 8 of 256, and one more that is always on.
+# A feed-forward network that is twice as wide can store more, but it costs twice as
+# much for every token. A **mixture of experts** has several networks and a *router*,
+# which picks a few of them for each token (Shazeer et al. 2017). The number of
+# parameters grows with the number of experts, but the computation per token grows only
+# with the number of experts that are *picked*. Mixtral (Jiang et al. 2024, section 2.1)
+# picks 2 of 8; DeepSeek-V3 picks 8 of 256 and adds one that is always on.
 #
-# The router is a linear layer with one logit per expert. The $k$ largest logits of a
-# token win, and a softmax over *these* gives the weights of the experts' outputs:
+# The router is a linear layer that computes one logit per expert. The $k$ largest
+# logits of a token win, and a softmax over *these* gives the weights of the experts'
+# outputs:
 #
 # $$y = \sum_{i \in \text{top-}k} w_i \, E_i(x), \qquad
 # w = \operatorname{softmax}(\text{the } k \text{ largest logits})$$
@@ -1791,7 +1794,7 @@ def longer_texts():
 # </details>
 # <details><summary>Hint 1: a question</summary>
 #
-# What is the softmax of a logit that is `-inf`?
+# Which weight does softmax give to a logit of `-inf`?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
@@ -1842,11 +1845,11 @@ check("since_2017/route", route)
 #
 # *time ~15 min · difficulty 3/5 · 3 points*
 #
-# **Task.** Write the module: a router, experts that are `SwiGLU` networks, and for each
-# vector the weighted sum of the outputs of its experts.
+# **Task.** Write a module with a router and experts that are `SwiGLU` networks. For
+# each vector, it returns the weighted sum of its experts' outputs.
 #
 # **Example.** `MixtureOfExperts(8, 12, num_experts=4)` maps `(2, 5, 8)` to `(2, 5, 8)`.
-# Its 10 vectors cause 20 calls of an expert, not 40.
+# With 10 vectors and `top_k=2`, the experts compute 20 vectors in all, not 40.
 #
 # <details><summary>Contract</summary>
 #
@@ -1858,7 +1861,7 @@ check("since_2017/route", route)
 # </details>
 # <details><summary>Hint 1: a question</summary>
 #
-# `x[chosen]`, with a boolean mask `chosen` of shape `(B, L)`: which shape does it have?
+# If `chosen` is a boolean mask of shape `(B, L)`, which shape does `x[chosen]` have?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
@@ -1935,15 +1938,15 @@ def against_a_mixtral():
 
 
 # %% [markdown]
-# An expert that gets few tokens learns little, so it gets fewer still. Therefore one
-# adds a loss that is smallest when all experts are used alike (Fedus et al. 2022,
-# equations 4 to 6). With $f_i$ the share of tokens that are sent to expert $i$, and
-# $P_i$ the mean probability that a softmax over *all* logits gives to it:
+# An expert that gets few tokens learns little, so it gets even fewer. The usual remedy
+# is an additional loss that favours using all experts equally (Fedus et al. 2022,
+# equations 4 to 6). Let $f_i$ be the share of tokens that are sent to expert $i$, and
+# $P_i$ the mean probability that a softmax over *all* logits gives to it. Then
 #
 # $$\mathcal{L}_\text{balance} = E \sum_{i=1}^{E} f_i \, P_i$$
 #
-# The shares $f_i$ come from counting, so no gradient flows through them. It flows
-# through the $P_i$, and lowers the probability of those experts most that are used
+# The shares $f_i$ come from counting, so no gradient flows through them. The gradient
+# flows through the $P_i$, and it lowers the probabilities of the most used experts
 # most.
 #
 # ### Exercise 7.17 - the load-balancing loss
@@ -2012,9 +2015,10 @@ def load_balance(logits: Tensor, top_k: int) -> Tensor:
 check("since_2017/load_balance", load_balance)
 
 # %% [markdown]
-# Now three models, with equal computing per token: the feed-forward network of the
-# first one has 64 hidden components, the others have four experts of 32, two of which
-# are used. The third one also minimises a hundredth of the balancing loss.
+# Now compare three models with the same amount of computation per token. The
+# feed-forward network of the first one has 64 hidden components; the others have four
+# experts of 32, of which each token uses two. The third one adds the balancing loss,
+# times 0.01, to its loss.
 #
 # **Predict first.** Without that loss, does one expert get everything?
 
@@ -2068,37 +2072,38 @@ def experts_compared():
 
 
 # %% [markdown]
-# Not quite. Without the balancing loss the load is uneven: at some time in training,
+# Not quite. Without the balancing loss, the load is uneven: at some point in training,
 # one expert of a block gets only a few percent of the tokens. Which one it is, and
-# whether it recovers, depends on the seed. With the loss, each of them soon gets about
-# a quarter.
+# whether it recovers, depends on the seed. With the balancing loss, each expert soon
+# gets about a quarter.
 #
 # And what do experts buy? After 300 steps, hardly anything: the three losses are close,
 # their order depends on the seed, and the dense network takes less time. Each expert
 # sees about half of the tokens, so it has had half as many chances to learn. After
-# 1,000 steps both mixtures were ahead with each seed that we tried, by 0.01 to 0.1
-# nats; set `STEPS_OF_EXPERTS` to see it. A dense network with as many parameters
-# as all experts together is better still, and on one CPU it is also faster. Experts pay
-# where computing is the limit and memory is not.
+# 1,000 steps, both mixtures were ahead for each seed that we tried, by 0.01 to 0.1
+# nats; set `STEPS_OF_EXPERTS` to see this. A dense network with as many parameters as
+# all experts together is better still, and on one CPU it is also faster. Experts pay
+# off where the limit is computation, not memory.
 #
 # ### An optimizer for matrices
 #
-# Adam treats a matrix as a list of numbers. But a layer multiplies by it, and what
-# matters there are its singular values. The updates of most layers are nearly of low
-# rank: a few directions get all of the step, and the others hardly move. **Muon**
-# (Jordan et al. 2024) takes the momentum of the gradient, $M = U S V^\top$, and
-# replaces it by $U V^\top$: the same directions, each with the same length of step.
-# Kimi K2 was trained by a variant of it (Kimi Team 2025, section 2.1).
+# Adam treats a matrix as a list of numbers. But a layer multiplies by this matrix, so
+# the singular values of an update decide how much it changes in each direction. The
+# updates of most layers have nearly low rank: a few directions get almost the whole
+# step, and the others hardly move. **Muon** (Jordan et al. 2024) takes the momentum of
+# the gradient, $M = U S V^\top$, and replaces it by $U V^\top$: the same directions,
+# each with the same length of step. Kimi K2 was trained by a variant of it (Kimi Team
+# 2025, section 2.1).
 #
-# A singular value decomposition in each step would be slow. A polynomial does almost
-# the same. For $X = U S V^\top$,
+# A singular value decomposition in each step would be slow. A polynomial does nearly
+# the same job. For $X = U S V^\top$,
 #
 # $$a X + b\,(X X^\top) X + c\,(X X^\top)^2 X = U\,(aS + bS^3 + cS^5)\,V^\top,$$
 #
-# so it leaves the directions alone and moves each singular value by the polynomial $as
-# + bs^3 + cs^5$. Repeated five times with $a = 3.4445$, $b = -4.7750$, $c = 2.0315$, it
-# brings all but the smallest ones close to 1. This is a **Newton-Schulz iteration**
-# with coefficients that were tuned for speed; it does not converge to 1, and need not.
+# so it leaves the directions alone and maps each singular value $s$ to $as+bs^3+cs^5$.
+# Repeated five times with $a = 3.4445$, $b = -4.7750$, $c = 2.0315$, it brings all but
+# the smallest ones close to 1. This is a **Newton-Schulz iteration** with coefficients
+# that were tuned for speed; it does not converge to 1, nor does it need to.
 #
 # **Predict first.** Start from $s = 0.01$. Is it above or below 0.5 after five steps?
 #
@@ -2106,8 +2111,8 @@ def experts_compared():
 #
 # *time ~12 min · difficulty 2/5 · 3 points*
 #
-# **Task.** Divide the matrix by its Frobenius norm plus `eps`, then apply the
-# polynomial `steps` times.
+# **Task.** Divide the matrix `update` by its Frobenius norm plus `eps`, then apply the
+# polynomial above `steps` times.
 #
 # **Example.** For the matrix `[[2.0, 0.0]]`, the singular value is 1 after the
 # division. With `steps=1` the result is `[[0.7010, 0.0]]`.
@@ -2182,17 +2187,17 @@ def singular_values():
 
 
 # %% [markdown]
-# Each column follows one singular value, and the fifth one begins at 0.01: after five
-# steps it is **above** 0.5. The first five columns end between 0.68 and 1.10, and only
-# the last one, which began a thousand times smaller than the first, is still on its
-# way. None of them settles at 1. The coefficients were chosen to lift small values
+# Each column follows one singular value. The fifth one begins near 0.01 and is
+# **above** 0.5 after five steps. The first five columns end between 0.68 and 1.10, and
+# only the last one, which began a thousand times smaller than the first, is still on
+# its way. None of them settles at 1. The coefficients were chosen to raise small values
 # fast, since it hardly matters whether a direction gets 0.7 or 1.1 of a step.
 #
-# The optimizer around it is short: a running mean of the gradients, as in Adam, is
-# mixed with the newest one (Nesterov's momentum), and the result is orthogonalised.
-# Only matrices *inside* the blocks are treated like this. Embeddings and norms stay
-# with AdamW: a row of an embedding is the vector of one token and no part of a linear
-# map.
+# The optimizer around this function is short: a running mean of the gradients, as in
+# Adam, is mixed with the newest gradient (Nesterov momentum), and the result is
+# orthogonalised. Only matrices *inside* the blocks are treated like this. Embeddings
+# and norms stay with AdamW: a norm's weight is no matrix, and an embedding looks up one
+# row per token instead of multiplying by all of them.
 
 
 # %%
@@ -2238,13 +2243,13 @@ def muon_beside_adamw():
 
 
 # %% [markdown]
-# Both learning rates are the best of a small sweep. Muon ends lower with every seed
-# that we tried, by more than the seeds differ from each other. Its lead shrinks when
-# both train longer, and each of its steps takes a little more time, for the additional
-# matrix products. How much is left in large models is disputed: Liu et al. 2025
-# (Moonlight) report that AdamW needs about twice the computing for the same loss, while
-# Wen et al. 2025, who tuned both with equal care, find 1.4 times for small models and
-# 1.1 times for one of 1.2 billion parameters.
+# Both learning rates are the best of a small sweep. Muon ends with a lower loss for
+# every seed that we tried, by more than the seeds differ from each other. Its lead
+# shrinks when both train longer, and each of its steps takes a little more time because
+# of the extra matrix products. How much of the lead is left in large models is
+# disputed: Liu et al. 2025 (Moonlight) report that AdamW needs about twice the
+# computation for the same loss, while Wen et al. 2025, who tuned both with equal care,
+# find 1.4 times for small models and 1.1 times for one with 1.2 billion parameters.
 
 # %% [markdown]
 # ## 8. Which token now?
@@ -3312,25 +3317,26 @@ check("since_2017/bug_clinic", assert_cached_decoding)
 # %% [markdown]
 # ## 14. From a base model to an answer
 #
-# A model that was trained on text continues it. Ask it a question, and an answer is
+# A model that was trained on text continues text. Ask it a question, and an answer is
 # only one plausible continuation; a second question is another. Such a **base model**
-# often *can* do what you want, but does it only some of the time. How does it become
-# one that does it always?
+# often *can* do what you want, but does so only some of the time. How does it become a
+# model that does so reliably?
 #
 # One way is to show it correct answers (*supervised fine-tuning*). Where nobody has
 # written them, but an answer can be **checked**, there is a second way: let the model
-# try several times, and make what worked more probable. In 2025 this is how models
-# learnt to solve problems step by step (DeepSeek-R1). The algorithm is **GRPO** (Shao
-# et al. 2024, *DeepSeekMath*), and it is small enough for unit 5's reversal.
+# try several times, and make the attempts that worked more probable. This is how models
+# such as DeepSeek-R1 learnt in 2025 to solve problems step by step. The algorithm is
+# **GRPO** (Shao et al. 2024, *DeepSeekMath*), and it is simple enough to try on unit
+# 5's reversal.
 #
 # Let a model answer each prompt several times; these answers are a **group**. Each gets
 # a reward $R_i$, and its **advantage** says how much better it is than its group:
 #
 # $$A_i = \frac{R_i - \operatorname{mean}(R)}{\operatorname{std}(R) + \varepsilon}$$
 #
-# **Predict first.** Four answers to one prompt are rewarded with 1, 0, 0 and 0, those
-# to a second prompt with 0, 0, 0 and 0. Which advantages do they get, and what can be
-# learnt from each prompt?
+# **Predict first.** Four answers to one prompt get the rewards 1, 0, 0 and 0, and four
+# answers to a second prompt get 0, 0, 0 and 0. What are their advantages, and what can
+# be learnt from each prompt?
 #
 # ### Exercise 7.22 - group advantages
 #
@@ -3414,21 +3420,21 @@ def two_groups():
 # counts. The second group gets zeros. Where no answer is better than another, there is
 # **nothing to learn**, and this will matter.
 #
-# The loss makes answers with a positive advantage more probable and the others less.
-# For $N$ answers, of which answer $i$ has $T_i$ tokens,
+# Minimising the loss makes answers with a positive advantage more probable and those
+# with a negative one less. For $N$ answers, of which answer $i$ has $T_i$ tokens,
 #
 # $$L = -\frac{1}{N} \sum_{i=1}^{N} A_i \, \frac{1}{T_i} \sum_{t=1}^{T_i} \log p(x_{i,t} \mid x_{i,<t}).$$
 #
 # (The paper has the ratio of new to old probability in place of $\log p$, and clips it,
-# because it takes several steps per batch of answers. We take one. Then the ratio is 1,
-# it is never clipped, and its gradient is that of $\log p$.)
+# to allow several steps per batch of answers. We take only one. Then the ratio is 1, it
+# is never clipped, and its gradient is that of $\log p$.)
 #
 # ### Exercise 7.23 - the loss
 #
 # *time ~15 min · difficulty 3/5 · 5 points*
 #
 # **Task.** Compute the loss by the formula. Position `t` of the logits predicts token
-# `t` of the answer, and PAD after its end does not count.
+# `t` of the answer; PAD after the end of an answer does not count.
 #
 # **Example.** If all logits are zero and the advantages are 1 and -1, the loss is 0:
 # both answers have the same mean log-probability.
@@ -3443,7 +3449,7 @@ def two_groups():
 # <details><summary>Hint 1: a question</summary>
 #
 # Unit 5's `masked_loss` took one mean over all tokens of a batch. How much more does a
-# long answer count there than a short one, and what does the formula say here?
+# long answer count there than a short one? And here, by the formula?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
@@ -3495,12 +3501,12 @@ check("since_2017/grpo_loss", grpo_loss)
 # %% [markdown]
 # ### Choose what you can do
 #
-# Our base model is unit 5's, trained on a mixed diet: half of its targets are the
-# sequence reversed, the other half are *copies*. Nothing in a prompt says which one is
-# wanted. So it can do both, and does each about half of the time.
+# Our base model is unit 5's, trained on a mixed diet: half of its targets are reversed
+# sequences, the other half are *copies*. Nothing in a prompt says which of the two is
+# wanted, so the model learns both and does each about half of the time.
 #
-# The rest of the machinery is unit 5's with sampling instead of argmax, and one step
-# per batch of answers:
+# The rest of the machinery comes from unit 5, with sampling instead of argmax and one
+# step per batch of answers:
 
 
 # %%
@@ -3623,8 +3629,8 @@ def written_for(model: nn.Module, digits: str, count: int = 6) -> str:
 
 # %% [markdown]
 # **Predict first.** The reward is 1 for an exact reversal and 0 for everything else.
-# After 60 steps of GRPO, which share of the sampled answers is reversed, and which is
-# copied? And where might a copy still be correct?
+# After 60 steps of GRPO, what share of the sampled answers are reversals, and what
+# share are copies? And for which sequences is a copy still correct?
 
 
 # %%
@@ -3645,17 +3651,17 @@ def choose_what_you_can_do():
 
 
 # %% [markdown]
-# Sixty steps turn about half of the answers into about nine in ten. What is still
-# "copied" are sequences that read the same in both directions, such as those with a
-# single digit. Nobody has shown the model an answer, and no new skill was needed: it
-# could already reverse, and now it chooses to. Fine-tuning by reward mostly *sharpens*
-# what the base model does some of the time.
+# Sixty steps raise the share of reversals from about half to about nine in ten. Most of
+# the remaining "copies" are sequences that read the same in both directions, such as
+# those with a single digit. The model was shown no answers, and it needed no new skill:
+# it could already reverse, and now it chooses to. Here, as often, fine-tuning by reward
+# *sharpens* what the base model does some of the time.
 #
 # ### Nothing to learn from
 #
 # **Predict first.** A base model that was trained on lengths 1 to 10 has an exact match
-# near 0 at length 12 (unit 5's cliff). We reward exact reversals of length 12, for 60
-# steps. Where does it arrive?
+# near 0 at length 12 (unit 5's cliff). We reward exact reversals of length 12 for 60
+# steps. How far does the model get?
 
 
 # %%
@@ -3671,19 +3677,19 @@ def nothing_to_learn_from():
 
 # %% [markdown]
 # Nowhere. Not one of 15,360 answers is right, so no group has any spread, every
-# advantage is zero, and no parameter moves. A reward teaches only what is sometimes
-# achieved.
+# advantage is zero, and no parameter moves. A reward can teach only what already
+# succeeds sometimes.
 #
 # ### Reach further
 #
 # So soften the cliff first. If the positions of each training batch begin at 0, 1 or 2
 # at random, the model meets the rows of its table that belong to positions 11 and 12,
-# and gets some longer sequences right. From there, GRPO can climb.
+# and gets some longer sequences right. GRPO can start from there.
 #
-# **Predict first.** We reward exact reversals of lengths 1 to 12. What becomes of 11
-# and 12, and what of 13? And what becomes of the short ones, if *only* lengths 11 and
-# 12 are rewarded? For comparison, we also train on the right answers for lengths 1 to
-# 12.
+# **Predict first.** We reward exact reversals of lengths 1 to 12. What happens to the
+# exact match at lengths 11 and 12, and at 13? And what happens to the short sequences
+# if *only* lengths 11 and 12 are rewarded? For comparison, we also train on the correct
+# answers for lengths 1 to 12.
 
 # %%
 REINFORCE_LONG = False  # True: both runs of GRPO below, which take some minutes
@@ -3740,8 +3746,8 @@ def reach_further():
 
 # %% [markdown]
 # The runs with rewards need minutes, so the cell leaves them out unless you set
-# `REINFORCE_LONG = True`. What we measured with five seeds (the two rows with rewards
-# began from a slightly weaker base model, trained for 350 steps instead of 500):
+# `REINFORCE_LONG = True`. This is what we measured with five seeds (the two GRPO runs
+# started from a slightly weaker base model, trained for 350 steps instead of 500):
 #
 # | exact match at length | 1 to 10 | 11 | 12 | 13 | answers |
 # |---|---|---|---|---|---|
@@ -3751,17 +3757,18 @@ def reach_further():
 # | right answers, 1 to 12 | 1.00 | 0.99 to 1.00 | 0.95 to 1.00 | 0.01 to 0.35 | 6,400 written |
 #
 # - **The cliff moves to where answers were rewarded, and no further.** Length 13 was
-#   never tried, and stays out of reach.
-# - **What is not rewarded is forgotten.** Rewarded on lengths 11 and 12 alone, the
-#   model gives up most of what it could do at lengths 1 to 10.
-# - **The yardstick is sobering.** With right answers at hand, 200 supervised steps do
-#   the same, with one answer for every 24 that GRPO samples and in a small fraction of
-#   the time. Rewards are for problems whose answers can be checked but are not known.
+#   never rewarded, and it stays out of reach.
+# - **What is not rewarded is forgotten.** When only lengths 11 and 12 are rewarded, the
+#   model loses most of what it could do at lengths 1 to 10.
+# - **The yardstick is sobering.** With correct answers at hand, 200 supervised steps do
+#   at least as well, with one answer for every 24 that GRPO samples and in a small
+#   fraction of the time. Rewards are for problems whose answers we can check but do not
+#   know.
 #
 # ### A careless reward
 #
 # Exact match is hard to game. Here is a reward that sounds reasonable and gives partial
-# credit: the share of the *written* digits that are right.
+# credit: the share of the *written* digits that are correct.
 #
 # **Predict first.** After 80 steps this reward is near 1. What does the model write?
 
@@ -3787,17 +3794,17 @@ def a_careless_reward():
 
 
 # %% [markdown]
-# It writes one digit, now and then two, and stops. A single right digit has a perfect
-# share, each further digit can only lower it, and so the exact match falls to the share
-# of sequences that *have* a single digit. The reward rose all the time. **A model
-# optimises what you measure, not what you mean**, which is known as *reward hacking*
-# (Amodei et al. 2016; Skalse et al. 2022).
+# It writes one digit, now and then two, and stops. A single correct digit earns the
+# full reward, and each further digit can only lower it, so the exact match falls to the
+# share of sequences that *have* a single digit. Meanwhile, the reward kept rising. **A
+# model optimises what you measure, not what you mean**, which is known as *reward
+# hacking* (Amodei et al. 2016; Skalse et al. 2022).
 #
 # The usual leash is a **KL term**: a penalty for answers that the starting model would
 # hardly have written. DeepSeekMath adds it to the loss with a weight $\beta$.
 #
 # **Predict first.** With $\beta = 0.2$, does the hack disappear? And does the model
-# become better than before?
+# become better than it was at the start?
 
 
 # %%
@@ -3827,16 +3834,17 @@ def on_a_leash():
 
 
 # %% [markdown]
-# The model still answers in full, and its exact match is about what it was. The leash
-# prevents the hack, and it also prevents most of the gain: it cannot tell a clever
+# The model still writes full answers, and its exact match is about what it was. The
+# leash prevents the hack, but also most of the gain: the KL term cannot tell a clever
 # shortcut from a better answer, since both are far from the start. The real cure is a
 # better reward.
 #
-# In practice, the steps come in this order: pre-training; supervised fine-tuning on
-# instructions with written answers; preferences between answers, learnt by a reward
-# model (Ouyang et al. 2022) or directly (Rafailov et al. 2023, DPO); and rewards that
-# can be checked, for mathematics, code and the like. SmolLM2-135M-Instruct, which comes
-# next, went through the first three.
+# In practice, the steps usually come in this order: pre-training; supervised
+# fine-tuning on instructions with written answers; training on preferences between
+# answers, through a reward model (Ouyang et al. 2022) or directly (Rafailov et al.
+# 2023, DPO); and reinforcement learning with rewards that can be checked, for
+# mathematics, code and the like. SmolLM2-135M-Instruct, which comes next, went through
+# the first three.
 
 # %% [markdown]
 # ## 15. Finale: a chat model in your code
