@@ -1,12 +1,12 @@
 # %% [markdown]
 # # 7 · Since 2017
 #
-# *An optional unit, after the six.* You have built the Transformer of 2017. Open the
-# code of a language model of today, and you will find much the same architecture with
-# most of its components replaced. This unit replaces them one by one, up to a model
-# whose logits are those of the `transformers` library's Llama with the same weights, to
-# five digits. Then it asks what each replacement is worth, and how a model that
-# continues text becomes one that answers.
+# *An optional unit, after the six.* You have built the Transformer of 2017. A current
+# language model has much the same architecture, with most components replaced. This
+# unit replaces them one by one, up to a model whose logits agree with those of the
+# `transformers` library's Llama, given the same weights, to five digits. Then it asks
+# what each replacement is worth, and how a model that continues text becomes one that
+# answers.
 #
 # **You will learn**
 # - the parts that changed: RMSNorm, rotary positions, SwiGLU, grouped-query attention;
@@ -16,7 +16,8 @@
 # - how a token is chosen from logits, and what is odd about the usual repetition
 #   penalty;
 # - to measure a language model: perplexity with a sliding window, bits per byte;
-# - what each part buys at this size, measured, including where it buys nothing;
+# - what each part buys at this size, by your own measurements, including where it buys
+#   nothing;
 # - how reinforcement learning turns a base model into one that answers, and how a model
 #   games a careless reward;
 # - to write a test for cached decoding, where bugs hide best.
@@ -25,8 +26,8 @@
 # 7.10, 7.20, 7.22, 7.23*
 #
 # *24 exercises and one question in words · 100 points; the whole notebook runs in about
-# eight minutes on one core, a third of it the training of section 10.* The short path
-# carries the story: read the rest, and come back to it.
+# eight minutes on one core, a third of which is the training in section 10.* The short
+# path carries the story: read the rest, and do its exercises later.
 #
 # **Recap.** Unit 2 gave `attention.causal_mask(L)`: True where a query may attend. Unit
 # 3 gave `mha.split_heads(x, h)`, from `(B, L, h * d_k)` to `(B, h, L, d_k)`, and its
@@ -45,9 +46,9 @@
 # | mask | boolean, **`True` = may attend**, broadcastable to `(B, h, Lq, Lk)` |
 # | layers | pre-norm, without biases or dropout; PyTorch's default initialisation is fine |
 #
-# **Three ages of one machine.** Most rows of this table are exercises. The last column
-# has several entries per row, because the open models of 2025 and 2026 disagree. That
-# is worth noticing: what they all kept is settled, and the rest is still being tried.
+# **Three ages of one machine.** Most rows of this table become exercises. The last
+# column often has several entries, because the open models of 2025 and 2026 disagree.
+# Where they agree, a question is settled for now; the rest is still being tried.
 #
 # | part | 2017 | LLaMA, 2023 | 2025/26 |
 # |---|---|---|---|
@@ -55,19 +56,19 @@
 # | place of the norm | after the sum | before the branch | before the branch (Qwen3); before and after it (Gemma 3); after it, inside the residual (OLMo 2) |
 # | norm | LayerNorm | RMSNorm | RMSNorm, in all three also on queries and keys |
 # | positions | sines, added to the input | rotary, base 10,000 | rotary, base 1,000,000 (Qwen3); 10,000 in local layers and 1,000,000 in global ones (Gemma 3) |
-# | who attends to whom | every position | all earlier positions | all earlier ones (Qwen3); 5 layers with a window of 1,024 per global layer (Gemma 3); 3 with 4,096 per global layer (Olmo 3) |
+# | who attends to whom | every position; in the decoder all earlier ones | all earlier ones | all earlier ones (Qwen3); 5 layers with a window of 1,024 per global layer (Gemma 3); 3 with 4,096 per global layer (Olmo 3) |
 # | heads of keys and values | as many as of queries | as many as of queries | a few (Qwen3, Gemma 3); as many (OLMo 2 7B); one compressed vector instead (DeepSeek-V3) |
 # | feed-forward | ReLU, two matrices | SwiGLU, three matrices | SwiGLU (OLMo 2); GeGLU (Gemma 3); a mixture: 8 of 128 experts (Qwen3-235B), 8 of 256 and a shared one (DeepSeek-V3) |
-# | biases | in feed-forward and output | none | none: Qwen3 dropped those of Qwen2 |
+# | biases | in the feed-forward network | none | none: Qwen3 dropped those of Qwen2 |
 # | output matrix | tied to the embedding | its own | tied up to 4B parameters, its own above (Qwen3); tied (Gemma 3) |
 # | optimizer | Adam | AdamW, clipping at 1 | AdamW (DeepSeek-V3, OLMo 2); Muon for the matrices (Kimi K2) |
 # | choosing a token | beam search | sampling | sampling at a temperature, with top-p and top-k |
 # | after pre-training | nothing: trained for its task | nothing: a base model | instructions, preferences, rewards that can be checked (DeepSeek-R1, Qwen3, Olmo 3) |
 #
 # *Sources, the models' own reports:* Vaswani et al. 2017; Touvron et al. 2023 (LLaMA);
-# DeepSeek-AI 2024 (*DeepSeek-V3*) and 2025 (*DeepSeek-R1*); OLMo team 2024 (*2 OLMo 2
-# Furious*) and 2025 (*Olmo 3*); Gemma team 2025 (*Gemma 3*); Yang et al. 2025
-# (*Qwen3*); Kimi team 2025 (*Kimi K2*). *Who proposed the parts:* Xiong et al. 2020
+# DeepSeek-AI 2024 (*DeepSeek-V3*) and 2025 (*DeepSeek-R1*); OLMo Team 2024 (*2 OLMo 2
+# Furious*) and 2025 (*Olmo 3*); Gemma Team 2025 (*Gemma 3*); Yang et al. 2025
+# (*Qwen3*); Kimi Team 2025 (*Kimi K2*). *Who proposed the parts:* Xiong et al. 2020
 # (why the norm moved); Zhang and Sennrich 2019 (RMSNorm); Su et al. 2021 (rotary);
 # Shazeer 2019 and Ainslie et al. 2023 (shared keys and values); Shazeer 2020 (SwiGLU);
 # Press and Wolf 2017 (tied embeddings); Loshchilov and Hutter 2019 (AdamW); Jordan et
@@ -110,24 +111,24 @@ drawing("three_ages", "7.1", "A layer of 2017, of LLaMA, and of 2025/26.")
 # ## 1. A norm with less to do
 #
 # LayerNorm subtracts the mean of a vector, divides by its standard deviation, scales
-# and shifts. Which of these does the work? Zhang and Sennrich 2019 dropped the mean and
-# the shift, and their models were as good. What remains is a division by the **root
-# mean square**:
+# and shifts. Which of these steps does the work? Zhang and Sennrich 2019 dropped the
+# mean and the shift, and their models were as good. What remains is a division by the
+# **root mean square**:
 #
 # $$\operatorname{RMSNorm}(x) =
 # \frac{x}{\sqrt{\frac{1}{d}\sum_i x_i^2 + \varepsilon}} \odot w$$
 #
-# **Predict first.** Layers compute in `bfloat16` today. It has the range of float32,
-# but only 8 bits of precision: the next number after 1 is 1.0078, and the next after
-# 256 is 258. You add 1,024 ones, one after the other, in bfloat16. Which sum do you
-# get?
+# **Predict first.** Today, layers usually compute in `bfloat16`. It has the range of
+# float32, but only 8 bits of precision: the next number after 1 is 1.0078, and the next
+# after 256 is 258. You add 1,024 ones, one after the other, in bfloat16. What sum do
+# you get?
 #
 # ### Exercise 7.1 - RMSNorm
 #
 # *time ~12 min · difficulty 2/5 · 4 points*
 #
 # **Task.** Write the module by the formula, with one parameter, `weight`. Compute in
-# float32 where the input is narrower, and return the dtype of `x`. Do not use PyTorch's
+# float32 if the input is narrower, and return the dtype of `x`. Do not use PyTorch's
 # own RMSNorm.
 #
 # **Example.** For `x = [3, -4]` and `eps=0`, the mean square is 12.5, and the result is
@@ -223,23 +224,23 @@ def what_half_precision_does():
 
 # %% [markdown]
 # The sum stops at 256, because 257 does not exist in bfloat16 and 256 + 1 is rounded
-# back to 256. So whatever adds up many numbers, as a norm does, wants float32 while it
-# adds. With `float16`, the older half precision, the *range* is too small as well: 300²
-# is 90,000, its largest number is 65,504, and a vector divided by infinity is zero. No
-# error, no NaN, only a layer that says nothing.
+# back to 256. So any step that adds up many numbers, as a norm does, should do so in
+# float32. With `float16`, the older half precision, the *range* is also too small: 300²
+# is 90,000, the largest finite number is 65,504, and a vector divided by infinity is
+# zero. No error, no NaN, only a layer that says nothing.
 #
 # ## 2. Positions that rotate
 #
 # In unit 1 you *added* a vector to each embedding to say where it is, and found that a
 # step of $k$ positions **rotates** the sinusoids, by the same angles everywhere. Su et
-# al. 2021 take this seriously: do not add anything, but *rotate* queries and keys, by
-# an angle that grows with the position.
+# al. 2021 take this seriously: they add nothing, but *rotate* queries and keys by an
+# angle that grows with the position.
 #
-# Take two components of a query as a point in the plane. At position $m$ it is rotated
-# by $m\theta$, and a key at position $n$ by $n\theta$. Their dot product depends on the
-# angle between them, which changes by $(m - n)\theta$: **only the distance counts.** A
-# head has $d_k$ components, so it has $d_k / 2$ such points. Each has its own
-# frequency, from one radian per position down to almost nothing:
+# Regard two components of a query as a point in the plane. At position $m$ it is
+# rotated by $m\theta$, and a key at position $n$ by $n\theta$. Their dot product
+# depends on the angle between them, which changes by $(m - n)\theta$: **only the
+# distance counts.** A head has $d_k$ components, so it has $d_k / 2$ such points. Each
+# has its own frequency, from one radian per position down to almost nothing:
 #
 # $$\theta_i = \text{base}^{-2i / d_k}, \qquad i = 0, \dots, d_k/2 - 1$$
 #
@@ -248,8 +249,8 @@ def what_half_precision_does():
 # *time ~8 min · difficulty 1/5 · 3 points*
 #
 # **Task.** Return the angle of each position and each pair: row `i` belongs to position
-# `offset + i`, column `j` to the frequency $\theta_j$. Section 6 needs the offset, and
-# half of all cache bugs are about it.
+# `offset + i`, column `j` to the frequency $\theta_j$. Section 6 needs the offset,
+# where many cache bugs begin.
 #
 # **Example.** `rotary_angles(2, 4, offset=3)` is `[[3, 0.03], [4, 0.04]]`.
 #
@@ -314,14 +315,15 @@ check("since_2017/rotary_angles", rotary_angles)
 # *time ~15 min · difficulty 3/5 · 6 points*
 #
 # **Task.** Rotate each vector in **halves**: component `j` of the first half and
-# component `j` of the second half are the point that is rotated by `angles[..., j]`.
+# component `j` of the second half are a point $(a, b)$, rotated by `angles[..., j]`.
 #
 # $$a' = a\cos\varphi - b\sin\varphi, \qquad b' = a\sin\varphi + b\cos\varphi$$
 #
 # **Example.** With all angles at $\pi / 2$, `[1, 2, 3, 4]` becomes `[-3, -4, 1, 2]`.
 #
 # The paper pairs neighbours instead, 0 with 1 and 2 with 3. Most libraries pair halves,
-# as here. Both work, but a model that was trained with one is nonsense with the other.
+# as here. Both work, but a model that was trained with one writes nonsense with the
+# other.
 #
 # <details><summary>Contract</summary>
 #
@@ -393,8 +395,8 @@ def rotary_clocks():
 
 # %% [markdown]
 # Pair 0 tells neighbours apart. The last pair hardly moves in twelve positions: in a
-# long text it is a slow clock, and in a short one it is two components that carry
-# almost no positional information.
+# long text, it is a slow clock; in a short one, its two components carry almost no
+# positional information.
 #
 # ### Exercise 7.4 - a probe for the distance
 #
@@ -408,14 +410,14 @@ def rotary_clocks():
 #
 # <details><summary>Contract</summary>
 #
-# - `turn` need not be a rotation: it is somebody's way to put positions into `x`, whose
-#   row `i` is at position `offset + i`.
+# - `turn` need not be a rotation: it is any function that encodes positions in `x`,
+#   whose row `i` is at position `offset + i`.
 # - The result is a Python float.
 #
 # </details>
 # <details><summary>Hint 1: a question</summary>
 #
-# What must not change: the rotated queries, or their dot products with the rotated
+# Which must stay the same: the rotated queries, or their dot products with the rotated
 # keys?
 #
 # </details>
@@ -484,8 +486,9 @@ def is_it_relative():
 
 
 # %% [markdown]
-# For the rotation nothing remains but rounding. The added sines do contain the distance
-# (unit 1), but a score also has products of content with position, and those change.
+# For the rotation, only rounding errors remain. The added sines do contain the distance
+# (unit 1), but a score also contains products of content with position, and those
+# change.
 #
 # ### Exercise 7.5 - from pairs to halves
 #
@@ -494,10 +497,9 @@ def is_it_relative():
 # Weights that were trained with neighbours as pairs can be used with halves, if the
 # **rows of the projection** are permuted: then each component of a query ends up where
 # the other convention expects it. Scores do not change, since queries and keys are
-# permuted alike. The script that converts LLaMA's published weights has this very
-# function.
+# permuted alike. The script that converts LLaMA's weights does exactly this.
 #
-# **Task.** The given projection feeds rotary *neighbours*: in each head, components 0
+# **Task.** The given projection was trained with *neighbours* as pairs: in each head, 0
 # and 1 are a pair, 2 and 3, and so on. Permute its rows so that `rotate` rotates the
 # same pairs by the same angles.
 #
@@ -511,8 +513,8 @@ def is_it_relative():
 # </details>
 # <details><summary>Hint 1: a question</summary>
 #
-# A head with `d_k = 6`. In the new order, which old components are in the first half,
-# and which in the second?
+# Take a head with `d_k = 6`. In the new order, which old components are in the first
+# half?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
@@ -585,16 +587,16 @@ def the_same_scores():
 # W_{down}\big(\operatorname{silu}(W_{gate}\,x) \odot W_{up}\,x\big),
 # \qquad \operatorname{silu}(z) = z \cdot \sigma(z)$$
 #
-# One matrix computes values, and a second one decides how much of each of them passes.
-# Shazeer 2020 tried several such gates, found them all better than ReLU, and closed:
+# One matrix computes values, and a second one decides how much of each value passes.
+# Shazeer 2020 tried several such gates, found them all better than ReLU, and concluded:
 # "We offer no explanation as to why these architectures seem to work; we attribute
 # their success, as all else, to divine benevolence."
 #
-# A fair comparison needs equally many parameters. The old network has two matrices of
-# `d_model × d_ff`, and the new one has three.
+# A fair comparison needs an equal number of parameters. The old network has two
+# matrices of `d_model × d_ff`, and the new one has three.
 #
-# **Predict first.** How wide may the new hidden layer be, if the number of parameters
-# is to stay the same?
+# **Predict first.** How wide can the new hidden layer be if the number of parameters is
+# to stay the same?
 #
 # ### Exercise 7.6 - SwiGLU
 #
@@ -670,14 +672,14 @@ class SwiGLU(nn.Module):
 check("since_2017/swiglu", SwiGLU)
 
 # %% [markdown]
-# Two thirds of the old width: three matrices of two thirds are as many parameters as
-# two whole ones. In most models, about two thirds of all parameters are in these
-# layers.
+# Two thirds of the old width: three matrices of two-thirds width have as many
+# parameters as two of full width. In most models without experts, about two thirds of
+# all parameters are in these layers.
 #
 # ## 4. Fewer keys and values
 #
 # While a model writes, it keeps the keys and values of all earlier positions in memory.
-# With long texts and many users, this memory is the limit rather than arithmetic. So
+# With long texts and many users, memory rather than arithmetic becomes the limit. So
 # let several heads of queries **share** one head of keys and values (Ainslie et al.
 # 2023):
 
@@ -693,9 +695,8 @@ drawing("shared_keys", "7.3", "Four heads of queries, and how many of keys.")
 #
 # *time ~20 min · difficulty 4/5 · 7 points*
 #
-# **Task.** Compute scaled dot-product attention as in unit 2, where `k` and `v` have
-# only `g` heads. Return output and weights. Raise a `ValueError` if `g` does not divide
-# `h`.
+# **Task.** Compute scaled dot-product attention as in unit 2, but `k` and `v` have only
+# `g` heads. Return output and weights. Raise a `ValueError` if `g` does not divide `h`.
 #
 # **Example.** From `q (2, 6, 5, 8)`, `k (2, 3, 7, 8)` and `v (2, 3, 7, 4)`: output `(2,
 # 6, 5, 4)` and weights `(2, 6, 5, 7)`.
@@ -709,8 +710,8 @@ drawing("shared_keys", "7.3", "Four heads of queries, and how many of keys.")
 # </details>
 # <details><summary>Hint 1: a question</summary>
 #
-# `@` broadcasts over leading dimensions. Can you give the queries a dimension of
-# groups, so that each group meets *its* keys without a copy?
+# `@` broadcasts over leading dimensions. Can you give the queries a dimension for
+# groups, so that each meets *its* keys without a copy?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
@@ -771,7 +772,7 @@ def grouped_attention(
 
 
 # %% check="since_2017/grouped_attention" points=7
-# Looks at both ends and between them, at masks of several shapes, and at the error.
+# Looks at both extremes and between them, at masks of several shapes, and at the error.
 check("since_2017/grouped_attention", grouped_attention)
 
 
@@ -819,8 +820,8 @@ drawing("block", "7.4", "The model: its blocks repeat, and the ends share a tabl
 # </details>
 # <details><summary>Hint 1: a question</summary>
 #
-# `rotate` pairs component `j` with component `j + d_k / 2`. Which `d_k` is meant if you
-# rotate before you split into heads, and which if you rotate afterwards?
+# `rotate` pairs component `j` with component `j + d_k / 2`. Which components become
+# pairs if you rotate before the split into heads, and which if you rotate after it?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
@@ -893,10 +894,10 @@ check("since_2017/attention_layer", CausalAttention)
 #
 # *time ~8 min · difficulty 2/5 · 3 points*
 #
-# This is what is stacked: 32 times in LLaMA 7B.
+# This block is what a model stacks: 32 times in LLaMA 7B.
 #
-# **Task.** Write a pre-norm layer as in unit 4: add the attention of the norm of `x` to
-# `x`, then add the feed-forward network of the norm of *that*.
+# **Task.** Write a pre-norm layer as in unit 4: normalise `x`, apply attention and add
+# the result to `x`; then do the same with the feed-forward network.
 #
 # **Example.** `Block(24, 6, 2, d_ff=48)` maps `(B, L, 24)` to `(B, L, 24)`.
 #
@@ -970,8 +971,8 @@ check("since_2017/block", Block)
 # *time ~12 min · difficulty 2/5 · 5 points*
 #
 # **Task.** Assemble embedding, blocks, a last norm and logits. There is **no** output
-# matrix: the logits are the dot products with the *embedding's own* vectors (*tied*,
-# Press and Wolf 2017).
+# matrix: the logits are dot products with the *embedding's own* vectors (*tied
+# embeddings*, Press and Wolf 2017).
 #
 # **Example.** `LanguageModel(50, 24, 6, 2, num_layers=3, d_ff=48)` maps ids `(B, L)` to
 # logits `(B, L, 50)`.
@@ -1049,7 +1050,7 @@ class LanguageModel(nn.Module):
 
 
 # %% check="since_2017/language_model" points=5
-# Looks at parameters, at who moves whom, at logits of several batches, at gradients.
+# Looks at parameters, at which position affects which, at logits and gradients.
 check("since_2017/language_model", LanguageModel)
 
 # %% [markdown]
@@ -1067,19 +1068,19 @@ check("since_2017/language_model", LanguageModel)
 # | `blocks.0.feed_forward.w_down.weight` | `model.layers.0.mlp.down_proj.weight` |
 # | `norm.weight` | `model.norm.weight` |
 #
-# The course ships a small Llama as numbers: random weights with which attention is far
-# from flat, and the logits that the `transformers` library computes from them. The next
-# cell loads the weights into your model by the names of the table. Where the library is
-# installed (`pip install transformers`), it computes its logits once more.
+# The course comes with a small Llama: random weights, chosen so that attention is far
+# from uniform, and the logits that the `transformers` library computes from them. The
+# next cell loads the weights into your model by the names in the table. If the library
+# is installed (`pip install transformers`), it also computes the logits afresh.
 #
 # A small difference proves something only if mistakes make a large one. So the cell
-# also changes the weights in such a way that correct code gives the logits of three
-# popular mistakes.
+# also changes the weights in such a way that correct code gives the same logits as
+# three popular mistakes.
 
 
 # %%
 def llama_name(name: str) -> str:
-    """The name in a published Llama of one of our parameters."""
+    """The name that a published Llama gives to one of our parameters."""
     renamed = {
         "embedding": "model.embed_tokens", "norm": "model.norm",
         "blocks": "model.layers", "attention": "self_attn", "feed_forward": "mlp",
@@ -1104,7 +1105,7 @@ def compare(kind: str, model: nn.Module, mistakes: Mapping[str, nn.Module]) -> N
         print(f"    {who:<40} {theirs.gap(found):9.5f}")
 
     print(f"transformers' {likeness.KINDS[kind][0]}, logits up to "
-          f"{theirs.logits.abs().max():.1f}; largest difference to them:")  # fmt: skip
+          f"{theirs.logits.abs().max():.1f}; largest difference from them:")  # fmt: skip
     tell("your model", logits(model, theirs.weights))
     if (live := likeness.live(kind)) is not None:
         tell("transformers, computed just now", live)
@@ -1121,15 +1122,15 @@ def against_a_llama():
 
 
 # %% [markdown]
-# What is left for your model is rounding. Each of the mistakes moves the logits by more
-# than half of the largest one, so none of them could hide.
+# For your model, the difference is only rounding. Each mistake changes some logit by
+# more than half of the largest one, so none of them could hide.
 #
 # ## 6. Never compute anything twice
 #
 # Unit 5 ended with a cache. Three things are new: positions are rotated, so new ones
 # need an **offset**; keys and values have fewer heads; and a whole **chunk** of new
-# positions may come at once. (A prompt does: the model reads it in one pass and then
-# writes token by token.)
+# positions may come at once. (A prompt is such a chunk: the model reads it in one pass,
+# then writes token by token.)
 #
 # ```text
 # in the cache            new chunk x            position of x[0] is T, not 0
@@ -1141,27 +1142,27 @@ def against_a_llama():
 #
 # *time ~25 min · difficulty 4/5 · 8 points*
 #
-# It decides whether a model answers or keeps you waiting. And its bugs are silent,
+# A cache decides whether a model answers or keeps you waiting. And its bugs are silent,
 # because text still comes out.
 #
 # **Task.** Compute the output of `layer` for the new positions `x` only. `cache` is
-# `None` at first, and later whatever your last call returned; its form is up to you.
+# `None` at first, then what your last call returned; its form is up to you.
 #
 # **Example.** After a prompt of 5, `attend_with_cache(layer, x, cache)` with `x (B, 1,
-# d_model)` returns the output `(B, 1, d_model)` that the whole text of 6 would have
-# there.
+# d_model)` returns what `layer` gives at position 5 of the whole text, `(B, 1,
+# d_model)`.
 #
 # <details><summary>Contract</summary>
 #
 # - `layer` has the attributes of your `CausalAttention`, weights and numbers.
-# - Project each position once; keep rotated keys, and values, with `g` heads.
+# - Project each position once; keep rotated keys and plain values, with `g` heads.
 # - The old cache is not modified: the caller may go back to it.
 #
 # </details>
 # <details><summary>Hint 1: a question</summary>
 #
 # There are `T` old positions and `n` new ones. How many rows and how many columns does
-# the mask have? And which of its entries are False, if `n = 1`?
+# the mask have? And which of its entries are False if `n = 1`?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
@@ -1222,7 +1223,7 @@ def attend_with_cache(
 check("since_2017/attend_with_cache", attend_with_cache)
 
 # %% [markdown]
-# The rest of a model treats each position separately. So the whole model with a cache
+# The rest of the model treats each position separately, so the whole model with a cache
 # is a short loop:
 
 
@@ -1258,9 +1259,9 @@ def computed_or_looked_up():
 
 
 # %% [markdown]
-# **Predict first.** We feed 512 tokens one by one and measure the time of each. Without
-# a cache the whole text is computed anew for each token. What do the two curves look
-# like?
+# **Predict first.** We feed 512 tokens one by one and measure the time for each.
+# Without a cache, the whole text is computed again for each token. What do the two
+# curves look like?
 
 
 # %% folded=true
@@ -1291,7 +1292,7 @@ def cost_per_token():
             logits, _ = cached_logits(model, new, c)
             gap = max(gap, (logits[:, 0] - whole[:, n - 1]).abs().max().item())
     pictures.cost(asked, {"without a cache": without, "with a cache": cached})
-    print(f"largest difference of the logits, with and without: {gap:.1e}")
+    print(f"largest difference between logits with and without a cache: {gap:.1e}")
 
 
 # %% [markdown]
@@ -1299,15 +1300,15 @@ def cost_per_token():
 # position is computed again. With one, the curve is nearly flat: what still grows is
 # the attention to the cached keys, which at this size is little.
 #
-# What does it cost in memory? **Predict first** for a model of the size of LLaMA 7B,
-# with 32 layers and 32 heads of 128 components, at 4,096 tokens with two bytes per
+# What does the cache cost in memory? **Predict first** for a model the size of LLaMA
+# 7B, with 32 layers and 32 heads of 128 components, at 4,096 tokens with two bytes per
 # number: megabytes or gigabytes?
 
 
 # %%
 @demo
 def bytes_of_the_cache():
-    """What a model of the size of LLaMA 7B keeps for one text of 4,096 tokens."""
+    """The cache of a model the size of LLaMA 7B for one text of 4,096 tokens."""
     layers, d_k, length, bytes_each = 32, 128, 4096, 2
     for name, groups in (("MHA", 32), ("GQA", 8), ("MQA", 1)):
         size = 2 * layers * groups * d_k * length * bytes_each  # keys and values
@@ -1315,7 +1316,7 @@ def bytes_of_the_cache():
 
 
 # %% [markdown]
-# Two gigabytes for *one* reader with multi-head attention, half a gigabyte with eight
+# Two gigabytes for *one* text with multi-head attention, half a gigabyte with eight
 # heads of keys and values, and 64 megabytes with one. This is what the groups are for.
 
 # %% [markdown]
@@ -1324,12 +1325,12 @@ def bytes_of_the_cache():
 # Most of today's open models descend from LLaMA's design, but they have moved on. Many
 # of them share four changes: norms for queries and keys, layers that see only a window,
 # experts in place of one feed-forward network, and an optimizer made for matrices. You
-# will build each of them in a few lines, compare it with an independent implementation
-# where there is one, and measure what it buys for the same number of steps.
+# build each of them in a few lines, check the layers against independent
+# implementations, and measure what each change buys for the same number of steps.
 
 # %% folded=true
 # @title Small models with new parts, and one seed for all that follows
-SEED = 0  # of the first weights and of the batches: the sentences below hold for others
+SEED = 0  # for initial weights and batches; what we say below also holds for others
 SMALL = {"vocab_size": 128, "d_model": 32, "num_heads": 4, "num_kv_heads": 2,
          "num_layers": 2, "d_ff": 96}  # fmt: skip
 
@@ -1443,7 +1444,7 @@ class QKNormAttention(CausalAttention):
 
 
 # %% check="since_2017/qk_norm" points=3
-# Checks parameters, who sees whom, values and gradients.
+# Checks parameters, which position sees which, values and gradients.
 check("since_2017/qk_norm", QKNormAttention)
 
 # %% [markdown]
@@ -1565,7 +1566,7 @@ def the_largest_score():
 # </details>
 # <details><summary>Hint 1: a question</summary>
 #
-# Suppose that query `i` may see key `j`. Which values can `i - j` have?
+# If query `i` sees key `j`, which values can `i - j` have?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
@@ -1614,7 +1615,7 @@ check("since_2017/window_mask", window_mask)
 #
 # *time ~6 min · difficulty 1/5 · 2 points*
 #
-# **Task.** Return the size in bytes of the cache for one text. `windows` has an entry
+# **Task.** Return the bytes that the cache of one text takes. `windows` has an entry
 # for each layer: its window, or `None` for a global layer.
 #
 # **Example.** `cache_bytes([None, 4], length=10, num_kv_heads=2, d_k=8)` is 896: the
@@ -1713,7 +1714,7 @@ class WindowAttention(CausalAttention):
 
 
 def with_window(window: int | None) -> Callable[[], nn.Module]:
-    """What makes an attention layer of the small models, with a window."""
+    """A function that makes a small model's attention layer, with a window."""
 
     def make() -> nn.Module:
         layer = WindowAttention(32, 4, 2)
@@ -1755,11 +1756,11 @@ def longer_texts():
 # %% [markdown]
 # Without a window, the loss rises with the length: rotary positions alone do not carry
 # over to distances that never occurred in training. With a window, no such distance
-# exists, so the loss even *falls*, because a smaller share of the bytes in a longer
-# text has little or no past. At the training length, the two are close. This holds for
-# a small model and short sentences; a model that has to look up a name 10,000 tokens
-# back needs its global layers. Nor does a mask save any computing time: only a cache
-# that forgets saves time and memory.
+# exists, so the loss even *falls*, because fewer bytes of a longer text have little or
+# no past. At the training length, the two are close. This holds for a small model and
+# short sentences; one that has to look up a name 10,000 tokens back needs its global
+# layers. Nor does a mask save any computing time: only a cache that forgets saves time
+# and memory.
 #
 # ### Experts
 #
@@ -1845,11 +1846,11 @@ check("since_2017/route", route)
 #
 # *time ~15 min · difficulty 3/5 · 3 points*
 #
-# **Task.** Write a module with a router and experts that are `SwiGLU` networks. For
-# each vector, it returns the weighted sum of its experts' outputs.
+# **Task.** Write a module with a router and `SwiGLU` networks as experts. For each
+# vector, return the weighted sum of its experts' outputs.
 #
 # **Example.** `MixtureOfExperts(8, 12, num_experts=4)` maps `(2, 5, 8)` to `(2, 5, 8)`.
-# With 10 vectors and `top_k=2`, the experts compute 20 vectors in all, not 40.
+# For these 10 vectors, the experts compute 20 in all, not 40.
 #
 # <details><summary>Contract</summary>
 #
@@ -1861,7 +1862,7 @@ check("since_2017/route", route)
 # </details>
 # <details><summary>Hint 1: a question</summary>
 #
-# If `chosen` is a boolean mask of shape `(B, L)`, which shape does `x[chosen]` have?
+# For a boolean mask `chosen` of shape `(B, L)`, which shape does `x[chosen]` have?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
@@ -1939,9 +1940,9 @@ def against_a_mixtral():
 
 # %% [markdown]
 # An expert that gets few tokens learns little, so it gets even fewer. The usual remedy
-# is an additional loss that favours using all experts equally (Fedus et al. 2022,
-# equations 4 to 6). Let $f_i$ be the share of tokens that are sent to expert $i$, and
-# $P_i$ the mean probability that a softmax over *all* logits gives to it. Then
+# is a loss that favours using all experts equally (Fedus et al. 2022, equations 4 to
+# 6). Let $f_i$ be the share of tokens that are sent to expert $i$, and $P_i$ the mean
+# probability that a softmax over *all* logits gives to it. Then
 #
 # $$\mathcal{L}_\text{balance} = E \sum_{i=1}^{E} f_i \, P_i$$
 #
@@ -2017,8 +2018,8 @@ check("since_2017/load_balance", load_balance)
 # %% [markdown]
 # Now compare three models with the same amount of computation per token. The
 # feed-forward network of the first one has 64 hidden components; the others have four
-# experts of 32, of which each token uses two. The third one adds the balancing loss,
-# times 0.01, to its loss.
+# experts of 32, of which each token uses two. The third one also minimises 0.01 times
+# the balancing loss.
 #
 # **Predict first.** Without that loss, does one expert get everything?
 
@@ -2026,7 +2027,7 @@ check("since_2017/load_balance", load_balance)
 # %% folded=true
 # @title How much each expert is used while a mixture is trained
 def routers_of(model: nn.Module) -> list[Tensor]:
-    """A list with the logits `(B, L, E)` of each router when the model is called."""
+    """A list that holds each router's logits `(B, L, E)` of the model's last call."""
     kept = []
     for number, block in enumerate(model.blocks):
         kept.append(torch.zeros(1, 1, 4))
@@ -2037,12 +2038,12 @@ def routers_of(model: nn.Module) -> list[Tensor]:
 
 
 def load_of(logits: Tensor) -> Tensor:
-    """The share of all slots that each expert has, `(E,)`."""
+    """Each expert's share of all slots, `(E,)`."""
     return (route(logits.flatten(0, -2), 2) > 0).float().mean(dim=0) / 2
 
 
 def mixture_trained(name: str, factor: float) -> list[float]:
-    """The share of the least used expert during training; prints what else is known."""
+    """The share of the least used expert during training; prints the other results."""
     model = small_model(feed_forward=lambda: MixtureOfExperts(32, 48, 4))
     logits = routers_of(model)
     run = trials.train(
@@ -2088,12 +2089,12 @@ def experts_compared():
 # ### An optimizer for matrices
 #
 # Adam treats a matrix as a list of numbers. But a layer multiplies by this matrix, so
-# the singular values of an update decide how much it changes in each direction. The
-# updates of most layers have nearly low rank: a few directions get almost the whole
-# step, and the others hardly move. **Muon** (Jordan et al. 2024) takes the momentum of
-# the gradient, $M = U S V^\top$, and replaces it by $U V^\top$: the same directions,
-# each with the same length of step. Kimi K2 was trained by a variant of it (Kimi Team
-# 2025, section 2.1).
+# the singular values of an update decide how far each direction moves. The updates of
+# most layers have nearly low rank: a few directions get almost the whole step, and the
+# others hardly move. **Muon** (Jordan et al. 2024) takes the momentum of the gradient,
+# $M = U S V^\top$, and replaces it by $U V^\top$: the same directions, each with the
+# same length of step. Kimi K2 was trained by a variant of it (Kimi Team 2025, section
+# 2.1).
 #
 # A singular value decomposition in each step would be slow. A polynomial does nearly
 # the same job. For $X = U S V^\top$,
@@ -2111,8 +2112,8 @@ def experts_compared():
 #
 # *time ~12 min · difficulty 2/5 · 3 points*
 #
-# **Task.** Divide the matrix `update` by its Frobenius norm plus `eps`, then apply the
-# polynomial above `steps` times.
+# **Task.** Divide `update` by its Frobenius norm plus `eps`, then apply the polynomial
+# `steps` times.
 #
 # **Example.** For the matrix `[[2.0, 0.0]]`, the singular value is 1 after the
 # division. With `steps=1` the result is `[[0.7010, 0.0]]`.
@@ -2180,7 +2181,7 @@ check("since_2017/orthogonalise", orthogonalise)
 @demo
 def singular_values():
     before = torch.tensor([1.0, 0.3, 0.1, 0.03, 0.01, 0.001])
-    before = before / before.norm()  # what the division by the norm makes of them
+    before = before / before.norm()  # as `orthogonalise` does first
     for steps in range(6):
         after = orthogonalise(torch.diag(before), steps).diagonal()
         print(f"{steps} steps:", "  ".join(f"{value:6.3f}" for value in after))
@@ -2196,8 +2197,8 @@ def singular_values():
 # The optimizer around this function is short: a running mean of the gradients, as in
 # Adam, is mixed with the newest gradient (Nesterov momentum), and the result is
 # orthogonalised. Only matrices *inside* the blocks are treated like this. Embeddings
-# and norms stay with AdamW: a norm's weight is no matrix, and an embedding looks up one
-# row per token instead of multiplying by all of them.
+# and norms stay with AdamW: a norm's weight is not a matrix, and each row of an
+# embedding belongs to a single token.
 
 
 # %%
@@ -2246,36 +2247,36 @@ def muon_beside_adamw():
 # Both learning rates are the best of a small sweep. Muon ends with a lower loss for
 # every seed that we tried, by more than the seeds differ from each other. Its lead
 # shrinks when both train longer, and each of its steps takes a little more time because
-# of the extra matrix products. How much of the lead is left in large models is
-# disputed: Liu et al. 2025 (Moonlight) report that AdamW needs about twice the
-# computation for the same loss, while Wen et al. 2025, who tuned both with equal care,
-# find 1.4 times for small models and 1.1 times for one with 1.2 billion parameters.
+# of the extra matrix products. How much remains in large models is disputed: Liu et al.
+# 2025 (Moonlight) report that AdamW needs about twice the computation for the same
+# loss, while Wen et al. 2025, who tuned both with equal care, find 1.4 times for small
+# models and 1.1 times for one with 1.2 billion parameters.
 
 # %% [markdown]
 # ## 8. Which token now?
 #
-# The model gives logits, and something has to be chosen. Beam search, the choice of
-# 2017, looks for the most probable text. For open-ended writing that text is dull: it
-# repeats itself (Holtzman et al. 2020). So one **samples**, usually from a distribution
+# The model gives logits, and we have to choose a token. Beam search, the choice of
+# 2017, looks for the most probable text. For open-ended writing, that text is dull: it
+# repeats itself (Holtzman et al. 2020). So we **sample**, usually from a distribution
 # that was reshaped first. You know temperature, top-k and top-p from unit 5. Two more
-# are common.
+# methods are common.
 #
 # - **Min-p** (Nguyen et al. 2024): probabilities below `min_p` *times the largest one*
-#   become zero, and the rest is rescaled. When the model is certain, little is left;
-#   when it is not, much. Whether it is better than top-p is disputed: Schaeffer et al.
-#   2025 tuned all of them equally and found no advantage.
+#   become zero, and the rest is rescaled. When the model is certain, few tokens are
+#   left; when it is not, many. Whether min-p is better than top-p is disputed:
+#   Schaeffer et al. 2025 tuned all samplers equally and found no advantage.
 # - **Repetition penalty** $r$ (Keskar et al. 2019): a token that already occurs in the
 #   text becomes less probable. The paper divides its logit by $r$. For a negative logit
 #   that would be a *reward*, so libraries multiply negative logits by $r$ instead.
 #
-# **Predict first.** Add 5 to all logits. Softmax does not change, because it depends on
-# differences only. And with a repetition penalty?
+# **Predict first.** Add 5 to all logits. The softmax does not change, because it
+# depends only on differences. Does it change if there is a repetition penalty?
 
 
 # %%
 def published_penalty(logits: Tensor, written: Tensor, penalty: float) -> Tensor:
-    """As libraries have it: divide positive logits, multiply negative ones."""
-    old = logits.gather(1, written)  # (B, T): the logits of what was written
+    """As in libraries: divide positive logits, multiply negative ones."""
+    old = logits.gather(1, written)  # (B, T): the logits of tokens in the text
     new = torch.where(old > 0, old / penalty, old * penalty)
     return logits.scatter(1, written, new)
 
@@ -2294,10 +2295,9 @@ def add_five_to_all_logits():
 
 
 # %% [markdown]
-# The published penalty changes with the shift: tokens 0 and 3 were written, and how
-# much they lose depends on where the logits happen to have their zero. Nothing in
-# training fixes that zero, so the same model, stored with a different constant, would
-# write different texts.
+# It does. Tokens 0 and 3 have occurred, and how much probability they lose depends on
+# where the logits happen to have their zero. Nothing in training fixes that zero, so
+# the same model, stored with a different constant, would write different texts.
 #
 # ### Exercise 7.19 - a penalty without a zero
 #
@@ -2306,8 +2306,8 @@ def add_five_to_all_logits():
 # Log-probabilities have no such freedom. They are never positive, so one rule is
 # enough.
 #
-# **Task.** Return new logits: the log-probability of each token that occurs in its text
-# is multiplied by `penalty`, all others keep theirs.
+# **Task.** Return new logits: multiply the log-probability of each token that occurs in
+# the row's text by `penalty`, and keep all others.
 #
 # **Example.** With probabilities 0.5, 0.25 and 0.25, token 0 written and a penalty of
 # 2, the new probabilities are proportional to 0.25, 0.25 and 0.25.
@@ -2324,8 +2324,8 @@ def add_five_to_all_logits():
 # </details>
 # <details><summary>Hint 1: a question</summary>
 #
-# A probability of 0.01 has the logarithm -4.6. What is its double, and which
-# probability is that?
+# A probability of 0.01 has the logarithm -4.6. Double it: to which probability does the
+# result belong?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
@@ -2337,7 +2337,7 @@ def add_five_to_all_logits():
 # result                        (B, V)
 # ```
 #
-# `Tensor.scatter` writes values to positions that are given by ids.
+# `Tensor.scatter` writes values at the indices given by ids.
 #
 # </details>
 # <details><summary>Hint 3: pseudocode</summary>
@@ -2384,12 +2384,12 @@ def add_five_again():
 
 
 # %% [markdown]
-# Now the three rows agree. A factor before a logarithm is an exponent: the penalty
-# raises the probability of what was written to the power 1.5, and all are rescaled.
+# Now the three rows agree. Multiplying a logarithm by 1.5 raises its probability to the
+# power 1.5; the softmax then rescales all probabilities.
 #
 # The rest is given. `generate` samples from an **explicit generator**, which makes a
-# text repeatable, whatever else uses random numbers. A global seed does not: one more
-# dropout somewhere, and every later token is a different one.
+# text repeatable whatever else uses random numbers. A global seed does not: one more
+# call of dropout somewhere, and every later token may differ.
 
 
 # %%
@@ -2425,18 +2425,18 @@ def generate(
 #
 # A language model is judged by the probability that it gives to text it has not seen.
 # The mean negative log-probability of a token, $\ell = -\frac{1}{n}\sum_t \log p(x_t
-# \mid x_{<t})$, becomes the **perplexity** $e^\ell$: among how many equally likely
-# tokens the model seems to choose.
+# \mid x_{<t})$, becomes the **perplexity** $e^\ell$: the number of equally likely
+# tokens among which the model seems to choose.
 #
-# But what is a token? A model with long tokens has few of them and a large perplexity;
-# one of bytes has many and a small one. The two are not comparable. **Bits per byte**
-# are: the sum of all negative log-probabilities, in bits, over the number of bytes of
-# the text.
+# But what is a token? If tokens are long, a text has few of them and the perplexity is
+# large; if they are bytes, it has many and the perplexity is small. The two are not
+# comparable. **Bits per byte** are: the sum of all negative log-probabilities, in bits,
+# over the number of bytes of the text.
 #
-# And what is $x_{<t}$, if the model sees at most `window` tokens? If you cut the text
+# And what is $x_{<t}$ if the model sees at most `window` tokens? If you cut the text
 # into pieces, the first tokens of each piece have no past. So let windows **overlap**:
-# each starts `stride` tokens after the previous one, and only tokens that no earlier
-# window has counted are counted.
+# each starts `stride` tokens after the previous one, and counts only tokens that no
+# earlier window has counted.
 #
 # ```text
 # window 6, stride 4      x = not counted again, n = counted
@@ -2446,9 +2446,9 @@ def generate(
 # 3rd                                 x  x  n         reaches the end: the last one
 # ```
 #
-# It matters. GPT-2 (large) on WikiText-2 has a perplexity of 19.4 with windows that do
-# not overlap, and of 16.4 if they overlap by half (Hugging Face's documentation,
-# *Perplexity of fixed-length models*). One model, one text.
+# The overlap matters. GPT-2 (large) has a perplexity of 19.4 on WikiText-2 if the
+# windows do not overlap, and of 16.4 if they overlap by half (Hugging Face's
+# documentation, *Perplexity of fixed-length models*). One model, one text.
 
 
 # %%
@@ -2490,14 +2490,14 @@ def sliding_perplexity(
 # \theta \leftarrow (1 - \eta\lambda)\,\theta
 # - \eta\,\frac{m / (1 - \beta_1^t)}{\sqrt{v / (1 - \beta_2^t)} + \varepsilon}$$
 #
-# The **W** is $\lambda$, the weight decay. Adam put it into the gradient, where it was
-# divided by $\sqrt v$ like everything else, so weights with large gradients hardly
-# decayed. Loshchilov and Hutter 2019 took it out (*decoupled*): all weights shrink by
-# the same factor.
+# The **W** is $\lambda$, the weight decay. Adam added the decay to the gradient, where
+# it was divided by $\sqrt v$ like everything else, so weights with large gradients
+# hardly decayed. Loshchilov and Hutter 2019 took it out (*decoupled*): all weights
+# shrink by the same factor.
 #
 # **Clipping** takes the gradients of all parameters as one long vector, and shortens it
 # to `max_norm` if it is longer (Pascanu et al. 2013). One bad batch in a thousand can
-# have a gradient a hundred times too long, and one such step can undo a day of
+# have a gradient a hundred times longer than usual, and one such step can undo a day of
 # training.
 #
 # **Predict first.** Two parameters have gradients of 0.001 and 1000. How far does each
@@ -2517,13 +2517,13 @@ def the_first_step():
 
 # %% [markdown]
 # Both move by the learning rate: in the first step $m / (1 - \beta_1) = g$ and $\sqrt{v
-# / (1 - \beta_2)} = |g|$, so the size of the gradient cancels. That is why Adam's first
-# steps are bold, and why the rate is warmed up.
+# / (1 - \beta_2)} = |g|$, so the magnitude of the gradient cancels. This is why Adam's
+# first steps are bold, and one reason why the learning rate is warmed up.
 #
-# The text is the course's own: sentences from a grammar, different ones for training
-# and for testing, with no statement (who does what) in both. Tokens are **bytes**: no
-# tokenizer, no unknown word, a vocabulary of 128, and bits per byte are simply the loss
-# over $\log 2$.
+# The text is the course's own: sentences from a grammar, split so that no statement
+# (who does what) occurs in both training and test text. Tokens are **bytes**: there is
+# no tokenizer and no unknown word, the vocabulary has 128 entries, and bits per byte
+# are simply the loss divided by $\log 2$.
 
 
 # %%
@@ -2539,16 +2539,16 @@ def the_text():
 #
 # *time ~25 min, a few of them for the computer · difficulty 3/5 · 7 points*
 #
-# **Task.** Write `train_model`: train a `new_model()` on the text that `text_ids`
-# gives, and return it. You hand in its weights as `modern.safetensors`.
+# **Task.** Write `train_model`: train a `new_model()` on the text from `text_ids`, and
+# return it. You hand in its weights as `modern.safetensors`.
 #
 # **Example.** `train_model(3200)` returns a model that gives the next byte of unseen
 # text a probability of about 43 %.
 #
 # A recipe that works: batches of 32 windows that start at random positions of a text of
 # 60,000 sentences; the mean loss of every next byte; `torch.optim.AdamW` with
-# `betas=(0.9, 0.95)` and `weight_decay=0.1`; clipping at 1; a rate of 0.01 times
-# `rate_factor`, with 5 % of the steps for warm-up. If all randomness derives from
+# `betas=(0.9, 0.95)` and `weight_decay=0.1`; clipping at 1; a learning rate of 0.01
+# times `rate_factor`, with 5 % of the steps for warm-up. If all randomness derives from
 # `seed`, the run is reproducible.
 #
 # <details><summary>Contract</summary>
@@ -2558,9 +2558,9 @@ def the_text():
 # </details>
 # <details><summary>How it is graded</summary>
 #
-# Grading loads the file into a model of these sizes and measures it on text that nobody
-# has seen. It never trains. What counts is the geometric mean of the probabilities of
-# the correct bytes (1 over the perplexity). Points grow with it continuously:
+# Grading never trains: it loads the file into a model of these sizes and measures it on
+# unseen text. What counts is the geometric mean of the probabilities of the correct
+# bytes (1 over the perplexity). The points grow continuously with this mean:
 #
 # | probability | perplexity | share of the points | what reaches it |
 # |---|---|---|---|
@@ -2575,8 +2575,8 @@ def the_text():
 # </details>
 # <details><summary>Hint 1: a question</summary>
 #
-# A window of `WINDOW + 1` bytes: which of them are shown, and which are to be
-# predicted?
+# In a window of `WINDOW + 1` bytes, which are shown to the model, and which should it
+# predict?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
@@ -2616,7 +2616,7 @@ def text_ids(seed: int | str, sentences: int, split: str = "train") -> Tensor:
 
 
 def new_model() -> nn.Module:
-    """An untrained model with the sizes that everybody has."""
+    """An untrained model of the sizes that all submissions share."""
     model = LanguageModel(
         vocab_size=128, d_model=48, num_heads=4, num_kv_heads=2, num_layers=2, d_ff=144
     )
@@ -2631,7 +2631,7 @@ def train_model(steps: int, seed: int = 0) -> nn.Module:
 
     Args:
         steps: number of batches.
-        seed: of the first weights, of the text and of the batches.
+        seed: for the initial weights, the text and the batches.
 
     Returns:
         The trained model.
@@ -2658,15 +2658,15 @@ def train_model(steps: int, seed: int = 0) -> nn.Module:
 
 
 def trained_model(weights: str = "modern.safetensors") -> nn.Module:
-    """The model that is handed in beside the notebook."""
+    """The model that is handed in with the notebook."""
     model = new_model()
     load_model(model, weights)
     return model
 
 
 # %% [markdown]
-# Train it now: 3,200 steps, which take a few minutes. The weights are saved beside the
-# notebook, and you hand them in with it. **After you have changed something,** set
+# Train the model now, for 3,200 steps, which takes a few minutes. The weights are saved
+# beside the notebook, and you hand in both. **After you have changed something,** set
 # `TRAIN_ANEW = True` or delete the file.
 
 # %%
@@ -2694,11 +2694,11 @@ def train_and_save():
 check("since_2017/trained_model", trained_model)
 
 # %% [markdown]
-# How good is that? Without any model a byte costs 7 bits, since there are 128 of them.
-# Knowing how often each one occurs brings it down to 4.5 bits, and knowing which one
-# follows which to 3.3. The recipe reaches about 1.1 bits. Most of what is left is the
-# choice of the next *word*, which no model can know. (The check measures a little more:
-# its windows do not overlap.)
+# How good is that? Without any model, a byte costs 7 bits, since there are 128 possible
+# ones. Knowing how often each one occurs brings this down to 4.5 bits, and knowing
+# which follows which to 3.3. The recipe reaches about 1.1 bits. Most of the remaining
+# loss is the choice of the next *word*, which no model can know. (The check measures a
+# little more: its windows do not overlap.)
 
 
 # %%
@@ -2719,9 +2719,10 @@ def it_writes():
 
 
 # %% [markdown]
-# Single words are mostly correct, sentences sometimes, and sense is rare: this is what
-# 48 thousand parameters can do. Cold text is safe text. And min-p keeps a hot one
-# readable, because what it cuts is the long tail of bytes that do not make a word.
+# Most words are correct, some sentences are, and few make sense: this is what 48
+# thousand parameters can do. At a low temperature, the text is safe. At a high one,
+# min-p keeps it readable, because it cuts off the long tail of bytes that do not form a
+# word.
 #
 # ### Two tokens for the price of one
 #
@@ -2729,16 +2730,16 @@ def it_writes():
 # read many at once. So let a **cheap model guess** the next few tokens, and let the
 # large one judge all guesses in a single pass (Leviathan et al. 2023; Chen et al.
 # 2023). A guess $x$, sampled from the cheap distribution $q$, is kept with probability
-# $\min(1, p(x) / q(x))$. At the first one that is not kept, sample from what $p$ has
-# more than $q$, $\max(0, p - q)$, rescaled to sum to 1.
+# $\min(1, p(x) / q(x))$. At the first guess that is not kept, sample instead from the
+# excess of $p$ over $q$, $\max(0, p - q)$, rescaled to sum to 1.
 #
 # **Predict first.** The cheap model is often wrong. Does the text get worse?
 
 
 # %%
 def kept_or_replaced(p: Tensor, q: Tensor) -> Tensor:
-    """The distribution that comes out, if q guesses and p judges; all `(V,)`."""
-    kept = torch.minimum(p, q)  # q times the probability to be kept
+    """The resulting distribution if q guesses and p judges; all `(V,)`."""
+    kept = torch.minimum(p, q)  # q times the probability of being kept
     more = (p - q).clamp(min=0)
     return kept + (1 - kept.sum()) * more / more.sum()
 
@@ -2750,7 +2751,7 @@ def nothing_changes():
         p, q = (sharpness * torch.randn(2, 1000, dtype=torch.double)).softmax(-1)
         gap = (kept_or_replaced(p, q) - p).abs().max()
         share = torch.minimum(p, q).sum()
-        print(f"guesses kept: {share:.1%}, what comes out differs from p by {gap:.1e}")
+        print(f"guesses kept: {share:.1%}, the result differs from p by {gap:.1e}")
 
 
 # %% folded=true
@@ -2767,7 +2768,7 @@ def speculate(
     model: nn.Module, table: Tensor, ids: Tensor, count: int, ahead: int,
     generator: torch.Generator,
 ) -> tuple[Tensor, int]:  # fmt: skip
-    """Write `count` tokens or a few more behind ids `(1, T)`; and the passes taken."""
+    """Write `count` tokens or a few more after ids `(1, T)`; count the passes."""
     caches, fed, passes, wanted = None, 0, 0, ids.size(1) + count
 
     def uniform() -> float:
@@ -2782,13 +2783,13 @@ def speculate(
         logits, new_caches = cached_logits(model, guess[:, fed:], caches)
         passes += 1
         right = logits[0, -ahead - 1 :].softmax(-1)  # (ahead + 1, V)
-        last = right[-1]  # all kept: one more token, for free
+        last = right[-1]  # if all are kept: one more token, for free
         for i, (p, q) in enumerate(zip(right, cheap, strict=False)):
             token = guess[0, known + i]
             if uniform() >= p[token] / q[token]:
                 guess, last = guess[:, : known + i], (p - q).clamp(min=0)
                 break
-        else:  # only now is everything that was fed part of the text
+        else:  # only now do all fed tokens belong to the text
             caches, fed = new_caches, guess.size(1)
         ids = torch.cat(
             (guess, torch.multinomial(last, 1, generator=generator)[None]), dim=1
@@ -2797,7 +2798,7 @@ def speculate(
 
 
 def pairs_of_bytes(model: nn.Module, table: Tensor, prompt: Tensor) -> tuple:
-    """How often two bytes come next: in 4,000 texts, and as the model says."""
+    """How often two bytes come next in 4,000 texts, and how often they should."""
     first = model(prompt)[0, -1].softmax(-1)  # (V,)
     both = torch.cat((prompt.expand(128, -1), torch.arange(128)[:, None]), dim=1)
     exact = first[:, None] * model(both)[:, -1].softmax(-1)  # (V, V)
@@ -2823,7 +2824,7 @@ def guesses_at_work():
                 made, passes = made + ids.size(1) - prompt.size(1), passes + taken
             print(f"{ahead} guesses ahead: {made / passes:.2f} bytes per pass")
         counted, exact = pairs_of_bytes(model, table, prompt)
-    print(f"the next two bytes, 4,000 times: total variation from what the model says "
+    print(f"the next two bytes, 4,000 times: total variation from model probabilities "
           f"{(counted - exact).abs().sum() / 2:.3f}")  # fmt: skip
     noise = torch.multinomial(
         exact.flatten(),
@@ -2837,17 +2838,17 @@ def guesses_at_work():
 
 
 # %% [markdown]
-# The distribution does not change, and that is algebra, not luck: what is kept and what
-# is added make up $p$ exactly, however bad the guesses are. The sampled pairs differ
-# from the model's own probabilities about as much as 4,000 plain samples do, which is
-# sampling noise. A bad guesser only costs time. Looking further ahead helps less and
-# less, since one wrong guess ends a pass.
+# The distribution does not change, and this is algebra, not luck: the kept guesses and
+# the replacements add up to $p$ exactly, however bad the guesses are. The sampled pairs
+# differ from the model's own probabilities about as much as 4,000 plain samples do,
+# which is sampling noise. A bad guesser only costs time. Guessing further ahead helps
+# less and less, since one rejected guess ends a pass.
 #
 # ### Where do heads look when they have nothing to say?
 #
-# Attention weights sum to 1, so a head must attend *somewhere*. Large models put what
-# is left on the first token, whatever it is (an **attention sink**, Xiao et al. 2024).
-# Does ours?
+# Attention weights sum to 1, so a head must attend *somewhere*. Large models put the
+# weight that they do not need elsewhere on the first token, whatever that token is (an
+# **attention sink**, Xiao et al. 2024). Does ours?
 
 
 # %%
@@ -2881,24 +2882,23 @@ def sinks():
 
 
 # %% [markdown]
-# It does not: all heads attend nearby, and the first byte gets a percent or less. That
-# every window begins at a random byte is not the reason, because every window has a
-# *first* position, and sinks form there with or without a start token (Gu et al. 2025,
-# in models of tens of millions of parameters). The likely reason is that this model is
-# tiny, briefly trained, and has an easy, local task. A result that fails to appear is a
-# result.
+# It does not: all heads attend nearby, and the first byte gets one percent or less.
+# Random starts of windows are not the reason: every window has a *first* position, and
+# sinks form there with or without a start token (Gu et al. 2025, in models with tens of
+# millions of parameters). More likely, this model is too small and too briefly trained,
+# and its task is too easy and local. An effect that fails to appear is also a result.
 
 # %% [markdown]
 # ## 11. What does each part buy?
 #
-# Papers compare at billions of parameters. What is left of it at twenty thousand? We
-# replace **one** part of a small model at a time by its ancestor of 2017. All models
-# have the same number of parameters (within one percent: LayerNorm has a few more), see
-# the same batches, and are trained for the same number of **steps**; the CPU seconds
-# are printed beside.
+# Papers compare models with billions of parameters. How much of the difference is left
+# at twenty thousand? We replace **one** part of a small model at a time by its ancestor
+# of 2017. All models have the same number of parameters (within one percent: LayerNorm
+# has a few more), see the same batches, and are trained for the same number of
+# **steps**; the CPU seconds are printed next to the loss.
 #
 # **Predict first.** Four replacements: RMSNorm → LayerNorm, SwiGLU → ReLU, rotary →
-# added sines, grouped → multi-head. Which of them makes the loss worse? Order them.
+# added sines, grouped → multi-head. Which of them make the loss worse? Rank them.
 
 
 # %% folded=true
@@ -2973,7 +2973,7 @@ def mean_loss(model: nn.Module, windows: Tensor) -> Tensor:
 def train_for(
     model: nn.Module, steps: int, seed: int, length: int = 64
 ) -> tuple[list[float], float]:
-    """Train for some steps; the loss of each, and the CPU seconds of all."""
+    """Train for some steps; return each step's loss and the total CPU seconds."""
     text = text_ids(seed, 20_000)
     rng = torch.Generator().manual_seed(seed)
     adamw = torch.optim.AdamW(
@@ -2994,7 +2994,7 @@ def train_for(
 
 
 def loss_on_fresh_text(model: nn.Module, length: int = 64) -> float:
-    """The mean loss of a byte, in windows of one length."""
+    """The mean loss per byte, in windows of one length."""
     text = text_ids("fresh", 800, "test")
     windows = text[: len(text) // (length + 1) * (length + 1)].view(-1, length + 1)
     with torch.no_grad():
@@ -3032,26 +3032,27 @@ def one_part_at_a_time():
 # What we saw with three seeds:
 #
 # - **Rotary positions make the difference.** Without them the loss is higher by 0.4 to
-#   0.5 nats per byte. Section 12 asks whether this is worth or only speed.
+#   0.5 nats per byte. Section 12 asks whether this is a lasting gain or only faster
+#   learning.
 # - **The other three replacements hardly matter.** Each changes the loss by 0.1 at
-#   most, not much more than a different seed does, and LayerNorm and ReLU lower it with
+#   most, not much more than a different seed does, and LayerNorm and ReLU lower it for
 #   every seed.
 # - **Grouped heads** save memory while writing, which training does not measure.
 #   **RMSNorm** saves a pass over the vectors, which counts where memory traffic is the
-#   limit: on large models with fused kernels, not here. And what Shazeer saw of
-#   **SwiGLU** at 220 million parameters, after half a million steps, this does not
-#   refute.
+#   limit: on large models with fused kernels, not here. Nor does this refute what
+#   Shazeer measured for **SwiGLU** at 220 million parameters, after half a million
+#   steps.
 #
-# So of LLaMA's four changes, one pays at this size and after so few steps. A change can
-# be right for a large model and worth nothing for yours. Measure.
+# So only one of these four changes pays off at this size and after so few steps. A
+# change can be right for a large model and worth nothing for yours. Measure.
 #
 # ## 12. Longer than anything seen
 #
-# The same replacement of positions again, now with four kinds of them, and with a
-# question that training never asked: what if the text is twice, or four times, as long?
+# Now replace the positions again, with four kinds of them and a question that training
+# never asked: what if the text is twice, or four times, as long?
 #
 # **Predict first.** Four models are trained on 64 bytes at a time: without any
-# positions, with learned ones, with added sines, with rotations. Which of them copes
+# positions, with learned ones, with added sines, and with rotations. Which of them cope
 # with 128 bytes? Which with 256?
 
 # %% folded=true
@@ -3083,11 +3084,11 @@ def positions_compared():
 # %% [markdown]
 # After 300 steps, rotary positions are best at all three lengths and hardly notice the
 # length. Learned positions get worse beyond 64, because rows 64 to 255 of their table
-# were never trained. The added sines are hardly better than no positions at all. So
-# rotary positions are worth half a nat per byte, and they carry over to longer texts?
+# were never trained. The added sines are hardly better than no positions at all. So are
+# rotary positions worth half a nat per byte, and do they carry over to longer texts?
 #
-# **Predict first.** The same four models, trained ten times as long. What happens to
-# the lead at 64 bytes? And what at 256?
+# **Predict first.** We train the same four models ten times as long. What happens to
+# the lead of rotary positions at 64 bytes? And at 256?
 
 # %%
 TRAIN_LONG = False  # True: 3,000 steps for each, which takes some minutes
@@ -3101,7 +3102,7 @@ def positions_after_more_steps():
 
 
 # %% [markdown]
-# Loss on fresh text with this very code, two seeds each:
+# Loss on fresh text with this code, for two seeds each:
 #
 # | positions | 300 steps: 64 bytes | 128 | 256 | 3,000 steps: 64 bytes | 128 | 256 |
 # |---|---|---|---|---|---|---|
@@ -3110,15 +3111,15 @@ def positions_after_more_steps():
 # | sines, added | 2.23, 2.22 | 2.30, 2.32 | 2.37, 2.36 | 1.22, 1.23 | 2.65, 2.58 | 3.44, 3.46 |
 # | none | 2.24, 2.24 | 2.28, 2.28 | 2.31, 2.31 | 1.75, 1.78 | 2.01, 1.93 | 2.25, 2.12 |
 #
-# - **Speed of learning is not worth.** Over learned positions, rotary's lead at 64
-#   bytes shrinks from at least 0.3 to less than 0.1; over the sines, from nearly 0.5 to
-#   0.2. Most of what the short comparison showed is that rotary positions are learnt
+# - **Learning faster is not learning better.** Over learned positions, rotary's lead at
+#   64 bytes shrinks from at least 0.3 to less than 0.1; over the sines, from nearly 0.5
+#   to 0.2. Most of what the short comparison showed is that rotary positions are learnt
 #   sooner.
 # - **Longer training makes the cliff steeper.** All models but the one without
 #   positions are worse at 256 bytes after 3,000 steps than after 300. Rotary positions
-#   fall least, and still they end up no better than having none. Kazemnejad et al. 2023
-#   found the same in their tasks: without positions, decoders carried over to longer
-#   texts better than with rotary ones.
+#   suffer least, yet at 256 bytes they end up only about as good as none. Kazemnejad et
+#   al. 2023 go further: in their tasks, decoders without positions carried over to
+#   longer texts better than those with rotary ones.
 #
 # How does your own model of section 10 fare, which was trained on 96 bytes?
 
@@ -3133,57 +3134,57 @@ def trained_longer():
 
 
 # %% [markdown]
-# Up to 96 bytes, more context helps. Beyond, the loss rises, and at 256 bytes it is far
-# above that of a window of 48.
+# Up to 96 bytes, more context helps. Beyond that, the loss rises, and at 256 bytes it
+# is far higher than at 48.
 #
 # *Question in words (3 points, time ~10 min).* A friend looks at figure 7.13 and says:
-# "Rotary positions generalise to any length." Say in three to five sentences what
-# longer training shows, why a distance that is larger than any in training is a problem
-# even for rotations, and why the model that was trained *longer* suffers *more*. Which
-# measurement would you make next?
+# "Rotary positions generalise to any length." Explain in three to five sentences what
+# longer training shows, why a distance larger than any in training is a problem even
+# for rotations, and why the model that was trained *longer* suffers *more*. What would
+# you measure next?
 #
-# *What a full answer has: the longer runs contradict (1), a reason that names unseen
-# distances or angles, and what longer training learns to rely on (1), a measurement
-# that could decide (1).*
+# *What a full answer has: the longer runs contradict the claim (1); a reason that names
+# unseen distances or angles, and what the longer-trained model relies on (1); a
+# measurement that could decide (1).*
 
 # %% [markdown] written="since_2017/positions" points=3
 # *Your answer here*
 #
 # ### BEGIN SOLUTION
-# The longer runs contradict her: after ten times as many steps, the loss at four times
-# the training length is as high as without any positions, though the rotations are the
-# same. Only distances enter the scores, but distances beyond those of training bring
-# angles of the slow pairs that the model has never seen, and its heads have not learnt
-# what to do with them; added up over many unseen keys, their weights are noise. After
-# 300 steps a model looks at its nearest neighbours only, so distant keys hardly matter
-# to it. The well-trained one has learnt to use the whole window, and relies on what
-# breaks. I would measure the loss at 64 and at 256 bytes over the number of training
-# steps (when does the second curve turn up?), or divide the angles by 4 at 256 bytes
-# (interpolation) and see whether the loss comes down.
+# The longer runs contradict the friend: after ten times as many steps, the loss at four
+# times the training length is as high as without any positions, though the rotations
+# are the same. Only distances enter the scores, but distances beyond those of training
+# bring angles of the slow pairs that the model has never seen, and its heads have not
+# learnt what to do with them; added up over many unseen keys, their weights are noise.
+# After 300 steps a model looks at its nearest neighbours only, so distant keys hardly
+# matter to it. The well-trained one has learnt to use the whole window, and relies on
+# what breaks. I would measure the loss at 64 and at 256 bytes over the number of
+# training steps (when does the second curve turn up?), or divide the angles by 4 at 256
+# bytes (interpolation) and see whether the loss comes down.
 # ### END SOLUTION
 
 # %% [markdown]
 # ## 13. Bug clinic: a test for cached decoding
 #
-# A cache must change nothing but the time. When it does change something, text still
-# comes out, and it looks fine for the first ten tokens. Four bugs that look like
-# correct code:
+# A cache must change nothing but the time. If it does change something, text still
+# comes out, and it looks fine for the first ten tokens. Here are four bugs that look
+# like correct code:
 #
 # 1. **the offset is forgotten**: new positions are rotated as if the text began with
 #    them;
-# 2. **the cache is not cut**: after guesses were thrown away, their keys and values are
+# 2. **the cache is not cut**: after guesses were rejected, their keys and values are
 #    still there;
-# 3. **the wrong group**: query head `i` meets key head `i % g` instead of the one of
-#    its neighbours;
+# 3. **the wrong group**: query head `i` uses key head `i % g` instead of the one that
+#    it shares with its neighbours;
 # 4. **the norm runs in half precision**: the numbers are nearly right.
 #
-# No eye finds the fourth one. A test of twenty lines finds all of them. Here is a
-# correct decoder, so that you can see what your test will be given:
+# The fourth one is invisible to the eye. A test of twenty lines finds all four. Here is
+# a correct decoder, so that you can see what your test will be given:
 
 
 # %%
 class Decoder:
-    """A language model with a cache, as your test will get them."""
+    """A language model with a cache, such as your test will receive."""
 
     def __init__(self, model: nn.Module):
         self.model, self.vocab_size = model, model.embedding.num_embeddings
@@ -3217,9 +3218,9 @@ class Decoder:
 #
 # *time ~25 min · difficulty 4/5 · 4 points*
 #
-# **Task.** Write a test that gets *somebody's* decoder. Return quietly if `feed` gives
-# the logits that `full` gives at the same positions, and raise `AssertionError` if not.
-# You may trust `full`.
+# **Task.** Write a test for *any* decoder. Return quietly if `feed` gives the logits
+# that `full` gives at the same positions, and raise `AssertionError` if not. You may
+# trust `full`.
 #
 # **Example.** `assert_cached_decoding(Decoder(model))` passes. With a forgotten offset
 # in `feed`, it raises.
@@ -3229,7 +3230,7 @@ class Decoder:
 # - A decoder is correct if `feed` equals `full` in any chunks, after any `cut`, after a
 #   second `start`, and for each row of a batch.
 # - `cut(0)` to `cut(length so far)` are allowed, and different tokens may follow.
-# - Call `start()` before the first `feed`; it may come again.
+# - Call `start()` before the first `feed`; you may call it again.
 # - Correct decoders differ from `full` by less than 1e-5, and your test accepts them.
 # - Faulty ones differ by more than 1e-4 somewhere, and your test rejects them.
 # - Texts have at most 32 positions.
@@ -3239,9 +3240,9 @@ class Decoder:
 # </details>
 # <details><summary>How it is graded</summary>
 #
-# Your test runs on correct decoders, written in two styles, and on faulty ones, the
-# four above and others. Each correct one comes with two faulty ones: you get the points
-# if the correct one passes *and* the faulty ones do not.
+# Your test runs on correct decoders, written in two styles, and on faulty ones: the
+# four above and others. Each correct one comes with two faulty ones, and you get its
+# points if the correct one passes *and* the faulty ones do not.
 #
 # </details>
 # <details><summary>Hint 1: a question</summary>
@@ -3275,7 +3276,7 @@ class Decoder:
 
 # %% exercise="since_2017/bug_clinic"
 def assert_cached_decoding(decoder: object) -> None:
-    """Pass quietly if a decoder with a cache computes what it computes without one.
+    """Pass quietly if a decoder gives the same logits with and without its cache.
 
     Args:
         decoder: with `vocab_size`, `full`, `start`, `feed` and `cut`, like `Decoder` above.
@@ -3420,8 +3421,8 @@ def two_groups():
 # counts. The second group gets zeros. Where no answer is better than another, there is
 # **nothing to learn**, and this will matter.
 #
-# Minimising the loss makes answers with a positive advantage more probable and those
-# with a negative one less. For $N$ answers, of which answer $i$ has $T_i$ tokens,
+# The loss makes answers with a positive advantage more probable and those with a
+# negative one less probable. For $N$ answers, of which answer $i$ has $T_i$ tokens,
 #
 # $$L = -\frac{1}{N} \sum_{i=1}^{N} A_i \, \frac{1}{T_i} \sum_{t=1}^{T_i} \log p(x_{i,t} \mid x_{i,<t}).$$
 #
@@ -3434,7 +3435,7 @@ def two_groups():
 # *time ~15 min · difficulty 3/5 · 5 points*
 #
 # **Task.** Compute the loss by the formula. Position `t` of the logits predicts token
-# `t` of the answer; PAD after the end of an answer does not count.
+# `t` of the answer; PAD after its end does not count.
 #
 # **Example.** If all logits are zero and the advantages are 1 and -1, the loss is 0:
 # both answers have the same mean log-probability.
@@ -3449,7 +3450,7 @@ def two_groups():
 # <details><summary>Hint 1: a question</summary>
 #
 # Unit 5's `masked_loss` took one mean over all tokens of a batch. How much more does a
-# long answer count there than a short one? And here, by the formula?
+# long answer count there than a short one? And here?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
@@ -3511,7 +3512,7 @@ check("since_2017/grpo_loss", grpo_loss)
 
 # %%
 def sequences(rng: random.Random, count: int, lengths: tuple[int, int]) -> list:
-    """Random sequences of digits, with lengths from the first to the second."""
+    """Random sequences of digits, with lengths from `lengths[0]` to `lengths[1]`."""
     digits = range(reversal.FIRST, reversal.FIRST + 10)
     return [rng.choices(digits, k=rng.randint(*lengths)) for _ in range(count)]
 
@@ -3535,7 +3536,7 @@ def sample(
 
 
 def exact(written: Tensor, labels: Tensor) -> Tensor:
-    """1 for each answer that is right from its first token to EOS, else 0: `(N,)`."""
+    """1 for each answer that is correct from its first token to EOS, else 0: `(N,)`."""
     written, labels = reversal.same_width(written, labels)
     return (written == labels).all(dim=1).float()
 
@@ -3545,7 +3546,7 @@ def reinforce(
     lengths: tuple[int, int], steps: int, seed: int = 0, rate: float = 2e-3,
     prompts: int = 32, beta: float = 0.0,
 ) -> list[float]:  # fmt: skip
-    """GRPO: 8 answers to each prompt, one step per batch. The mean reward of each."""
+    """GRPO: 8 answers to each prompt, one step per batch; returns each mean reward."""
     rng, generator = random.Random(seed), torch.Generator().manual_seed(seed)
     start = copy.deepcopy(model)  # for the KL term, which comes later
     adam = torch.optim.Adam(model.parameters(), rate, (0.9, 0.98), fused=True)
@@ -3571,7 +3572,7 @@ def reinforce(
 
 
 # %% folded=true
-# @title The base models, and what is measured
+# @title The base models, and how they are measured
 def supervised(next_batch: Callable, steps: int, seed: int = 0) -> nn.Module:
     """Unit 5's model, trained for some steps with teacher forcing."""
     torch.manual_seed(seed)
@@ -3595,7 +3596,7 @@ def reversed_or_copied(rng: random.Random) -> tuple[Tensor, Tensor]:
 
 
 def asked(lengths: tuple[int, int], count: int = 500) -> tuple[Tensor, Tensor]:
-    """Sequences that no training has seen: source `(N, Ls)`, labels `(N, T)`."""
+    """Fresh random sequences: source `(N, Ls)`, labels `(N, T)`."""
     source, target = reversal.make_batch(
         sequences(random.Random("new"), count, lengths)
     )
@@ -3603,14 +3604,14 @@ def asked(lengths: tuple[int, int], count: int = 500) -> tuple[Tensor, Tensor]:
 
 
 def sampled(model: nn.Module, lengths: tuple[int, int]) -> tuple[float, float]:
-    """The shares of sampled answers that are the reversal, and that are a copy."""
+    """The shares of sampled answers that are reversals, and that are copies."""
     source, labels = asked(lengths)
     written = sample(model, source, labels.size(1), torch.Generator().manual_seed(1))
     return exact(written, labels).mean().item(), exact(written, source).mean().item()
 
 
 def greedy(model: nn.Module, lengths: tuple[int, int]) -> float:
-    """The share of greedy answers that are exactly right."""
+    """The share of greedy answers that are exactly correct."""
     source, labels = asked(lengths)
     written = reversal.greedy_decode(model, source, labels.size(1))
     return exact(written, labels).mean().item()
@@ -3636,7 +3637,7 @@ def written_for(model: nn.Module, digits: str, count: int = 6) -> str:
 # %%
 @demo
 def choose_what_you_can_do():
-    group_advantages(torch.zeros(1, 2))  # unsolved, it waits before anything is trained
+    group_advantages(torch.zeros(1, 2))  # unsolved: stop before any training
     grpo_loss(torch.zeros(1, 1, 3), torch.ones(1, 1, dtype=torch.long), torch.zeros(1))
     model = supervised(reversed_or_copied, steps=1000)
     for name in ("base model", "after GRPO"):
@@ -3672,7 +3673,7 @@ def nothing_to_learn_from():
     log = reinforce(model, exact, (12, 12), steps=60)
     after = nn.utils.parameters_to_vector(model.parameters()).detach()
     print(f"length 12: {sum(log) * 32 * 8:.0f} of {len(log) * 32 * 8:,} answers are "
-          f"right; largest change of a parameter {(after - before).abs().max():.1f}")  # fmt: skip
+          f"correct; largest change of a parameter {(after - before).abs().max():.1f}")  # fmt: skip
 
 
 # %% [markdown]
@@ -3716,7 +3717,7 @@ def by_length(model: nn.Module) -> str:
 
 
 def taught(model: nn.Module, seed: int = 0) -> nn.Module:
-    """200 supervised steps with the right answers for lengths 1 to 12."""
+    """200 supervised steps with the correct answers for lengths 1 to 12."""
     rng = random.Random(seed)
     adamw = torch.optim.AdamW(model.parameters(), 1e-2, (0.9, 0.98), fused=True)
 
@@ -3734,7 +3735,7 @@ def reach_further():
     started = time.process_time()
     model = taught(copy.deepcopy(base))
     seconds = time.process_time() - started
-    print(f"{'right answers, 200 steps':<26} {by_length(model)}   {seconds:.1f} s")
+    print(f"{'correct answers, 200 steps':<26} {by_length(model)}   {seconds:.1f} s")
     if REINFORCE_LONG:
         for lengths, steps in (((1, 12), 300), ((11, 12), 200)):
             model, started = copy.deepcopy(base), time.process_time()
@@ -3754,7 +3755,7 @@ def reach_further():
 # | base model | 0.99 to 1.00 | 0.84 to 1.00 | 0.45 to 0.79 | at most 0.02 | |
 # | GRPO on lengths 1 to 12 | 0.99 to 1.00 | 0.92 to 1.00 | 0.58 to 0.94 | at most 0.05 | 153,600 sampled |
 # | GRPO on lengths 11 and 12 | 0.07 to 0.63 | 0.92 to 1.00 | up to 1.00 | at most 0.05 | 102,400 sampled |
-# | right answers, 1 to 12 | 1.00 | 0.99 to 1.00 | 0.95 to 1.00 | 0.01 to 0.35 | 6,400 written |
+# | correct answers, 1 to 12 | 1.00 | 0.99 to 1.00 | 0.95 to 1.00 | 0.01 to 0.35 | 6,400 written |
 #
 # - **The cliff moves to where answers were rewarded, and no further.** Length 13 was
 #   never rewarded, and it stays out of reach.
@@ -3775,7 +3776,7 @@ def reach_further():
 
 # %%
 def precision(written: Tensor, labels: Tensor) -> Tensor:
-    """The share of the digits that were written that are right: `(N,)`."""
+    """The share of the written digits that are correct: `(N,)`."""
     written, labels = reversal.same_width(written, labels)
     digits = written >= reversal.FIRST
     right = (digits & (written == labels)).sum(dim=1)
@@ -3852,8 +3853,8 @@ def on_a_leash():
 # SmolLM2-135M-Instruct (Ben Allal et al. 2025) is a chat model with Llama's
 # architecture: 30 blocks, `d_model` 576, 9 heads and 3 of keys and values, a SwiGLU of
 # width 1536, tied embeddings of 49,152 tokens. Your `LanguageModel` has all of it. Only
-# two numbers are not your defaults: the rotary base is 100,000, and the norms' epsilon
-# is 1e-5.
+# two settings differ from your defaults: the rotary base is 100,000, and the norms'
+# epsilon is 1e-5.
 #
 # Its weights come as a GGUF file, the format of llama.cpp, under these names:
 #
@@ -3865,30 +3866,31 @@ def on_a_leash():
 #                       blk.3.attn_output.weight   ... for each of the blocks
 # ```
 #
-# And it keeps queries and keys for rotary **neighbours**. Your `rotate` rotates
-# **halves**, so both need your `pairs_to_halves`, each with its own number of heads.
+# The file stores query and key projections for rotary **neighbours**. Your `rotate`
+# rotates **halves**, so both need your `pairs_to_halves`, each with its own number of
+# heads.
 #
 # ### Exercise 7.24 - a parameter from the file
 #
 # *time ~12 min · difficulty 2/5 · 4 points*
 #
 # **Task.** Given the name of one of your model's parameters, return its tensor from the
-# file: find the name that it has there, and convert queries and keys.
+# file: find its name there, and convert the query and key projections.
 #
 # **Example.** For `"blocks.3.attention.w_o.weight"`, the tensor is
-# `published["blk.3.attn_output.weight"]` as it is. `w_q` of the same block goes through
-# `pairs_to_halves` with `num_heads`.
+# `published["blk.3.attn_output.weight"]`, unchanged. `w_q` of the same block goes
+# through `pairs_to_halves` with `num_heads`.
 #
 # <details><summary>Contract</summary>
 #
 # - Any number of blocks.
-# - Look up one tensor per call: the file makes a tensor when it is asked for.
+# - Look up one tensor per call: the file builds each tensor only when you ask for it.
 # - `published` and its tensors are not modified; dtypes are kept.
 #
 # </details>
 # <details><summary>Hint 1: a question</summary>
 #
-# Which of the projections feed a rotation, and how many heads has each of them?
+# Which of the projections feed a rotation, and how many heads does each of them have?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
@@ -3948,7 +3950,7 @@ def published_tensor(
 check("since_2017/published_tensor", published_tensor)
 
 # %% [markdown]
-# Now the model itself. The next cell looks for its file; if it is not here, the cell
+# Now the model itself. The next cell looks for its file; if it is missing, the cell
 # says in one line how to get it (98 MB, Apache-2.0), and the text below says what you
 # would see. Its 135 million parameters take 0.54 GB in float32, so the model is filled
 # one parameter at a time: all tensors and all parameters together would take twice as
@@ -3975,7 +3977,7 @@ def prompt(question: str) -> str:
 
 
 class NextLogits:
-    """What `generate` calls, with a cache: it feeds only the ids that are new."""
+    """The function that `generate` calls, with a cache: it feeds only new ids."""
 
     def __init__(self, model: nn.Module):
         self.model, self.caches, self.fed = model, None, 0
@@ -4002,7 +4004,7 @@ smollm = None  # stays None where it is not installed
 @demo
 def a_chat_model_in_your_classes():
     global smollm, chat
-    # Unsolved, these wait before anything looks for 98 MB.
+    # Unsolved, these stop the cell before it looks for 98 MB.
     pairs_to_halves(torch.zeros(2, 1), 1)
     published_tensor("norm.weight", {"output_norm.weight": torch.zeros(1)}, 1, 1)
     smollm = available("smollm2")
@@ -4017,9 +4019,8 @@ def a_chat_model_in_your_classes():
 
 
 # %% [markdown]
-# Ask it something. `min_p=1` leaves only the most probable token, so that everybody
-# gets the same answers; with 0.1 and a temperature, the answers change whenever you
-# change the seed.
+# Ask it something. `min_p=1` leaves only the most probable token, so everybody gets the
+# same answers; with `min_p=0.1` and a temperature, the answers depend on the seed.
 
 # %%
 QUESTIONS = ["What is the capital of France?", 'Reverse the word "cat".']
@@ -4045,9 +4046,9 @@ def chatting():
 # **"The capital of France is Paris."** This answer went through your RMSNorm, your
 # rotations, your gates and grouped heads, and your cache.
 #
-# **Predict first.** What if the queries and keys were used as they are stored, without
-# `pairs_to_halves`? Every weight is the same, only some rows are elsewhere. Will the
-# answer be slightly worse, plain wrong, or not English at all?
+# **Predict first.** What if we used the query and key projections as they are stored,
+# without `pairs_to_halves`? Every weight is the same; only some rows are in a different
+# order. Will the answer be slightly worse, plain wrong, or not English at all?
 
 # %%
 TEXT = (
@@ -4093,17 +4094,17 @@ def without_the_conversion():
 
 
 # %% [markdown]
-# With the conversion the perplexity is **23.5**; without it, 71. And the question about
-# France gets an answer like *"You are a man with the love to help me, I can be a man"*.
-# It is still English, and this is the instructive part: the feed-forward networks, the
-# embeddings and the values are intact, so words still follow words. What is lost is
-# *which word stands where*: each pair of components rotates at the frequency of a
-# different one.
-# No shape is wrong, no error is raised, no test of shapes would notice.
+# With the conversion, the perplexity is **23.5**; without it, 71. The answer to the
+# question about France is then something like *"You are a man with the love to help me,
+# I can be a man"*. It is still English, and this is the instructive part: the
+# feed-forward networks, the embeddings and the values are intact, so words still follow
+# words. What is lost is *which word is where*: components that were trained as a pair
+# no longer rotate together. No shape is wrong and no error is raised, so no test of
+# shapes would notice.
 #
 # **Predict first.** How many bytes does the cache take per token? (As in section 6:
-# keys and values, of 3 heads with 64 components, in 30 blocks, 4 bytes each.) And how
-# much does it save, at an answer of 40 tokens?
+# keys and values of 3 heads with 64 components, in 30 blocks, 4 bytes each.) And how
+# many times faster is writing with it?
 
 
 # %%
@@ -4133,22 +4134,23 @@ def what_the_cache_buys():
 
 # %% [markdown]
 # The cache takes 46,080 bytes per token, as computed: 1.7 MB for the prompt, 0.38 GB
-# for the 8,192 tokens that this model may read. On two quiet cores we saw 24 tokens per
-# second with it. Without it there were 7 at this length, and fewer with each further
-# token.
+# for the 8,192 tokens that this model may read. On two otherwise idle cores, we saw 24
+# tokens per second with the cache. Without it, there were 7 at this length, and fewer
+# with each further token.
 #
-# **Two questions to you.** First: asked to reverse "cat", 135 million parameters answer
-# that it "is a word that has a similar sound to 'cat' but with a different spelling".
-# Unit 5's model reverses any sequence with a thousandth of them. Why? Second: each
-# weight in the file has only four bits, one of sixteen values per block of 32 weights.
-# What did that cost? Write your answers down before you go on; for the second one, the
-# next cell measures. It rounds the matrices of ten of the thirty blocks *once more*, in
-# blocks of 48, which do not coincide with the file's.
+# **Two questions for you.** First: asked to reverse "cat", 135 million parameters
+# answer that it "is a word that has a similar sound to 'cat' but with a different
+# spelling". Unit 5's model reverses sequences with a thousandth of those parameters.
+# Why? Second: each weight in the file has only four bits, one of sixteen values per
+# block of 32 weights. What did that cost? Write down your answers before you go on. For
+# the second question, the next cell makes a measurement: it rounds the matrices of ten
+# of the thirty blocks *once more*, in blocks of 48, which do not coincide with the
+# file's.
 
 
 # %%
 def rounded(weight: Tensor, bits: int, size: int) -> Tensor:
-    """Each block of `size` weights on `2**bits` values between its extremes."""
+    """Round each block of `size` weights to `2**bits` values between its extremes."""
     blocks = weight.reshape(-1, size)
     least = blocks.amin(dim=1, keepdim=True)
     step = (blocks.amax(dim=1, keepdim=True) - least) / (2**bits - 1)
@@ -4177,44 +4179,44 @@ def fewer_bits():
 # %% [markdown]
 # *The second question.* Four bits in the file's own blocks of 32 change nothing: the
 # weights are on that grid already. Eight bits hardly matter either (23.5). Four bits on
-# a grid that they are *not* on raise the perplexity from 23.5 to 24.3, for a third of
-# the blocks; rounding all thirty gives 27. So the first rounding, whose original we do
-# not have here, probably cost about as much: some ten to fifteen per cent, for a file
-# of less than a fifth of the size. Three bits break the model (70). That is why four
-# bits became the habit.
+# a *different* grid raise the perplexity from 23.5 to 24.3 when a third of the blocks
+# are rounded; rounding all thirty gives 27. So the first rounding, whose original we do
+# not have here, probably cost about as much: some ten to fifteen percent, for a file
+# less than a fifth of the size. Three bits break the model (70). This is why four bits
+# became a popular choice.
 #
-# *The first question.* It is not a matter of size. "cat" is **one token** of 49,152:
-# the model never sees its letters, and what it knows of spelling it has picked up from
-# texts that spell. And it was trained to continue texts, in which hardly anybody
-# reverses words. Unit 5's model sees one symbol per position, and nothing but reversals
-# in training; attention along the anti-diagonal is all it takes. What a model can do is
+# *The first question.* The reason is not size. "cat" is **one token** of 49,152: the
+# model never sees its letters, and what it knows of spelling comes from texts that
+# spell words out. It was also trained to continue texts, in which words are hardly ever
+# reversed. Unit 5's model sees one symbol per position, and nothing but reversals in
+# training; attention along the anti-diagonal is all it takes. What a model can do is
 # decided by its data, its tokens and its objective before the number of its parameters.
 
 # %% [markdown]
 # ## What this unit leaves out
 #
-# Five things that you will meet in the models and servers of 2025/26. Each is an idea
-# that you can now read up on.
+# You will meet five more ideas in the models and servers of 2025/26. You can now read
+# up on each.
 #
 # - **Latent attention** (DeepSeek-V2 and V3, Kimi K2). The cache keeps one compressed
 #   vector per position, from which the keys and values of *all* heads are projected
-#   again. In DeepSeek-V2 it has 512 components and 64 for a rotary key that all heads
-#   share, where its 128 heads of 128 would need 32,768. Pointer: DeepSeek-AI 2024,
-#   *DeepSeek-V2*, section 2.1.
+#   again. In DeepSeek-V2, this vector has 512 components, plus 64 for a rotary key that
+#   all heads share; keys and values for its 128 heads of 128 would need 32,768.
+#   Pointer: DeepSeek-AI 2024, *DeepSeek-V2*, section 2.1.
 # - **Linear and hybrid attention** (Qwen3-Next, Kimi Linear). Without the softmax,
 #   attention can be written as a matrix of fixed size that each token updates, so the
-#   cache does not grow at all. What suffers is looking up one exact thing far back, so
-#   these models keep one layer of full attention for every three linear ones. Pointers:
-#   Katharopoulos et al. 2020, *Transformers are RNNs*; Yang et al. 2024, *Gated Delta
-#   Networks*.
-# - **FlashAttention.** The same numbers as yours, computed tile by tile in the GPU's
-#   fast memory, without ever writing the `L × L` scores. It changes no model and makes
-#   long texts affordable in training; unit 2 met it as a backend of PyTorch's function.
-#   Pointer: Dao et al. 2022.
+#   cache does not grow at all. The weak spot is looking up one exact detail far back,
+#   so these models keep one layer of full attention for every three linear ones.
+#   Pointers: Katharopoulos et al. 2020, *Transformers are RNNs*; Yang et al. 2024,
+#   *Gated Delta Networks*.
+# - **FlashAttention.** It computes the same result as your attention, but tile by tile
+#   in the GPU's fast memory, without ever storing the `L × L` scores. It changes no
+#   model and makes long texts affordable in training; you met it in unit 2 as a backend
+#   of PyTorch's function. Pointer: Dao et al. 2022.
 # - **Quantised and paged caches.** A server with hundreds of conversations stores their
-#   caches in pages, as an operating system does with memory, and in fewer bits.
-#   Pointers: Kwon et al. 2023, *PagedAttention* (vLLM); Liu et al. 2024, *KIVI* (two
-#   bits).
+#   caches in pages, as an operating system manages memory, and with fewer bits per
+#   entry. Pointers: Kwon et al. 2023, *PagedAttention* (vLLM); Liu et al. 2024, *KIVI*
+#   (two bits).
 # - **Multi-token prediction** (DeepSeek-V3). A small extra module also learns to
 #   predict the token after the next one. This gives training more signal per text, and
 #   at inference time it is the cheap guesser of section 10. Pointer: Gloeckle et al.
@@ -4224,11 +4226,11 @@ def fewer_bits():
 #
 # - RMSNorm, rotary positions, SwiGLU and grouped-query attention, each equal to an
 #   implementation that you did not write;
-# - a decoder-only model that equals a Llama 3.2-style model with tied embeddings,
-#   weight by weight: a published chat model answers in it;
-# - QK-norm, windows, a mixture of experts and Muon, and what each buys at an equal
+# - a decoder-only model that matches a Llama 3.2-style model with tied embeddings,
+#   weight by weight, and runs a published chat model;
+# - QK-norm, windows, a mixture of experts and Muon, and what each buys for the same
 #   number of steps;
-# - a cache that makes it fast, and the test that keeps it honest;
+# - a cache that makes the model fast, and the test that keeps the cache honest;
 # - a trained model, and your own measurement of what the new parts are worth at this
 #   size;
 # - the core of GRPO, and a look at what rewards can and cannot do.
@@ -4240,27 +4242,26 @@ def fewer_bits():
 #
 # - Press et al. 2022, *Train Short, Test Long*; Chen et al. 2023, *Extending Context
 #   Window of Large Language Models via Positional Interpolation*; Peng et al. 2023,
-#   *YaRN*: beyond the length of training. Kazemnejad et al. 2023, *The Impact of
+#   *YaRN*: how to go beyond the training length. Kazemnejad et al. 2023, *The Impact of
 #   Positional Encoding on Length Generalization*.
 # - Xiao et al. 2024, *Efficient Streaming Language Models with Attention Sinks*; Gu et
 #   al. 2025, *When Attention Sink Emerges in Language Models*.
 # - Narang et al. 2021, *Do Transformer Modifications Transfer Across Implementations
-#   and Applications?* Mostly not, they find. Compare with your own table.
+#   and Applications?* Mostly not, the authors find. Compare with your own table.
 # - Schaeffer et al. 2025, *Min-p, Max Exaggeration*: how a comparison of samplers can
 #   mislead.
 # - Shao et al. 2024, *DeepSeekMath*; DeepSeek-AI 2025, *DeepSeek-R1*; Liu et al. 2025,
 #   *Understanding R1-Zero-Like Training*: whether to divide by the length and by the
 #   standard deviation at all.
 # - Try it: divide all angles by 4 when the text is four times as long (interpolation).
-#   Does the loss at 256 come down?
-# - Try it: in section 14, replace the division by the standard deviation by none. Does
+#   Does the loss at 256 bytes come down?
+# - Try it: in section 14, leave out the division by the standard deviation. Does
 #   anything change?
 
 # %% [markdown]
 # ## Where you stand
 #
-# Your points so far, and what to do next. Run it again whenever you have solved
-# something.
+# Your points so far, and what to do next. Run this cell again after each exercise.
 
 # %%
 check.summary()
