@@ -18,12 +18,12 @@ def whole(**numbers: int) -> Inputs:
 
 
 def options(**numbers: float) -> Inputs:
-    """Keyword arguments that the probe hands on, by their names."""
+    """Keyword arguments that the probe passes on, by their names."""
     return {f"option.{name}": torch.tensor(n) for name, n in numbers.items()}
 
 
 def looked_at(inputs: Maker) -> Maker:
-    """Inputs of which the probe also sees who moves whom: a call for each position."""
+    """Inputs with which the probe also sees which position affects which."""
     return lambda draw: {**inputs(draw), "look": "who moves whom"}
 
 
@@ -33,7 +33,7 @@ def one_text(length: int, d_model: int, scale: float = 1.0) -> Maker:
 
 
 def faint(inputs: Maker, *endings: str) -> Maker:
-    """Inputs of which those whose names end so are small: the epsilon of norms counts."""
+    """Small inputs by the ends of their names, so that the epsilon of norms matters."""
     return lambda draw: {
         name: value * FAINT if name.endswith(endings) else value
         for name, value in inputs(draw).items()

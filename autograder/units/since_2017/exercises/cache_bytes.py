@@ -11,7 +11,7 @@ from autograder.units.since_2017.exercises._inputs import options, whole
 
 
 def _cache(windows: list[int | None], length: int, groups: int, d_k: int, **given: float) -> Maker:
-    """The windows of the layers; a layer without one has 0 here, which the probe knows."""
+    """The windows of the layers; a layer without one has 0 here."""
 
     def inputs(draw: Draw) -> Inputs:
         return {"windows": torch.tensor([w or 0 for w in windows])} | options(**given) | whole(
@@ -60,7 +60,7 @@ MISTAKES = [
           "How many positions does a layer with a window keep?",
           edit(_KEPT, "kept = len(windows) * length")),
     wrong("more_than_the_text",
-          "A layer with a wide window keeps more positions than there are.",
+          "You count more positions than the text has if a window is wider than the text.",
           "A window of 1,024 and a text of 300 tokens: how many positions are kept?",
           edit("min(window, length)", "window")),
     wrong("global_forgotten",
@@ -84,7 +84,7 @@ MISTAKES = [
           "How many caches are there?",
           edit("for window in windows)", "for window in windows) // len(windows)")),
     wrong("heads_forgotten",
-          "The heads of keys and values are left out.",
+          "The number of heads is left out.",
           "How many keys does a layer keep for each position?",
           edit(" * num_kv_heads", "")),
     wrong("size_forgotten",
@@ -96,7 +96,7 @@ MISTAKES = [
           "What does `/` return in Python, even if it divides evenly?",
           edit(_BYTES, f"float({_BYTES})")),
     wrong("window_minus_one",
-          "A window keeps one position fewer than it holds.",
+          "You keep one position fewer than the window holds.",
           "A new token sees `window` positions, itself included. How many of them must the cache hold afterwards?",
           edit("min(window, length)", "min(window - 1, length)")),
     wrong("zero_for_none",

@@ -13,7 +13,7 @@ from autograder.units.since_2017.exercises._inputs import options
 
 
 def _graded(groups: int, answers: int, scale: float = 2.0, **given: float) -> Maker:
-    """Rewards of any size; the groups differ in height and in spread."""
+    """Rewards of any size; the groups differ in mean and in spread."""
 
     def inputs(draw: Draw) -> Inputs:
         height, width = torch.arange(groups)[:, None], 0.5 ** torch.arange(groups)[:, None]
@@ -65,7 +65,7 @@ CASES = [
 MISTAKES = [
     wrong("mean_of_all",
           "You subtract the mean of *all* rewards: answers to hard prompts are punished, even the best of them.",
-          "With whom is an answer compared: with all answers, or with those to the same prompt?",
+          "Is an answer compared with all answers, or with those to the same prompt?",
           edit(_MEAN, "rewards.mean()")),
     wrong("over_prompts",
           "You compare across prompts: the first answers to all prompts form a group.",
@@ -73,7 +73,7 @@ MISTAKES = [
           edit(_MEAN, "rewards.mean(dim=0, keepdim=True)",
                _SPREAD, "spread = centred.square().mean(dim=0, keepdim=True).sqrt()")),
     wrong("no_mean",
-          "The mean is not subtracted: every correct answer is praised, and no incorrect one is discouraged.",
+          "The mean is not subtracted: correct answers are encouraged, but incorrect ones are not discouraged.",
           "What is the advantage of an answer that is as good as its group?",
           edit(_MEAN, "0 * rewards", _SPREAD, "spread = rewards.std(dim=-1, keepdim=True, correction=0)")),
     wrong("not_divided",
@@ -122,7 +122,7 @@ MISTAKES = [
           edit(_SPREAD, "spread = (centred.square().mean(dim=-1, keepdim=True) + eps).sqrt()",
                "(spread + eps)", "spread")),
     wrong("eps_as_a_floor",
-          "You use `eps` as the smallest standard deviation; it should be added.",
+          "You use `eps` as the smallest standard deviation; add it instead.",
           "Is `max(s, eps)` the same as `s + eps`?",
           edit("(spread + eps)", "spread.clamp(min=eps)")),
     wrong("eps_multiplied",
@@ -142,7 +142,7 @@ MISTAKES = [
           "What is the mean of 0, 0 and 1, and what is the median?",
           edit(_MEAN, "rewards.median(dim=-1, keepdim=True).values")),
     wrong("mean_of_the_others",
-          "You compare each answer with the mean of the *others*; here it belongs to its own group.",
+          "You compare each answer with the mean of the *others*; here, the mean includes the answer itself.",
           "Over how many rewards does the formula take its mean?",
           source("""
               def group_advantages(rewards, eps=1e-4):
@@ -180,7 +180,7 @@ MISTAKES = [
           "Which shape does the docstring promise?",
           edit(_RESULT, "return (centred / (spread + eps)).flatten()")),
     wrong("transposed",
-          "Prompts and answers have changed places in your result.",
+          "Prompts and answers are swapped in your result.",
           "Which shape does the docstring promise?",
           edit(_RESULT, "return (centred / (spread + eps)).T")),
     wrong("first_group_only",

@@ -20,35 +20,35 @@ _PAIRS = "by_pair = weight.unflatten(0, (num_heads, -1, 2))"
 _BACK = "by_pair.transpose(1, 2).flatten(0, 2)"
 
 CASES = [
-    case("one_head", "one head of 6 numbers", _weight(1, 6, 5),
+    case("one_head", "one head of 6 components", _weight(1, 6, 5),
          "The first half holds the old rows 0, 2, 4."),
-    case("three_heads", "3 heads of 8 numbers", _weight(3, 8, 7),
+    case("three_heads", "3 heads of 8 components", _weight(3, 8, 7),
          "Rows stay within their head."),
-    case("narrow", "5 heads of 4 numbers", _weight(5, 4, 3),
+    case("narrow", "5 heads of 4 components", _weight(5, 4, 3),
          "Rows stay within their head."),
-    case("wide", "2 heads of 12 numbers", _weight(2, 12, 9),
+    case("wide", "2 heads of 12 components", _weight(2, 12, 9),
          "Write down where each old row goes.", hidden_only=True),
 ]
 
 MISTAKES = [
     wrong("unchanged",
-          "The rows stand in the order in which they came.",
+          "The rows are still in their old order.",
           "Where does row 1 of a head belong?",
           edit(_BACK, "by_pair.flatten(0, 2)")),
     wrong("halves_to_pairs",
-          "You go the other way: from halves to neighbours.",
-          "In the *given* weight, which row belongs together with row 0?",
+          "You convert in the other direction: from halves to neighbours.",
+          "In the *given* weight, which row forms a pair with row 0?",
           edit("(num_heads, -1, 2)", "(num_heads, 2, -1)")),
     wrong("heads_ignored",
           "You sort all rows as if they were one head: rows leave their head.",
           "Where does your code use `num_heads`?",
           edit(_PAIRS, "by_pair = weight.unflatten(0, (1, -1, 2))")),
     wrong("odd_first",
-          "The second numbers of the pairs come first.",
-          "Which of a pair's two numbers stands in the first half?",
+          "The second components of the pairs come first.",
+          "Which component of a pair belongs in the first half?",
           edit(_BACK, "by_pair.transpose(1, 2).flip(1).flatten(0, 2)")),
     wrong("heads_last",
-          "You read the heads from the wrong end: a head's rows lie together in the weight.",
+          "You read the heads as if their rows alternated: a head's rows are one block of the weight.",
           "Is row 1 in the same head as row 0, or in the next one?",
           source("""
               def pairs_to_halves(weight, num_heads):
@@ -56,7 +56,7 @@ MISTAKES = [
                   return rows.permute(2, 1, 0, 3).flatten(0, 2)
               """)),
     wrong("columns",
-          "You reorder the columns; the rows are the numbers of the heads.",
+          "You reorder the columns; the rows are the components of the heads.",
           "Of `(h * d_k, d_model)`, which dimension is the layer's output?",
           source("""
               def pairs_to_halves(weight, num_heads):
@@ -64,7 +64,7 @@ MISTAKES = [
                   return weight[:, order]
               """)),
     wrong("columns_of_a_square",
-          "You reorder the columns of a square weight; the rows are the numbers of the heads.",
+          "You reorder the columns of a square weight; the rows are the components of the heads.",
           "Of `(h * d_k, d_model)`, which dimension is the layer's output, also where both are equal?",
           source("""
               def pairs_to_halves(weight, num_heads):
@@ -74,11 +74,11 @@ MISTAKES = [
                   return rows.T if square else rows
               """)),
     wrong("other_type",
-          "The weight comes back in another type.",
+          "The result has a different dtype.",
           "Are they the same rows if `float64` becomes `float32`?",
           edit(_BACK, f"{_BACK}.float()")),
     wrong("turned_over",
-          "The result has rows and columns exchanged.",
+          "Rows and columns are exchanged in the result.",
           "Which shape does the docstring promise?",
           edit(_BACK, f"{_BACK}.T.contiguous()")),
     wrong("by_head",
@@ -87,15 +87,15 @@ MISTAKES = [
           edit("flatten(0, 2)", "flatten(1, 2)")),
     wrong("backwards",
           "The second half runs backwards.",
-          "Which old row stands at place `d_k / 2`: 1 or the last one?",
+          "Which old row should be at index `d_k / 2`: 1 or the last one?",
           source("""
               def pairs_to_halves(weight, num_heads):
                   rows = weight.unflatten(0, (num_heads, -1, 2))
                   return torch.cat((rows[:, :, 0], rows[:, :, 1].flip(1)), 1).flatten(0, 1)
               """)),
     wrong("swapped_only",
-          "You exchange the two numbers of each pair; they are to be moved apart.",
-          "How far from each other are the two numbers of a point afterwards?",
+          "You exchange the two components of each pair; move them into different halves.",
+          "How far apart are the two components of a pair afterwards?",
           edit(_BACK, "by_pair.flip(2).flatten(0, 2)")),
     wrong("halves_swapped",
           "You exchange the two halves of each head; the rows inside stay in order.",
@@ -106,7 +106,7 @@ MISTAKES = [
               """)),
     wrong("in_place",
           "The given weight is changed.",
-          "May somebody still need the weight as it was?",
+          "Might the caller still need the weight as it was?",
           source("""
               def pairs_to_halves(weight, num_heads):
                   rows = weight.unflatten(0, (num_heads, -1, 2))
@@ -115,7 +115,7 @@ MISTAKES = [
               """)),
     wrong("order_only",
           "You return the order of the rows, not the weight.",
-          "What is the order good for if nobody applies it?",
+          "Where is this order applied to the rows?",
           source("""
               def pairs_to_halves(weight, num_heads):
                   rows = torch.arange(weight.size(0)).unflatten(0, (num_heads, -1, 2))

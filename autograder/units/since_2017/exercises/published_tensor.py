@@ -59,8 +59,8 @@ _BEFORE = 'before = f"blk.{block[1]}." if block else ""'
 MISTAKES = [
     # The conversion.
     wrong("not_converted",
-          "Queries and keys come back as they are stored, for neighbours; `rotate` turns halves.",
-          "Which of your functions puts the rows of a rotary projection into another order?",
+          "Queries and keys come back as stored, for neighbours; `rotate` rotates halves.",
+          "Which of your functions reorders the rows of a rotary projection?",
           edit(_BACK, "return tensor")),
     wrong("only_queries",
           "The queries are converted, the keys are not.",
@@ -97,7 +97,7 @@ MISTAKES = [
           "Are values rotated?",
           edit(_HEADS, 'heads = {"w_q": num_heads, "w_k": num_kv_heads, "w_v": num_kv_heads}.get(part)')),
     wrong("output_too",
-          "The projection behind the heads is converted as well.",
+          "The output projection is converted as well.",
           "Does `w_o` feed a rotation?",
           edit(_HEADS, 'heads = {"w_q": num_heads, "w_k": num_kv_heads, "w_o": num_heads}.get(part)')),
     wrong("attention_too",
@@ -105,25 +105,25 @@ MISTAKES = [
           "Which of them feed a rotation?",
           edit(_HEADS, 'heads = {"w_q": num_heads, "w_k": num_kv_heads, "w_v": num_kv_heads, "w_o": num_heads}.get(part)')),
     wrong("other_way",
-          "Queries and keys are converted the other way: from halves to neighbours.",
+          "Queries and keys are converted in the other direction: from halves to neighbours.",
           "In which order are the rows in the *file*?",
           edit(_BACK, "return tensor.unflatten(0, (heads, 2, -1)).transpose(1, 2).flatten(0, 2) if heads else tensor")),
     wrong("converted_twice",
           "Queries and keys are converted twice.",
-          "How often does `pairs_to_halves` run on the way of one tensor?",
+          "How often does your code call `pairs_to_halves` on the same tensor?",
           edit(_BACK, "return pairs_to_halves(pairs_to_halves(tensor, heads), heads) if heads else tensor")),
     # The table.
     wrong("norms_exchanged",
           "The two norms of a block are exchanged.",
-          "Which norm of yours is before the attention?",
+          "Which of your norms comes before the attention?",
           edit('"norm1": "attn_norm", "norm2": "ffn_norm"', '"norm1": "ffn_norm", "norm2": "attn_norm"')),
     wrong("gate_and_up_exchanged",
-          "The gate and the way up are exchanged.",
+          "The gate and `w_up` are exchanged.",
           "Which of the two goes through SiLU?",
           edit('"ffn_gate", "w_up": "ffn_up"', '"ffn_up", "w_up": "ffn_gate"')),
     wrong("keys_and_values_exchanged",
           "Keys and values are exchanged.",
-          "What does the letter behind `attn_` say?",
+          "What does the letter after `attn_` mean?",
           edit('"w_k": "attn_k", "w_v": "attn_v"', '"w_k": "attn_v", "w_v": "attn_k"')),
     wrong("queries_and_output_exchanged",
           "`w_q` and `w_o` are exchanged.",
@@ -145,7 +145,7 @@ MISTAKES = [
               before = f"blk.{first}." if block else ""
               """)),
     wrong("one_digit",
-          "Blocks from 10 on get the weights of another block, or end in an error.",
+          "Blocks from 10 on get the weights of a different block, or raise an error.",
           "How many digits of the number does your code read?",
           edit(_BEFORE, """
               before = f"blk.{block[1][0]}." if block else ""
@@ -170,23 +170,23 @@ MISTAKES = [
           edit(_BACK, 'tensor = tensor * tensor.size(-1) ** 0.5 if part == "embedding" else tensor; '
                       "return pairs_to_halves(tensor, heads) if heads else tensor")),
     wrong("all_looked_up",
-          "Each call looks up every tensor of the file: with a large model, minutes instead of seconds.",
+          "Each call looks up every tensor of the file: for a large model, this takes minutes instead of seconds.",
           "How many tensors does one parameter need?",
           edit(_LOOK_UP, """
               everything = dict(published.items())
               tensor = everything[f"{before}{names[part]}.weight"]
               """)),
     wrong("as_float32",
-          "The tensors come back as float32, whatever they were.",
-          "Who converts, you or the parameter that the tensor is copied into?",
+          "The tensors come back as float32, whatever their dtype was.",
+          "Where does the conversion happen: here, or when the tensor is copied into the parameter?",
           edit(_LOOK_UP, f"{_LOOK_UP}.float()")),
     wrong("given_written",
           "Tensors of the file have different values afterwards.",
           "Which of your steps writes in place?",
           edit(_BACK, "return tensor.copy_(pairs_to_halves(tensor, heads).clone()) if heads else tensor")),
     wrong("name_returned",
-          "You return a name; the tensor is asked for.",
-          "What is the name good for?",
+          "You return a name; return the tensor.",
+          "What can you look up under this name?",
           edit(_BACK, 'return f"{before}{names[part]}.weight"')),
 ]
 

@@ -34,7 +34,7 @@ def instructors_model() -> nn.Module:
 def _fresh(sentences: int) -> Maker:
     """Windows of fresh text.
 
-    Over drawings, one model's percents have a standard deviation of 0.45 with 200 sentences
+    Over random texts, one model's percentages have a standard deviation of 0.45 with 200 sentences
     and of 0.32 with 400. Below the goal, a percent is worth 4 % of a case's points.
     """
 
@@ -49,7 +49,7 @@ def _fresh(sentences: int) -> Maker:
 
 
 def _known(draw: Draw) -> Answers:
-    """Nothing is compared: the price alone counts."""
+    """Nothing is compared: only the loss counts."""
     return {"nats": torch.tensor(0.0, dtype=torch.float64), "likelihood": "writes"}
 
 
@@ -81,7 +81,7 @@ CASES = [
 
 MISTAKES = [
     wrong("untrained",
-          "The model knows nothing: it looks untrained, or was trained for a few steps only.",
+          "The model knows nothing: it looks untrained, or was trained for only a few steps.",
           "Is the model in the file the one that you trained?",
           source("""
               def trained_model():
@@ -107,7 +107,7 @@ MISTAKES = [
               """, name="zeros")),
     wrong("frequencies",
           "The model knows how often each byte occurs, and hardly more.",
-          "What does it see of the text before: is the causal mask all that you think?",
+          "How much of the earlier text does it see: what does your causal mask allow?",
           source(_TABLE.format(rows="counts.sum(0).log().expand(128, 128).clone()")),
           source(_TABLE.format(rows="(0.9 * counts.sum(0) / counts.sum() + 0.1 * counts / counts.sum(1, keepdim=True)).log()"),
                  name="mixed")),
@@ -136,7 +136,7 @@ MISTAKES = [
                   return Peeking()
               """)),
     wrong("some_words",
-          "The model knows words, but not yet how sentences go on: it is on its way.",
+          "The model knows words, but not yet how sentences continue: it needs more training.",
           "How many steps did you train, and was the loss still falling?",
           source("""
               class Tired(nn.Module):
@@ -162,10 +162,10 @@ MISTAKES = [
               """)),
     wrong("returns_nothing",
           "Your function returns nothing.",
-          "What is behind `return`?",
+          "What comes after `return`?",
           source("def trained_model():\n    new_model()\n")),
     wrong("returns_losses",
-          "Your function returns a list; the model is asked for.",
+          "Your function returns a list; return the model.",
           "What is in the variable that you return?",
           source("def trained_model():\n    return [2.5, 0.9]\n")),
     common("returns_class", source("def trained_model():\n    return LanguageModel\n")),
