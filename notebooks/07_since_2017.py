@@ -1154,7 +1154,7 @@ def against_a_llama():
 #
 # <details><summary>Contract</summary>
 #
-# - `layer` has the attributes of your `CausalAttention`, weights and numbers.
+# - `layer` has the attributes of your `CausalAttention`, both submodules and numbers.
 # - Project each position once; keep rotated keys and plain values, with `g` heads.
 # - The old cache is not modified: the caller may go back to it.
 #
@@ -1468,9 +1468,9 @@ def against_a_qwen3():
 # %% [markdown]
 # The prediction: two vectors of length $\sqrt{d_k}$ have a dot product of at most
 # $d_k$, so no score exceeds $\sqrt{d_k} = 4$ while the norms' weights are ones. The
-# weights are trained, so larger scores remain possible. But now the model can reach
-# them only through $2 d_k$ parameters per layer; they are no longer a side effect of
-# training all the others.
+# weights are trained, so larger scores remain possible. But now they can come only from
+# $2 d_k$ parameters per layer; they are no longer a side effect of training all the
+# others.
 #
 # What does it buy? Two small models start from the same matrices and see the same
 # batches, at three times the learning rate that we use elsewhere. The figure follows
@@ -1615,7 +1615,7 @@ check("since_2017/window_mask", window_mask)
 #
 # *time ~6 min · difficulty 1/5 · 2 points*
 #
-# **Task.** Return the bytes that the cache of one text takes. `windows` has an entry
+# **Task.** Return how many bytes the cache of one text takes. `windows` has an entry
 # for each layer: its window, or `None` for a global layer.
 #
 # **Example.** `cache_bytes([None, 4], length=10, num_kv_heads=2, d_k=8)` is 896: the
@@ -1756,11 +1756,11 @@ def longer_texts():
 # %% [markdown]
 # Without a window, the loss rises with the length: rotary positions alone do not carry
 # over to distances that never occurred in training. With a window, no such distance
-# exists, so the loss even *falls*, because fewer bytes of a longer text have little or
-# no past. At the training length, the two are close. This holds for a small model and
-# short sentences; one that has to look up a name 10,000 tokens back needs its global
-# layers. Nor does a mask save any computing time: only a cache that forgets saves time
-# and memory.
+# exists, so the loss even *falls*, because a smaller share of a longer text has little
+# or no past. At the training length, the two are close. This holds for a small model
+# and short sentences; one that has to look up a name 10,000 tokens back needs its
+# global layers. Nor does a mask save any computing time: only a cache that forgets
+# saves time and memory.
 #
 # ### Experts
 #
@@ -1947,7 +1947,7 @@ def against_a_mixtral():
 # $$\mathcal{L}_\text{balance} = E \sum_{i=1}^{E} f_i \, P_i$$
 #
 # The shares $f_i$ come from counting, so no gradient flows through them. The gradient
-# flows through the $P_i$, and it lowers the probabilities of the most used experts
+# flows through the $P_i$, and it pushes down most strongly the experts that are used
 # most.
 #
 # ### Exercise 7.17 - the load-balancing loss
@@ -2295,9 +2295,10 @@ def add_five_to_all_logits():
 
 
 # %% [markdown]
-# It does. Tokens 0 and 3 have occurred, and how much probability they lose depends on
-# where the logits happen to have their zero. Nothing in training fixes that zero, so
-# the same model, stored with a different constant, would write different texts.
+# With the published penalty, it does. Tokens 0 and 3 have occurred, and how much
+# probability they lose depends on where the logits happen to have their zero. Nothing
+# in training fixes that zero, so the same model, stored with a different constant,
+# would write different texts.
 #
 # ### Exercise 7.19 - a penalty without a zero
 #
@@ -2324,8 +2325,8 @@ def add_five_to_all_logits():
 # </details>
 # <details><summary>Hint 1: a question</summary>
 #
-# A probability of 0.01 has the logarithm -4.6. Double it: to which probability does the
-# result belong?
+# A probability of 0.01 has the logarithm -4.6. If you double the logarithm, to which
+# probability does it belong?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
@@ -2847,8 +2848,8 @@ def guesses_at_work():
 # ### Where do heads look when they have nothing to say?
 #
 # Attention weights sum to 1, so a head must attend *somewhere*. Large models put the
-# weight that they do not need elsewhere on the first token, whatever that token is (an
-# **attention sink**, Xiao et al. 2024). Does ours?
+# leftover weight on the first token, whatever that token is (an **attention sink**,
+# Xiao et al. 2024). Does ours?
 
 
 # %%
