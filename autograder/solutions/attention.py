@@ -8,20 +8,7 @@ import torch.nn.functional as F
 
 
 def dot_product_scores(q: Tensor, k: Tensor) -> Tensor:
-    """How well each key fits each query: all dot products, nothing else.
-
-    Args:
-        q: queries, shape `(Lq, d_k)`.
-        k: keys, shape `(Lk, d_k)`.
-
-    Returns:
-        The scores, shape `(Lq, Lk)`; rows are queries, columns are keys.
-    """
-    return q @ k.T  # (Lq, Lk)
-
-
-def scaled_scores(q: Tensor, k: Tensor) -> Tensor:
-    """Dot products of queries and keys, divided by the square root of their size.
+    """Dot products of queries and keys, divided by the square root of their length.
 
     Args:
         q: queries, shape `(..., Lq, d_k)`.
@@ -34,15 +21,45 @@ def scaled_scores(q: Tensor, k: Tensor) -> Tensor:
     return scores / math.sqrt(q.size(-1))
 
 
+def attend(
+    query: list[float],
+    keys: list[list[float]],
+    values: list[list[float]],
+    allowed: list[bool],
+) -> tuple[list[float], list[float]]:
+    """The attention of one query, number by number.
+
+    Args:
+        query: d_k numbers.
+        keys: a list of d_k numbers for each key.
+        values: a list of d_v numbers for each key.
+        allowed: for each key, whether the query may attend to it.
+
+    Returns:
+        The output, d_v numbers, and the attention weights, one for each key.
+    """
+    powers = []
+    for key, may in zip(keys, allowed, strict=True):
+        products = [a * b for a, b in zip(query, key, strict=True)]
+        score = sum(products) / math.sqrt(len(query))
+        powers.append(math.exp(score) if may else 0.0)
+    weights = [power / sum(powers) for power in powers]
+    output = [
+        sum(w * value[c] for w, value in zip(weights, values, strict=True))
+        for c in range(len(values[0]))
+    ]
+    return output, weights
+
+
 def stable_softmax(x: Tensor) -> Tensor:
-    """Softmax over the last dimension, safe for numbers of any size.
+    """Softmax over the last dimension, safe for scores of any magnitude.
 
     Args:
         x: scores, shape `(..., L)`; some may be `-inf`, but not a whole row.
 
     Returns:
-        The weights, same shape and type: not negative, and each row sums to 1. A
-        gradient can flow through them back to x.
+        The weights, with the shape and dtype of x: not negative, and each row sums to
+        1. A gradient can flow through them back to x.
     """
     powers = (x - x.amax(dim=-1, keepdim=True)).exp()  # (..., L), each at most 1
     return powers / powers.sum(dim=-1, keepdim=True)
@@ -62,14 +79,13 @@ def padding_mask(ids: Tensor, pad_id: int = 0) -> Tensor:
 
 
 def causal_mask(length: int) -> Tensor:
-    """Who may look at whom if nobody may look ahead.
+    """Which key each query may attend to if none may look ahead.
 
     Args:
         length: the number of positions, L.
 
     Returns:
-        A boolean mask, shape `(L, L)`, a new one in each call; entry [i, j]: may query
-        i attend to key j?
+        A boolean mask, shape `(L, L)`; entry [i, j]: may query i attend to key j?
     """
     return torch.ones(length, length, dtype=torch.bool).tril()  # (L, L)
 
@@ -104,7 +120,7 @@ def scaled_dot_product_attention(
 
     Returns:
         The output `(..., Lq, d_v)` and the weights `(..., Lq, Lk)`, in this order and
-        of the type of q, k and v.
+        with the dtype of q, k and v.
     """
     scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))  # (..., Lq, Lk)
     if mask is not None:
@@ -117,9 +133,9 @@ class SelfAttention(nn.Module):
     """Attention of a sequence to itself, with learnt queries, keys and values.
 
     Args:
-        d_model: size of the input vectors.
-        d_k: size of queries and keys.
-        d_v: size of values, and of the output vectors.
+        d_model: length of the input vectors.
+        d_k: length of queries and keys.
+        d_v: length of values, and of the output vectors.
 
     The linear layers are named `w_q`, `w_k` and `w_v`, each with a bias; the state dict
     holds no other names.
@@ -145,13 +161,13 @@ class SelfAttention(nn.Module):
 
 
 class CrossAttention(nn.Module):
-    """Attention of one sequence to another, its memory.
+    """Attention of one sequence to a different one, its memory.
 
     Args:
-        d_model: size of the vectors of the sequence that asks.
-        d_memory: size of the vectors of the memory.
-        d_k: size of queries and keys.
-        d_v: size of values, and of the output vectors.
+        d_model: length of the vectors of the attending sequence.
+        d_memory: length of the vectors of the memory.
+        d_k: length of queries and keys.
+        d_v: length of values, and of the output vectors.
 
     The linear layers are named `w_q`, `w_k` and `w_v`, each with a bias; the state dict
     holds no other names.
@@ -191,27 +207,31 @@ def who_sees_whom(layer: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
         A boolean matrix `(L, L)`; entry [i, j]: does output i move when input j
         changes?
     """
-    before = layer(x)  # (L, d_out)
+    before, push = layer(x), torch.linspace(0.5, 1, x.size(-1))  # (L, d_out), (d,)
     columns = []
     for j in range(len(x)):
         changed = x.clone()
-        changed[j] += 1.0
+        changed[j] += push
         columns.append(((layer(changed) - before).abs() > 1e-6).any(dim=-1))  # (L,)
     return torch.stack(columns, dim=1)  # (L, L)
 
 
-def equivariance_gap(
-    layer: Callable[[Tensor], Tensor], x: Tensor, order: Tensor
-) -> Tensor:
-    """How far a layer is from commuting with a permutation of the positions.
+def symmetry(layer: Callable[[Tensor], Tensor], x: Tensor, order: Tensor) -> str:
+    """How a layer responds to a permutation of the positions.
 
     Args:
         layer: a function from `(L, d)` to `(L, d_out)`.
         x: an input of shape `(L, d)`.
-        order: a permutation of 0 ... L-1, shape `(L,)`, int64; new row i is old row
-            order[i].
+        order: a permutation of 0 ... L-1, shape `(L,)`, int64.
 
     Returns:
-        The largest absolute difference, as a tensor of shape `()` or a plain number.
+        "equivariant", "invariant" or "neither".
     """
-    return (layer(x[order]) - layer(x)[order]).abs().max()
+    after = layer(x[order])
+
+    def alike(expected: Tensor) -> bool:
+        return bool((after - expected).abs().max() <= 1e-5)
+
+    if alike(layer(x)[order]):
+        return "equivariant"
+    return "invariant" if alike(layer(x)) else "neither"

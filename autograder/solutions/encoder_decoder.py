@@ -15,7 +15,7 @@ class FeedForward(nn.Module):
     Args:
         d_model: size of the input and output vectors.
         d_ff: size of the hidden vectors.
-        dropout: probability of dropping a hidden number in training.
+        dropout: probability of dropping a hidden component in training.
         activation: "relu" or "gelu".
 
     The linear layers are named `linear1` and `linear2`.
@@ -54,8 +54,8 @@ def add_and_norm(
         sublayer: a function from `(B, L, d_model)` to the same shape.
         norm: a module that normalises each position.
         dropout: a module, applied to what the sublayer returns, before the sum.
-        norm_first: False: post-norm, norm of the sum. True: pre-norm, sublayer of the
-            norm.
+        norm_first: False: post-norm, the sum is normalised. True: pre-norm, the
+            sublayer's input is.
 
     Returns:
         `(B, L, d_model)`
@@ -116,12 +116,12 @@ class EncoderLayer(nn.Module):
         )
 
 
-class Encoder(nn.Module):
+class Stack(nn.Module):
     """A stack of layers, with a norm at the end if one is given.
 
     Args:
         make_layer: called without arguments, returns a new layer each time.
-        num_layers: how many layers.
+        num_layers: number of layers.
         norm: a module for the end of the stack, or None.
 
     Its modules are named `layers` and, if there is one, `norm`.
@@ -137,10 +137,15 @@ class Encoder(nn.Module):
         self.layers = nn.ModuleList(make_layer() for _ in range(num_layers))
         self.norm = nn.Identity() if norm is None else norm
 
-    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
-        """Send x `(B, L, d_model)` through all layers, each with the same mask."""
+    def forward(self, x: Tensor, *context: Tensor | None) -> Tensor:
+        """Send x `(B, L, d_model)` through all layers.
+
+        Args:
+            context: further arguments for every layer: an encoder layer's mask, or a
+                decoder layer's memory and masks; may be empty.
+        """
         for layer in self.layers:
-            x = layer(x, mask)  # (B, L, d_model)
+            x = layer(x, *context)  # (B, L, d_model)
         return self.norm(x)
 
 
@@ -202,46 +207,13 @@ class DecoderLayer(nn.Module):
         )
 
 
-class Decoder(nn.Module):
-    """A stack of decoder layers, with a norm at the end if one is given.
-
-    Args:
-        make_layer: called without arguments, returns a new layer each time.
-        num_layers: how many layers.
-        norm: a module for the end of the stack, or None.
-
-    Its modules are named `layers` and, if there is one, `norm`.
-    """
-
-    def __init__(
-        self,
-        make_layer: Callable[[], nn.Module],
-        num_layers: int,
-        norm: nn.Module | None = None,
-    ):
-        super().__init__()
-        self.layers = nn.ModuleList(make_layer() for _ in range(num_layers))
-        self.norm = nn.Identity() if norm is None else norm
-
-    def forward(
-        self,
-        x: Tensor,
-        memory: Tensor,
-        tgt_mask: Tensor | None = None,
-        memory_mask: Tensor | None = None,
-    ) -> Tensor:
-        """Send x `(B, Lt, d_model)` through all layers, each with the same memory."""
-        for layer in self.layers:
-            x = layer(x, memory, tgt_mask, memory_mask)  # (B, Lt, d_model)
-        return self.norm(x)
-
-
 def make_masks(src: Tensor, tgt: Tensor, pad_id: int = 0) -> tuple[Tensor, Tensor]:
     """The masks of an encoder-decoder.
 
     Args:
         src: ids of the source, `(B, Ls)`, int64.
-        tgt: ids that the decoder reads, `(B, Lt)`, int64; rows start with a real one.
+        tgt: ids that the decoder reads, `(B, Lt)`, int64; the first id of a row is
+            never padding.
         pad_id: the id of the padding token.
 
     Returns:
@@ -263,16 +235,12 @@ class Transformer(nn.Module):
     Args:
         src_vocab, tgt_vocab: sizes of the vocabularies.
         d_model, num_heads, d_ff, dropout, norm_first, activation: as in `EncoderLayer`.
-        num_layers: layers of the encoder, and of the decoder.
-        shared_embedding: one table for source, target and output.
-        pad_id: the token that nobody attends to.
-        max_len: positions of the sinusoid table.
+        num_layers: number of layers in the encoder, and in the decoder.
+        pad_id: the padding token, which is masked as a key.
+        max_len: number of positions in the sinusoid table.
         positions: a module that adds positions to `(B, L, d_model)`; None: sinusoids.
 
     Its modules are named `source`, `target`, `encoder`, `decoder` and `output`.
-
-    Raises:
-        ValueError: shared_embedding with vocabularies of different sizes.
     """
 
     def __init__(
@@ -286,14 +254,11 @@ class Transformer(nn.Module):
         dropout: float = 0.0,
         norm_first: bool = False,
         activation: str = "relu",
-        shared_embedding: bool = False,
         pad_id: int = 0,
         max_len: int = 512,
         positions: nn.Module | None = None,
     ):
         super().__init__()
-        if shared_embedding and src_vocab != tgt_vocab:
-            raise ValueError(f"one table cannot hold {src_vocab} and {tgt_vocab} words")
         if positions is None:
             table = positional_encoding.sinusoid(torch.arange(max_len), d_model)
             positions = positional_encoding.PositionalEncoding(table)
@@ -303,18 +268,16 @@ class Transformer(nn.Module):
                 vocab, d_model, positions, dropout, pad_id
             )
 
-        def stack(kind: type, layer: type) -> nn.Module:
+        def stack(layer: type) -> nn.Module:
             sizes = (d_model, num_heads, d_ff, dropout, norm_first, activation)
             norm = nn.LayerNorm(d_model) if norm_first else None
-            return kind(lambda: layer(*sizes), num_layers, norm)
+            return Stack(lambda: layer(*sizes), num_layers, norm)
 
         self.source = embedding(src_vocab)
-        self.target = self.source if shared_embedding else embedding(tgt_vocab)
-        self.encoder = stack(Encoder, EncoderLayer)
-        self.decoder = stack(Decoder, DecoderLayer)
+        self.target = embedding(tgt_vocab)
+        self.encoder = stack(EncoderLayer)
+        self.decoder = stack(DecoderLayer)
         self.output = nn.Linear(d_model, tgt_vocab)
-        if shared_embedding:
-            self.output.weight = self.source.embedding.weight
         self.pad_id = pad_id
 
     def encode(self, src: Tensor) -> Tensor:
@@ -327,7 +290,7 @@ class Transformer(nn.Module):
 
         Args:
             memory: what `encode(src)` returned, `(B, Ls, d_model)`.
-            src: `(B, Ls)`, only to know where the memory is padding.
+            src: `(B, Ls)`, needed only to know where the memory is padding.
         """
         src_mask, tgt_mask = make_masks(src, tgt, self.pad_id)
         x = self.decoder(self.target(tgt), memory, tgt_mask, src_mask)
@@ -338,14 +301,56 @@ class Transformer(nn.Module):
         return self.decode(tgt, self.encode(src), src)
 
 
+def tie_embeddings(model: nn.Module) -> nn.Module:
+    """Let one table serve as source embedding, target embedding and output weight.
+
+    Args:
+        model: has `source.embedding`, `target.embedding` and `output`, like
+            `Transformer`; changed in place.
+
+    Returns:
+        The same model.
+
+    Raises:
+        ValueError: the vocabularies differ in size.
+    """
+    table = model.source.embedding.weight  # (vocab, d_model)
+    if model.output.weight.shape != table.shape:
+        raise ValueError(f"{len(table)} and {len(model.output.weight)} words")
+    model.target.embedding.weight = model.output.weight = table
+    return model
+
+
+def layer_cost(
+    length: int, d_model: int, num_heads: int, d_ff: int
+) -> tuple[int, int, int, int]:
+    """What an encoder layer computes and keeps for one sequence.
+
+    Args:
+        length: number of positions.
+        d_model: size of the vectors.
+        num_heads: number of heads; it divides d_model.
+        d_ff: size of the hidden vectors of the feed-forward network.
+
+    Returns:
+        FLOPs of multi-head attention, FLOPs of the feed-forward network, entries of the
+        attention weights, and entries of the hidden vectors.
+    """
+    projections = 4 * 2 * length * d_model * d_model
+    scores_and_sum = 2 * 2 * length * length * d_model  # d_model = h * d_k
+    feed_forward = 2 * 2 * length * d_model * d_ff
+    weights = num_heads * length * length
+    return projections + scores_and_sum, feed_forward, weights, length * d_ff
+
+
 def from_bert(published: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """The weights of a published BERT, under the names of your `Encoder`.
+    """The weights of a published BERT, under the names of your encoder.
 
     Args:
         published: tensors by BERT's names, under any prefix.
 
     Returns:
-        The state dict of an `Encoder` of as many post-norm `EncoderLayer`s.
+        The state dict of a `Stack` of as many post-norm `EncoderLayer`s.
     """
     names = {
         "attention.self.query": "attention.w_q",
@@ -373,10 +378,10 @@ class LanguageModel(nn.Module):
     Args:
         vocab: size of the vocabulary.
         d_model, num_heads, d_ff, dropout, norm_first, activation: as in `EncoderLayer`.
-        num_layers: how many layers.
-        causal: whether each position may see only itself and earlier ones.
-        pad_id: the token that nobody attends to.
-        max_len: positions of the sinusoid table.
+        num_layers: number of layers.
+        causal: whether each position attends only to itself and earlier ones.
+        pad_id: the padding token, which is masked as a key.
+        max_len: number of positions in the sinusoid table.
 
     Its modules are named `input`, `encoder` and `output`.
     """
@@ -403,7 +408,7 @@ class LanguageModel(nn.Module):
         )
         sizes = (d_model, num_heads, d_ff, dropout, norm_first, activation)
         norm = nn.LayerNorm(d_model) if norm_first else None
-        self.encoder = Encoder(lambda: EncoderLayer(*sizes), num_layers, norm)
+        self.encoder = Stack(lambda: EncoderLayer(*sizes), num_layers, norm)
         self.output = nn.Linear(d_model, vocab)
         self.causal = causal
         self.pad_id = pad_id
@@ -417,23 +422,41 @@ class LanguageModel(nn.Module):
         return self.output(self.encoder(self.input(ids), mask))  # (B, L, vocab)
 
 
+def left_padding(ids: Tensor, pad_id: int = 0) -> tuple[Tensor, Tensor]:
+    """Mask and positions for a decoder-only model whose batch is padded on the left.
+
+    Args:
+        ids: `(B, L)`, int64; padding is at the beginning only, and each row has at
+            least one real token.
+        pad_id: the id of the padding token.
+
+    Returns:
+        The mask `(B, L, L)`, bool, and the positions `(B, L)`, int64.
+    """
+    real = ids != pad_id  # (B, L)
+    causal = attention.causal_mask(ids.size(1)).to(ids.device)  # (L, L)
+    itself = torch.eye(ids.size(1), dtype=torch.bool, device=ids.device)  # (L, L)
+    mask = causal & real[:, None] | itself  # (B, L, L)
+    return mask, (real.cumsum(1) - 1).clamp(min=0)
+
+
 def masked_tokens(
     ids: Tensor, chosen: Tensor, mask_id: int, pad_id: int = 0, ignore: int = -100
 ) -> tuple[Tensor, Tensor]:
-    """Inputs and targets for a model that fills in hidden tokens.
+    """Inputs and targets for a model that fills in masked tokens.
 
     Args:
         ids: `(B, L)`, int64.
-        chosen: `(B, L)`, bool: which tokens to hide; padding is never hidden.
-        mask_id: the token that stands in their place.
-        pad_id: the id of the padding token, which may stand anywhere.
-        ignore: the target of all other places.
+        chosen: `(B, L)`, bool: which tokens to mask; padding is never masked.
+        mask_id: the token that replaces them.
+        pad_id: the id of the padding token, which may appear anywhere.
+        ignore: the target of all other positions.
 
     Returns:
         inputs `(B, L)` and targets `(B, L)`, int64.
     """
-    hidden = chosen & (ids != pad_id)  # (B, L)
-    return ids.masked_fill(hidden, mask_id), ids.masked_fill(~hidden, ignore)
+    masked = chosen & (ids != pad_id)  # (B, L)
+    return ids.masked_fill(masked, mask_id), ids.masked_fill(~masked, ignore)
 
 
 def shifted(ids: Tensor, pad_id: int = 0, ignore: int = -100) -> tuple[Tensor, Tensor]:
@@ -454,16 +477,16 @@ def shifted(ids: Tensor, pad_id: int = 0, ignore: int = -100) -> tuple[Tensor, T
 def attention_weights(
     model: nn.Module, attentions: list[nn.Module], *inputs: Tensor
 ) -> list[Tensor]:
-    """What some attentions of a model look at, while it reads the inputs.
+    """The weights of some attention modules of a model, while it reads the inputs.
 
     Args:
-        model: called once, with the inputs; afterwards, it is as it was.
-        attentions: parts of the model; each returns the pair (output, weights).
+        model: called once, with the inputs; left unchanged.
+        attentions: modules of the model; each returns the pair (output, weights).
         inputs: what the model is called with.
 
     Returns:
-        The weights `(B, h, Lq, Lk)` of each of the attentions, in the order in which
-        these are given, detached.
+        The weights `(B, h, Lq, Lk)` of each module, in the order of `attentions`,
+        detached.
     """
     kept = {}
 
@@ -478,7 +501,7 @@ def attention_weights(
 
 
 def assert_decoder_layer(layer: nn.Module, d_model: int, d_ff: int) -> None:
-    """Pass quietly if a decoder layer keeps the five rules above.
+    """Return quietly if a decoder layer follows the five rules above.
 
     Args:
         layer: called as `layer(x, memory)`, with x `(B, Lt, d_model)` and memory
@@ -487,18 +510,14 @@ def assert_decoder_layer(layer: nn.Module, d_model: int, d_ff: int) -> None:
         d_ff: size of the hidden layer of its feed-forward network.
 
     Raises:
-        AssertionError: it breaks a rule.
+        AssertionError: the layer breaks a rule.
     """
-    attentions = 2 * 4 * (d_model * d_model + d_model)
-    network = 2 * d_model * d_ff + d_ff + d_model
-    count = sum(parameter.numel() for parameter in layer.parameters())
-    assert count == attentions + network + 3 * 2 * d_model, "wrong number of weights"
-
-    def assert_moves(expected: Tensor, x: Tensor, memory: Tensor) -> None:
-        moved = ((layer(x, memory) - before).abs() > 1e-5).any(dim=-1)  # (B, Lt)
-        assert torch.equal(moved, expected), "somebody moves who should not"
-
     push = torch.linspace(-1, 1, d_model)  # uneven: a norm cannot remove it
+
+    def assert_moves(expected: Tensor, x: Tensor, memory: Tensor, says: str) -> None:
+        moved = ((layer(x, memory) - before).abs() > 1e-5).any(dim=-1)  # (B, Lt)
+        assert torch.equal(moved, expected), f"wrong outputs depend on {says}"
+
     for batch, target, source in ((1, 5, 4), (2, 3, 5), (3, 4, 4)):
         x = torch.randn(batch, target, d_model)
         memory = torch.randn(batch, source, d_model)
@@ -510,8 +529,15 @@ def assert_decoder_layer(layer: nn.Module, d_model: int, d_ff: int) -> None:
                 for j in range(target):
                     other = x.clone()
                     other[b, j] += push
-                    assert_moves(own & (torch.arange(target) >= j), other, memory)
+                    later = own & (torch.arange(target) >= j)  # (B, Lt)
+                    assert_moves(later, other, memory, f"target position {j}")
                 for j in range(source):
                     other = memory.clone()
                     other[b, j] += push
-                    assert_moves(own.expand(batch, target), x, other)
+                    whole = own.expand(batch, target)
+                    assert_moves(whole, x, other, f"memory position {j}")
+    attentions = 2 * 4 * (d_model * d_model + d_model)
+    network = 2 * d_model * d_ff + d_ff + d_model
+    count = sum(parameter.numel() for parameter in layer.parameters())
+    expected = attentions + network + 3 * 2 * d_model
+    assert count == expected, f"{count} parameters, not {expected}"

@@ -7,17 +7,17 @@ import torch
 
 
 class ListOfHeads(nn.Module):
-    """Several self-attentions side by side, then a linear layer.
+    """Several self-attentions in parallel, then a linear layer.
 
     Args:
         d_model: size of the input vectors.
         num_heads: number of heads, h.
-        d_k: size of each head's queries and keys.
-        d_v: size of each head's values, and so of its output.
+        d_k: size of the queries and keys of each head.
+        d_v: size of the values of each head, and so of its output.
         d_out: size of the output vectors.
 
-    The heads are `attention.SelfAttention` modules in `heads`; the linear layer is
-    `w_o`; the state dict holds no other names.
+    The heads are `attention.SelfAttention` modules, stored in `heads`; the linear
+    layer is `w_o`; the state dict contains no other names.
     """
 
     def __init__(self, d_model: int, num_heads: int, d_k: int, d_v: int, d_out: int):
@@ -32,7 +32,7 @@ class ListOfHeads(nn.Module):
 
         Args:
             mask: None, or boolean and broadcastable to `(B, L, L)`: True = may attend.
-                It holds for every head.
+                It applies to every head.
 
         Returns:
             The output `(B, L, d_out)` and the weights `(B, h, L, L)`.
@@ -44,26 +44,26 @@ class ListOfHeads(nn.Module):
 
 
 def split_heads(x: Tensor, num_heads: int) -> Tensor:
-    """Read the features of each position as heads: equal blocks of neighbours.
+    """Split the features of each position into heads: equal, contiguous blocks.
 
     Args:
         x: features, shape `(B, L, d_model)`.
         num_heads: number of heads, h; it divides d_model.
 
     Returns:
-        The heads, of x's type, shape `(B, h, L, d_k)` with `d_k = d_model / h`.
+        The heads, with the dtype of x, shape `(B, h, L, d_k)`; `d_k = d_model / h`.
     """
     return x.unflatten(-1, (num_heads, -1)).transpose(1, 2)  # (B, h, L, d_k)
 
 
 def merge_heads(x: Tensor) -> Tensor:
-    """Put the features of all heads side by side: the inverse of `split_heads`.
+    """Concatenate the features of all heads: the inverse of `split_heads`.
 
     Args:
         x: heads, shape `(B, h, L, d_k)`.
 
     Returns:
-        The features, of x's type, shape `(B, L, h * d_k)`, head 0 first.
+        The features, with the dtype of x, shape `(B, L, h * d_k)`, head 0 first.
     """
     return x.transpose(1, 2).flatten(2)  # (B, L, h * d_k)
 
@@ -77,8 +77,8 @@ def pack_heads(heads: Sequence[nn.Module]) -> dict[str, Tensor]:
 
     Returns:
         The tensors `w_q.weight` `(h * d_k, d_model)` and `w_q.bias` `(h * d_k,)`, and
-        the same for `w_k` and `w_v`, of the heads' type. Rows
-        `i * d_k ... (i + 1) * d_k - 1` are head i's.
+        the same for `w_k` and `w_v`, with the dtype of the heads. Rows
+        `i * d_k ... (i + 1) * d_k - 1` come from head i.
     """
     return {
         f"{name}.{kind}": torch.cat([getattr(getattr(h, name), kind) for h in heads])
@@ -114,7 +114,7 @@ class MultiHeadAttention(nn.Module):
         dropout: probability of dropping an attention weight in training.
 
     The linear layers are named `w_q`, `w_k`, `w_v` and `w_o`, each with a bias; the
-    state dict holds no other names.
+    state dict contains no other names.
 
     Raises:
         ValueError: num_heads does not divide d_model.
@@ -137,9 +137,9 @@ class MultiHeadAttention(nn.Module):
         """Attend from each query to all keys, in every head.
 
         Args:
-            query: what looks, shape `(B, Lq, d_model)`.
-            key: what is compared with it, shape `(B, Lk, d_model)`.
-            value: what is mixed, shape `(B, Lk, d_model)`.
+            query: the sequence that attends, shape `(B, Lq, d_model)`.
+            key: what it is compared with, shape `(B, Lk, d_model)`.
+            value: what is averaged, shape `(B, Lk, d_model)`.
             mask: None, or boolean of shape `(Lq, Lk)`, `(B, Lq, Lk)` or
                 `(B, h, Lq, Lk)`, where B, h and Lq may be 1: True = may attend.
 
@@ -155,19 +155,22 @@ class MultiHeadAttention(nn.Module):
         return self.w_o(merge_heads(weights @ v)), weights  # (B, Lq, d_model), ...
 
 
-def parameter_count(d_model: int, num_heads: int, bias: bool = True) -> int:
-    """How many trainable numbers a `MultiHeadAttention` holds.
+def attention_cost(length: int, d_model: int, num_heads: int) -> tuple[int, int, int]:
+    """What self-attention costs with a `MultiHeadAttention`, for one sentence.
 
     Args:
+        length: number of positions, L.
         d_model: size of all input and output vectors.
         num_heads: number of heads, h; it divides d_model.
-        bias: whether the four linear layers have a bias.
 
     Returns:
-        The number of parameters, an int.
+        The number of parameters, the multiplications in all matrix products, and the
+        entries of the attention weights.
     """
-    one_layer = d_model * d_model + (d_model if bias else 0)
-    return 4 * one_layer
+    parameters = 4 * (d_model * d_model + d_model)
+    projections = 4 * length * d_model * d_model
+    scores_and_sums = 2 * length * length * d_model  # h heads of d_model / h features
+    return parameters, projections + scores_and_sums, num_heads * length * length
 
 
 def to_pytorch(mine: nn.Module) -> nn.MultiheadAttention:
@@ -189,28 +192,6 @@ def to_pytorch(mine: nn.Module) -> nn.MultiheadAttention:
         theirs.in_proj_bias.copy_(torch.cat([layer.bias for layer in layers]))
         theirs.out_proj.load_state_dict(mine.w_o.state_dict())
     return theirs
-
-
-def from_pytorch(theirs: nn.MultiheadAttention) -> dict[str, Tensor]:
-    """The weights of PyTorch's layer, named for `MultiHeadAttention.load_state_dict`.
-
-    Args:
-        theirs: an `nn.MultiheadAttention` with biases; keys and values have size
-            d_model.
-
-    Returns:
-        The tensors `w_q.weight`, `w_q.bias`, and the same for `w_k`, `w_v` and `w_o`:
-        weights `(d_model, d_model)`, biases `(d_model,)`.
-    """
-    state = {
-        "w_o.weight": theirs.out_proj.weight,
-        "w_o.bias": theirs.out_proj.bias,
-    }
-    weights = theirs.in_proj_weight.chunk(3)  # three of (d_model, d_model)
-    biases = theirs.in_proj_bias.chunk(3)  # three of (d_model,)
-    for name, weight, bias in zip("qkv", weights, biases, strict=True):
-        state |= {f"w_{name}.weight": weight, f"w_{name}.bias": bias}
-    return state
 
 
 def pytorch_mask(mask: Tensor, size: tuple[int, int, int, int]) -> Tensor:

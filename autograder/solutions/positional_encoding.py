@@ -86,6 +86,30 @@ def sinusoid(positions: torch.Tensor, d_model: int) -> torch.Tensor:
     return pairs.flatten(-2)  # (..., d_model)
 
 
+def draw_dimensions(table: torch.Tensor, dimensions: Sequence[int], length: int):
+    """Plot some dimensions over the first positions in one figure.
+
+    Args:
+        table: (max_len, d_model); row n is the encoding of position n.
+        dimensions: the dimensions to plot, counted from 1 and all different.
+        length: the number of positions to plot, starting from 0.
+
+    Returns:
+        The matplotlib ``Axes``, with one curve per dimension, both axes labelled, and a
+        legend with a different label for each curve.
+    """
+    import seaborn as sns
+    from matplotlib import pyplot as plt
+
+    _, ax = plt.subplots(figsize=(8, 3))
+    for number in dimensions:
+        values = table[:length, number - 1].tolist()
+        name = f"dimension {number}"
+        sns.lineplot(x=list(range(length)), y=values, label=name, marker="o", ax=ax)
+    ax.set(xlabel="position", ylabel="value")
+    return ax
+
+
 class PositionalEncoding(nn.Module):
     """Adds a fixed table of positions to a batch of sentences, and nothing else."""
 
@@ -144,6 +168,16 @@ class InputLayer(nn.Module):
         """From ids (B, L), int64, to vectors (B, L, d_model)."""
         x = self.embedding(ids) * self.scale  # (B, L, d_model)
         return self.dropout(self.positions(x))  # (B, L, d_model)
+
+
+def start_small(embedding: nn.Embedding) -> None:
+    """Scale the table of a fresh embedding by one over the square root of d_model.
+
+    Args:
+        embedding: its weight, (vocab_size, d_model), is modified in place.
+    """
+    with torch.no_grad():
+        embedding.weight.mul_(embedding.embedding_dim**-0.5)
 
 
 def shift_matrix(k: int, d_model: int) -> torch.Tensor:
@@ -211,27 +245,3 @@ def assert_sinusoidal(table: torch.Tensor) -> None:
     angles = torch.arange(max_len).unsqueeze(1) * speeds  # (max_len, d_model/2)
     turned_back = hands * torch.polar(torch.ones_like(angles), -angles)
     assert ((turned_back - 1).abs() < 1e-3).all(), "a hand is not where it should be"
-
-
-def draw_dimensions(table: torch.Tensor, dimensions: Sequence[int], length: int):
-    """Plot some dimensions over the first positions in one figure.
-
-    Args:
-        table: (max_len, d_model); row n is the encoding of position n.
-        dimensions: the dimensions to plot, counted from 1 and all different.
-        length: the number of positions to plot, starting from 0.
-
-    Returns:
-        The matplotlib ``Axes``, with one curve per dimension, both axes labelled, and a
-        legend that names each curve by the number of its dimension.
-    """
-    import seaborn as sns
-    from matplotlib import pyplot as plt
-
-    _, ax = plt.subplots(figsize=(8, 3))
-    for number in dimensions:
-        values = table[:length, number - 1].tolist()
-        name = f"dimension {number}"
-        sns.lineplot(x=list(range(length)), y=values, label=name, marker="o", ax=ax)
-    ax.set(xlabel="position", ylabel="value")
-    return ax

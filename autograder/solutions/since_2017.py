@@ -1,10 +1,10 @@
 """Built from notebooks/07_since_2017.py by `make build`; do not edit."""
 
-from autograder.library import corpora
+from autograder.library import corpora, likeness
 from autograder.solutions import attention as attention
 from autograder.solutions import multi_head_attention as mha
 from autograder.solutions import sequence_reversal as reversal
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from safetensors.torch import load_model, save_model
 from torch import Tensor, nn
 from tqdm.auto import tqdm
@@ -37,47 +37,47 @@ class RMSNorm(nn.Module):
 def rotary_angles(
     length: int, d_k: int, offset: int = 0, base: float = 10_000.0
 ) -> Tensor:
-    """By how much each pair of numbers is turned at each place (Su et al. 2021).
+    """The angle of each pair at each position (Su et al. 2021).
 
     Args:
-        length: number of places.
+        length: number of positions.
         d_k: size of a query or key; even.
-        offset: the first place.
-        base: larger means that the slow pairs turn more slowly.
+        offset: the first position.
+        base: a larger one gives the slow pairs lower frequencies.
 
     Returns:
         Angles in radians, shape `(length, d_k / 2)`, float32; new ones in each call.
     """
-    speeds = base ** -(torch.arange(0, d_k, 2) / d_k)  # (d_k / 2,)
-    places = torch.arange(offset, offset + length)  # (length,)
-    return places[:, None] * speeds  # (length, d_k / 2)
+    frequencies = base ** -(torch.arange(0, d_k, 2) / d_k)  # (d_k / 2,)
+    positions = torch.arange(offset, offset + length)  # (length,)
+    return positions[:, None] * frequencies  # (length, d_k / 2)
 
 
 def rotate(x: Tensor, angles: Tensor) -> Tensor:
-    """Turn each pair of numbers, in halves, by its angle.
+    """Rotate each pair of components, in halves, by its angle.
 
     Args:
         x: queries or keys, shape `(..., L, d_k)`.
         angles: in radians, shape `(L, d_k / 2)`.
 
     Returns:
-        The turned vectors, shape `(..., L, d_k)`, in the dtype of `x`.
+        The rotated vectors, shape `(..., L, d_k)`, in the dtype of `x`.
     """
     a, b = x.chunk(2, dim=-1)  # (..., L, d_k / 2) each
     cos, sin = angles.cos(), angles.sin()
-    turned = torch.cat((a * cos - b * sin, a * sin + b * cos), dim=-1)
-    return turned.to(x.dtype)  # (..., L, d_k)
+    rotated = torch.cat((a * cos - b * sin, a * sin + b * cos), dim=-1)
+    return rotated.to(x.dtype)  # (..., L, d_k)
 
 
 def relative_gap(
     turn: Callable[[Tensor, int], Tensor], q: Tensor, k: Tensor, shift: int
 ) -> float:
-    """How much scores change if a whole text moves by `shift` places.
+    """How much scores change if a whole text moves by `shift` positions.
 
     Args:
-        turn: called as `turn(x, offset)`, gives a tensor of the shape of `x`.
+        turn: called as `turn(x, offset)`, returns a tensor of the shape of `x`.
         q, k: queries `(B, Lq, d_k)` and keys `(B, Lk, d_k)`.
-        shift: by how many places the text moves.
+        shift: by how many positions the text moves.
 
     Returns:
         The largest absolute difference between two scores of the same pair.
@@ -96,14 +96,14 @@ def pairs_to_halves(weight: Tensor, num_heads: int) -> Tensor:
         num_heads: number of heads, h.
 
     Returns:
-        The same rows in another order, shape `(h * d_k, d_model)`.
+        The same rows in a different order, shape `(h * d_k, d_model)`.
     """
     by_pair = weight.unflatten(0, (num_heads, -1, 2))  # (h, d_k / 2, 2, d_model)
     return by_pair.transpose(1, 2).flatten(0, 2)  # (h * d_k, d_model)
 
 
 class SwiGLU(nn.Module):
-    """A gated feed-forward network (Shazeer 2020), with as many weights as the old one.
+    """A gated feed-forward network (Shazeer 2020), no larger than the one it replaces.
 
     Args:
         d_model: size of the vectors.
@@ -176,7 +176,7 @@ class CausalAttention(nn.Module):
         self.w_o = nn.Linear(num_heads * d_k, d_model, bias=False)
 
     def forward(self, x: Tensor) -> Tensor:
-        """From `(B, L, d_model)` to `(B, L, d_model)`; no position sees a later one."""
+        """From `(B, L, d_model)` to `(B, L, d_model)`; no position attends to a later one."""
         q = mha.split_heads(self.w_q(x), self.num_heads)  # (B, h, L, d_k)
         k = mha.split_heads(self.w_k(x), self.num_kv_heads)  # (B, g, L, d_k)
         v = mha.split_heads(self.w_v(x), self.num_kv_heads)  # (B, g, L, d_k)
@@ -213,7 +213,7 @@ class Block(nn.Module):
 
 
 class LanguageModel(nn.Module):
-    """A decoder-only model as they are built today (Touvron et al. 2023).
+    """A decoder-only model (Touvron et al. 2023) with tied embeddings.
 
     Args:
         vocab_size: number of tokens, V.
@@ -270,178 +270,175 @@ def attend_with_cache(
     return layer.w_o(mha.merge_heads(heads)), (k, v)
 
 
-def next_distribution(
-    logits: Tensor,
-    written: Tensor,
-    penalty: float = 1.0,
-    temperature: float = 1.0,
-    min_p: float = 0.0,
-) -> Tensor:
-    """The distribution that the next token is drawn from.
+class QKNormAttention(CausalAttention):
+    """Causal attention that normalises each head's queries and keys, as in Qwen3.
 
     Args:
-        logits: of the next token, shape `(B, V)`.
-        written: the ids so far, shape `(B, T)`.
-        penalty: for tokens that occur in `written`, at least 1; 1 means none.
-        temperature: greater than 0.
-        min_p: tokens below this share of the largest probability are out.
-
-    Returns:
-        Probabilities, shape `(B, V)`.
-    """
-    occurs = torch.zeros_like(logits).scatter(1, written, 1.0).bool()  # (B, V)
-    penalised = torch.where(logits > 0, logits / penalty, logits * penalty)
-    logits = torch.where(occurs, penalised, logits)  # (B, V)
-    chances = (logits / temperature).softmax(dim=-1)  # (B, V)
-    least = min_p * chances.amax(dim=-1, keepdim=True)  # (B, 1)
-    chances = chances.masked_fill(chances < least, 0.0)
-    return chances / chances.sum(dim=-1, keepdim=True)
-
-
-def generate(
-    next_logits: Callable[[Tensor], Tensor],
-    prompt: Tensor,
-    count: int,
-    generator: torch.Generator,
-    **options: float,
-) -> Tensor:
-    """Write tokens behind a prompt.
-
-    Args:
-        next_logits: from ids so far `(B, T)` to logits `(B, V)` of the next token.
-        prompt: ids, shape `(B, T)`.
-        count: how many tokens to write, 0 or more.
-        generator: the source of all randomness.
-        options: `penalty`, `temperature` and `min_p` of `next_distribution`.
-
-    Returns:
-        The prompt and the new tokens, shape `(B, T + count)`, int64.
-    """
-    ids = prompt
-    with torch.no_grad():
-        for _ in range(count):
-            chances = next_distribution(next_logits(ids), ids, **options)  # (B, V)
-            drawn = torch.multinomial(chances, 1, generator=generator)  # (B, 1)
-            ids = torch.cat((ids, drawn), dim=1)
-    return ids
-
-
-def sliding_perplexity(
-    model: Callable[[Tensor], Tensor],
-    ids: Tensor,
-    window: int,
-    stride: int,
-    num_bytes: int,
-) -> tuple[float, float]:
-    """Perplexity per token and bits per byte of a text, with overlapping windows.
-
-    Args:
-        model: from ids `(1, n)` to logits `(1, n, V)`, where n is at most `window`.
-        ids: the text, shape `(L,)`; token 0 is never predicted.
-        window: how many tokens the model sees at most.
-        stride: by how many tokens a window starts after the one before it, < window.
-        num_bytes: the number of bytes of the text that is predicted.
-
-    Returns:
-        The perplexity and the bits per byte, as floats, in this order.
-    """
-    total, scored = 0.0, 1
-    for begin in range(0, len(ids), stride):
-        end = min(begin + window, len(ids))
-        seen = ids[begin:end]  # (n,)
-        with torch.no_grad():
-            logits = model(seen.unsqueeze(0))[0]  # (n, V)
-        prices = F.cross_entropy(logits[:-1], seen[1:], reduction="none")  # (n - 1,)
-        total += prices[-(end - scored) :].sum().item()
-        scored = end
-        if end == len(ids):
-            break
-    return math.exp(total / (len(ids) - 1)), total / math.log(2) / num_bytes
-
-
-class AdamW:
-    """Adam with decoupled weight decay (Loshchilov and Hutter 2019, algorithm 2).
-
-    Args:
-        parameters: what is to be trained.
-        lr: the learning rate; may be changed between steps.
-        betas: how much of the two memories stays in each step.
-        eps: added to the root.
-        weight_decay: times `lr`, the share that each weight loses in each step.
+        d_model, num_heads, num_kv_heads: see CausalAttention.
+        base: of the rotary angles.
+        eps: of both norms.
     """
 
     def __init__(
-        self,
-        parameters: Iterable[nn.Parameter],
-        lr: float = 1e-3,
-        betas: tuple[float, float] = (0.9, 0.999),
-        eps: float = 1e-8,
-        weight_decay: float = 0.01,
-    ):
-        self.parameters = list(parameters)
-        self.lr, self.betas, self.eps = lr, betas, eps
-        self.weight_decay = weight_decay
-        self.steps = 0
-        self.means = [torch.zeros_like(p) for p in self.parameters]
-        self.squares = [torch.zeros_like(p) for p in self.parameters]
+        self, d_model: int, num_heads: int, num_kv_heads: int,
+        base: float = 1_000_000.0, eps: float = 1e-6,
+    ):  # fmt: skip
+        super().__init__(d_model, num_heads, num_kv_heads, base)
+        d_k = d_model // num_heads
+        self.q_norm, self.k_norm = RMSNorm(d_k, eps), RMSNorm(d_k, eps)
 
-    def zero_grad(self) -> None:
-        """Forget the gradients."""
-        for parameter in self.parameters:
-            parameter.grad = None
-
-    @torch.no_grad()
-    def step(self) -> None:
-        """Change all parameters that have a gradient, in place."""
-        self.steps += 1
-        beta1, beta2 = self.betas
-        for p, mean, square in zip(
-            self.parameters, self.means, self.squares, strict=True
-        ):
-            if p.grad is None:
-                continue
-            mean.mul_(beta1).add_(p.grad, alpha=1 - beta1)
-            square.mul_(beta2).addcmul_(p.grad, p.grad, value=1 - beta2)
-            unbiased = mean / (1 - beta1**self.steps)
-            root = (square / (1 - beta2**self.steps)).sqrt()
-            p.mul_(1 - self.lr * self.weight_decay)
-            p.sub_(self.lr * unbiased / (root + self.eps))
+    def forward(self, x: Tensor) -> Tensor:
+        """From `(B, L, d_model)` to `(B, L, d_model)`; no position sees a later one."""
+        q = mha.split_heads(self.w_q(x), self.num_heads)  # (B, h, L, d_k)
+        k = mha.split_heads(self.w_k(x), self.num_kv_heads)  # (B, g, L, d_k)
+        v = mha.split_heads(self.w_v(x), self.num_kv_heads)  # (B, g, L, d_k)
+        q, k = self.q_norm(q), self.k_norm(k)
+        angles = rotary_angles(x.size(1), q.size(-1), base=self.base)  # (L, d_k / 2)
+        q, k = rotate(q, angles), rotate(k, angles)
+        heads, _ = grouped_attention(q, k, v, attention.causal_mask(x.size(1)))
+        return self.w_o(mha.merge_heads(heads))  # (B, L, d_model)
 
 
-def clip_gradients(parameters: Iterable[nn.Parameter], max_norm: float) -> float:
-    """Shorten the gradient of all parameters together (Pascanu et al. 2013).
+def window_mask(length: int, window: int | None = None) -> Tensor:
+    """The mask of causal attention with a sliding window (Beltagy et al. 2020).
 
     Args:
-        parameters: whose gradients are meant.
-        max_norm: the greatest length, greater than 0.
+        length: number of positions, L.
+        window: how many positions a query sees, itself included; None: all so far.
 
     Returns:
-        The length before.
+        A boolean mask `(L, L)`, a row for each query.
     """
-    gradients = [p.grad for p in parameters if p.grad is not None]
-    norm = torch.tensor([gradient.norm() for gradient in gradients]).norm().item()
-    if norm > max_norm:
-        for gradient in gradients:
-            gradient.mul_(max_norm / norm)
-    return norm
+    positions = torch.arange(length)
+    distance = positions[:, None] - positions  # (L, L)
+    allowed = distance >= 0
+    return allowed if window is None else allowed & (distance < window)
+
+
+def cache_bytes(
+    windows: Sequence[int | None], length: int, num_kv_heads: int, d_k: int,
+    bytes_per_entry: int = 2,
+) -> int:  # fmt: skip
+    """The size of the keys and values that a model keeps for one text.
+
+    Args:
+        windows: the window of each layer; None for a layer that sees everything.
+        length: of the text, in tokens.
+        num_kv_heads: heads of keys and values, g, of each layer.
+        d_k: size of a key and of a value.
+        bytes_per_entry: 2 for half precision, 4 for float32.
+    """
+    kept = sum(length if window is None else min(window, length) for window in windows)
+    return 2 * kept * num_kv_heads * d_k * bytes_per_entry  # keys and values
+
+
+def route(logits: Tensor, top_k: int) -> Tensor:
+    """The weights of the experts for each token (Jiang et al. 2024, section 2.1).
+
+    Args:
+        logits: of the router, shape `(..., E)`.
+        top_k: how many experts each token is sent to.
+
+    Returns:
+        Weights, shape `(..., E)`: `top_k` of them positive, the others 0.
+    """
+    values, indices = logits.topk(top_k, dim=-1)  # (..., k)
+    return torch.zeros_like(logits).scatter(-1, indices, values.softmax(dim=-1))
+
+
+class MixtureOfExperts(nn.Module):
+    """Several feed-forward networks, of which each vector is sent to a few.
+
+    Args:
+        d_model: size of the vectors.
+        d_ff: see SwiGLU; of each expert.
+        num_experts: how many there are, E.
+        top_k: how many of them each vector is sent to.
+    """
+
+    def __init__(self, d_model: int, d_ff: int, num_experts: int, top_k: int = 2):
+        super().__init__()
+        self.top_k = top_k
+        self.router = nn.Linear(d_model, num_experts, bias=False)
+        self.experts = nn.ModuleList(SwiGLU(d_model, d_ff) for _ in range(num_experts))
+
+    def forward(self, x: Tensor) -> Tensor:
+        """From `(..., d_model)` to `(..., d_model)`, each position on its own."""
+        weights = route(self.router(x), self.top_k)  # (..., E)
+        output = torch.zeros_like(x)
+        for i, expert in enumerate(self.experts):
+            chosen = weights[..., i] > 0  # (...)
+            output[chosen] += weights[..., i][chosen].unsqueeze(-1) * expert(x[chosen])
+        return output  # (..., d_model)
+
+
+def load_balance(logits: Tensor, top_k: int) -> Tensor:
+    """The load-balancing loss of a router (Fedus et al. 2022, equations 4 to 6).
+
+    Args:
+        logits: of the router, shape `(..., E)`.
+        top_k: how many experts each token is sent to.
+
+    Returns:
+        The loss, shape `()`: `top_k` if all experts are used alike.
+    """
+    rows = logits.flatten(0, -2)  # (N, E)
+    shares = (route(rows, top_k) > 0).to(rows.dtype).mean(dim=0)  # (E,)
+    probabilities = rows.softmax(dim=-1).mean(dim=0)  # (E,)
+    return rows.size(-1) * (shares * probabilities).sum()
+
+
+def orthogonalise(update: Tensor, steps: int = 5, eps: float = 1e-7) -> Tensor:
+    """Bring the singular values of a matrix close to 1 (Jordan et al. 2024, Muon).
+
+    Args:
+        update: a matrix `(m, n)`.
+        steps: of the Newton-Schulz iteration.
+        eps: added to the Frobenius norm.
+
+    Returns:
+        A matrix `(m, n)` with the singular vectors of `update`.
+    """
+    a, b, c = 3.4445, -4.7750, 2.0315
+    x = update / (update.norm() + eps)
+    for _ in range(steps):
+        gram = x @ x.T  # (m, m)
+        x = a * x + (b * gram + c * gram @ gram) @ x  # (m, n)
+    return x
+
+
+def repetition_penalty(logits: Tensor, written: Tensor, penalty: float) -> Tensor:
+    """Make tokens that already occur less probable, wherever logits have their zero.
+
+    Args:
+        logits: of the next token, shape `(B, V)`.
+        written: the ids so far, shape `(B, T)`, int64.
+        penalty: at least 1; 1 changes nothing.
+
+    Returns:
+        New logits, shape `(B, V)`.
+    """
+    log_p = logits.log_softmax(dim=-1)  # (B, V)
+    occurs = torch.zeros_like(logits, dtype=torch.bool).scatter(1, written, True)
+    return torch.where(occurs, penalty * log_p, log_p)  # (B, V)
 
 
 WINDOW = 96  # bytes that the model sees in training
 
 
 def text_ids(seed: int | str, sentences: int, split: str = "train") -> Tensor:
-    """Sentences of the course's grammar, one a line, as bytes: `(number of bytes,)`."""
+    """Sentences of the course's grammar, one per line, as bytes: `(number of bytes,)`."""
     text = "\n".join(corpora.generate(seed, sentences, split)) + "\n"
     return torch.tensor(list(text.encode()))
 
 
 def new_model() -> nn.Module:
-    """An untrained model with the sizes that everybody has."""
+    """An untrained model of the sizes that all submissions share."""
     model = LanguageModel(
         vocab_size=128, d_model=48, num_heads=4, num_kv_heads=2, num_layers=2, d_ff=144
     )
     for parameter in model.parameters():
-        if parameter.dim() == 2:  # quiet starts: matrices, not norms
+        if parameter.dim() == 2:  # small matrices; norms stay at 1
             nn.init.normal_(parameter, std=0.1)
     return model
 
@@ -451,39 +448,42 @@ def train_model(steps: int, seed: int = 0) -> nn.Module:
 
     Args:
         steps: number of batches.
-        seed: of the first weights, of the text and of the batches.
+        seed: for the initial weights, the text and the batches.
 
     Returns:
         The trained model.
     """
     torch.manual_seed(seed)
     model, text = new_model(), text_ids(seed, 60_000)
-    optimizer = AdamW(model.parameters(), betas=(0.9, 0.95), weight_decay=0.1)
+    optimizer = torch.optim.AdamW(
+        model.parameters(), 0.01, (0.9, 0.95), weight_decay=0.1, fused=True
+    )
     for step in tqdm(range(steps), disable=not reversal.watched(steps), leave=False):
-        optimizer.lr = 0.01 * reversal.rate_factor(step, max(1, steps // 20), steps)
+        factor = reversal.rate_factor(step, max(1, steps // 20), steps)
+        optimizer.param_groups[0]["lr"] = 0.01 * factor
         starts = torch.randint(len(text) - WINDOW, (32, 1))
         windows = text[starts + torch.arange(WINDOW + 1)]  # (32, WINDOW + 1)
         logits = model(windows[:, :-1])  # (32, WINDOW, 128)
         loss = F.cross_entropy(logits.flatten(0, 1), windows[:, 1:].flatten())
         optimizer.zero_grad()
         loss.backward()
-        clip_gradients(model.parameters(), 1.0)
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
     return model
 
 
 def trained_model(weights: str = "modern.safetensors") -> nn.Module:
-    """The model that is handed in beside the notebook."""
+    """The model that is handed in with the notebook."""
     model = new_model()
     load_model(model, weights)
     return model
 
 
 def assert_cached_decoding(decoder: object) -> None:
-    """Pass quietly if a decoder with a cache computes what it computes without one.
+    """Pass quietly if a decoder gives the same logits with and without its cache.
 
     Args:
-        decoder: with `vocab_size`, `full`, `start`, `feed` and `cut`, see above.
+        decoder: with `vocab_size`, `full`, `start`, `feed` and `cut`, like `Decoder` above.
 
     Raises:
         AssertionError: it does not.
@@ -511,6 +511,38 @@ def assert_cached_decoding(decoder: object) -> None:
                 "after a cut"
             )
             begin = end
+
+
+def group_advantages(rewards: Tensor, eps: float = 1e-4) -> Tensor:
+    """How much better each answer is than its group (Shao et al. 2024, section 4.1).
+
+    Args:
+        rewards: of S answers to each of P prompts, shape `(P, S)`, floating point.
+        eps: added to the standard deviation.
+
+    Returns:
+        The advantages, shape `(P, S)`.
+    """
+    centred = rewards - rewards.mean(dim=-1, keepdim=True)  # (P, S)
+    spread = centred.square().mean(dim=-1, keepdim=True).sqrt()  # (P, 1)
+    return centred / (spread + eps)
+
+
+def grpo_loss(logits: Tensor, written: Tensor, advantages: Tensor) -> Tensor:
+    """The loss of sampled answers, weighted with their advantages (Shao et al. 2024).
+
+    Args:
+        logits: for each token of the answers, shape `(N, T, V)`.
+        written: the answers, shape `(N, T)`, int64; `reversal.PAD` after the end.
+        advantages: one per answer, shape `(N,)`.
+
+    Returns:
+        The loss, shape `()`.
+    """
+    real = written != reversal.PAD  # (N, T)
+    log_p = logits.log_softmax(-1).gather(-1, written.unsqueeze(-1)).squeeze(-1)
+    means = (log_p * real).sum(dim=1) / real.sum(dim=1)  # (N,)
+    return -(advantages * means).mean()
 
 
 def published_tensor(

@@ -1,17 +1,16 @@
 """Built from notebooks/06_text_recovery.py by `make build`; do not edit."""
 
-from autograder.library.checkpoint import handed_in, load, notes, save, shipped
+from autograder.library.checkpoint import handed_in, load, save, shipped
 from autograder.library.decoding import bucketed, make_batch, padded, recover
-from autograder.library.text import BOS, EOS, PAD, SPECIALS, UNK, SubwordTokenizer, glue, lemma, pieces, tokenize_13a
+from autograder.library.text import BOS, EOS, PAD, SPECIALS, SubwordTokenizer, WordTokenizer, lemma, pieces, tokenize_13a
 from autograder.solutions import encoder_decoder as encoder_decoder
 from autograder.solutions import sequence_reversal as reversal
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from itertools import count
 from torch import Tensor, nn
 from tqdm.auto import tqdm
-import hashlib
 import math
+import random
 import re
 import torch
 
@@ -31,91 +30,33 @@ class ReadOnce(nn.Module):
 
 
 def greedy(model: nn.Module, source: Tensor) -> Tensor:
-    """Greedy decoding of unit 5; the source is read once."""
+    """Ids (B, L) for source ids (B, Ls): unit 5's search; the source is read once."""
     return reversal.greedy_decode(ReadOnce(model), source, max_len=60)
 
 
-def normalise(sentence: str) -> str:
-    """The words of a sentence in lower case, with single spaces and no other signs.
-
-    Apostrophes and hyphens stay inside words ("don't", "well-known"), only there.
-    """
-    return " ".join(re.findall(r"\w+(?:['-]\w+)*", sentence.lower()))
-
-
-def eliminate(
-    text: str,
+def preprocess(
+    sentence: str,
     level: int,
     function_words: frozenset[str],
     lemma: Callable[[str], str],
 ) -> str:
-    """What the pipeline leaves of a normalised text, at level 1, 2 or 3.
+    """What the pipeline leaves of a sentence.
 
     Args:
-        text: lower-case words with single spaces between them.
-        level: 1 changes nothing, 2 drops function words, 3 also takes lemmas.
-        function_words: the words to drop.
-        lemma: gives the dictionary form of a word.
+        sentence: any text.
+        level: 1 keeps all words, 2 drops function words, 3 also takes lemmas.
+        function_words: the words to drop, in lower case.
+        lemma: maps a lower-case word to its dictionary form.
+
+    Returns:
+        Words with single spaces between them; "" if nothing is left.
     """
-    words = text.split()
+    words = re.findall(r"\w+(?:['-]\w+)*", sentence.lower())
     if level >= 2:
         words = [word for word in words if word not in function_words]
     if level >= 3:
         words = [lemma(word) for word in words]
     return " ".join(words)
-
-
-def split_pairs(pairs: list[tuple[str, str]]) -> dict[str, list[tuple[str, str]]]:
-    """Sort (source, target) pairs into train, dev and test by a hash of the source.
-
-    Returns:
-        A dict with the keys "train", "dev" and "test". Pairs with an empty source are
-        left out, repeated pairs are kept once; otherwise the order stays.
-    """
-    splits = {"train": [], "dev": [], "test": []}
-    for source, target in dict.fromkeys(pairs):
-        if source:
-            number = int(hashlib.sha256(source.encode()).hexdigest(), 16) % 20
-            split = {0: "test", 1: "dev"}.get(number, "train")
-            splits[split].append((source, target))
-    return splits
-
-
-class WordTokenizer:
-    """Whole words and signs as tokens; rare ones are unknown.
-
-    Args:
-        texts: what the vocabulary is made from.
-        min_freq: how often a piece must occur to be in it.
-
-    Attributes:
-        vocab: the tokens in the order of their ids: SPECIALS, then by falling
-            frequency.
-    """
-
-    def __init__(self, texts: Iterable[str], min_freq: int = 2):
-        counts = Counter(piece for text in texts for piece in pieces(text))
-        known = [piece for piece, count in counts.items() if count >= min_freq]
-        ordered = sorted(known, key=lambda piece: (-counts[piece], piece))
-        self.vocab = [*SPECIALS, *ordered]
-        self._ids = {token: i for i, token in enumerate(self.vocab)}
-
-    def __len__(self) -> int:
-        return len(self.vocab)
-
-    def encode(self, text: str) -> list[int]:
-        """The ids of the pieces of a text, UNK for unknown ones."""
-        return [self._ids.get(piece, UNK) for piece in pieces(text)]
-
-    def decode(self, ids: Iterable[int]) -> str:
-        """The text of the ids before the first EOS, without PAD and BOS."""
-        tokens = []
-        for i in ids:
-            if i == EOS:
-                break
-            if i not in (PAD, BOS):
-                tokens.append(self.vocab[i])
-        return glue(tokens)
 
 
 def merge_pair(symbols: list[str], pair: tuple[str, str]) -> list[str]:
@@ -132,11 +73,11 @@ def learn_merges(counts: dict[str, int], num_merges: int) -> list[tuple[str, str
     """Byte-pair encoding: the pairs to merge, in the order in which they are found.
 
     Args:
-        counts: how often each word occurs; a word is a text of characters.
+        counts: how often each word occurs; a word is a string of characters.
         num_merges: how many merges to learn, at most.
 
     Returns:
-        Pairs of symbols; fewer than `num_merges` if no pair occurs twice any more.
+        Pairs of symbols; fewer than `num_merges` once no pair occurs at least twice.
     """
     words = {word: list(word) for word in counts}
     pairs: Counter = Counter()
@@ -184,43 +125,16 @@ def smoothed_loss(logits: Tensor, target: Tensor, smoothing: float = 0.1) -> Ten
 
     Args:
         logits: scores of the vocabulary, shape `(B, L, V)`.
-        target: the right ids, shape `(B, L)`, int64; places with PAD do not count.
-        smoothing: the share of probability spread evenly over the vocabulary.
+        target: the correct ids, shape `(B, L)`, int64; positions with PAD do not count.
+        smoothing: the probability that is spread evenly over the vocabulary.
 
     Returns:
-        One number, shape `()`.
+        The loss, shape `()`.
     """
     log_p = logits.log_softmax(dim=-1)  # (B, L, V)
     wanted = log_p.gather(-1, target.unsqueeze(-1)).squeeze(-1)  # (B, L)
     loss = -(1 - smoothing) * wanted - smoothing * log_p.mean(dim=-1)  # (B, L)
     return loss[target != PAD].mean()
-
-
-def evaluate(
-    model: nn.Module,
-    batches: Iterable[tuple[Tensor, Tensor, Tensor]],
-    loss_function: Callable[[Tensor, Tensor], Tensor],
-) -> float:
-    """The mean loss per real target token; the model is left as it came.
-
-    Args:
-        model: `model(source, target_in)` gives logits `(B, Lt, V)`.
-        batches: `source` (B, Ls), `target_in` (B, Lt), `target_out` (B, Lt).
-        loss_function: from logits and target_out to the mean loss over real tokens.
-
-    Returns:
-        The mean loss per real target token.
-    """
-    before = model.training
-    model.eval()
-    total, count = 0.0, 0
-    with torch.no_grad():
-        for source, target_in, target_out in batches:
-            loss = loss_function(model(source, target_in), target_out)
-            tokens = int((target_out != PAD).sum())
-            total, count = total + loss.item() * tokens, count + tokens
-    model.train(before)
-    return total / count
 
 
 def clipped_matches(
@@ -243,6 +157,34 @@ def clipped_matches(
     return (own & allowed).total(), own.total()
 
 
+def bleu(
+    hypotheses: list[str],
+    references: list[str],
+    tokenize: Callable[[str], list[str]] = tokenize_13a,
+) -> float:
+    """BLEU-4 of a corpus with one reference per sentence, without smoothing.
+
+    Args:
+        hypotheses: what was produced, one text per sentence.
+        references: the original of each sentence.
+        tokenize: cuts a text into the tokens that are counted.
+
+    Returns:
+        A number between 0 and 100.
+    """
+    matches, totals, h, r = [0] * 4, [0] * 4, 0, 0
+    for text, original in zip(hypotheses, references, strict=True):
+        tokens, wanted = tokenize(text), tokenize(original)
+        for n in range(4):
+            found, total = clipped_matches(tokens, [wanted], n + 1)
+            matches[n], totals[n] = matches[n] + found, totals[n] + total
+        h, r = h + len(tokens), r + len(wanted)
+    if 0 in matches:
+        return 0.0
+    logs = sum(math.log(m / t) for m, t in zip(matches, totals, strict=True))
+    return 100 * min(1.0, math.exp(1 - r / h)) * math.exp(logs / 4)
+
+
 def corpus_bleu(
     hypotheses: list[str],
     references: list[list[str]],
@@ -253,12 +195,11 @@ def corpus_bleu(
     """BLEU-4 of a corpus, between 0 and 100, equal to sacrebleu's.
 
     Args:
-        hypotheses: what was produced, one text a sentence.
+        hypotheses: what was produced, one text per sentence.
         references: for each sentence its references, one or more texts.
         tokenize: cuts a text into the tokens that are counted.
-        smooth: "none" or "exp": what becomes of orders without a match.
-        effective_order: whether orders that no hypothesis is long enough for are left
-            out.
+        smooth: "none" or "exp": how orders without a match are treated.
+        effective_order: whether orders without any n-gram are left out.
     """
     matches, totals, h, r = [0] * 4, [0] * 4, 0, 0
     for text, originals in zip(hypotheses, references, strict=True):
@@ -281,6 +222,90 @@ def corpus_bleu(
     return 100 * min(1.0, math.exp(1 - r / h)) * math.exp(logs / orders)
 
 
+def paired_bootstrap(
+    first: Tensor,
+    second: Tensor,
+    score: Callable[[Tensor], float],
+    rng: random.Random,
+    resamples: int = 1000,
+) -> tuple[float, float, float]:
+    """The 95 % interval of the difference between two models' scores (Koehn 2004).
+
+    Args:
+        first, second: counts of the two models on the same n sentences, `(n, c)`.
+        score: maps the sum of rows `(c,)` to the score of a corpus.
+        rng: the source of all randomness.
+        resamples: how many test sets to draw.
+
+    Returns:
+        The lower and the upper end of the interval of second minus first, and the
+        fraction of resamples in which the second is better.
+    """
+    n, differences = len(first), []
+    for _ in range(resamples):
+        rows = rng.choices(range(n), k=n)
+        differences.append(score(second[rows].sum(0)) - score(first[rows].sum(0)))
+    differences.sort()
+    tail = resamples // 40
+    wins = sum(d > 0 for d in differences) / resamples
+    return differences[tail], differences[-1 - tail], wins
+
+
+def beam_step(
+    prefixes: Tensor, scores: Tensor, log_p: Tensor, k: int
+) -> tuple[Tensor, Tensor]:
+    """The k best continuations of all prefixes by one token.
+
+    Args:
+        prefixes: ids, shape `(n, t)`.
+        scores: sums of log-probabilities, one per prefix, shape `(n,)`.
+        log_p: log-probabilities of the next token, shape `(n, V)`.
+        k: how many continuations to keep.
+
+    Returns:
+        The longer prefixes `(k, t + 1)` and their scores `(k,)`, in this order.
+    """
+    total = scores[:, None] + log_p  # (n, V)
+    scores, flat = total.flatten().topk(min(k, total.numel()))  # (k,)
+    parent = flat // total.size(1)
+    token = flat % total.size(1)
+    return torch.cat([prefixes[parent], token[:, None]], dim=1), scores
+
+
+@torch.no_grad()
+def beam_sentence(
+    model: nn.Module, source: Tensor, beam_size: int = 4, max_len: int = 60
+) -> list[int]:
+    """Beam search for one sentence, by raw scores.
+
+    Args:
+        model: with `encode` and `decode`, as above.
+        source: ids of one sentence, shape `(1, Ls)`.
+        beam_size: how many prefixes stay live.
+        max_len: how many tokens an answer may have.
+
+    Returns:
+        The ids of the best ended hypothesis, without BOS, with EOS.
+    """
+    model.eval()
+    memory = model.encode(source)  # (1, Ls, d_model)
+    prefixes = source.new_full((1, 1), BOS)  # (n, t)
+    scores = torch.zeros(1, device=source.device)  # (n,)
+    best, answer = -math.inf, []
+    for _ in range(max_len):
+        n = len(prefixes)
+        logits = model.decode(prefixes, memory.expand(n, -1, -1), source.expand(n, -1))
+        log_p = logits[:, -1].log_softmax(dim=-1)  # (n, V)
+        ended, i = (scores + log_p[:, EOS]).max(dim=0)
+        if ended > best:
+            best, answer = ended, [*prefixes[i, 1:].tolist(), EOS]
+        log_p[:, EOS] = -math.inf
+        prefixes, scores = beam_step(prefixes, scores, log_p, beam_size)
+        if best >= scores[0]:
+            break
+    return answer
+
+
 @torch.no_grad()
 def beam_search(
     model: nn.Module,
@@ -289,13 +314,13 @@ def beam_search(
     max_len: int = 60,
     alpha: float = 1.0,
 ) -> Tensor:
-    """Beam search by the six rules above.
+    """Beam search for a batch; scores are divided by a power of the length.
 
     Args:
-        model: with `encode` and `decode`, see above.
+        model: with `encode` and `decode`, as above.
         source: source ids, shape `(B, Ls)`.
-        beam_size: live prefixes a sentence, `k`.
-        max_len: steps, at most.
+        beam_size: how many prefixes stay live for each sentence.
+        max_len: how many tokens an answer may have.
         alpha: the power of the length by which scores are divided.
 
     Returns:
@@ -334,34 +359,14 @@ def beam_search(
     return padded(answers).to(source.device)
 
 
-def consensus(texts: Sequence[str], similarity: Callable[[str, str], float]) -> str:
-    """The text that agrees best with the others (minimum Bayes risk).
-
-    Args:
-        texts: one or more texts; some may be equal.
-        similarity: how well a text (first) agrees with another one (second); any
-            number, also one below 0.
-
-    Returns:
-        The text with the largest mean similarity to all texts at other places; of equal
-        ones the first.
-    """
-
-    def agreement(i: int) -> float:
-        others = [*texts[:i], *texts[i + 1 :]]
-        return sum(similarity(texts[i], other) for other in others)
-
-    return texts[max(range(len(texts)), key=agreement)]
-
-
 def align(
     output: Sequence[str], original: Sequence[str]
 ) -> list[tuple[str | None, str | None]]:
     """A cheapest alignment of two lists of tokens (Levenshtein 1966).
 
     Args:
-        output: tokens of what was written.
-        original: tokens of what is right.
+        output: the tokens that were written.
+        original: the correct tokens.
 
     Returns:
         Pairs (token of the output or None, token of the original or None) in order; as
@@ -397,15 +402,15 @@ def error_kinds(
     function_words: frozenset[str],
     lemma: Callable[[str], str],
 ) -> dict[str, int]:
-    """How many mistakes of each kind an alignment holds.
+    """How many mistakes of each kind an alignment contains.
 
     Args:
-        pairs: of output and original, as `align` gives them; gone through once.
+        pairs: of output and original, as `align` returns them.
         function_words: in lower case.
-        lemma: gives the dictionary form of a lower-case word.
+        lemma: maps a lower-case word to its dictionary form.
 
     Returns:
-        Numbers by kind: "case", "sign", "function word", "form", "word".
+        Counts by kind: "case", "punctuation", "function word", "form", "word".
     """
 
     def kind(pair: tuple[str | None, str | None]) -> str:
@@ -414,7 +419,7 @@ def error_kinds(
         if both and there[0] == there[1]:
             return "case"
         if not any(c.isalnum() for side in there for c in side):
-            return "sign"
+            return "punctuation"
         if all(side in function_words for side in there):
             return "function word"
         if both and lemma(there[0]) == lemma(there[1]):
@@ -425,10 +430,10 @@ def error_kinds(
 
 
 def restore(sources: list[str]) -> list[str]:
-    """The original sentences of level-2 sources, as well as my model can tell.
+    """The original sentences of the sources, as well as my model can recover them.
 
     Args:
-        sources: what the pipeline left, one text a sentence.
+        sources: what the pipeline left, one text per sentence.
 
     Returns:
         One text for each source, in the same order.
