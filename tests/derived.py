@@ -7,9 +7,9 @@ import re
 from autograder.authoring.catalogue import specifications
 from autograder.authoring.colab import published
 from autograder.authoring.notebook import read
-from autograder.authoring.numbers import WORDS
 from autograder.course import ROOT, units
 from autograder.course.files import write
+from autograder.course.language import WORDINGS
 from tests.authoring import outside
 
 README = ROOT / "README.md"
@@ -38,7 +38,8 @@ def readme(text: str) -> str:
     cells = [cell for unit in units() for cell in read(unit)]
     count = sum(cell.role == "check" for cell in cells)
     number = len(units())
-    word = WORDS[number] if number < len(WORDS) else str(number)
+    words = WORDINGS["en"].numerals
+    word = words[number] if number < len(words) else str(number)
     told = f"{word} unit{'s' if number != 1 else ''} with {count} exercises"
     text = _BANK.sub(_bank, _COUNTS.sub(told, text, count=1), count=1)
     table = "\n".join(unit_rows()) + "\n"
