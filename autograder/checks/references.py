@@ -6,9 +6,11 @@ mistakes. ``UNIT.json`` beside it holds what is said: titles, points, hints, sen
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import gc
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import MISSING, Field, asdict, fields
 from pathlib import Path
 from typing import Any
@@ -146,7 +148,24 @@ def _stamp(path: Path) -> tuple[int, int]:
     return stat.st_mtime_ns, stat.st_size
 
 
+@contextlib.contextmanager
+def _uncollected() -> Iterator[None]:
+    """Without Python's garbage collection.
+
+    It begins when many objects are made, as they are here, and walks through all of
+    PyTorch's: that takes longer than to read a file, and finds nothing.
+    """
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
 @functools.lru_cache(maxsize=8)  # a notebook asks for the same exercise again and again
+@_uncollected()
 def _read(path: Path, only: str, *_changed: tuple[int, int]) -> dict[str, Exercise]:
     said = json.loads(path.with_suffix(TEXT).read_text(encoding="utf-8"))
     if said["format"] != _FORMAT:

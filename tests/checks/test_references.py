@@ -1,5 +1,6 @@
 """References are data: packed, read, and read again when they have changed."""
 
+import gc
 import os
 import shutil
 from dataclasses import replace
@@ -21,6 +22,34 @@ def test_references_are_read_once_and_again_when_they_have_changed(tmp_path):
     assert references.read(path, NAME)[NAME] is first
     os.utime(path, ns=(1, 1))
     assert references.read(path, NAME)[NAME] is not first
+
+
+@pytest.fixture
+def collector():
+    """Garbage collection as in a student's kernel, not as in these tests."""
+    before = gc.get_threshold()
+    gc.set_threshold(700, 10, 10)
+    references._read.cache_clear()
+    yield
+    gc.set_threshold(*before)
+    gc.enable()
+
+
+def test_reading_causes_no_garbage_collection(collector):
+    before = collections()
+    assert list(references.load("attention", only=NAME)) == [NAME]
+    assert collections() - before <= 2, "one of each generation, once it is read"
+    assert gc.isenabled()
+
+
+def test_where_garbage_collection_is_off_reading_leaves_it_so(collector):
+    gc.disable()
+    references.load("attention", only=NAME)
+    assert not gc.isenabled()
+
+
+def collections() -> int:
+    return sum(generation["collections"] for generation in gc.get_stats())
 
 
 def test_references_are_the_same_after_packing_and_reading(tiny_exercise, tmp_path):
