@@ -128,6 +128,7 @@ def test_whoever_solves_the_short_path_misses_nothing_of_the_story(
         points, panel = shown(notebook, name)
         assert points == (exercise.points if name in path else 0), name
         assert "builds on" not in panel, name  # what was left out
+        assert ("(not on the short path)" in panel) == (name not in path), name
     told = dict(demonstrations(notebook))
     waiting = {name for name, waits in told.items() if waits}
     assert waiting == set(manifest.read(unit).beyond) and waiting < set(told)

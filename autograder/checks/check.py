@@ -25,7 +25,7 @@ from autograder.checks.observe import (
     stubs_of,
 )
 from autograder.checks.overview import CourseOverview, overview
-from autograder.checks.panel import Link, Shown
+from autograder.checks.panel import NextStep, Shown
 from autograder.checks.patience import Running, told
 from autograder.checks.probes import find
 from autograder.checks.scorecard import Scorecard, next_step
@@ -77,7 +77,7 @@ class Check:
         """Forget what was solved, in this session and in the file; asks first."""
         self._scorecard.reset()
 
-    def _after(self, name: str) -> Link | None:
+    def _after(self, name: str) -> NextStep | None:
         """Where to go on from an exercise that is solved."""
         return next_step(self._scorecard.rows(name.partition("/")[0]), name)
 
@@ -104,7 +104,10 @@ class Check:
         except KeyboardInterrupt as stop:
             return _empty(exercise, _stopped(now, stop))
         self._failed.pop(name, None)
-        verdict = without_stub(self._followed(verdict, exercise, answer))
+        verdict = without_stub(
+            self._followed(verdict, exercise, answer),
+            skipped=contents_of(name.partition("/")[0]).skips(name),
+        )
         if not verdict.passed:
             self._failed[name] = code_of(answer)
         return verdict
@@ -184,21 +187,28 @@ def _suspect(name: str, code: set[CodeType]) -> Suspect:
     return Suspect(
         f"{place.label} ({title})" if place else title,
         unsolved=any(map(is_stub_code, code)),
-        skipped=bool(here.path) and name not in here.path,
+        skipped=here.skips(name),
     )
 
 
-def without_stub(verdict: CheckResult) -> CheckResult:
+def without_stub(verdict: CheckResult, skipped: bool = False) -> CheckResult:
     """An unsolved stub is not a mistake: one friendly line instead of the cases.
 
     Where it is one of several, and cases that do not reach it are right, they count.
+
+    Args:
+        skipped: whether the short path leaves the exercise out, which is then said.
     """
     stubs = [r for r in verdict.results if is_stub(r.answers)]
     if not stubs or any(result.passed for result in verdict.results):
         return verdict
-    note = _(
-        "Not solved yet: {exercise}. Replace the stub, then run this again."
-    ).format(exercise=_(verdict.title))
+    note = _("Not solved yet: {exercise}. Replace the stub, then run this again.")
+    if skipped:
+        note = _(
+            "Not solved yet: {exercise} (not on the short path). To solve it, replace "
+            "the stub and run this again."
+        )
+    note = note.format(exercise=_(verdict.title))
     return CheckResult(
         verdict.exercise, verdict.title, 0.0, verdict.max_points, note=note,
         unsolved=True,

@@ -68,6 +68,10 @@ class Contents:
         found = (name for name, p in self.places.items() if defined in p.defines)
         return next(found, "")
 
+    def skips(self, exercise: str) -> bool:
+        """Whether the unit has a short path, and it leaves an exercise out."""
+        return bool(self.path) and exercise not in self.path
+
 
 def path_of(unit: str) -> Path:
     """The file of a unit's contents."""

@@ -41,6 +41,27 @@ class Link:
         return f'<a href="{address}" style="{style}">{inline(self.text)}</a>'
 
 
+@dataclass(frozen=True)
+class NextStep:
+    """Where to go on; ``is_beyond``: the short path ended just now."""
+
+    place: Link
+    is_beyond: bool = False
+
+    def __str__(self) -> str:
+        return self._after(self.place.text)
+
+    @property
+    def html(self) -> str:
+        return self._after(self.place.html)
+
+    def _after(self, place: str) -> str:
+        says = _("Next: {exercise}.")
+        if self.is_beyond:
+            says = _("The short path is done. Beyond it: {exercise}.")
+        return says.format(exercise=place)
+
+
 @dataclass(frozen=True, repr=False)
 class Shown(CheckResult):
     """A verdict that shows itself: as a panel in a notebook, as text elsewhere.
@@ -49,7 +70,7 @@ class Shown(CheckResult):
     """
 
     notice: str = ""
-    next_step: Link | None = None
+    next_step: NextStep | None = None
 
     def __str__(self) -> str:
         return showable(_joined(self.notice, as_text(self, self.next_step)))
@@ -63,14 +84,14 @@ def _joined(*parts: str) -> str:
     return "\n".join(filter(None, parts))
 
 
-def as_text(verdict: CheckResult, next_step: Link | None = None) -> str:
+def as_text(verdict: CheckResult, next_step: NextStep | None = None) -> str:
     """The verdict as lines of plain text."""
     if not verdict.results:
         return verdict.note
     lines = [f"{_(verdict.title)}: {_points(verdict)}"]
     lines += [f"  {line}" for line in (*_mistake_lines(verdict), *_aspects(verdict))]
     if verdict.passed:
-        follows = _follows(next_step.text) if next_step else ""
+        follows = f" {next_step}" if next_step else ""
         lines.append(f"  ✓ {_all_pass(verdict)}{follows}")
     for row in rows(verdict):
         told = _row_text(row, verdict)
@@ -92,7 +113,7 @@ def _row_text(row: CaseGroup, verdict: CheckResult) -> list[str]:
 def as_html(
     verdict: CheckResult,
     drawn: Mapping[str, str] | None = None,
-    next_step: Link | None = None,
+    next_step: NextStep | None = None,
 ) -> str:
     """The verdict as a self-contained HTML fragment without scripts.
 
@@ -159,9 +180,9 @@ def _head(said: str, verdict: CheckResult, width: str = "100%") -> str:
     )
 
 
-def _passed_html(verdict: CheckResult, next_step: Link | None) -> str:
+def _passed_html(verdict: CheckResult, next_step: NextStep | None) -> str:
     """One line, which opens; below it what is to be known of a right answer."""
-    follows = _follows(next_step.html) if next_step else ""
+    follows = f" {next_step.html}" if next_step else ""
     said = f"{mark(True)}{_all_pass(verdict)}{follows}"
     title = f"<div><strong>{inline(_(verdict.title))}</strong></div>"
     inside = title + _listed_html(results(verdict))
@@ -175,10 +196,6 @@ def _all_pass(verdict: CheckResult) -> str:
     return plural("Its case passes.", "All {count} cases pass.", count).format(
         count=count
     )
-
-
-def _follows(place: str) -> str:
-    return " " + _("Next: {exercise}.").format(exercise=place)
 
 
 def _points(verdict: CheckResult) -> str:

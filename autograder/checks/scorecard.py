@@ -12,7 +12,7 @@ from autograder.checks.cells import current, digest, name_of
 from autograder.checks.console import showable
 from autograder.checks.exercise import CheckResult
 from autograder.checks.language import _, marked
-from autograder.checks.panel import Link
+from autograder.checks.panel import Link, NextStep
 from autograder.checks.progress import Earlier, ProgressFileError
 from autograder.checks.rows import results
 from autograder.checks.words import PROGRESS
@@ -57,8 +57,11 @@ def row_of(verdict: CheckResult) -> ExerciseScore:
     )  # fmt: skip
 
 
-def next_step(rows: Mapping[str, ExerciseScore], after: str = "") -> Link | None:
+def next_step(rows: Mapping[str, ExerciseScore], after: str = "") -> NextStep | None:
     """The next exercise that is open, on the short path if one is open there.
+
+    That the path is done is said in a summary and after its own exercises, not after
+    every exercise beyond it.
 
     Args:
         rows: a unit's exercises, by name.
@@ -68,7 +71,10 @@ def next_step(rows: Mapping[str, ExerciseScore], after: str = "") -> Link | None
     start = names.index(after) + 1 if after in rows else 0
     found = [rows[n] for n in names[start:] + names[:start] if not rows[n].passed]
     chosen = next((row for row in found if row.on_path), next(iter(found), None))
-    return chosen.place if chosen else None
+    if chosen is None or chosen.place is None:
+        return None
+    told = [rows[after]] if after in rows else rows.values()
+    return NextStep(chosen.place, not chosen.on_path and any(r.on_path for r in told))
 
 
 class Scorecard:

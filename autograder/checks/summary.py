@@ -9,7 +9,7 @@ from autograder.checks.attempts import RecordedAttempt
 from autograder.checks.console import showable
 from autograder.checks.contents import contents_of
 from autograder.checks.language import _, marked, plural
-from autograder.checks.panel import BLUE, Link, boxed, mark
+from autograder.checks.panel import BLUE, Link, NextStep, boxed, mark
 from autograder.checks.rows import inline
 from autograder.checks.scorecard import ExerciseScore, Scorecard, next_step
 from autograder.checks.words import ATTEMPTS_DATA, PROGRESS
@@ -36,7 +36,7 @@ class Summary:
 
     rows: tuple[ExerciseScore, ...]
     written: tuple[float, ...] = ()
-    follows: Link | None = None
+    follows: NextStep | None = None
     kept: str = ""
     attempts: tuple[RecordedAttempt, ...] = ()
 
@@ -51,14 +51,14 @@ class Summary:
     @property
     def next_step(self) -> str:
         """What to do now, in a sentence."""
-        return self._next_step(self.follows.text if self.follows else "")
+        return self._next_step(str(self.follows or ""))
 
     def _next_step(self, follows: str) -> str:
         if not self.rows:
             return _("No check has run yet: run the cells above, then this one again.")
         if not follows:
             return _("Everything that can be checked here is right. Hand it in.")
-        return _("Next: {exercise}.").format(exercise=follows)
+        return follows
 
     @property
     def _by_checks(self) -> str:

@@ -48,6 +48,9 @@ def test_an_unsolved_stub_says_so_in_one_line():
     verdict = check(NAME, stub)
     assert verdict.points == 0 and str(verdict).count("\n") == 0
     assert str(verdict).startswith("Not solved yet")
+    assert "short path" not in str(verdict)
+    skipped = check("attention/scores", stub)
+    assert skipped.unsolved and "(not on the short path)" in str(skipped)
 
 
 def test_what_is_right_counts_beside_a_stub_that_it_does_not_reach():

@@ -8,7 +8,7 @@ import torch
 from autograder import check
 from autograder.checks import references
 from autograder.checks.exercise import RAISED, CaseResult, CheckResult, Finding
-from autograder.checks.panel import Link, as_html, as_text, pictures
+from autograder.checks.panel import Link, NextStep, as_html, as_text, pictures
 from autograder.solutions import attention
 from tests.checks.scaled import NAME, unscaled
 
@@ -25,7 +25,8 @@ def test_a_right_answer_is_one_line_that_opens():
     verdict = check(NAME, attention.scaled_dot_product_attention)
     count = len({result.case.name for result in verdict.results})
     says = f"All {count} cases pass. Next: Exercise 2.8."
-    shown = replace(verdict, next_step=Link("Exercise 2.8", "a.ipynb#cell-id=b"))
+    follows = NextStep(Link("Exercise 2.8", "a.ipynb#cell-id=b"))
+    shown = replace(verdict, next_step=follows)
     first, *others = str(shown).splitlines()
     assert first.endswith("18 of 18 points") and others == [f"  ✓ {says}"]
     html = shown._repr_html_()

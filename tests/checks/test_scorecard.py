@@ -2,11 +2,14 @@
 
 import builtins
 import json
+from dataclasses import replace
 
 import pytest
 
 from autograder.checks import references
 from autograder.checks.check import Check
+from autograder.checks.panel import Link
+from autograder.checks.scorecard import ExerciseScore, next_step
 from autograder.checks.words import PROGRESS
 from autograder.solutions import attention
 from tests.checks.notebook import Notebook
@@ -78,12 +81,25 @@ def test_a_stub_takes_nothing_away(notebook, monkeypatch):
 
 def test_what_comes_next_is_open_and_on_the_short_path(notebook):
     shown = solved(notebook)(SOLVED, notebook.get("causal_mask"))
-    assert shown.next_step.text == "Exercise 2.6"
+    assert shown.next_step.place.text == "Exercise 2.6"
     assert "Next: Exercise 2.6." in str(shown)
     check = Check()
     assert check.summary().rows == ()
     last = check("attention/symmetry", attention.symmetry)
-    assert last.next_step.text == "Exercise 2.4", "and round again from the top"
+    assert last.next_step.place.text == "Exercise 2.4", "and round again from the top"
+
+
+def test_after_its_last_exercise_the_short_path_is_said_to_be_done():
+    path = ExerciseScore("a", 1.0, 1.0, True, on_path=True)
+    beyond = ExerciseScore("b", 0.0, 1.0, place=Link("Exercise 2.9"))
+    rows = {"u/a": path, "u/b": beyond}
+    said = "The short path is done. Beyond it: Exercise 2.9."
+    assert str(next_step(rows)) == str(next_step(rows, "u/a")) == said
+    assert str(next_step(rows, "u/b")) == "Next: Exercise 2.9.", "said often enough"
+    open_path = {**rows, "u/a": replace(path, passed=None, place=Link("Exercise 2.1"))}
+    assert str(next_step(open_path)) == "Next: Exercise 2.1."
+    without = {**rows, "u/a": replace(path, on_path=False)}
+    assert str(next_step(without)) == "Next: Exercise 2.9.", "the unit has no path"
 
 
 def test_a_broken_file_is_one_line_and_the_check_goes_on(notebook, tmp_path, capsys):
@@ -116,5 +132,5 @@ def test_what_an_edition_gives_is_neither_listed_nor_next(notebook, monkeypatch)
     monkeypatch.setattr(references, "points", lambda unit: points)
     check = solved(notebook)
     shown = check(SOLVED, notebook.get("causal_mask"))
-    assert shown.next_step.text == "Exercise 2.7"
+    assert shown.next_step.place.text == "Exercise 2.7"
     assert "2.6" not in [row.number for row in check.summary().rows]
