@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+_TRAINING = 240_000.0  # milliseconds; on a busy machine
 _IDLE = '.jp-Notebook-ExecutionIndicator[data-status="idle"]'
 
 
@@ -120,6 +121,40 @@ def run_cell(page, text: str):
     wanted.locator(".cm-content").click()
     page.keyboard.press("Control+Enter")
     return wanted
+
+
+def select(page, position: int):
+    """Select the cell at a position, from 0 on; the cell."""
+    wanted = _at(page, position)
+    wanted.locator(".jp-InputPrompt").click()
+    return wanted
+
+
+def run_at(page, position: int, code: str = "") -> None:
+    """Run the cell at a position to its end, with other code if some is given."""
+    wanted = select(page, position)
+    if code:
+        _type(page, wanted, code)
+    else:
+        run(page)
+    when_done(page)
+
+
+def said(page, position: int) -> str:
+    """The text of the outputs of the cell at a position, also far off."""
+    outputs = _at(page, position).locator(".jp-OutputArea-output")
+    return "\n".join(outputs.all_text_contents())
+
+
+def _at(page, position: int):
+    place = f'[data-windowed-list-index="{position}"]'
+    return page.locator(f".jp-NotebookPanel:visible .jp-Cell{place}")
+
+
+def when_done(page) -> None:
+    """Wait until no cell runs, or is to run; some train for a minute."""
+    running = page.locator(".jp-NotebookPanel:visible .jp-InputPrompt")
+    running.filter(has_text="[*]").first.wait_for(state="detached", timeout=_TRAINING)
 
 
 def run_setup(page, *texts: str) -> None:
