@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import torch
@@ -13,6 +13,8 @@ from autograder.checks.values import same_values
 
 _MOST_PARTS = 4  # of a tuple that are described
 _LONGEST = 40  # characters of a number or a text
+_ALL_VALUES = 120  # of a list that is told whole
+_MOST_ENTRIES = 16  # of a mask or of integers that are told
 _NEAR = 1e-3
 
 Summary = dict[str, Any]  # plain data: it leaves a sandbox as JSON
@@ -30,6 +32,9 @@ def summary(value: object) -> Summary:
         said = {"kind": "tensor", "shape": list(value.shape)}
         if value.numel() == 1:
             said["text"] = repr(value.item())[:_LONGEST]
+        elif not value.is_floating_point() and 0 < value.numel() <= _MOST_ENTRIES:
+            entries = value.int() if value.dtype == torch.bool else value
+            said["text"] = str(entries.tolist())[:_ALL_VALUES]
         return said | {"dtype": str(value.dtype).split(".")[1], "facts": facts(value)}
     if value is None or isinstance(value, bool | int | float | str):
         said = {"kind": type(value).__name__, "text": repr(value)[:_LONGEST]}
@@ -38,8 +43,33 @@ def summary(value: object) -> Summary:
         values = value.values() if isinstance(value, dict) else value
         parts = [summary(part) for part in itertools.islice(values, _MOST_PARTS)]
         kind = "list" if isinstance(value, list) else type(value).__name__
-        return {"kind": kind, "length": len(value), "parts": parts}
+        return {"kind": kind, "length": len(value), "parts": parts} | _whole(value)
     return {"kind": "function" if callable(value) else "other"}
+
+
+def _whole(value: tuple[Any, ...] | list[Any] | dict[Any, Any]) -> Summary:
+    """The text of a short collection of numbers and texts, to three digits."""
+    if len(value) > _ALL_VALUES or not _is_plain(value):
+        return {}
+    text = repr(_rounded(value))
+    return {"text": text} if len(text) <= _ALL_VALUES else {}
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, float):
+        return float(f"{value:.3g}")
+    if isinstance(value, dict):
+        return {key: _rounded(one) for key, one in value.items()}
+    if isinstance(value, tuple | list):
+        return type(value)(map(_rounded, value)) if type(value) in (tuple, list) else ""
+    return value
+
+
+def is_told(kind: str, dtype: str, text: str, facts: Collection[str]) -> bool:
+    """Whether what a summary has is enough to tell a person what a value is."""
+    if kind == "tensor":
+        return dtype != "bool" or bool(text) or not MASKS.isdisjoint(facts)
+    return bool(text)
 
 
 def facts(value: torch.Tensor) -> list[str]:
@@ -63,6 +93,12 @@ def _open(value: torch.Tensor) -> torch.Tensor:
     return found
 
 
+def _is_causal(value: torch.Tensor) -> bool:
+    square = value.dim() > 1 and value.size(-1) == value.size(-2) > 1
+    return square and bool(((value != 0) == torch.ones_like(value).tril().bool()).all())
+
+
+MASKS = frozenset({"causal", "last key off", "all true", "all false"})
 FACTS: Mapping[str, Callable[[torch.Tensor], bool]] = {
     "rows sum to one": lambda v: _sums_to_one(v, -1),
     "columns sum to one": lambda v: _sums_to_one(v, -2),
@@ -71,6 +107,8 @@ FACTS: Mapping[str, Callable[[torch.Tensor], bool]] = {
     "negative": lambda v: bool((v < 0).any()),
     "nothing above": lambda v: not _open(v).triu(1).any(),  # the main diagonal
     "something below": lambda v: bool(_open(v).tril(-1).any()),
+    "causal": _is_causal,
+    "last key off": lambda v: bool((v[..., :-1] != 0).all() and not v[..., -1].any()),
     "all true": lambda v: bool((v != 0).all()),
     "all false": lambda v: not bool((v != 0).any()),
 }

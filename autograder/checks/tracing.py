@@ -19,7 +19,7 @@ import torch
 
 from autograder.checks import properties
 from autograder.checks.exercise import Case
-from autograder.checks.facts import Summary, difference, summary
+from autograder.checks.facts import Summary, difference, is_told, summary
 from autograder.checks.probes import Probe, find
 from autograder.checks.references import load
 from autograder.checks.watched_calls import CallWatch, Notes, WatchedCall, error_line
@@ -178,8 +178,15 @@ def _worth(watched: _Watched) -> float:
     most = max((value.dim() for value in tensors), default=0)
     told = float(sum(value is not None for value in values))
     told += min(len(watched.call.notes), 20) / 2  # lines that run, above all
-    fits = 10 * (small and short) + 3 * usual
+    fits = 10 * (small and short) + 3 * usual + 20 * all(map(_is_told, values))
     return fits + 2 * len(tensors) + told + min(most, 3) + 0.5 * len(sizes)
+
+
+def _is_told(value: object) -> bool:
+    said = summary(value)
+    return is_told(
+        said["kind"], said.get("dtype", ""), said.get("text", ""), said.get("facts", ())
+    )
 
 
 def _told(watched: _Watched) -> Summary:

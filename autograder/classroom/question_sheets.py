@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from autograder.authoring.catalogue import specifications
 from autograder.authoring.questions.asking import questions
+from autograder.authoring.questions.calls import call_of
 from autograder.authoring.questions.edits import TriedEdit, edits
 from autograder.authoring.questions.listing import CodeListing, NotListedError, listing
 from autograder.authoring.questions.notes import NotedPlace, noted
 from autograder.authoring.questions.observations import (
     NothingObservedError,
     Observation,
-    Seen,
     read,
 )
 from autograder.authoring.questions.question import ChoiceQuestion, chosen
@@ -28,10 +28,11 @@ from autograder.course.files import write
 from autograder.grading.cells.observing import Asked, observed
 
 _TRIED = 4  # answers of a student that are observed
-_PARTS, _EACH = 2, 3  # answers on a sheet, and questions about each
+_PARTS, _EACH = 3, 3  # answers on a sheet, and questions about each
+_SHORT, _OF_SHORT = 2, 2  # lines of a short answer, and questions about it
+_IN_ALL = 6  # questions on a sheet
 _LINES = 40  # of code on a sheet, so that it is one page
 _FEWEST = 3  # questions that make a sheet
-_PLAIN = ("int", "float", "bool", "str")
 
 
 @dataclass(frozen=True)
@@ -152,17 +153,30 @@ def _not_asked(title: str, reason: Exception) -> str:
 
 
 def _fitting(parts: Sequence[SheetPart]) -> tuple[SheetPart, ...]:
-    """The best parts that fit on one page."""
+    """The best parts that fit on one page, with questions that go together."""
     kept = list[SheetPart]()
     for part in sorted(parts, key=lambda part: -_worth(part)):
-        lines = sum(one.code.count("\n") + 1 for one in (*kept, part))
-        if part.questions and len(kept) < _PARTS and lines <= _LINES:
-            kept.append(part)
+        lines = sum(map(_lines, (*kept, part)))
+        before = [one for other in kept for one in other.questions]
+        most = min(_most(part), _IN_ALL - len(before))
+        about = [thing for one in before for thing in one.about]
+        asked = chosen(part.questions, most, about) if most else []
+        if len(kept) < _PARTS and lines <= _LINES and asked:
+            kept.append(replace(part, questions=tuple(asked)))
     return tuple(kept)
 
 
+def _lines(part: SheetPart) -> int:
+    return part.code.count("\n") + 1
+
+
+def _most(part: SheetPart) -> int:
+    """Few questions of an answer that says one thing."""
+    return _OF_SHORT if _lines(part) <= _SHORT else _EACH
+
+
 def _worth(part: SheetPart) -> float:
-    return sum(one.worth for one in part.questions)
+    return sum(one.worth for one in chosen(part.questions, _most(part)))
 
 
 def _cells(path: Path) -> list[tuple[str, str]]:
@@ -208,41 +222,6 @@ def _answer(exercise: str, title: str, shown: CodeListing) -> _Answer:
 
 def _part(answer: _Answer, seen: list[Observation], draw: random.Random) -> SheetPart:
     found = questions(answer.listing, answer.places, answer.edits, seen, draw)
-    asked = chosen(found, _EACH)
     lines = enumerate(answer.listing.text.splitlines(), 1)
     code = "\n".join(f"{number:2}  {line}" for number, line in lines)
-    return SheetPart(answer.title, code, call_of(answer.listing, seen[0]), tuple(asked))
-
-
-# --- the call, in words --------------------------------------------------------------
-
-
-def call_of(shown: CodeListing, seen: Observation) -> str:
-    """The call that is looked at: its arguments with their shapes or values."""
-    given = [(name, value) for name, value in seen.call if value.kind != "NoneType"]
-    names = ", ".join(name for name, _ in given)
-    called = f"`{shown.target}({names})`"
-    if shown.method:
-        method = "" if shown.method == "forward" else f".{shown.method}"
-        called = f"`module = {seen.made}` and then `module{method}({names})`"
-    told = [f"`{name}` {_value(value)}" for name, value in given]
-    return f"{called} with {_listed(told)}" if told else called
-
-
-_DTYPES = {"bool": " of booleans", "int64": " of integers", "float64": " in float64"}
-
-
-def _value(value: Seen) -> str:
-    if value.is_tensor:
-        kind = _DTYPES.get(value.dtype, "")
-        return f"of shape `{value.shape}`{kind}"
-    if value.kind in _PLAIN:
-        return f"= `{value.text}`"
-    if value.length is not None:
-        return f"a {value.kind} of {value.length}"
-    return "a function" if value.kind == "function" else "an object"
-
-
-def _listed(words: Sequence[str]) -> str:
-    *first, last = words
-    return f"{', '.join(first)} and {last}" if first else last
+    return SheetPart(answer.title, code, call_of(answer.listing, seen[0]), tuple(found))

@@ -166,7 +166,7 @@ def test_it_is_asked_which_change_lets_a_row_see_another():
     for text, one in told.items():
         if text == f"You {masks}. What happens to this call?":
             assert one.answer != "Nothing: it returns the same values."
-    sees = [text for text in told if "depend on the last row" in text]
+    sees = [text for text in told if " depend on position 3 of `q`" in text]
     assert sees and found.is_enough
 
 

@@ -6,6 +6,7 @@ import ast
 import random
 from collections.abc import Sequence
 
+from autograder.authoring.questions.calls import untold
 from autograder.authoring.questions.changed import (
     plain_names,
     what_if,
@@ -16,7 +17,12 @@ from autograder.authoring.questions.edits import TriedEdit
 from autograder.authoring.questions.inside import lines, shapes, statements
 from autograder.authoring.questions.listing import CodeListing
 from autograder.authoring.questions.notes import NotedPlace
-from autograder.authoring.questions.observations import Observation, Seen
+from autograder.authoring.questions.observations import (
+    EditOutcome,
+    NothingObservedError,
+    Observation,
+    Seen,
+)
 from autograder.authoring.questions.question import ChoiceQuestion
 
 
@@ -34,13 +40,18 @@ def questions(
         places: the numbered places whose values were noted.
         edits: the changes that were tried, in the order of their outcomes.
         seen: what was observed, the case that is shown first.
+
+    Raises:
+        NothingObservedError: a person cannot be told what the call is given.
     """
+    if names := untold(seen[0]):
+        raise NothingObservedError(f"`{names[0]}` cannot be told in a line")
     names = result_names(listing, seen[0].result)
     reached = {places[n].line for n in seen[0].ran if 0 <= n < len(places)}
     tried = [
         (edit, [case.edits[i] for case in seen])
         for i, edit in enumerate(edits[: len(seen[0].edits)])
-        if edit.line in reached
+        if edit.line in reached and _is_worth_asking(edit, [c.edits[i] for c in seen])
     ]
     noted = [(places[n], v) for n, v in seen[0].notes if 0 <= n < len(places)]
     found = [
@@ -52,6 +63,11 @@ def questions(
         *lines(listing, noted, seen[0], draw),
     ]
     return sorted(found, key=lambda one: -one.worth - draw.random())
+
+
+def _is_worth_asking(edit: TriedEdit, outcomes: Sequence[EditOutcome]) -> bool:
+    """Whether there is an idea in it: none is in another way of writing the same."""
+    return edit.has_idea or not all(one.same for one in outcomes)
 
 
 def result_names(listing: CodeListing, result: Seen) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -9,7 +10,14 @@ from dataclasses import dataclass
 from autograder.authoring.questions.edits import TriedEdit
 from autograder.authoring.questions.observations import EditOutcome, Observation, Seen
 from autograder.authoring.questions.question import OPTIONS, ChoiceQuestion, shuffled
-from autograder.authoring.questions.statements import ROWS, Statement, after_edit
+from autograder.authoring.questions.statements import (
+    ROWS,
+    Reach,
+    Statement,
+    after_edit,
+    implied,
+    positions,
+)
 
 Tried = Sequence[
     tuple[TriedEdit, Sequence[EditOutcome]]
@@ -24,6 +32,8 @@ _TELLING = {
 }  # fmt: skip
 _WAYS = 3  # of asking for one effect, of which a sheet has one
 _USUAL = ("error", "nothing", "values")
+_RARE = ("negative", "nan")  # hardly ever correct, as everybody soon sees
+_ONCE = {"sees": "sees", "rows": "rows", "columns": "rows", "triangle": "triangle"}
 
 
 # --- what happens --------------------------------------------------------------------
@@ -35,7 +45,7 @@ def what_if(
     """You change a line: what happens to this call?"""
     for edit, outcomes in tried:
         first = outcomes[0]
-        if first.near or first.is_trivial:
+        if first.is_unclear:
             continue
         if first.same and not all(one.same for one in outcomes):
             continue  # of this input only: see `which_input`
@@ -46,9 +56,15 @@ def what_if(
         if right and len(wrong) == OPTIONS - 1:
             yield shuffled(
                 "change", f"You {edit.says}. What happens to this call?", right.text,
-                wrong, about=[edit.says], worth=edit.worth + _TELLING[right.kind],
-                draw=draw, line=edit.line, why=first.raised,
+                wrong, about=[edit.says, edit.idea, *_idea_of(right.kind)],
+                worth=edit.worth + _TELLING[right.kind], draw=draw, line=edit.line,
+                why=first.raised,
             )  # fmt: skip
+
+
+def _idea_of(kind: str) -> list[str]:
+    """What a sheet asks about once."""
+    return [_ONCE[kind]] if kind in _ONCE else []
 
 
 def plain_names(result: Seen) -> list[str]:
@@ -62,17 +78,25 @@ def plain_names(result: Seen) -> list[str]:
 def _false(
     told: Sequence[Statement], right: Statement, draw: random.Random
 ) -> list[str]:
-    """False statements, each of a kind of its own."""
+    """False statements of several kinds, of which none implies another."""
     by_kind: dict[str, list[str]] = {}
     for one in told:
-        if not one.true and one.kind != right.kind:
+        if not one.true and (one.kind != right.kind or one.kind == "shape"):
             by_kind.setdefault(one.kind, []).append(one.text)
-    special = [kind for kind in by_kind if kind not in _USUAL]
+    special = [kind for kind in by_kind if kind not in (*_USUAL, *_RARE)]
     usual = [kind for kind in _USUAL if kind in by_kind]
     draw.shuffle(special)
     draw.shuffle(usual)
-    kinds = [*special[:1], *usual[:1], *special[1:2], *usual[1:], *special[2:]]
-    return [draw.choice(by_kind[kind][:3]) for kind in kinds[: OPTIONS - 1]]
+    special.sort(key=lambda kind: kind != right.kind)  # a rival shape first
+    rare = [kind for kind in _RARE if kind in by_kind]
+    kept, texts = [right.kind], list[str]()
+    rivals = ["shape"] * (right.kind == "shape" and len(by_kind.get("shape", ())) > 1)
+    for kind in (*rivals, *special[:1], *usual[:1], *special[1:], *usual[1:], *rare):
+        others = [other for other in kept if other != kind]
+        if len(texts) < OPTIONS - 1 and not implied(kind, others):
+            kept.append(kind)
+            texts.append(by_kind[kind].pop(draw.randrange(len(by_kind[kind][:3]))))
+    return texts
 
 
 # --- which change --------------------------------------------------------------------
@@ -98,7 +122,7 @@ def which_change(
     plain = [
         (edit, outcomes)
         for edit, outcomes in tried
-        if not outcomes[0].is_trivial and not any(one.near for one in outcomes)
+        if not outcomes[0].is_unclear and not any(one.near for one in outcomes)
     ]
     for effect in _effects(seen, names):
         right = [edit for edit, outcomes in plain if effect.has(outcomes)]
@@ -108,7 +132,8 @@ def which_change(
             if len(others) == OPTIONS - 1:
                 yield shuffled(
                     "which change", effect.text, _told(one), [_told(e) for e in others],
-                    about=[effect.name, one.says], worth=effect.worth, draw=draw,
+                    about=[effect.name, one.says, one.idea], worth=effect.worth,
+                    draw=draw,
                 )  # fmt: skip
 
 
@@ -131,17 +156,33 @@ def _effects(seen: Observation, names: Sequence[str]) -> Iterator[_Effect]:
         "is. Which one?", 8.5, lambda o: all(one.same for one in o),
         lambda o: not o[0].same,
     )  # fmt: skip
+    for way, sign in (("larger", 1), ("smaller", -1)):
+        if seen.result.number is not None:
+            yield _number(seen.result.number, way, sign)
     if any(shapes):
         yield _Effect(
             "shape", "Exactly one of these changes gives the result a different shape. "
             "Which one?", 8.0, lambda o: shape(o) is False, lambda o: shape(o) is True,
         )  # fmt: skip
     for i, (name, value) in enumerate(zip(names, seen.result.results, strict=False)):
-        if ROWS in value.facts:
+        if ROWS in value.facts and value.shape[-1] > 1:
             yield _rows(name, i, shape)
-    for argument, reached in seen.moved.items():
-        if not reached:
-            yield _sees(names[0], argument)
+    for argument, words in positions(seen).items():
+        if not seen.moved[argument]:
+            yield _sees(names[0], argument, words)
+
+
+def _number(old: float, way: str, sign: int) -> _Effect:
+    def change(outcomes: Sequence[EditOutcome]) -> float:
+        """By how much the number grows, or shrinks; NaN where there is none."""
+        result = outcomes[0].result
+        new = result.number if result else None
+        return math.nan if new is None else sign * (new - old)
+
+    return _Effect(
+        way, f"Exactly one of these changes makes the result of this call {way}. Which "
+        "one?", 8.0, lambda o: change(o) > 0, lambda o: change(o) <= 0,
+    )  # fmt: skip
 
 
 def _rows(
@@ -152,18 +193,18 @@ def _rows(
         return result is not None and ROWS in result.results[index].facts
 
     return _Effect(
-        f"rows of {name}", "After exactly one of these changes, the rows of "
+        "rows", "After exactly one of these changes, the rows of "
         f"{name} no longer sum to 1. Which one?", 9.5,
         lambda o: shape(o) is True and not sum_to_one(o),
         lambda o: shape(o) is True and sum_to_one(o),
     )  # fmt: skip
 
 
-def _sees(name: str, argument: str) -> _Effect:
+def _sees(name: str, argument: str, words: Reach) -> _Effect:
     return _Effect(
-        f"sees {argument}",
-        f"Exactly one of these changes makes row 0 of {name} depend on the last row of "
-        f"`{argument}`. Which one?", 10.0,
+        "sees",
+        f"Exactly one of these changes makes {words.first} of {name} depend on "
+        f"{words.last}. Which one?", 10.0,
         lambda o: o[0].moved.get(argument) is True,
         lambda o: o[0].moved.get(argument) is False,
     )  # fmt: skip
@@ -201,14 +242,14 @@ def which_input(
         return
     for edit, outcomes in tried:
         different = [i for i, one in enumerate(outcomes) if not one.same]
-        unclear = any(one.near or one.is_trivial for one in outcomes)
+        unclear = any(one.is_unclear for one in outcomes)
         if len(different) == 1 and not unclear:
             right = titles[different[0]]
             yield shuffled(
                 "input", f"You {edit.says}. Which of these inputs shows a difference?",
                 _sentence(right), [_sentence(t) for t in titles if t != right],
-                about=[edit.says, f"input {right}"], worth=edit.worth - 2.0, draw=draw,
-                line=edit.line,
+                about=[edit.says, edit.idea, f"input {right}"],
+                worth=edit.worth - 2.0, draw=draw, line=edit.line,
             )  # fmt: skip
 
 

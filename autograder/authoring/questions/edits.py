@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 
 from autograder.authoring.expression_operators import OPERATORS
 from autograder.authoring.questions.listing import CodeListing
-from autograder.authoring.questions.splicing import in_a_line, spliced
+from autograder.authoring.questions.sensible import (
+    has_idea,
+    is_sensible,
+    name_of,
+    number,
+)
+from autograder.authoring.questions.splicing import line_of, spliced
 from autograder.authoring.statement_operators import SLIPS
 from autograder.authoring.trees import get, places, put
 
 # How much a change asks for, by operator: what a call does, rather than a constant.
 _WORTH = {
     "another dimension": 6.0, "remove a call": 5.0, "exchange operands": 4.0,
-    "another function": 4.0, "swap arguments": 3.5, "drop an argument": 4.0,
+    "another function": 3.5, "swap arguments": 4.5, "drop an argument": 3.0,
     "the other way": 4.0, "exchange calls": 5.0, "results": 2.0, "another sign": 3.0,
     "one operand": 3.5, "slices": 3.0, "leave out a step": 3.0,
     "leave out a condition": 3.0, "another constant": 2.0, "forget to add": 3.5,
@@ -34,7 +39,8 @@ class TriedEdit:
     """One change: what it says, the answer's code with it, and how much it asks for.
 
     ``line`` is the displayed line in which the changed statement begins, and
-    ``is_return`` says whether that is what returns the result.
+    ``is_return`` says whether that is what returns the result. Changes of one ``idea``
+    are alike; ``has_idea`` says whether it is worth a question if nothing comes of it.
     """
 
     line: int
@@ -42,6 +48,18 @@ class TriedEdit:
     code: str
     worth: float
     is_return: bool
+    idea: str
+    has_idea: bool
+
+
+@dataclass(frozen=True)
+class _Change:
+    """A statement that could stand in another's place, and the part that differs."""
+
+    operator: str
+    made: ast.AST
+    old: ast.AST
+    new: ast.AST
 
 
 @dataclass(frozen=True)
@@ -51,8 +69,7 @@ class _Draft:
     worth: float
     place: tuple[ast.AST, str, int | None]
     old: ast.stmt
-    made: ast.AST
-    text: Callable[[], str]
+    change: _Change
 
 
 def edits(listing: CodeListing) -> list[TriedEdit]:
@@ -62,18 +79,33 @@ def edits(listing: CodeListing) -> list[TriedEdit]:
     drafts: dict[int, list[_Draft]] = {}
     for place in list(places(function)):
         statement = get(*place)
-        if not isinstance(statement, _SIMPLE) or statement.lineno not in listing.shown:
+        if getattr(statement, "lineno", 0) not in listing.shown:
             continue
+        if _is_simple_branch(statement):
+            change = _Change("delete", ast.Pass(), statement, ast.Pass())
+            draft = _Draft(_WORTH["delete"] + 3.0, place, statement, change)
+            drafts.setdefault(statement.lineno, []).append(draft)
+        if not isinstance(statement, _SIMPLE):
+            continue
+        alone = len(getattr(place[0], place[1])) == 1
         known = {ast.unparse(statement)}
-        for operator, made, text in _changed(listing, statement, function):
-            written = ast.unparse(ast.fix_missing_locations(made))
-            if written not in known and _is_sensible(statement, made, written):
+        for change in _changed(statement, function):
+            written = ast.unparse(ast.fix_missing_locations(change.made))
+            if change.operator == "delete" and alone:
+                continue  # nobody keeps a branch without a statement
+            if written not in known and is_sensible(statement, change.made, written):
                 known.add(written)
-                draft = _Draft(
-                    _worth(operator, statement), place, statement, made, text
-                )
+                worth = _worth(change.operator, statement)
+                draft = _Draft(worth, place, statement, change)
                 drafts.setdefault(statement.lineno, []).append(draft)
     return [_written(listing, tree, draft) for draft in _taken(drafts)]
+
+
+def _is_simple_branch(node: ast.AST) -> bool:
+    """Whether it is an ``if`` that may be forgotten as a whole, as a mask is."""
+    if not isinstance(node, ast.If) or node.orelse or len(node.body) > 2:
+        return False
+    return all(isinstance(inner, ast.Assign | ast.AugAssign) for inner in node.body)
 
 
 def _taken(drafts: dict[int, list[_Draft]]) -> list[_Draft]:
@@ -87,37 +119,37 @@ def _taken(drafts: dict[int, list[_Draft]]) -> list[_Draft]:
 
 
 def _written(listing: CodeListing, tree: ast.Module, draft: _Draft) -> TriedEdit:
-    put(*draft.place, draft.made)
+    change, old = draft.change, draft.old
+    put(*draft.place, change.made)
     code = ast.unparse(ast.fix_missing_locations(tree))
-    put(*draft.place, draft.old)
-    says = _says(listing, draft.old, draft.made, draft.text())
-    line, returns = listing.shown[draft.old.lineno], isinstance(draft.old, ast.Return)
-    return TriedEdit(line, says, code, draft.worth, returns)
+    put(*draft.place, old)
+    line, returns = listing.shown[old.lineno], isinstance(old, ast.Return)
+    return TriedEdit(
+        line, _says(listing, old, change), code, draft.worth, returns,
+        f"{change.operator}: {name_of(change.old)}",
+        has_idea(change.operator, change.old, change.new),
+    )  # fmt: skip
 
 
-def _changed(
-    listing: CodeListing, statement: ast.stmt, function: ast.FunctionDef
-) -> Iterator[tuple[str, ast.AST, Callable[[], str]]]:
-    """Statements that could be there instead, each a tree of its own, with its text."""
+def _changed(statement: ast.stmt, function: ast.FunctionDef) -> Iterator[_Change]:
+    """Statements that could be there instead, each a tree of its own."""
     if not isinstance(statement, ast.Return) and not _first_assigned(
         statement, function
     ):
-        yield "delete", ast.Pass(), str
+        yield _Change("delete", ast.Pass(), statement, ast.Pass())
     names = _arguments(function)
     for made in OPERATORS["forget to add"](statement):
-        yield "forget to add", made, partial(in_a_line, made)
+        yield _Change("forget to add", made, statement, made)
     own = copy.deepcopy(statement)
     for operator, new in _candidates(own, names):
-        made = copy.deepcopy(new)
-        yield operator, made, partial(in_a_line, made)
+        yield _Change(operator, copy.deepcopy(new), statement, new)
     for holder, field, index in list(places(own)):
         node = get(holder, field, index)
         for operator, new in _candidates(node, names):
             put(holder, field, index, new)
             made = copy.deepcopy(own)
             put(holder, field, index, node)
-            text = partial(spliced, listing.source, statement, node, new, made)
-            yield operator, made, text
+            yield _Change(operator, made, node, new)
 
 
 def _arguments(function: ast.FunctionDef) -> list[str]:
@@ -143,6 +175,8 @@ def _candidates(node: ast.AST, names: list[str]) -> Iterator[tuple[str, ast.AST]
     for operator in sorted(_WORTH.keys() & _ALL.keys() - _OWN):
         if operator == "another constant" and _is_dimension_like(node):
             continue
+        if operator == "one operand" and number(node) is not None:
+            continue  # 1 for -1 is often the same dimension
         for made in _ALL[operator](node):
             yield operator, made
     if (
@@ -181,12 +215,12 @@ def _dimensions(node: ast.AST) -> Iterator[ast.AST]:
     for group in (node.args, node.keywords):
         for i, given in enumerate(group):
             value = given.value if isinstance(given, ast.keyword) else given
-            number = _number(value)
+            given_number = number(value)
             named = isinstance(given, ast.keyword) and given.arg not in _DIMENSIONS
-            if number not in _OTHERS or named or not _takes_dimensions(node):
+            if given_number not in _OTHERS or named or not _takes_dimensions(node):
                 continue
             made = copy.deepcopy(node)
-            new = ast.parse(str(_OTHERS[number]), mode="eval").body
+            new = ast.parse(str(_OTHERS[given_number]), mode="eval").body
             if isinstance(given, ast.keyword):
                 made.keywords[i].value = new
             else:
@@ -210,66 +244,24 @@ def _takes_dimensions(call: ast.Call) -> bool:
     return name in _TAKING
 
 
-def _number(node: ast.AST) -> int | None:
-    try:
-        value = ast.literal_eval(node) if isinstance(node, ast.expr) else None
-    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
-        return None
-    return value if type(value) is int else None
-
-
 def _is_dimension_like(node: ast.AST) -> bool:
     """Small numbers are dimensions and sizes; off by one is a slip of the pen."""
     number = getattr(node, "value", None)
     return isinstance(number, bool | str) is False and number in (0, 1, 2)
 
 
-def _is_sensible(old: ast.stmt, new: ast.AST, text: str) -> bool:
-    """Whether the new line is something that a person could have written."""
-    if isinstance(new, ast.Expr) and not isinstance(new.value, ast.Call):
-        return False
-    if (
-        isinstance(new, ast.Return)
-        and _is_none(new.value)
-        and isinstance(old, ast.Return)
-    ):
-        return False
-    if any(_is_silly(node) for node in ast.walk(new)):
-        return False
-    if isinstance(new, ast.Assign) and text in _kept_as_it_is(new):
-        return False
-    odd = ("-0)", "-0,", "-0]", "--", "~~", "float16")
-    return len(text) <= 110 and not any(part in text for part in odd)
-
-
-def _is_none(node: ast.expr | None) -> bool:
-    return node is None or (isinstance(node, ast.Constant) and node.value is None)
-
-
-def _is_silly(node: ast.AST) -> bool:
-    """What nobody would write: ``x / x``, ``x ** 10000``, ``2 % x``, ``tuple()``."""
-    if isinstance(node, ast.BinOp):
-        sides = ast.unparse(node.left), ast.unparse(node.right)
-        odd = isinstance(node.op, ast.Mod) and isinstance(node.left, ast.Constant)
-        large = isinstance(node.op, ast.Pow) and (_number(node.right) or 0) > 9
-        return (
-            odd or large or (sides[0] == sides[1] and not isinstance(node.op, ast.Mult))
-        )
-    return isinstance(node, ast.Tuple) and not node.elts
-
-
-def _kept_as_it_is(node: ast.Assign) -> str:
-    return f"{ast.unparse(node.targets[0])} = {ast.unparse(node.targets[0])}"
-
-
-def _says(listing: CodeListing, old: ast.stmt, new: ast.AST, text: str) -> str:
+def _says(listing: CodeListing, old: ast.stmt, change: _Change) -> str:
     """The change, as one tells it to somebody who has the code before them."""
     first = listing.shown[old.lineno]
     last = listing.last_shown(old)
-    where = f"line {first}" if first == last else f"lines {first} to {last}"
-    if isinstance(new, ast.Pass):
+    between = "and" if last == first + 1 else "to"
+    where = f"line {first}" if first == last else f"lines {first} {between} {last}"
+    if isinstance(change.made, ast.Pass):
         return f"delete {where}"
-    return f"change {where} to `{text}`"
+    given = (listing.source, old, change.old, change.new, change.made)
+    if first != last and (text := line_of(*given)):
+        return f"change line {listing.shown[change.old.lineno]} to `{text}`"  # type: ignore[attr-defined]
+    return f"change {where} to `{spliced(*given)}`"
 
 
 def _worth(operator: str, statement: ast.stmt) -> float:

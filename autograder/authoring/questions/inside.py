@@ -58,10 +58,14 @@ def statements(
         right = special[0] if special else draw.choice(ordinary)
         wrong: dict[str, list[str]] = {}
         for one in told:
-            if not one.true and one.kind != right.kind:
-                wrong.setdefault(one.kind, []).append(one.text)
+            if not one.true and one.is_size == right.is_size:
+                kind = one.text if one.is_size else one.kind
+                wrong.setdefault(kind, []).append(one.text)
+        wrong.pop(right.kind, None)
         if len(wrong) < OPTIONS - 1:
             continue
+        if len(wrong) >= OPTIONS:
+            wrong.pop("booleans", None)  # easy to rule out
         kinds = draw.sample(sorted(wrong), OPTIONS - 1)
         yield shuffled(
             "statement", f"Which statement is true of {place.where}?", right.text,

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from autograder.checks.facts import is_told
 from autograder.checks.tracing import MARK
 
 _LONGEST = 4_000_000  # characters of a report
@@ -14,6 +15,11 @@ _WORD = 120  # characters of a name or a text in it
 _TRIVIAL = ("NameError", "UnboundLocalError", "AttributeError", "TypeError",
             "ImportError", "NotImplementedError", "SyntaxError", "AssertionError",
             "RecursionError", "MemoryError", "SystemExit")  # fmt: skip
+
+
+# Errors that ask for what a library allows, rather than for what the code means.
+_LIMITS = ("out of range", "zip()", "at least 2 dimensions", "at least two dimensions",
+           "expected at least", "out of bounds", "start_dim")  # fmt: skip
 
 
 class NothingObservedError(Exception):
@@ -38,6 +44,11 @@ class Seen:
     @property
     def is_tensor(self) -> bool:
         return self.kind == "tensor"
+
+    @property
+    def is_told(self) -> bool:
+        """Whether a person can be told what it is."""
+        return is_told(self.kind, self.dtype, self.text, self.facts)
 
     @property
     def is_float(self) -> bool:
@@ -80,7 +91,14 @@ class EditOutcome:
     @property
     def is_trivial(self) -> bool:
         """Whether it stops with an error of a kind that no thought is needed for."""
-        return self.raised.partition(":")[0] in _TRIVIAL
+        limits = any(word in self.raised for word in _LIMITS)
+        return limits or self.raised.partition(":")[0] in _TRIVIAL
+
+    @property
+    def is_unclear(self) -> bool:
+        """Whether nobody can be asked: chance, a limit of a library, or NaN."""
+        results = self.result.results if self.result else ()
+        return self.near or self.is_trivial or any("nan" in r.facts for r in results)
 
 
 @dataclass(frozen=True)

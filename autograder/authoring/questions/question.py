@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 OPTIONS = 4
@@ -51,18 +51,21 @@ def shuffled(
     return ChoiceQuestion(kind, text, (*options,), place, (*about,), worth, line, why)
 
 
-def chosen(found: Sequence[ChoiceQuestion], most: int) -> list[ChoiceQuestion]:
+def chosen(
+    found: Sequence[ChoiceQuestion], most: int, asked: Collection[str] = ()
+) -> list[ChoiceQuestion]:
     """The first questions that go together: of several kinds, none about one thing.
 
     Args:
         found: all that there are, the best first.
         most: how many are wanted.
+        asked: what else is asked about on the same sheet.
     """
     kept: list[ChoiceQuestion] = []
     for many, same_line in ((1, False), (2, False), (2, True)):  # of each kind
         for one in found:
             kinds = [other.kind for other in kept]
-            about = {thing for other in kept for thing in other.about}
+            about = {*asked, *(thing for other in kept for thing in other.about)}
             lines = {(other.kind, other.line) for other in kept}
             fits = not about & {*one.about} and kinds.count(one.kind) < many
             if fits and (same_line or (one.kind, one.line) not in lines):

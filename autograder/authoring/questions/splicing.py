@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import functools
+import re
 
 
 def spliced(
@@ -17,19 +19,60 @@ def spliced(
         made: the statement as it is to be read; where the student's text cannot be
             kept, this is what is written out.
     """
-    plain = in_a_line(made)
+    plain = _numbers_kept(source, in_a_line(made))
     end = getattr(old, "end_lineno", None)
     if end is None or not isinstance(new, ast.expr | ast.Slice):
         return plain
     lines = source.encode().split(b"\n")
     before = _between(lines, _start(statement), _start(old))
     after = _between(lines, _end(old), _end(statement))
-    part, meant = _part(source, old, new), _read(plain)
+    part, meant = _numbers_kept(source, _part(source, old, new)), _read(plain)
     for middle in (part.replace("'", '"'), part, f"({part})"):
-        text = " ".join(f"{before}{middle}{after}".split())
+        text = _joined(f"{before}{middle}{after}")
         if meant and _read(text) == meant:
             return text
     return plain
+
+
+def line_of(
+    source: str, statement: ast.stmt, old: ast.AST, new: ast.AST, made: ast.AST
+) -> str:
+    """The one line of a longer statement that changes, "" where it is not one."""
+    first, last = getattr(old, "lineno", 0), getattr(old, "end_lineno", 0)
+    if first != last or old is statement or not isinstance(new, ast.expr | ast.Slice):
+        return ""
+    lines, number = source.encode().split(b"\n"), last - 1
+    left, right = _start(old)[1], _end(old)[1]
+    part, meant = _numbers_kept(source, _part(source, old, new)), _read(in_a_line(made))
+    for middle in (part.replace("'", '"'), part, f"({part})"):
+        line = lines[number][:left] + middle.encode() + lines[number][right:]
+        whole = [*lines[:number], line, *lines[number + 1 :]]
+        text = _between(whole, _start(statement), (statement.end_lineno or 0, 10**6))
+        if meant and _read(text) == meant:
+            return line.decode().split("  #")[0].strip()
+    return ""
+
+
+def _joined(text: str) -> str:
+    """A text in one line, without the spaces that broken lines leave in brackets."""
+    text = " ".join(text.split())
+    return re.sub(r",? (?=[)\]}])", "", re.sub(r"(?<=[(\[{]) ", "", text))
+
+
+def _numbers_kept(source: str, text: str) -> str:
+    """A text with its numbers as they are written in the source: 1e-6, not 1e-06."""
+    for usual, own in _own_numbers(source):
+        text = re.sub(rf"(?<![\w.]){re.escape(usual)}(?![\w.])", own, text)
+    return text
+
+
+@functools.lru_cache(maxsize=8)
+def _own_numbers(source: str) -> tuple[tuple[str, str], ...]:
+    """The numbers that Python writes in another way than the source."""
+    nodes = [n for n in ast.walk(ast.parse(source)) if isinstance(n, ast.Constant)]
+    numbers = [node for node in nodes if type(node.value) in (int, float)]
+    pairs = [(repr(n.value), ast.get_source_segment(source, n)) for n in numbers]
+    return tuple((usual, own) for usual, own in pairs if own and own != usual)
 
 
 def in_a_line(node: ast.AST) -> str:

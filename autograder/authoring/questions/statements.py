@@ -18,6 +18,19 @@ class Statement:
     kind: str
     text: str
     true: bool
+    is_size: bool = False
+
+
+# Kinds of which one implies another, so that only one of them is offered.
+_IMPLIED = (
+    {"rows", "columns", "nan", "factor"}, {"shape", "turned"}, {"true", "triangle"},
+    {"empty", "shorter", "longer"}, {"negative", "factor"},
+)  # fmt: skip
+
+
+def implied(kind: str, kinds: Sequence[str]) -> bool:
+    """Whether a statement of a kind says something about one of others."""
+    return any(kind in group and not group.isdisjoint(kinds) for group in _IMPLIED)
 
 
 def shape_of(shape: Sequence[int]) -> str:
@@ -141,13 +154,15 @@ def _of_shapes(
 
 def _of_entries(name: str, old: Seen, new: Seen | None) -> Iterator[Statement]:
     """What may become of the entries."""
+    if new and new.is_tensor and new.shape != old.shape:
+        return  # its axes mean something else now
     facts = new.facts if new else frozenset[str]()
     lost = old.facts - facts if new and new.is_tensor else frozenset[str]()
     if old.dtype == "bool":
         for value in ("True", "False"):
             text = f"Every entry of {name} is `{value}`."
             yield Statement("true", text, f"all {value.lower()}" in facts)
-    elif ROWS in old.facts:
+    elif ROWS in old.facts and old.shape[-1] > 1:
         text = f"The rows of {name} no longer sum to 1."
         yield Statement("rows", text, ROWS in lost)
         text = f"Now the columns of {name} sum to 1, and the rows do not."
@@ -157,7 +172,7 @@ def _of_entries(name: str, old: Seen, new: Seen | None) -> Iterator[Statement]:
         yield Statement("negative", text, "negative" in facts)
     if old.is_float and "nan" not in old.facts:
         yield Statement("nan", f"Some entries of {name} become NaN.", "nan" in facts)
-    if {ABOVE, "something below"} <= old.facts:
+    if {ABOVE, "something below"} <= old.facts and min(old.shape[-2:]) > 1:
         text = f"{_capital(name)} no longer has only zeros above its diagonal."
         yield Statement("triangle", text, ABOVE in lost)
 
@@ -174,7 +189,7 @@ def _of_numbers(name: str, old: float, new: Seen | None) -> Iterator[Statement]:
 
 def _of_lengths(name: str, old: Seen, new: Seen | None) -> Iterator[Statement]:
     """Of a text, a list or a dictionary."""
-    if old.length is None:
+    if old.length is None or old.kind == "str":
         return
     length = new.length if new and new.kind == old.kind else None
     longer = length is not None and length > old.length
@@ -187,14 +202,42 @@ def _of_lengths(name: str, old: Seen, new: Seen | None) -> Iterator[Statement]:
 def _of_positions(
     before: Observation, after: EditOutcome, name: str
 ) -> Iterator[Statement]:
-    for argument, reached in before.moved.items():
-        now = after.moved.get(argument)
-        if not reached:
-            text = f"Row 0 of {name} now depends on the last row of `{argument}`."
+    for argument, words in positions(before).items():
+        now, first, last = after.moved.get(argument), words.first, words.last
+        if not before.moved[argument]:
+            text = f"{_capital(first)} of {name} now depends on {last}."
             yield Statement("sees", text, now is True)
         else:
-            text = f"Row 0 of {name} no longer depends on the last row of `{argument}`."
+            text = f"{_capital(first)} of {name} no longer depends on {last}."
             yield Statement("sees", text, now is False)
+
+
+@dataclass(frozen=True)
+class Reach:
+    """What the first place of a result and the last one of an argument are called."""
+
+    first: str
+    last: str
+
+
+def positions(before: Observation) -> dict[str, Reach]:
+    """The arguments whose second-to-last axis a result has kept, with its words.
+
+    It has where both have as many axes and the same ones before it, and where the
+    result is as long there as the argument, or as another such argument.
+    """
+    shape, found = before.result.results[0].shape, dict[str, Reach]()
+    alike = {
+        name: value.shape for name, value in before.call
+        if name in before.moved and len(value.shape) == len(shape) > 1
+        and value.shape[:-2] == shape[:-2]
+    }  # fmt: skip
+    if shape[-2:-1] not in {other[-2:-1] for other in alike.values()}:
+        return found
+    word = "row" if len(shape) == 2 else "position"
+    for name, other in alike.items():
+        found[name] = Reach(f"{word} 0", f"{word} {other[-2] - 1} of `{name}`")
+    return found
 
 
 def _times(name: str, factor: float) -> str:
@@ -215,12 +258,12 @@ def of_value(value: Seen, call: Sequence[tuple[str, Seen]]) -> list[Statement]:
     above = "It has only zeros (or `False`) above its diagonal."
     infinite = "minus infinity" in facts
     told = [Statement("infinity", "Some of its entries are `-inf`.", infinite)]
-    if value.dtype != "bool":
+    if value.dtype != "bool" and value.shape[-1] > 1:
         told.append(Statement("rows", "Each of its rows sums to 1.", ROWS in facts))
-    if two and value.dtype != "bool":
+    if two and value.dtype != "bool" and value.shape[-2] > 1:
         columns = "Each of its columns sums to 1."
         told.append(Statement("columns", columns, COLUMNS in facts))
-    if two:
+    if two and min(value.shape[-2:]) > 1:
         told.append(Statement("triangle", above, ABOVE in facts))
     booleans = value.dtype == "bool"
     told.append(Statement("booleans", "Its entries are booleans.", booleans))
@@ -241,4 +284,5 @@ def _of_sizes(value: Seen, call: Sequence[tuple[str, Seen]]) -> Iterator[Stateme
                 end = "last" if other == -1 else "second-to-last"
                 of = f"the {end} dimension of `{name}`"
                 text = f"Its {word} dimension is as long as {of}."
-                yield Statement(f"size {dim}", text, value.shape[dim] == size)
+                as_long = value.shape[dim] == size
+                yield Statement(f"size {dim}", text, as_long, is_size=True)

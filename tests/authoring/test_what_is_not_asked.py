@@ -1,0 +1,154 @@
+"""What questions leave out: what a teacher would call trivia, or unclear."""
+
+import random
+
+import pytest
+
+from autograder.authoring.catalogue import specification
+from autograder.authoring.questions.asking import questions
+from autograder.authoring.questions.calls import call_of, untold
+from autograder.authoring.questions.edits import edits
+from autograder.authoring.questions.listing import listing
+from autograder.authoring.questions.observations import (
+    EditOutcome,
+    NothingObservedError,
+    Observation,
+    Seen,
+)
+from autograder.authoring.questions.question import ChoiceQuestion, chosen, shuffled
+from autograder.authoring.questions.statements import of_value, positions
+from tests.authoring.questioned import Questioned, ask
+
+SOFTMAX = """
+def stable_softmax(x):
+    powers = (x - x.amax(dim=-1, keepdim=True)).exp()
+    return powers / powers.sum(dim=-1, keepdim=True)
+"""
+
+
+@pytest.fixture(scope="module")
+def softmax() -> Questioned:
+    return ask(specification("attention/softmax"), SOFTMAX)
+
+
+def _question(kind: str, about: str) -> ChoiceQuestion:
+    draw = random.Random(0)
+    return shuffled(kind, "?", "a", "bcd", about=[about], worth=1.0, draw=draw)
+
+
+def _said(code: str) -> list[str]:
+    return [edit.says for edit in edits(listing(code, "f"))]
+
+
+@pytest.mark.parametrize(
+    "code, silly",
+    [
+        ("def f(x):\n    return x.transpose(1, 2)", "transpose(1, 1)"),
+        ("def f(x):\n    return x.transpose(1, 2)", "transpose(2, 2)"),
+        ("def f(x):\n    return x.flatten(0, 1)", "flatten(1, 1)"),
+        ("def f(q, k):\n    return q * k ** -0.5", "q * q ** -0.5"),
+        ("def f(x, y):\n    return x == y", "x == x"),
+        ("def f(x, y):\n    return [*zip(x, y, strict=True)]", "zip(x, y)"),
+        ("def f(x):\n    return x.softmax(dim=-1)", "dim=1"),
+    ],
+)
+def test_nobody_is_asked_about_a_change_that_nobody_would_make(code, silly):
+    said = _said(code)
+    assert said and not any(silly in one for one in said)
+
+
+def test_a_branch_is_forgotten_as_a_whole():
+    code = "def f(x, m=None):\n    if m is not None:\n        x = x * m\n    return x"
+    said = _said(code)
+    assert "delete lines 2 and 3" in said and "delete line 3" not in said
+
+
+def test_a_change_is_written_in_the_student_s_numbers_and_in_one_of_the_lines():
+    code = (
+        "def f(x, e=0.0):\n    return (x + 1e-6) * (\n        x.sum(dim=-1) + 2\n    )"
+    )
+    said = _said(code)
+    assert any("1e-6" in one for one in said) and not any(
+        "1e-06" in one for one in said
+    )
+    assert "change line 3 to `x.sum(dim=-2) + 2`" in said
+
+
+def test_another_way_to_write_the_same_is_no_question():
+    code = "def f(q, k):\n    p = q.transpose(1, 2) * 2\n    return p.contiguous()"
+    ideas = {edit.says: edit.has_idea for edit in edits(listing(code, "f"))}
+    assert not ideas["change line 2 to `p = q.transpose(2, 1) * 2`"]
+    assert not ideas["change line 3 to `return p`"]
+    assert ideas["change line 2 to `p = k.transpose(1, 2) * 2`"]
+
+
+def _observed(given: Seen, result: Seen, moved: bool = False) -> Observation:
+    call, reached = (("x", given),), {"x": moved}
+    return Observation("a case", "", call, (), frozenset(), result, reached, ())
+
+
+def _tensor(*shape: int, dtype: str = "float32", text: str = "") -> Seen:
+    return Seen("tensor", text, shape, dtype)
+
+
+@pytest.mark.parametrize(
+    "given, result, last",
+    [
+        ((3, 5), (3, 5), "row 2 of `x`"),
+        ((2, 5, 6), (2, 5, 4), "position 4 of `x`"),
+        ((2, 5, 12), (2, 3, 5, 4), None),  # split heads
+        ((2, 3, 5, 4), (2, 5, 12), None),  # merged heads
+        ((2, 5, 6), (2, 6, 5), None),
+    ],
+)
+def test_a_position_is_named_only_where_its_axis_stays(given, result, last):
+    found = positions(_observed(_tensor(*given), _tensor(*result)))
+    assert [reach.last for reach in found.values()] == ([last] if last else [])
+
+
+def test_a_call_is_asked_about_only_if_all_it_is_given_can_be_told():
+    shown, result = listing("def f(x):\n    return x", "f"), _tensor(2, 2)
+    mask = _tensor(1, 3, dtype="bool", text="[[1, 0, 1]]")
+    told = call_of(shown, _observed(mask, result))
+    assert told.count("`[[1, 0, 1]]`") == 1 and not untold(_observed(mask, result))
+    sizes = Seen("tuple", "(2, 3)", length=2)
+    assert call_of(shown, _observed(sizes, result)) == "`f(x)` with `x` = `(2, 3)`"
+    for given in (
+        _tensor(5, 7, dtype="bool"),
+        Seen("function"),
+        Seen("list", length=4),
+    ):
+        assert untold(_observed(given, result)) == ["x"]
+        with pytest.raises(NothingObservedError, match="cannot be told"):
+            questions(shown, [], [], [_observed(given, result)], random.Random(0))
+
+
+def test_limits_of_a_library_and_nan_are_not_asked_about():
+    for raised in (
+        "IndexError: Dimension out of range",
+        "ValueError: zip() argument 2",
+    ):
+        assert EditOutcome(raised=raised).is_unclear
+    nan = Seen("tensor", "", (2, 2), "float32", frozenset({"nan"}))
+    assert EditOutcome(result=nan).is_unclear
+    assert not EditOutcome(
+        raised="RuntimeError: shapes cannot be multiplied"
+    ).is_unclear
+
+
+def test_no_option_of_a_change_implies_another(softmax):
+    for one in softmax.found:
+        said = " ".join(one.options)
+        assert not ("no longer sum to 1" in said and "columns of" in said)
+        assert not ("now has the shape" in said and "are swapped" in said)
+
+
+def test_a_matrix_of_one_column_has_nothing_above_its_diagonal_to_ask_about():
+    facts = frozenset({"nothing above", "rows sum to one"})
+    told = of_value(Seen("tensor", "", (3, 1), "float32", facts), ())
+    assert not {"triangle", "rows"} & {one.kind for one in told}
+
+
+def test_nothing_is_asked_twice_on_a_sheet():
+    found = [_question("change", "softmax"), _question("shape", "y")]
+    assert [one.about for one in chosen(found, 3, ["softmax"])] == [("y",)]
