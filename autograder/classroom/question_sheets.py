@@ -29,7 +29,7 @@ from autograder.grading.cells.observing import Asked, observed
 
 _TRIED = 4  # answers of a student that are observed
 _PARTS, _EACH = 3, 3  # answers on a sheet, and questions about each
-_SHORT, _OF_SHORT = 2, 2  # lines of a short answer, and questions about it
+_SHORT, _OF_SHORT = 2, 2  # lines of a short answer, and the fewest questions of one
 _IN_ALL = 6  # questions on a sheet
 _LINES = 40  # of code on a sheet, so that it is one page
 _FEWEST = 3  # questions that make a sheet
@@ -154,15 +154,18 @@ def _not_asked(title: str, reason: Exception) -> str:
 
 def _fitting(parts: Sequence[SheetPart]) -> tuple[SheetPart, ...]:
     """The best parts that fit on one page, with questions that go together."""
-    kept = list[SheetPart]()
-    for part in sorted(parts, key=lambda part: -_worth(part)):
-        lines = sum(map(_lines, (*kept, part)))
-        before = [one for other in kept for one in other.questions]
-        most = min(_most(part), _IN_ALL - len(before))
-        about = [thing for one in before for thing in one.about]
-        asked = chosen(part.questions, most, about) if most else []
-        if len(kept) < _PARTS and lines <= _LINES and asked:
-            kept.append(replace(part, questions=tuple(asked)))
+    for of_short in (_OF_SHORT, _EACH):
+        kept = list[SheetPart]()
+        for part in sorted(parts, key=lambda part: -_worth(part)):
+            lines = sum(map(_lines, (*kept, part)))
+            before = [one for other in kept for one in other.questions]
+            most = of_short if _lines(part) <= _SHORT else _EACH
+            about = [thing for one in before for thing in one.about]
+            asked = chosen(part.questions, min(most, _IN_ALL - len(before)), about)
+            if len(kept) < _PARTS and lines <= _LINES and len(asked) >= _OF_SHORT:
+                kept.append(replace(part, questions=tuple(asked)))
+        if sum(len(one.questions) for one in kept) >= _FEWEST:
+            break
     return tuple(kept)
 
 
@@ -170,13 +173,8 @@ def _lines(part: SheetPart) -> int:
     return part.code.count("\n") + 1
 
 
-def _most(part: SheetPart) -> int:
-    """Few questions of an answer that says one thing."""
-    return _OF_SHORT if _lines(part) <= _SHORT else _EACH
-
-
 def _worth(part: SheetPart) -> float:
-    return sum(one.worth for one in chosen(part.questions, _most(part)))
+    return sum(one.worth for one in chosen(part.questions, _EACH))
 
 
 def _cells(path: Path) -> list[tuple[str, str]]:

@@ -159,14 +159,14 @@ def test_a_shape_is_right_for_a_solution_known_by_heart(softmax):
     assert shape.options["ABCD".index(shape.letter)] == shape.answer
 
 
-def test_it_is_asked_which_change_lets_a_row_see_another():
+def test_it_is_asked_which_change_lets_a_row_see_another(softmax):
     found = ask(specification("attention/scaled_dot_product"), CAUSAL)
     told = {one.text: one for one in found.found}
     masks = "change line 4 to `scores = scores.masked_fill(mask, -math.inf)`"
     for text, one in told.items():
         if text == f"You {masks}. What happens to this call?":
             assert one.answer != "Nothing: it returns the same values."
-    sees = [text for text in told if " depend on position 3 of `q`" in text]
+    sees = [one.text for one in softmax.found if " row 2 of `x`" in one.text]
     assert sees and found.is_enough
 
 

@@ -156,9 +156,10 @@ def _effects(seen: Observation, names: Sequence[str]) -> Iterator[_Effect]:
         "is. Which one?", 8.5, lambda o: all(one.same for one in o),
         lambda o: not o[0].same,
     )  # fmt: skip
-    for way, sign in (("larger", 1), ("smaller", -1)):
-        if seen.result.number is not None:
-            yield _number(seen.result.number, way, sign)
+    for i, (name, value) in enumerate(zip(names, seen.result.results, strict=False)):
+        if value.number is not None:
+            yield _number(name, i, value.number, "larger", 1)
+            yield _number(name, i, value.number, "smaller", -1)
     if any(shapes):
         yield _Effect(
             "shape", "Exactly one of these changes gives the result a different shape. "
@@ -172,16 +173,17 @@ def _effects(seen: Observation, names: Sequence[str]) -> Iterator[_Effect]:
             yield _sees(names[0], argument, words)
 
 
-def _number(old: float, way: str, sign: int) -> _Effect:
+def _number(name: str, index: int, old: float, way: str, sign: int) -> _Effect:
     def change(outcomes: Sequence[EditOutcome]) -> float:
         """By how much the number grows, or shrinks; NaN where there is none."""
         result = outcomes[0].result
-        new = result.number if result else None
+        same_parts = result is not None and len(result.results) > index
+        new = result.results[index].number if result and same_parts else None
         return math.nan if new is None else sign * (new - old)
 
     return _Effect(
-        way, f"Exactly one of these changes makes the result of this call {way}. Which "
-        "one?", 8.0, lambda o: change(o) > 0, lambda o: change(o) <= 0,
+        way, f"Exactly one of these changes makes {name} {way}. Which one?", 8.0,
+        lambda o: change(o) > 0, lambda o: change(o) <= 0,
     )  # fmt: skip
 
 

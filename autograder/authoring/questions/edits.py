@@ -6,6 +6,7 @@ import ast
 import copy
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TypeGuard
 
 from autograder.authoring.expression_operators import OPERATORS
 from autograder.authoring.questions.listing import CodeListing
@@ -101,7 +102,7 @@ def edits(listing: CodeListing) -> list[TriedEdit]:
     return [_written(listing, tree, draft) for draft in _taken(drafts)]
 
 
-def _is_simple_branch(node: ast.AST) -> bool:
+def _is_simple_branch(node: ast.AST) -> TypeGuard[ast.If]:
     """Whether it is an ``if`` that may be forgotten as a whole, as a mask is."""
     if not isinstance(node, ast.If) or node.orelse or len(node.body) > 2:
         return False
