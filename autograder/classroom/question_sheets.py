@@ -31,7 +31,8 @@ _TRIED = 4  # answers of a student that are observed
 _PARTS, _EACH = 3, 3  # answers on a sheet, and questions about each
 _SHORT, _OF_SHORT = 2, 2  # lines of a short answer, and the fewest questions of one
 _IN_ALL = 6  # questions on a sheet
-_LINES = 40  # of code on a sheet, so that it is one page
+_PAGE = 54.0  # lines of questions that fit on a page below its head
+_WIDE = 110  # characters in a printed line
 _FEWEST = 3  # questions that make a sheet
 
 
@@ -157,13 +158,14 @@ def _fitting(parts: Sequence[SheetPart]) -> tuple[SheetPart, ...]:
     for of_short in (_OF_SHORT, _EACH):
         kept = list[SheetPart]()
         for part in sorted(parts, key=lambda part: -_worth(part)):
-            lines = sum(map(_lines, (*kept, part)))
             before = [one for other in kept for one in other.questions]
             most = of_short if _lines(part) <= _SHORT else _EACH
             about = [thing for one in before for thing in one.about]
             asked = chosen(part.questions, min(most, _IN_ALL - len(before)), about)
-            if len(kept) < _PARTS and lines <= _LINES and len(asked) >= _OF_SHORT:
-                kept.append(replace(part, questions=tuple(asked)))
+            shown = replace(part, questions=tuple(asked))
+            fits = sum(map(_height, (*kept, shown))) <= _PAGE
+            if len(kept) < _PARTS and fits and len(asked) >= _OF_SHORT:
+                kept.append(shown)
         if sum(len(one.questions) for one in kept) >= _FEWEST:
             break
     return tuple(kept)
@@ -171,6 +173,19 @@ def _fitting(parts: Sequence[SheetPart]) -> tuple[SheetPart, ...]:
 
 def _lines(part: SheetPart) -> int:
     return part.code.count("\n") + 1
+
+
+def _height(part: SheetPart) -> float:
+    """How many lines of questions a part takes, as the template lays it out."""
+    call = 3 + len(part.call) // _WIDE + 0.85 * _lines(part)  # code is small
+    return call + sum(map(_rows, part.questions))
+
+
+def _rows(question: ChoiceQuestion) -> float:
+    longest = max(map(len, question.options))
+    options = 1 if longest < 24 else 2 if longest < 56 else 4
+    wraps = sum(len(one) // _WIDE for one in (question.text, *question.options))
+    return 1.8 + options + wraps
 
 
 def _worth(part: SheetPart) -> float:
