@@ -31,8 +31,8 @@
 # *About 8 hours · short path about 2½: exercises 6.2, 6.4, 6.5, 6.9, 6.13, 6.14, 6.15*
 #
 # *15 exercises and three questions in words · 100 points; while the computer trains,
-# you can go on reading.* The short path tells the story on its own: read the rest, and
-# solve it later.
+# you can go on reading.* The short path carries the story: read the rest, and
+# come back to it.
 #
 # **Recap.** Unit 4 built the Transformer, and unit 5 trained it on a toy. Its batches,
 # schedule, training step and greedy decoding do not know that they were made for

@@ -873,7 +873,7 @@ class CausalAttention(nn.Module):
         ### END SOLUTION
 
     def forward(self, x: Tensor) -> Tensor:
-        """From `(B, L, d_model)` to `(B, L, d_model)`; no position attends to a later one."""
+        """From `(B, L, d_model)` to the same shape, without attending to the future."""
         ### BEGIN SOLUTION
         q = mha.split_heads(self.w_q(x), self.num_heads)  # (B, h, L, d_k)
         k = mha.split_heads(self.w_k(x), self.num_kv_heads)  # (B, g, L, d_k)
@@ -1105,7 +1105,7 @@ def compare(kind: str, model: nn.Module, mistakes: Mapping[str, nn.Module]) -> N
         print(f"    {who:<40} {theirs.gap(found):9.5f}")
 
     print(f"transformers' {likeness.KINDS[kind][0]}, logits up to "
-          f"{theirs.logits.abs().max():.1f}; largest difference from them:")  # fmt: skip
+          f"{theirs.logits.abs().max():.1f}; largest difference:")  # fmt: skip
     tell("your model", logits(model, theirs.weights))
     if (live := likeness.live(kind)) is not None:
         tell("transformers, computed just now", live)
@@ -1169,7 +1169,7 @@ def against_a_llama():
 #
 # ```text
 # x                  (B, n, d_model)
-# q, new k, new v    (B, h, n, d_k), (B, g, n, d_k) twice       rotated from position T on
+# q, new k, new v    (B, h, n, d_k), (B, g, n, d_k) twice    rotated from position T
 # k, v with old      (B, g, T + n, d_k)
 # mask               (n, T + n)         the last n rows of a causal mask of T + n
 # ```
@@ -2611,7 +2611,7 @@ WINDOW = 96  # bytes that the model sees in training
 
 
 def text_ids(seed: int | str, sentences: int, split: str = "train") -> Tensor:
-    """Sentences of the course's grammar, one per line, as bytes: `(number of bytes,)`."""
+    """Sentences of the course's grammar, one per line, as bytes, shape `(n,)`."""
     text = "\n".join(corpora.generate(seed, sentences, split)) + "\n"
     return torch.tensor(list(text.encode()))
 
@@ -3280,7 +3280,7 @@ def assert_cached_decoding(decoder: object) -> None:
     """Pass quietly if a decoder gives the same logits with and without its cache.
 
     Args:
-        decoder: with `vocab_size`, `full`, `start`, `feed` and `cut`, like `Decoder` above.
+        decoder: has `vocab_size`, `full`, `start`, `feed`, `cut`, like `Decoder`.
 
     Raises:
         AssertionError: it does not.
@@ -3425,7 +3425,8 @@ def two_groups():
 # The loss makes answers with a positive advantage more probable and those with a
 # negative one less probable. For $N$ answers, of which answer $i$ has $T_i$ tokens,
 #
-# $$L = -\frac{1}{N} \sum_{i=1}^{N} A_i \, \frac{1}{T_i} \sum_{t=1}^{T_i} \log p(x_{i,t} \mid x_{i,<t}).$$
+# $$L = -\frac{1}{N} \sum_{i=1}^{N} \frac{A_i}{T_i}
+# \sum_{t=1}^{T_i} \log p(x_{i,t} \mid x_{i,<t}).$$
 #
 # (The paper has the ratio of new to old probability in place of $\log p$, and clips it,
 # to allow several steps per batch of answers. We take only one. Then the ratio is 1, it
@@ -3674,7 +3675,7 @@ def nothing_to_learn_from():
     log = reinforce(model, exact, (12, 12), steps=60)
     after = nn.utils.parameters_to_vector(model.parameters()).detach()
     print(f"length 12: {sum(log) * 32 * 8:.0f} of {len(log) * 32 * 8:,} answers are "
-          f"correct; largest change of a parameter {(after - before).abs().max():.1f}")  # fmt: skip
+          f"correct; largest change {(after - before).abs().max():.1f}")  # fmt: skip
 
 
 # %% [markdown]

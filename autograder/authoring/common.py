@@ -143,14 +143,6 @@ TABLE = {
         "`bmm` takes exactly three dimensions, so it fails for a plain matrix and for heads.",
         "Which matrix product treats any number of leading dimensions as a batch?",
     ),
-    "clamped": (
-        "Moderate scores are correct, but large ones are clipped.",
-        "Does the docstring mention a maximum score?",
-    ),
-    "shares": (
-        "Your rows sum to one, so softmax has already been applied.",
-        "Does this exercise ask for scores or for attention weights?",
-    ),
     "only_output": (
         "You return only the output, without the attention weights.",
         "What does the docstring list under Returns?",
@@ -158,22 +150,6 @@ TABLE = {
     "results_swapped": (
         "Output and weights are returned in the wrong order.",
         "By the conventions of this course, which of the two comes first?",
-    ),
-    "one_dict_for_all": (
-        "All calls fill the same dict, so a later call overwrites what an earlier one returned.",
-        "When is your dict created: once, or in each call?",
-    ),
-    "transposed": (
-        "The weights were transposed during the conversion.",
-        "Do `nn.Linear` and `in_proj_weight` store outputs and inputs in the same order?",
-    ),
-    "output_transposed": (
-        "The weight of `w_o` was transposed during the conversion.",
-        "What type of layer is `out_proj`?",
-    ),
-    "names_without_kind": (
-        "The keys are incomplete: `load_state_dict` looks for `w_q.weight` and `w_q.bias`.",
-        "Which keys does `nn.Linear(2, 3).state_dict()` have?",
     ),
     "nothing_returned": (
         "Your function returns nothing.",
@@ -239,15 +215,10 @@ TABLE = {
         "Your function returns a pair instead of just the model.",
         "What does the docstring say the function returns?",
     ),
-    "a_tensor": (
-        "You return a tensor, not a Python float.",
-        "What does `.item()` do?",
-    ),
 }
 
 # What becomes of a piece of the solution, where it is the same everywhere.
 CHANGES = {
-    "clamped": "({}).clamp(-100, 100)",
     "double": "{}.double()",
     "mask_in_the_state": '{}\nself.register_buffer("causal", torch.ones(8, 8).tril().bool())',
     "output_only": "{}[0]",

@@ -176,7 +176,7 @@ class CausalAttention(nn.Module):
         self.w_o = nn.Linear(num_heads * d_k, d_model, bias=False)
 
     def forward(self, x: Tensor) -> Tensor:
-        """From `(B, L, d_model)` to `(B, L, d_model)`; no position attends to a later one."""
+        """From `(B, L, d_model)` to the same shape, without attending to the future."""
         q = mha.split_heads(self.w_q(x), self.num_heads)  # (B, h, L, d_k)
         k = mha.split_heads(self.w_k(x), self.num_kv_heads)  # (B, g, L, d_k)
         v = mha.split_heads(self.w_v(x), self.num_kv_heads)  # (B, g, L, d_k)
@@ -427,7 +427,7 @@ WINDOW = 96  # bytes that the model sees in training
 
 
 def text_ids(seed: int | str, sentences: int, split: str = "train") -> Tensor:
-    """Sentences of the course's grammar, one per line, as bytes: `(number of bytes,)`."""
+    """Sentences of the course's grammar, one per line, as bytes, shape `(n,)`."""
     text = "\n".join(corpora.generate(seed, sentences, split)) + "\n"
     return torch.tensor(list(text.encode()))
 
@@ -483,7 +483,7 @@ def assert_cached_decoding(decoder: object) -> None:
     """Pass quietly if a decoder gives the same logits with and without its cache.
 
     Args:
-        decoder: with `vocab_size`, `full`, `start`, `feed` and `cut`, like `Decoder` above.
+        decoder: has `vocab_size`, `full`, `start`, `feed`, `cut`, like `Decoder`.
 
     Raises:
         AssertionError: it does not.

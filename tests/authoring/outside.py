@@ -212,6 +212,7 @@ REASONS = {
     "masks depend on the sizes alone.",
     ("nothing_chosen",): "no position is chosen, so every label is ignored.",
     ("brief_and_right",): "a perfect score is 100, or 0 if an order is missing.",
+    ("far",): "one expert has all the weight in every drawing.",
     ("equal",): "the sentence ends at once, in every drawing.",
 }  # fmt: skip
 

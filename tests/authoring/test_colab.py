@@ -19,7 +19,10 @@ FOREIGN = {"autograder/__init__.py": b"grade = print\n"}
 
 def checks(version):
     """The part of a kit's wheel that the first cell asks."""
-    names = ("__init__.py", "checks/__init__.py", "checks/installed.py")
+    names = (
+        *("__init__.py", "checks/__init__.py", "checks/language.py"),
+        *("checks/words.py", "checks/installed.py"),
+    )
     files = {f"autograder/{n}": (ROOT / "autograder" / n).read_bytes() for n in names}
     stamp = f'VERSION = "{version}"'.encode()
     name = f"autograder/{names[-1]}"

@@ -55,15 +55,16 @@ def test_texts_and_right_answers_are_what_the_build_gives(unit):
 
 def right(one: Specification, stored: Exercise, seed: str, hidden: bool) -> Exercise:
     """An exercise as a seed draws it, with the mutants' answers that are stored."""
-    answers = {case.name: case.mistakes for case in stored.cases}
+    answers = {case.name: (case.mistakes, case.doubles) for case in stored.cases}
     kinds = [k.name for k in cases.all_kinds(one) if hidden or not k.hidden_only]
     drawn = [case for case in cases.fresh_cases(one, seed) if case.name in kinds]
     return replace(
         stored,
         title=one.title,
         cases=tuple(
-            replace(case, hidden=hidden, mistakes=answers.get(case.name, {}))
+            replace(case, hidden=hidden, mistakes=mistakes, doubles=doubles)
             for case in drawn
+            for mistakes, doubles in [answers.get(case.name, ({}, {}))]
         ),
         mistakes={m.name: Mistake(m.name, m.says, m.asks) for m in one.mutants},
         aspects=one.aspects,

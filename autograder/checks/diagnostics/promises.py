@@ -72,7 +72,7 @@ def _another_error(wrong: Wrong) -> Sign:
 
 
 def _is_error(value: object) -> bool:
-    return isinstance(value, str) and re.fullmatch(r"\w+Error", value) is not None
+    return isinstance(value, str) and value.isidentifier() and value[-5:] == "Error"
 
 
 def refused(wrong: Wrong) -> Sign:

@@ -56,8 +56,10 @@ MISTAKES = [
           "The heads can no longer learn, because you switched off their gradients.",
           "Which tensors need no gradient: those of the heads, or your copies?",
           edit(CAT, "torch.cat([getattr(getattr(h.requires_grad_(False), name), kind) for h in heads])")),
-    common("one_dict_for_all",
-           source("""
+    wrong("one_dict_for_all",
+          "All calls fill the same dict, so a later call overwrites what an earlier one returned.",
+          "When is your dict created: once, or in each call?",
+          source("""
               packed = {}
 
               def pack_heads(heads):
@@ -157,8 +159,10 @@ MISTAKES = [
           "The biases are all zero.",
           "Where do the biases of the heads go?",
           edit(CAT, "torch.cat([getattr(getattr(h, name), kind) for h in heads]) * (kind == 'weight')")),
-    common("names_without_kind",
-           source("""
+    wrong("names_without_kind",
+          "The keys are incomplete: `load_state_dict` looks for `w_q.weight` and `w_q.bias`.",
+          "Which keys does `nn.Linear(2, 3).state_dict()` have?",
+          source("""
               def pack_heads(heads):
                   return {name: torch.cat([getattr(h, name).weight for h in heads])
                           for name in ("w_q", "w_k", "w_v")}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from autograder.authoring.common import common
 from autograder.authoring.contract import Contract, special
 from autograder.authoring.notation import case, edit, right, source, wrong
 from autograder.authoring.specification import Maker, Specification
@@ -62,10 +61,14 @@ MISTAKES = [
           "The rows of `in_proj_weight` seem to be in the order v, q, k.",
           "In which order does PyTorch expect queries, keys and values?",
           edit(_LAYERS_IN_ORDER, "layers = (mine.w_v, mine.w_q, mine.w_k)")),
-    common("transposed",
-           edit(_COPY_WEIGHTS, "theirs.in_proj_weight.copy_(torch.cat([layer.weight.T for layer in layers]))")),
-    common("output_transposed",
-           edit(_COPY_OUT,
+    wrong("transposed",
+          "The weights were transposed during the conversion.",
+          "Do `nn.Linear` and `in_proj_weight` store outputs and inputs in the same order?",
+          edit(_COPY_WEIGHTS, "theirs.in_proj_weight.copy_(torch.cat([layer.weight.T for layer in layers]))")),
+    wrong("output_transposed",
+          "The weight of `w_o` was transposed during the conversion.",
+          "What type of layer is `out_proj`?",
+          edit(_COPY_OUT,
                 "theirs.out_proj.weight.copy_(mine.w_o.weight.T); theirs.out_proj.bias.copy_(mine.w_o.bias)")),
     wrong("rows_interleaved",
           "The rows of q, k and v are interleaved, but they should follow block by block.",

@@ -11,11 +11,11 @@ from autograder.units.since_2017.exercises._inputs import options, whole
 
 
 def _cache(windows: list[int | None], length: int, groups: int, d_k: int, **given: float) -> Maker:
-    """The windows of the layers; a layer without one has 0 here."""
+    """The windows of the layers, 0 for none; the text has this length or more."""
 
     def inputs(draw: Draw) -> Inputs:
         return {"windows": torch.tensor([w or 0 for w in windows])} | options(**given) | whole(
-            length=length, num_kv_heads=groups, d_k=d_k
+            length=length + int(draw.ids(0, 20, 1)), num_kv_heads=groups, d_k=d_k
         )  # fmt: skip
 
     return inputs
@@ -26,7 +26,7 @@ _BYTES = "2 * kept * num_kv_heads * d_k * bytes_per_entry"
 
 CASES = [
     case("mixed", "three layers, one of them global", _cache([4, None, 6], 10, 2, 8),
-         "4 + 10 + 6 positions are kept."),
+         "A local layer keeps its window, a global one the whole text."),
     case("global", "two global layers in float32", _cache([None, None], 7, 3, 5, bytes_per_entry=4),
          "Without windows, each layer keeps the whole text.", tells=("bytes_ignored",)),
     case("short", "windows that are wider than the text", _cache([64, 5, None], 9, 1, 16, bytes_per_entry=1),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import torch
 
-from autograder.authoring.common import common
 from autograder.authoring.contract import Contract, special
 from autograder.authoring.draw import Draw
 from autograder.authoring.notation import case, edit, right, source, wrong
@@ -161,7 +160,10 @@ MISTAKES = [
           "Small changes become zero.",
           "Which should decide whether a change is too small: your function or its caller?",
           edit(_GAP, "(moved - still).abs().max().item() * (not torch.allclose(moved, still, atol=1e-3))")),
-    common("a_tensor", edit(".max().item()", ".max()")),
+    wrong("a_tensor",
+          "You return a tensor, not a Python float.",
+          "What does `.item()` do?",
+          edit(".max().item()", ".max()")),
     wrong("first_text_only",
           "You use only the first text of the batch.",
           "How many texts are there in `q`?",

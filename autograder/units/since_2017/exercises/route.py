@@ -45,7 +45,7 @@ CASES = [
     case("below_zero", "negative logits", _below_zero,
          "An expert that is not chosen has the weight 0, not the logit 0."),
     case("far", "logits that are far apart", _far,
-         "Which power of e does your softmax compute for a logit of 3000?"),
+         "Which power of e does your softmax compute for a logit of 3000?", open=True),
     case("three", "3 of 8 experts", _logits(3, 4, 3, 8, scale=3.0),
          "As above.", hidden_only=True),
     case("all", "4 of 4 experts", _logits(4, 5, 4),

@@ -3,31 +3,38 @@
 from __future__ import annotations
 
 from autograder.authoring.common import common
+from autograder.authoring.draw import Draw
 from autograder.authoring.notation import case, edit, right, source, wrong
-from autograder.authoring.specification import Maker, Specification
+from autograder.authoring.specification import Inputs, Maker, Specification
 from autograder.units.since_2017.exercises._inputs import whole
 
 
-def _mask(length: int, window: int | None) -> Maker:
-    given = {"length": length} | ({} if window is None else {"window": window})
-    return lambda draw: whole(**given)
+def _mask(length: int, window: int | None, *, growing: bool = False) -> Maker:
+    """A length of at least this, and a window that may grow with it."""
+
+    def inputs(draw: Draw) -> Inputs:
+        more = int(draw.ids(0, 20, 1))
+        given = {} if window is None else {"window": window + growing * more}
+        return whole(length=length + more, **given)
+
+    return inputs
 
 
 _BOTH = "allowed & (distance < window)"
 _RETURN = "return allowed if window is None else allowed & (distance < window)"
 
 CASES = [
-    case("three", "6 positions, a window of 3", _mask(6, 3),
+    case("three", "6 positions or more, a window of 3", _mask(6, 3),
          "Each query sees itself and the two positions before it."),
-    case("none", "5 positions, no window", _mask(5, None),
+    case("none", "5 positions or more, no window", _mask(5, None),
          "Without a window, each query sees all positions so far."),
-    case("one", "4 positions, a window of 1", _mask(4, 1),
+    case("one", "4 positions or more, a window of 1", _mask(4, 1),
          "A window of 1 leaves each position alone with itself."),
-    case("wide", "3 positions, a window of 7", _mask(3, 7),
+    case("wide", "a window that is wider than the text", _mask(3, 7, growing=True),
          "A window may be wider than the text."),
-    case("long", "17 positions, a window of 5", _mask(17, 5),
+    case("long", "17 positions or more, a window of 5", _mask(17, 5),
          "As above.", hidden_only=True),
-    case("exact", "7 positions, a window of 7", _mask(7, 7),
+    case("exact", "a window as wide as the text", _mask(7, 7, growing=True),
          "As above.", hidden_only=True),
 ]
 

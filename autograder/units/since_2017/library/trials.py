@@ -111,7 +111,7 @@ def train(
         loss = loss_of(model, text[starts + torch.arange(length + 1)])
         model.zero_grad()
         (loss + extra() if extra else loss).backward()
-        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        nn.utils.clip_grad_norm_(list(model.parameters()), max_norm=1.0)
         for made in optimizers:
             made.step()
         run.losses.append(loss.item())

@@ -48,7 +48,7 @@ CASES = [
     case("early", "an early end that nothing beats", lambda draw: _rows(early_end(draw), [2, 3]),
          "Stop as soon as the best ended score is at least as good as the best live one."),
     case("equal_ends", "two ends with the same score", ends({1: 50.0, 2: 50.0}, {1: 50.0, 2: 50.0}),
-         "Between ended hypotheses with equal scores, keep the earlier one.", open=True),
+         "Between ended hypotheses with equal scores, keep the earlier one."),
     case("defaults", "default beam_size and max_len", _by_default,
          "A beam of 4, at most 60 tokens."),
     case("training", "a model that comes in training mode", _in_training,
