@@ -7,10 +7,33 @@ the share of the points comes with the numbers.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from autograder.checks.exercise import Answers
-from autograder.checks.measures import Measure
+from autograder.checks.measures import Measure, NotTheirsError
+
+OURS = (
+    "these are the {} of the checkpoint that ships with the course; the grade is for a "
+    "model that you trained yourself"
+)
+_TELLING, _SHARE = 30, 0.72  # errors of the checkpoint, and how many of them are shared
+
+
+def errors(texts: Sequence[str], wanted: Sequence[str]) -> dict[str, str]:
+    """The texts that are not what was wanted, by their place as JSON writes it."""
+    rows = enumerate(zip(texts, wanted, strict=False))
+    return {str(i): text for i, (text, right) in rows if text != right}
+
+
+def are_shared(given: Mapping[str, str], copied: Mapping[str, str]) -> bool:
+    """Whether most errors of a model that everybody has are those given, too.
+
+    Of two models trained apart it is less than half; of one model that is decoded in
+    two ways, four fifths (docs/recovery_grade.md). A few could be chance.
+    """
+    alike = sum(given.get(place) == text for place, text in copied.items())
+    return len(copied) >= _TELLING and alike >= _SHARE * len(copied)
 
 
 def _numbers(answers: Answers) -> dict[str, Any]:
@@ -24,7 +47,15 @@ def _numbers(answers: Answers) -> dict[str, Any]:
 
 
 def _value(expected: Answers, actual: Answers) -> float:
-    """The share of the points in percent; above 100 is a bonus."""
+    """The share of the points in percent; above 100 is a bonus.
+
+    Where both sides are one, ``errors`` are those of the first texts, and ``copied``
+    those of the checkpoint that ships; the judge has compared them before.
+    """
+    if "errors" in actual and "copied" in expected:
+        given, copied = json.loads(str(actual["errors"])), str(expected["copied"])
+        if are_shared(given, json.loads(copied)):
+            raise NotTheirsError(f"0: {OURS.format('errors')}")
     return float(_numbers(actual)["recovery"])
 
 

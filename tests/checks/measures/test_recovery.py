@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from autograder.checks.compare import compare
 from autograder.checks.exercise import Case
 from autograder.checks.measures import details, value_of
+from autograder.checks.measures.recovery import errors
 
 NUMBERS = {"recovery": 62.5, "bleu": 70.1, "case": 0.5, "says": "BLEU 70.1 of 91."}
 CASE = Case(
@@ -32,3 +34,16 @@ def test_the_value_is_the_share_of_the_points():
 def test_what_is_no_such_answer_is_worth_nothing(text):
     assert value_of("recovery", {}, {"recovery": text}) == 0
     assert compare(CASE, {"recovery": text}).credit == 0
+
+
+def test_answers_with_the_errors_of_the_shipped_checkpoint_are_worth_nothing():
+    wanted = [f"sentence {i}" for i in range(80)]
+    copied = json.dumps(errors([f"{w}!" for w in wanted[:40]], wanted))
+    for shared, credit in ((40, 0.0), (29, 0.0), (28, 0.625)):
+        texts = [f"{w}!" for w in wanted[:shared]] + wanted[shared:]
+        answers = {
+            "recovery": json.dumps(NUMBERS), "errors": json.dumps(errors(texts, wanted))
+        }  # fmt: skip
+        result = compare(replace(CASE, expected={"copied": copied}), answers)
+        assert result.credit == pytest.approx(credit)
+        assert ("checkpoint that ships" in result.findings[0].message) == (credit == 0)

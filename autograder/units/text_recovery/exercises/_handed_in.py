@@ -22,6 +22,7 @@ from torch import nn
 from autograder.authoring.decoding import recovered
 from autograder.authoring.tokenizing import Segmenter
 from autograder.checks.exercise import WrongAnswerError
+from autograder.checks.measures.recovery import OURS, are_shared, errors
 from autograder.library import checkpoint
 from autograder.library.checkpoint import CheckpointError
 from autograder.library.corpora import CorpusError, Pair
@@ -29,12 +30,12 @@ from autograder.library.model import Restorer
 from autograder.library.text import Tokenizer
 from autograder.solutions import encoder_decoder
 from autograder.units.text_recovery.library import measuring, own_corpus, track
+from autograder.units.text_recovery.library.measuring import COMPARED
 from autograder.units.text_recovery.library.own_corpus import OwnCorpus
 from autograder.units.text_recovery.library.track import Track
 
 SAME = 75.0  # BLEU of those texts against ours; a beam of one model gives above 90
 COPY = 0.999  # cosine of all weights with those that ship
-COMPARED = 600  # sentences on which the shipped checkpoint is recognised
 _TELLING = 3  # sentences on which two models differ, to tell which one was asked
 _LARGEST = {
     "vocab_size": 20_000, "d_model": 512, "num_heads": 64, "num_layers": 12,
@@ -46,10 +47,6 @@ _CLEAR = 0.01
 # Of two models trained apart, the likeness of embeddings is 0.3; with noise of half its
 # own size on each weight, after which it recovers hardly anything, 0.86.
 _AKIN, _FEWEST = 0.7, 100
-_OURS = (
-    "these are the {} of the checkpoint that ships with the course; the grade is for a "
-    "model that you trained yourself"
-)
 
 
 @dataclass(frozen=True)
@@ -146,10 +143,10 @@ def _graded(found: HandIn, places: Sequence[int], texts: list[str]) -> str:
     assert found.path is not None
     model, tokenizer = checkpoint.load(found.path, encoder_decoder, Segmenter())
     if is_copy(model):
-        raise WrongAnswerError(_OURS.format("weights"))
+        raise WrongAnswerError(OURS.format("weights"))
     own = [text[:_LONGEST] for text in _decoded(model, tokenizer, found)]
     _refuse_others(texts, [own[i] for i in places], [found.sources[i] for i in places])
-    if found.track == Track(beam=found.track.beam, alpha=found.track.alpha):
+    if found.track.is_usual:
         _refuse_shipped(model, tokenizer, found, own)
     marks = measuring.marks_of(found.track, found.corpus, found.pairs)
     return measuring.measured(own, found.pairs, found.track, marks, found.corpus)
@@ -173,7 +170,7 @@ def _refuse_others(texts: list[str], own: list[str], sources: list[str]) -> None
     rows = zip(texts, own, shipped_outputs(sources), strict=True)
     others = [text == its for text, ours, its in rows if ours != its]
     if len(others) >= _TELLING and all(others):
-        raise WrongAnswerError(_OURS.format("answers"))
+        raise WrongAnswerError(OURS.format("answers"))
 
 
 def _refuse_shipped(
@@ -183,7 +180,7 @@ def _refuse_shipped(
     sources, targets = (list(side)[:COMPARED] for side in zip(*found.pairs, strict=True))
     copied = shipped_outputs(sources)
     if has_same_errors(targets, own, copied):
-        raise WrongAnswerError(_OURS.format("errors"))
+        raise WrongAnswerError(OURS.format("errors"))
     if goes_back(model, tokenizer, sources) and not (
         likeness(own[:COMPARED], targets) > likeness(copied, targets)
     ):
@@ -195,15 +192,8 @@ def _refuse_shipped(
 
 
 def has_same_errors(wanted: list[str], given: list[str], copied: list[str]) -> bool:
-    """Whether most wrong outputs of a model that everybody has are those given, too.
-
-    Of two models trained apart it is less than half; of one model that is decoded in
-    two ways, four fifths (docs/recovery_grade.md). A few could be chance.
-    """
-    rows = list(zip(wanted, given, copied, strict=False))
-    errors = [(own, other) for right, own, other in rows if right not in (own, other)]
-    asked = sum(other != right for right, _, other in rows)
-    return asked >= 30 and sum(own == other for own, other in errors) >= 0.72 * asked
+    """Whether most errors of a model that everybody has are those given, too."""
+    return are_shared(errors(given, wanted), errors(copied, wanted))
 
 
 def _refuse_vast(path: Path) -> None:

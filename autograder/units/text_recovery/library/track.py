@@ -31,6 +31,11 @@ class Track:
     beam: int = 1
     alpha: float = 1.0
 
+    @property
+    def is_usual(self) -> bool:
+        """Whether it is that of the checkpoint that ships, however it is decoded."""
+        return self == Track(beam=self.beam, alpha=self.alpha)
+
     def __post_init__(self) -> None:
         for name, value, fine in (
             ("corpus", self.corpus, self.corpus in (EMBEDDED, OWN)),

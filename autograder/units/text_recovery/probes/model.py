@@ -11,6 +11,7 @@ import torch
 
 from autograder.checks.exercise import WrongAnswerError
 from autograder.checks.interactor import Ask, Interactor
+from autograder.checks.measures.recovery import errors
 from autograder.checks.probes import Inputs, Seen, describe, probe
 from autograder.library import checkpoint
 from autograder.library.checkpoint import CheckpointError
@@ -46,10 +47,19 @@ def _here(function: Callable[..., Any], inputs: Inputs) -> Seen:
         raise WrongAnswerError(str(error)) from error
     texts = _recovered(function, [source for source, _ in pairs])
     marks = measuring.marks_of(found, corpus, pairs)
-    return {"recovery": measuring.measured(texts, pairs, found, marks, corpus)}
+    seen = {"recovery": measuring.measured(texts, pairs, found, marks, corpus)}
+    if found.is_usual:
+        first = [target for _, target in pairs[: measuring.COMPARED]]
+        seen["errors"] = json.dumps(errors(texts, first), ensure_ascii=False)
+    return seen
 
 
-@probe("text_recovery/model", other=Measured, here=_here, results="recovery")
+@probe(
+    "text_recovery/model",
+    other=Measured,
+    here=_here,
+    results="recovery; errors; copied",
+)
 def model(function: Callable[..., Any], inputs: Inputs, ask: Ask) -> Seen:
     """A sample of recovered texts, which the weights in the file should give, too.
 
