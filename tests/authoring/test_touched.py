@@ -11,21 +11,8 @@ LATE = units()[3:]  # of earlier units, all exercises are validated in each run
 NAMES = [name for unit in LATE for name in touched.names(unit)]
 
 
-# Known gaps, until their drawings tell these mutants from a correct answer again.
-OPEN = {
-    "text_recovery/model": "the mutant `shipped` passes where two models agree",
-    "since_2017/trained_model": "the mutant `another_one_trained` has no name",
-}
-
-
 @pytest.mark.long(seconds=20)
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(n, marks=pytest.mark.xfail(reason=OPEN[n]) if n in OPEN else ())
-        for n in NAMES
-    ],
-)
+@pytest.mark.parametrize("name", NAMES)
 def test_exercises_that_a_change_touches_are_valid(name):
     convincing([specification(name)])
 

@@ -92,7 +92,7 @@ MISTAKES = [
               def trained_model():
                   torch.manual_seed(0)
                   model = new_model()
-                  optimizer = AdamW(new_model().parameters())
+                  optimizer = torch.optim.AdamW(new_model().parameters())
                   F.cross_entropy(model(torch.zeros(2, 5, dtype=torch.long)).flatten(0, 1),
                                   torch.ones(10, dtype=torch.long)).backward()
                   optimizer.step()
