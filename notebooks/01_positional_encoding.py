@@ -1460,9 +1460,9 @@ def three_tables():
 # </details>
 # <details><summary>Hint 2: shapes</summary>
 #
-# The table `(max_len, d_model)` tells you both sizes. The sines are
-# `(max_len, d_model/2)`, and so are the cosines. The frequencies are `(d_model/2,)`,
-# and the angles of all pairs at all positions are `(max_len, d_model/2)`.
+# The table `(max_len, d_model)` tells you both sizes. The sines have
+# shape `(max_len, d_model/2)`, and so do the cosines. The frequencies have shape
+# `(d_model/2,)`, and the angles of all pairs at all positions `(max_len, d_model/2)`.
 #
 # </details>
 # <details><summary>Hint 3: pseudocode</summary>

@@ -959,8 +959,8 @@ def one_map_per_head():
 
 # %% [markdown]
 # The single head does what section 1 did by hand, and splits each row between the two
-# answers. Of the two heads, one attends to the word before, and the other to the first
-# word, from every position.
+# answers. At every position, one of the two heads attends to the previous word, and the
+# other to the first word.
 #
 # When did they divide the work? Here is the same training run at six moments, on one
 # sentence. **Predict first:** does the loss fall first, or do the maps change first?

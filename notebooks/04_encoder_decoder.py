@@ -1711,10 +1711,10 @@ def one_attention_mask_two_families():
 #
 # ### Padding on the left
 #
-# Why pad on the left? Because a GPT writes at the right end. If a batch holds *the cat
-# sat* and *hello*, the next tokens must be appended in the same column, so the padding
-# has to go to the front. Two things then break: the rows of padding queries are empty,
-# and *hello* is no longer at position 0, where it was in training.
+# Why pad on the left? Because a GPT appends each new token on the right. If a batch
+# holds *the cat sat* and *hello*, the next tokens must be appended in the same column,
+# so the padding has to go to the front. Two things then break: the rows of padding
+# queries are empty, and *hello* is no longer at position 0, where it was in training.
 #
 # The cure is simple. Let every padding position attend to itself, so that no row is
 # empty; no real token attends to padding, so its output does no harm. And count

@@ -1681,9 +1681,9 @@ def the_share():
 
 
 # %% [markdown]
-# At about three quarters of the steps each head hits the line, and yet *all* sequences
-# are right. How is that possible? Heads may divide the work, and a different seed
-# divides it differently. But there is a simpler reason.
+# Each head hits the line in only about three quarters of the steps, and yet *all*
+# sequences are right. How is that possible? Heads may divide the work, and a different
+# seed divides it differently. But there is a simpler reason.
 #
 # **Predict first.** When a head misses the line, by how many positions?
 
@@ -2160,8 +2160,8 @@ def three_filters():
 # **Task.** Given the logits and labels of several batches, return the mean
 # cross-entropy per real token, in nats, and its exponential, as two floats.
 #
-# **Example.** 3 tokens at 4 nats in one batch and 97 at 1 nat in another average 1.09
-# nats, a perplexity of 2.97.
+# **Example.** With 3 tokens at 4 nats in one batch and 97 at 1 nat in another, the
+# average is 1.09 nats, which gives a perplexity of 2.97.
 #
 # <details><summary>Contract</summary>
 #

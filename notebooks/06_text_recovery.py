@@ -1508,7 +1508,7 @@ check("text_recovery/beam_step", beam_step)
 #
 # **Task.** Decode one sentence with your `beam_step`. In each step, compare each
 # hypothesis that now ends in EOS with the best so far, then keep the `beam_size` best
-# *other* continuations. Return the ids of the best ended hypothesis.
+# *other* continuations. Return the ids of the best finished hypothesis.
 #
 # **Example.** `beam_sentence(model, ids, beam_size=4)` returns a list like
 # `[57, 9, 210, 5, 2]`: without BOS, with EOS.
@@ -1518,7 +1518,7 @@ check("text_recovery/beam_step", beam_step)
 # - Start with `BOS` alone, with score 0.
 # - Stop when the best ended score is at least as good as the best live one, or after
 #   `max_len` tokens, EOS included.
-# - Between ended hypotheses with equal scores, keep the earlier one.
+# - Between finished hypotheses with equal scores, keep the earlier one.
 # - Use evaluation mode, record no gradients, and restore nothing.
 #
 # </details>
@@ -1567,7 +1567,7 @@ def beam_sentence(
         max_len: how many tokens an answer may have.
 
     Returns:
-        The ids of the best ended hypothesis, without BOS, with EOS.
+        The ids of the best finished hypothesis, without BOS, with EOS.
     """
     ### BEGIN SOLUTION
     model.eval()
@@ -1597,13 +1597,13 @@ check("text_recovery/beam_sentence", beam_sentence)
 # %% [markdown]
 # **Third step: the length.** Longer texts have more factors below 1, so raw scores
 # favour short ones. The picture therefore compares $\text{score}/\text{length}^\alpha$,
-# here with $\alpha = 1$; the length counts EOS but not BOS. Ended hypotheses and the
+# here with $\alpha = 1$; the length counts EOS but not BOS. Finished hypotheses and the
 # stop rule use this quotient. Which prefixes stay live is still decided by raw scores,
 # because all live prefixes have the same length.
 #
-# One mistake was harmless before: an ended hypothesis that is left in the beam pushes
+# One mistake was harmless before: a finished hypothesis that is left in the beam pushes
 # out only prefixes with worse raw scores, which can never win. With $\alpha > 0$ a
-# longer text can overtake it, so now ended hypotheses must leave the beam.
+# longer text can overtake it, so now finished hypotheses must leave the beam.
 #
 # ### Exercise 6.12 - beam search
 #
@@ -1620,7 +1620,7 @@ check("text_recovery/beam_sentence", beam_sentence)
 #
 # - Each row ends in its EOS, followed by any amount of PAD; BOS is left out.
 # - The stop rule divides both scores, each by its own $\text{length}^\alpha$.
-# - Between ended hypotheses that are equally good, keep the earlier one.
+# - Between finished hypotheses that are equally good, keep the earlier one.
 # - Decode the sentences one after the other or all at once.
 # - Use evaluation mode, record no gradients, and restore nothing.
 #
@@ -1762,9 +1762,9 @@ def beams_of_the_baseline():
 # </details>
 # <details><summary>Hint 1: a question</summary>
 #
-# Suppose you know the best alignments of everything but the last token: of both texts,
-# of the output alone, of the original alone. What can the last pair be, and which of
-# these alignments does it continue?
+# Suppose you know three best alignments: one without the last token of both texts, one
+# without only the output's, and one without only the original's. What can the last pair
+# be, and which of these alignments does it continue?
 #
 # </details>
 # <details><summary>Hint 2: the table</summary>
@@ -2272,12 +2272,12 @@ def final_run():
 
 
 # %% [markdown]
-# In grading, your model recovers up to 1,000 unseen sentences of the corpus and level
-# in your file: embedded at level 1, 2 or 3, or the test part of your own corpus. The
-# grader takes the weights from the file, decodes as the file says, and never trains.
-# Your points grow with BLEU, without jumps: none at the better of copying and the rule,
-# half at the inserter, all of them a little below the course's own model. (Your own
-# corpus gets its own baselines.)
+# During grading, your model recovers up to 1,000 unseen sentences of the corpus and
+# level named in your file: either the embedded corpus (level 1, 2 or 3) or the test
+# part of your own. The grader takes the weights from the file, decodes as the file
+# says, and never trains. Your points grow with BLEU, without jumps: none at the better
+# of copying and the rule, half at the inserter, all of them a little below the course's
+# own model. (Your own corpus gets its own baselines.)
 #
 # ### Exercise 6.15 - hand in your model
 #

@@ -196,7 +196,7 @@ MISTAKES = [
           edit("first & second", "torch.stack([first, second]).all(0)")),
     wrong("one_sentence",
           "All sentences share one mask in your result: the batch dimension is lost.",
-          "Which shape should the result have?",
+          "What shape should the result have?",
           edit("first & second", "(first & second)[:1]")),
     wrong("open_mask_left_out",
           "A mask that forbids nothing is ignored, and so is its shape: the result is smaller than the two masks "

@@ -117,7 +117,7 @@ MISTAKES = [
     # Mistakes in the dimension that is summed up.
     wrong("no_keepdim",
           "A sum or a maximum lost its dimension: `(B, L)` and `(B,)` do not line up row by row.",
-          "Which shape lines each row up with its own sum or maximum?",
+          "What shape lines each row up with its own sum or maximum?",
           edit(SUM, "powers.sum(dim=-1)")),
     wrong("max_tuple",
           "`max` along a dimension returns two tensors, values and indices, and you used the pair as if it were one.",

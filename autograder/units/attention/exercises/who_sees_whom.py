@@ -338,7 +338,7 @@ MISTAKES = [
           edit(MOVED, "((layer(changed) - before).abs().mean(-1) > 1e-6)")),
     wrong("squeezed",
           "For a single position, your matrix loses its dimensions.",
-          "Which shape does the docstring promise for `L = 1`?",
+          "What shape does the docstring promise for `L = 1`?",
           edit("torch.stack(columns, dim=1)", "torch.stack(columns, dim=1).squeeze()")),
     wrong("on_x_itself",
           "You change `x` itself and then undo the change. While the layer runs, the caller's `x` is modified.",

@@ -137,7 +137,7 @@ MISTAKES = [
           edit(_RETURN, "return [kept[a] for a in attentions[::-1]]")),
     wrong("mean_of_heads",
           "You averaged over the heads.",
-          "Which shape does the docstring promise?",
+          "What shape does the docstring promise?",
           edit("result[1].detach()", "result[1].detach().mean(1)")),
     wrong("first_head",
           "You kept only the first head.",

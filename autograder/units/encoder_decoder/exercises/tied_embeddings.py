@@ -119,7 +119,7 @@ MISTAKES = [
           "What if the target has more words than the source?",
           edit(_CHECK, "if len(model.output.weight) < len(table):")),
     wrong("only_larger_target_refused",
-          "Different sizes are refused only if the target has the larger vocabulary.",
+          "Your code rejects different vocabulary sizes only if the target's is the larger one.",
           "What if the source has more words than the target?",
           edit(_CHECK, "if len(model.output.weight) > len(table):")),
     wrong("refused_too_late",

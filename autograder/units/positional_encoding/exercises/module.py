@@ -104,7 +104,7 @@ MISTAKES = [
           edit(ADD, "return x - self.pe[: x.size(1)]")),
     wrong("concatenated",
           "Words and positions are concatenated, so the vectors are twice as long.",
-          "Which shape does the docstring promise?",
+          "What shape does the docstring promise?",
           edit(ADD, "return torch.cat((x, self.pe[: x.size(1)].expand_as(x)), -1)")),
     common("whole_table",
            edit(ADD, "return x + self.pe")),

@@ -133,7 +133,7 @@ MISTAKES = [
           edit(_DIAGONAL, "torch.eye(d_model).roll(k, 0)")),
     wrong("blocks_only",
           "You return the blocks, `(d_model/2, 2, 2)`, without combining them into one matrix.",
-          "Which shape does the docstring promise?",
+          "What shape does the docstring promise?",
           edit(_DIAGONAL, "blocks.view(-1, 2, 2)")),
     wrong("cosines_only",
           "Only the diagonal is filled in, so components are scaled but not rotated.",

@@ -199,7 +199,7 @@ MISTAKES = [
           edit("(shuffled_before - shuffled_after)", "(shuffled_before - shuffled_after)[:, 0]")),
     wrong("gap_per_sentence",
           "You return one gap per sentence instead of one for the whole batch.",
-          "Which shape does the docstring promise?",
+          "What shape does the docstring promise?",
           edit(".abs().max()", ".abs().amax((1, 2))")),
     wrong("yes_or_no",
           "You return whether there is a gap, not how large it is.",

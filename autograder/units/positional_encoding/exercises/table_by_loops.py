@@ -172,7 +172,7 @@ MISTAKES = [
           edit("return table", "return table.T")),
     wrong("batch_dimension",
           "The table has an extra batch dimension.",
-          "Which shape does the docstring promise?",
+          "What shape does the docstring promise?",
           edit("return table", "return table.unsqueeze(0)")),
     wrong("returned_too_early",
           "The table is returned after its first row: the `return` is inside the loop.",

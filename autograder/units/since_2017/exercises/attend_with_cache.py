@@ -196,7 +196,7 @@ MISTAKES = [
     common("no_output_projection", edit("layer.w_o(mha.merge_heads(heads))", "mha.merge_heads(heads)")),
     wrong("last_output_only",
           "You return the output of only the last position; a chunk has n positions.",
-          "Which shape does the docstring promise?",
+          "What shape does the docstring promise?",
           edit("layer.w_o(mha.merge_heads(heads)),", "layer.w_o(mha.merge_heads(heads))[:, -1:],")),
     wrong("output_only",
           "Your function returns the output, but no cache.",

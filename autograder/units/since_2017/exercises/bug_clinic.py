@@ -105,7 +105,7 @@ MISTAKES = [
     # What explains a gap is said in this order: a single rule before a whole habit.
     wrong("a_little_generous",
           "Your test accepts differences that are larger than rounding, or a mean hides a single wrong logit.",
-          "According to the contract, between which two numbers should your bound be?",
+          "According to the contract, between which two numbers should your bound lie?",
           source(_test(*_ALL, near="1e-3")),
           source(_test(*_ALL).replace("(given - wanted[:, begin:end]).abs().max() < 5e-5",
                                       "torch.allclose(given, wanted[:, begin:end], rtol=1e-2, atol=3e-5)"),
@@ -132,7 +132,7 @@ MISTAKES = [
           source(_test(*_ALL).replace("(3, 11)", "(3, 44)").replace("11", "44"), name="too_long")),
     wrong("too_generous",
           "Your test accepts differences that are too large for rounding: half precision goes unnoticed.",
-          "According to the contract, between which two numbers should your bound be?",
+          "According to the contract, between which two numbers should your bound lie?",
           source(_test(*_ALL, near="0.5"))),
     wrong("same_best_token",
           "Your test compares only the most probable tokens; many bugs do not change them.",

@@ -69,7 +69,7 @@ MISTAKES = [
           edit("length if window is None", "0 if window is None")),
     wrong("the_larger_one",
           "A layer with a window keeps the larger of window and text.",
-          "Which of the two limits what is kept?",
+          "Which of the two determines how much is kept?",
           edit("min(window, length)", "max(window, length)")),
     wrong("first_window_for_all",
           "The window of the first layer is used for all of them.",

@@ -188,7 +188,7 @@ MISTAKES = [
           edit("softmax(dim=-1)", "softmax(dim=1)")),
     wrong("pair_swapped",
           "The pair is in the wrong order: return first the output, then the weights.",
-          "What does the docstring return first?",
+          "According to the docstring, what should be returned first?",
           edit("return output.flatten(1, 2), weights", "return weights, output.flatten(1, 2)")),
     wrong("output_only",
           "Only the output is returned.",

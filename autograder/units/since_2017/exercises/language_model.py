@@ -150,7 +150,7 @@ MISTAKES = [
           edit("range(num_layers)", "range(num_layers + 1)")),
     wrong("last_position_only",
           "You return logits for the last position only; every position predicts.",
-          "Which shape does the docstring promise?",
+          "What shape does the docstring promise?",
           edit(f"return {_LOGITS}", f"return {_LOGITS}[:, -1]")),
     wrong("in_pieces",
           "A long text is read in pieces that do not see each other.",

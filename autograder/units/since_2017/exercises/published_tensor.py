@@ -162,7 +162,7 @@ MISTAKES = [
     # What comes back.
     wrong("transposed",
           "Matrices come back transposed.",
-          "Which shape does the parameter have?",
+          "What shape does the parameter have?",
           edit(_BACK, "tensor = pairs_to_halves(tensor, heads) if heads else tensor; return tensor.T if tensor.dim() == 2 else tensor")),
     wrong("embedding_scaled",
           "The embedding is multiplied by the root of `d_model`.",

@@ -86,7 +86,7 @@ MISTAKES = [
           edit(_MADE, "self.q_norm = self.k_norm = RMSNorm(d_k, eps)")),
     wrong("before_the_split",
           "The norms have the size of all heads together: they are applied before the split (as in OLMo 2).",
-          "Over how many components should one mean square run?",
+          "How many components should each mean square be taken over?",
           edit(_MADE, "self.q_norm, self.k_norm = RMSNorm(num_heads * d_k, eps), RMSNorm(num_kv_heads * d_k, eps)",
                "q = mha.split_heads(self.w_q(x), self.num_heads)",
                "q = mha.split_heads(self.q_norm(self.w_q(x)), self.num_heads)",
@@ -95,14 +95,14 @@ MISTAKES = [
                _NORMED, "pass")),
     wrong("all_heads_together",
           "The mean square runs over all heads of a position; each head should have its own.",
-          "Over how many components should one mean square run?",
+          "How many components should each mean square be taken over?",
           edit(_NORMED, """
               together = lambda t, norm: t * torch.rsqrt(t.square().mean((1, 3), keepdim=True) + norm.eps) * norm.weight
               q, k = together(q, self.q_norm), together(k, self.k_norm)
               """)),
     wrong("over_positions",
           "The mean square runs over the positions as well, so a position sees the future through the norm.",
-          "Over how many components should one mean square run?",
+          "How many components should each mean square be taken over?",
           edit(_NORMED, """
               together = lambda t, norm: t * torch.rsqrt(t.square().mean((2, 3), keepdim=True) + norm.eps) * norm.weight
               q, k = together(q, self.q_norm), together(k, self.k_norm)
@@ -172,7 +172,7 @@ MISTAKES = [
                       return self.w_o(mha.merge_heads(heads))
               """)),
     wrong("names_of_its_own",
-          "The norms do not have the names in the contract.",
+          "The norms do not have the names given in the contract.",
           "Under which names will a checkpoint store the weights?",
           edit(_MADE, "self.norm_q, self.norm_k = RMSNorm(d_k, eps), RMSNorm(d_k, eps)",
                _NORMED, "q, k = self.norm_q(q), self.norm_k(k)")),

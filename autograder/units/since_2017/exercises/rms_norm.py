@@ -163,7 +163,7 @@ MISTAKES = [
           edit(_WEIGHT, 'self.register_buffer("weight", torch.ones(d_model))', name="buffer")),
     wrong("one_number",
           "The weight is a single number; each of the `d_model` components has its own.",
-          "Which shape does $w$ have?",
+          "What shape does $w$ have?",
           edit("torch.ones(d_model)", "torch.ones(1)")),
     wrong("in_half_precision",
           "The squares are computed in half precision, and overflow.",

@@ -119,7 +119,7 @@ MISTAKES = [
           edit(_HALVES, "a, b = x[..., : x.size(-1) // 2], x[..., : x.size(-1) // 2]")),
     wrong("joined_elsewhere",
           "The halves are concatenated along the wrong dimension.",
-          "Which shape should the result have?",
+          "What shape should the result have?",
           edit("a * sin + b * cos), dim=-1)", "a * sin + b * cos), dim=-2)")),
     wrong("first_row_for_all",
           "All texts get the result of one of them.",

@@ -44,7 +44,7 @@ MISTAKES = [
           "Which of the two decides how much passes?",
           edit(_GATE, "gate = self.w_gate(x)", "self.w_up(x))", "F.silu(self.w_up(x)))")),
     wrong("silu_on_both",
-          "The activation is applied to both; `w_up` should have none.",
+          "The activation is applied to both projections; the output of `w_up` should have none.",
           "How often does silu occur in the formula?",
           edit("gate * self.w_up(x)", "gate * F.silu(self.w_up(x))")),
     wrong("no_activation",

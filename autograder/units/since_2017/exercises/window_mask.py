@@ -108,7 +108,7 @@ MISTAKES = [
           edit(_RETURN, "return (allowed if window is None else allowed & (distance < window)).long()")),
     wrong("a_row",
           "You return one row instead of a row for each query.",
-          "Which shape does the docstring promise?",
+          "What shape does the docstring promise?",
           edit(_RETURN, "return (allowed if window is None else allowed & (distance < window))[-1]")),
 ]
 

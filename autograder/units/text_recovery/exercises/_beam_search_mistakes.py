@@ -42,7 +42,7 @@ SCORES = [
           "Which prefix does each of the k best continue?",
           edit("places // total.size(-1)", "torch.arange(places.size(1)).expand_as(places) % live")),
     wrong("not_normalised",
-          "Ended hypotheses are compared by their raw scores, whatever alpha is.",
+          "Finished hypotheses are compared by their raw scores, whatever alpha is.",
           "Where does your code use `alpha`?",
           edit("(total[..., EOS] / length**alpha)", "(total[..., EOS] / 1)",
                "best[rows] < scores[:, 0] / length**alpha", "best[rows] < scores[:, 0]")),
@@ -82,19 +82,19 @@ ENDS = [
     wrong("first_end_wins",
           "The search stops only when EOS is the best continuation of a step; hypotheses that ended in earlier steps "
           "do not stop it.",
-          "Which ended hypothesis is compared with the live ones?",
+          "Which finished hypothesis is compared with the live ones?",
           edit("total[..., EOS] = -math.inf", """
               over = total.flatten(1).argmax(1) % total.size(-1) == EOS
               total[..., EOS] = -math.inf
               """,
                "going = best[rows] < scores[:, 0] / length**alpha", "going = ~over")),
     wrong("last_end_wins",
-          "The ended hypothesis that came last is taken, not the best one.",
+          "The finished hypothesis that came last is taken, not the best one.",
           "What do you remember, and when do you replace it?",
           edit("(ended > best[rows]).nonzero()", "(ended > -math.inf).nonzero()")),
     wrong("later_of_equal",
-          "Of two ended hypotheses that are equally good, you take the later one.",
-          "When does an ended hypothesis replace the one that you remember?",
+          "Of two finished hypotheses that are equally good, you take the later one.",
+          "When does a finished hypothesis replace the one that you remember?",
           edit("(ended > best[rows]).nonzero()", "(ended >= best[rows]).nonzero()")),
     wrong("live_wins",
           "The best live hypothesis is returned, although others have ended.",

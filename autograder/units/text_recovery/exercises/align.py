@@ -139,7 +139,7 @@ MISTAKES = [
                  name="replacing_is_dear")),
     wrong("greedy",
           "You go from left to right and take the first match; a later token may need that word.",
-          "Two alignments are equally good so far. Can you know which one ends up better?",
+          "Two alignments are equally good so far. Can you tell in advance which one will turn out better?",
           source("""
               def align(output, original):
                   pairs, j = [], 0

@@ -166,7 +166,7 @@ def early_end(draw: Draw) -> Inputs:
 
 
 def _exact_tie(draw: Draw) -> Inputs:
-    """The ended hypothesis is exactly as good as the live one: halves are exact."""
+    """The finished hypothesis is exactly as good as the live one: halves are exact."""
     vocab, far = 9, -200.0
     places = torch.full((2, 5, vocab), far)
     for sentence in range(2):
@@ -289,18 +289,18 @@ CASES = [
     case("small", "many sentences, k = 1 and 2", lambda draw: script(draw, _MANY, [1, 2], 1.0, 16),
          "The k best continuations of all prefixes together stay live."),
     case("wide", "many sentences, k = 3 and 5", lambda draw: script(draw, _MANY, [3, 5], 1.0, 17),
-         "Ended hypotheses are compared by score / length^alpha."),
+         "Finished hypotheses are compared by score / length^alpha."),
     case("no_norm", "alpha = 0: raw scores", lambda draw: script(draw, _OTHERS, [2, 4], 0.0, 16),
          "With alpha = 0, the lengths do not count."),
     case("half", "alpha = 0.5, EOS unlikely, max_len = 5", lambda draw: script(draw, _MANY, [3], 0.5, 5, eos=-6.0),
-         "After max_len steps, the best ended hypothesis is the answer."),
+         "After max_len steps, the best finished hypothesis is the answer."),
     case("early", "an early end that nothing beats", early_end,
-         "A sentence stops when its best ended hypothesis, of any step, is at least as good as its best live one."),
+         "A sentence stops when its best finished hypothesis, of any step, is at least as good as its best live one."),
     case("equal", "an ended and a live hypothesis that are equally good, alpha = 0", _exact_tie,
-         "An ended hypothesis that is only *as good as* the best live one already stops its sentence.", open=True),
-    case("equal_ends", "two ended hypotheses that are equally good, alpha = 0", ends(_EQUAL, _EQUAL),
-         "Between ended hypotheses that are equally good, keep the earlier one."),
-    case("nearly_equal_ends", "two ended hypotheses, the later one better by five thousandths, alpha = 0",
+         "A finished hypothesis that is only *as good as* the best live one already stops its sentence.", open=True),
+    case("equal_ends", "two finished hypotheses that are equally good, alpha = 0", ends(_EQUAL, _EQUAL),
+         "Between finished hypotheses that are equally good, keep the earlier one."),
+    case("nearly_equal_ends", "two finished hypotheses, the later one better by five thousandths, alpha = 0",
          ends(_NEARLY_EQUAL, _NEARLY_EQUAL),
          "The better one stays, however small its lead.", tells=("scores_forgotten", "divided_by_k")),
     case("lengths", "ends after 2 and after 5 tokens, alpha = 1",

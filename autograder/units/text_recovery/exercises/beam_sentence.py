@@ -42,13 +42,13 @@ CASES = [
     case("small", "twelve sentences, k = 1 and 2", lambda draw: _one_by_one(draw, [1, 2], 12),
          "In each step: look at EOS, then keep the k best other continuations."),
     case("wide", "twelve sentences, k = 3 and 5", lambda draw: _one_by_one(draw, [3, 5], 11),
-         "Of all ended hypotheses, the one with the best score is the answer."),
+         "Of all finished hypotheses, the one with the best score is the answer."),
     case("short", "EOS improbable, max_len = 5", lambda draw: _one_by_one(draw, [3], 5, eos=-6.0),
-         "After max_len steps, the best ended hypothesis is the answer."),
+         "After max_len steps, the best finished hypothesis is the answer."),
     case("early", "an early end that nothing beats", lambda draw: _rows(early_end(draw), [2, 3]),
          "Stop as soon as the best ended score is at least as good as the best live one."),
     case("equal_ends", "two ends with the same score", ends({1: 50.0, 2: 50.0}, {1: 50.0, 2: 50.0}),
-         "Between ended hypotheses with equal scores, keep the earlier one."),
+         "Between finished hypotheses with equal scores, keep the earlier one."),
     case("defaults", "default beam_size and max_len", _by_default,
          "A beam of 4, at most 60 tokens."),
     case("training", "a model that comes in training mode", _in_training,
@@ -98,8 +98,8 @@ MISTAKES = [
           "What do you remember, and when do you replace it?",
           edit(_BETTER, "if True:")),
     wrong("later_of_equal",
-          "Of two ended hypotheses with equal scores, you take the later one.",
-          "When does an ended hypothesis replace the one that you remember?",
+          "Of two finished hypotheses with equal scores, you take the later one.",
+          "When does a finished hypothesis replace the one that you remember?",
           edit(_BETTER, "if ended >= best:")),
     wrong("live_wins",
           "The best live prefix is returned, although others have ended.",
@@ -116,7 +116,7 @@ MISTAKES = [
                _STOP, "if best >= scores[0] / (prefixes.size(1) - 1):")),
     wrong("eos_lost",
           "EOS is missing at the end of the answer.",
-          "What does an ended hypothesis end with?",
+          "What is the last token of a finished hypothesis?",
           edit("[*prefixes[i, 1:].tolist(), EOS]", "prefixes[i, 1:].tolist()")),
     wrong("bos_returned",
           "BOS is part of the answer.",
@@ -166,7 +166,7 @@ ACCEPTED = [
                     break
             return best[1]
         """)),
-    # By raw scores, what an ended hypothesis displaces is worse, and stays so.
+    # By raw scores, what a finished hypothesis displaces is worse, and stays so.
     right("ended_stay_live", edit(_CLOSE, "")),
     right("tensor", edit("return answer", "return torch.tensor(answer)")),
     right("whole_model", source("""

@@ -139,7 +139,7 @@ MISTAKES = [
           edit("Counter(tuple(tokens[i : i + n]) for i in range(len(tokens) - n + 1))",
                "Counter(tuple(tokens[i : i + m]) for m in range(1, n + 1) for i in range(len(tokens) - m + 1))")),
     wrong("joined_by_hyphens",
-          "The tokens of an n-gram are joined by a character that may be in a token: different n-grams become equal.",
+          "The tokens of an n-gram are joined by a character that can also occur in a token, so different n-grams can become equal.",
           "Are `a-b`, `c` and `a`, `b-c` the same two tokens?",
           edit("Counter(tuple(tokens[i : i + n])", "Counter('-'.join(tokens[i : i + n])")),
 ]
