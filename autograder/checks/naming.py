@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
-
-import torch
 
 from autograder.checks.diagnostics.symptoms import SEEN, of_a_property, of_all
 from autograder.checks.exercise import (
     RAISED,
     Answers,
-    Case,
     CaseResult,
     CheckResult,
     Exercise,
     Mistake,
-    Value,
 )
 from autograder.checks.language import _
 from autograder.checks.several import several
-from autograder.checks.values import same_values
+from autograder.checks.values import same_answer
 
 # In place of a mistake's many answers to a property's case: which of them are wrong.
 PATTERN = "pattern"
@@ -89,7 +84,7 @@ def diagnose(
     likely = whole or [name for name, fit in found.items() if fit is _Fit.LIKELY]
     if likely:
         return exercise.mistakes[likely[0]], False
-    if named := several(exercise, known, _same_in):
+    if named := several(exercise, known):
         return named
     return of_all(results), True
 
@@ -99,10 +94,6 @@ def _telling(results: Sequence[CaseResult]) -> Sequence[CaseResult]:
     shown = [result for result in results if not result.case.hidden]
     wrong = any(not (result.passed or result.case.says) for result in shown)
     return shown if wrong else results
-
-
-def _same_in(predicted: Value | None, given: Value | None, result: CaseResult) -> bool:
-    return _same_answer(predicted, given, result.case)
 
 
 def possible(exercise: Exercise, results: Sequence[CaseResult]) -> list[str]:
@@ -163,32 +154,7 @@ def _compared(result: CaseResult, mistake: str) -> tuple[_Fit, bool]:
     for finding in result.findings:
         key = RAISED if finding.problem == RAISED else finding.name
         given = result.answers.get(key)
-        if not _same_answer(predicted.get(key), given, result.case):
+        if not same_answer(predicted.get(key), given, result.case):
             return _Fit.NO, True
         only_errors &= key == RAISED or not finding.problem
     return _Fit.WHOLE, only_errors
-
-
-def _same_answer(predicted: Value | None, actual: Value | None, case: Case) -> bool:
-    if isinstance(predicted, str) and isinstance(actual, str):
-        return _wording(predicted) == _wording(actual)
-    if not isinstance(predicted, torch.Tensor) or not isinstance(actual, torch.Tensor):
-        return predicted == actual
-    if predicted.shape != actual.shape or predicted.dtype != actual.dtype:
-        return False
-    return same_values(predicted, actual, case.atol, case.rtol)
-
-
-def _wording(text: str) -> str:
-    """The first line of an error, as it reads in any version of PyTorch.
-
-    The rest points into the student's code. From 2.15 on, an operator may come before
-    the message ("mm: mat1 and mat2 ..."); several errors for types that an operator has
-    not been written for are a RuntimeError in one version, and in another its subclass
-    NotImplementedError.
-    """
-    line = _OPERATOR.sub(r"\1", text.split("\n")[0])
-    return re.sub("^NotImplementedError: ", "RuntimeError: ", line)
-
-
-_OPERATOR = re.compile(r"^((?:Runtime|NotImplemented)Error: )[a-z_]+: ")

@@ -7,7 +7,7 @@ there; a name is given only to what one mistake, and no other, explains.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import torch
@@ -18,10 +18,10 @@ from autograder.checks.exercise import (
     Exercise,
     Finding,
     Mistake,
-    Value,
 )
 from autograder.checks.language import _, marked
 from autograder.checks.second_order import pairs_that_fit
+from autograder.checks.values import same_answer
 
 _MOST = 3  # mistakes that are named at once
 _TELLING = 4  # so many numbers do not agree by chance
@@ -30,19 +30,16 @@ _COUNT = {
     3: marked("Three mistakes, each described as if it were alone: {all}"),
 }
 
-# Whether what a mistake answers to a case, and what was given, are the same.
-Same = Callable[[Value | None, Value | None, CaseResult], bool]
 Wrong = tuple[int, str]  # a wrong answer: the place of its case, and its name
 
 
 def several(
-    exercise: Exercise, results: Sequence[CaseResult], same: Same
+    exercise: Exercise, results: Sequence[CaseResult]
 ) -> tuple[Mistake, bool] | None:
     """The mistakes behind the wrong answers of ordinary cases, and whether surely so.
 
     Args:
         results: of cases that hold mistakes' answers.
-        same: whether two answers are the same.
     """
     own = [r for r in results if not (r.case.says or r.case.measure)]
     names, said = list(exercise.mistakes), list(exercise.mistakes.values())
@@ -54,26 +51,24 @@ def several(
     if len(pairs) == 1:
         sure = any(_is_telling(f) for r in own for f in r.findings)
         both = [name for name in names if name in pairs[0]]
-        if not sure and len(alone := _in_most(own, both, same)) == 1:
+        if not sure and len(alone := _in_most(own, both)) == 1:
             return _and_more(exercise.mistakes[alone[0]]), False
         return _joined([exercise.mistakes[name] for name in both]), sure
     if pairs and len(shared := set.intersection(*pairs)) == 1:
         return _and_more(exercise.mistakes[shared.pop()]), False
-    found, whole = _case_by_case(own, names, same)
+    found, whole = _case_by_case(own, names)
     if not found:
         return None
     mistake = _joined([exercise.mistakes[name] for name in found])
     return mistake if whole else _and_more(mistake), False
 
 
-def _in_most(
-    results: Sequence[CaseResult], names: Sequence[str], same: Same
-) -> list[str]:
+def _in_most(results: Sequence[CaseResult], names: Sequence[str]) -> list[str]:
     """Those mistakes that explain at least half of the wrong cases by themselves."""
     needs = {i: _needed(r) for i, r in enumerate(results) if not r.passed}
 
     def whole(name: str) -> int:
-        found = _part(results, needs, name, same).explains
+        found = _part(results, needs, name).explains
         return sum(all((i, n) in found for n in need) for i, need in needs.items())
 
     return [name for name in names if 2 * whole(name) >= len(needs)]
@@ -107,14 +102,14 @@ class _Part:
 
 
 def _case_by_case(
-    results: Sequence[CaseResult], names: Sequence[str], same: Same
+    results: Sequence[CaseResult], names: Sequence[str]
 ) -> tuple[list[str], bool]:
     """Mistakes that together explain at least half of the wrong cases; whether all.
 
     The one that explains most comes first. If two explain the same, neither is named.
     """
     needs = {i: _needed(r) for i, r in enumerate(results) if not r.passed}
-    parts = {name: _part(results, needs, name, same) for name in names}
+    parts = {name: _part(results, needs, name) for name in names}
     parts = {n: p for n, p in parts.items() if p.refuted < _cases(p.explains)}
     left = {(i, name) for i, need in needs.items() for name in need}
     telling = {
@@ -148,10 +143,7 @@ def _needed(result: CaseResult) -> list[str]:
 
 
 def _part(
-    results: Sequence[CaseResult],
-    needs: Mapping[int, list[str]],
-    mistake: str,
-    same: Same,
+    results: Sequence[CaseResult], needs: Mapping[int, list[str]], mistake: str
 ) -> _Part:
     explains, refuted = set[Wrong](), 0
     for i, result in enumerate(results):
@@ -160,7 +152,7 @@ def _part(
         alike = {
             name
             for name in (*right, *needs.get(i, ()))
-            if same(predicted.get(name), result.answers.get(name), result)
+            if same_answer(predicted.get(name), result.answers.get(name), result.case)
         }
         if alike >= set(right):
             explains |= {(i, name) for name in alike.difference(right)}
