@@ -27,7 +27,7 @@ from autograder.checks.measures import credit, measured, remark
 from autograder.checks.naming import diagnose
 from autograder.checks.points import earned
 from autograder.checks.properties import by_hand
-from autograder.checks.values import differing, same_values
+from autograder.checks.values import differing, same_tensors, same_values
 
 UNSEEN = marked("made by hand, so its place was not looked at")
 
@@ -93,22 +93,11 @@ def _marks(scale: Sequence[tuple[float, float]]) -> str:
 def _finding(name: str, expected: Value, actual: Value | None, case: Case) -> Finding:
     atol, rtol = case.atol, case.rtol
     given = case.inputs.get(name.removesuffix(AFTERWARDS), "")
-    if name.endswith(AFTERWARDS) and _is_as_given(expected, given, atol, rtol):
-        # What is to stay as it was has no rounding of its own.
+    if name.endswith(AFTERWARDS) and same_tensors(expected, given, atol, rtol):
+        # What is to stay as it was has no rounding of its own, unlike references.
         expected, atol, rtol = given, 0.0, 0.0
     problem, says = _problem(expected, actual, atol, rtol)
     return Finding(name, problem, says, expected, actual)
-
-
-def _is_as_given(expected: Value, given: Value, atol: float, rtol: float) -> bool:
-    """Whether it is what an input holds, but for the rounding of references."""
-    return (
-        isinstance(expected, torch.Tensor)
-        and isinstance(given, torch.Tensor)
-        and expected.dtype == given.dtype
-        and expected.shape == given.shape
-        and same_values(expected, given, atol, rtol)
-    )
 
 
 def _problem(

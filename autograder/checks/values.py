@@ -14,11 +14,9 @@ def same_answer(predicted: Value | None, given: Value | None, case: Case) -> boo
     """Whether a mistake's answer to a case, and one that was given, are the same."""
     if isinstance(predicted, str) and isinstance(given, str):
         return _wording(predicted) == _wording(given)
-    if not isinstance(predicted, torch.Tensor) or not isinstance(given, torch.Tensor):
-        return predicted == given
-    if predicted.shape != given.shape or predicted.dtype != given.dtype:
-        return False
-    return same_values(predicted, given, case.atol, case.rtol)
+    if isinstance(predicted, torch.Tensor) and isinstance(given, torch.Tensor):
+        return same_tensors(predicted, given, case.atol, case.rtol)
+    return predicted == given
 
 
 def _wording(text: str) -> str:
@@ -34,6 +32,17 @@ def _wording(text: str) -> str:
 
 
 _OPERATOR = re.compile(r"^((?:Runtime|NotImplemented)Error: )[a-z_]+: ")
+
+
+def same_tensors(a: object, b: object, atol: float, rtol: float) -> bool:
+    """Whether two values are tensors of one shape and dtype that agree."""
+    return (
+        isinstance(a, torch.Tensor)
+        and isinstance(b, torch.Tensor)
+        and a.shape == b.shape
+        and a.dtype == b.dtype
+        and same_values(a, b, atol, rtol)
+    )
 
 
 def same_values(
