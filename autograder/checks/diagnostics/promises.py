@@ -7,20 +7,16 @@ import re
 import torch
 
 from autograder.checks.diagnostics import errors
-from autograder.checks.diagnostics.values import Sign, Wrong
+from autograder.checks.diagnostics.values import Sign, Wrong, faults
 from autograder.checks.exercise import AFTERWARDS, RAISED, Finding
 from autograder.checks.language import _, reworded
 
 _OTHER = "other names"  # what a probe reports of a dictionary beyond the promised names
 
 
-def _wrong(wrong: Wrong) -> list[Finding]:
-    return [f for result in wrong for f in result.findings if f.problem]
-
-
 def _names(wrong: Wrong) -> Sign:
     """A dictionary with other keys than the promised ones."""
-    found = _wrong(wrong)
+    found = faults(wrong)
     missing = [f.name for f in found if f.problem == "missing"]
     others = [str(f.actual) for f in found if f.name == _OTHER]
     if len(missing) + len(others) < len(found):
@@ -50,7 +46,7 @@ def _names(wrong: Wrong) -> Sign:
 
 def _another_error(wrong: Wrong) -> Sign:
     """A call that should raise one error, and raises another one or none."""
-    found = _wrong(wrong)
+    found = faults(wrong)
     if not all(_is_error(f.expected) and isinstance(f.actual, str) for f in found):
         return None
     promised, own = str(found[0].expected), str(found[0].actual)
@@ -77,7 +73,7 @@ def _is_error(value: object) -> bool:
 
 def refused(wrong: Wrong) -> Sign:
     """An allowed input that the student's own `raise` or `assert` refuses."""
-    found = _wrong(wrong)
+    found = faults(wrong)
     for finding in found:
         line = finding.message.partition("\n")[2]
         if finding.problem != RAISED or not re.search(r": (raise|assert)\b", line):
@@ -95,7 +91,7 @@ def refused(wrong: Wrong) -> Sign:
 
 def _reaches_too_far(wrong: Wrong) -> Sign:
     """A gradient that arrives where there should be none."""
-    found = _wrong(wrong)
+    found = faults(wrong)
     for f in found:
         a, b = f.expected, f.actual
         if not f.name.startswith("gradient of "):
@@ -120,7 +116,7 @@ def _writes_into_its_input(wrong: Wrong) -> Sign:
     """An input that changes in most wrong cases; what else is wrong may follow."""
     names = []
     for result in wrong:
-        changed = [_of(f) for f in _wrong([result]) if f.name.endswith(AFTERWARDS)]
+        changed = [_of(f) for f in faults([result]) if f.name.endswith(AFTERWARDS)]
         given = result.case.inputs
         names += [n for n in changed if isinstance(given.get(n), torch.Tensor)][:1]
     if 2 * len(names) <= len(wrong):
@@ -156,7 +152,7 @@ def _errors_of_a_kind(wrong: Wrong) -> Sign:
 
 def _type_and_values(wrong: Wrong) -> Sign:
     """Another dtype, beside values that differ as well."""
-    found = _wrong(wrong)
+    found = faults(wrong)
     kinds = {(_dtype(f.expected), _dtype(f.actual)) for f in found}
     if len(kinds) != 1 or any(f.problem != "dtype" for f in found):
         return None

@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 
 from autograder.checks.diagnostics import errors, promises
-from autograder.checks.diagnostics.values import SIGNS
+from autograder.checks.diagnostics.values import SIGNS, faults
 from autograder.checks.exercise import RAISED, CaseResult, Finding, Mistake
 from autograder.checks.language import _, marked, reworded
 from autograder.checks.properties import SEPARATOR, what_was_seen
@@ -142,7 +142,7 @@ def _of_a_later_call(
 
     Gradients are taken of a second call: they are wrong if it uses what the first kept.
     """
-    names = [f.name for result in wrong for f in result.findings if f.problem]
+    names = [f.name for f in faults(wrong)]
     if not names or not all(name.startswith("gradient of ") for name in names):
         return None
     for result in results:

@@ -22,7 +22,8 @@ Sign = tuple[str, str] | None  # what was seen, and a question
 Wrong = Sequence[CaseResult]
 
 
-def _problems(wrong: Wrong) -> list[Finding]:
+def faults(wrong: Wrong) -> list[Finding]:
+    """All that is wrong in some cases, in their order."""
     return [f for result in wrong for f in result.findings if f.problem]
 
 
@@ -30,14 +31,14 @@ def _pairs(wrong: Wrong) -> list[tuple[torch.Tensor, torch.Tensor]]:
     """What was expected and what came, if all that is wrong are such tensors."""
     pairs = [
         (f.expected, f.actual)
-        for f in _problems(wrong)
+        for f in faults(wrong)
         if isinstance(f.expected, torch.Tensor) and isinstance(f.actual, torch.Tensor)
     ]
-    return pairs if len(pairs) == len(_problems(wrong)) else []
+    return pairs if len(pairs) == len(faults(wrong)) else []
 
 
 def _nothing_returned(wrong: Wrong) -> Sign:
-    if not all("got None" in f.message for f in _problems(wrong)):
+    if not all("got None" in f.message for f in faults(wrong)):
         return None
     return (
         _("Nothing comes back: your code returns `None`."),
@@ -46,7 +47,7 @@ def _nothing_returned(wrong: Wrong) -> Sign:
 
 
 def _input_changed(wrong: Wrong) -> Sign:
-    problems = _problems(wrong)
+    problems = faults(wrong)
     if not all(f.name.endswith(AFTERWARDS) for f in problems):
         return None
     first = problems[0]
@@ -72,7 +73,7 @@ def _input_changed(wrong: Wrong) -> Sign:
 
 
 def _only_gradients(wrong: Wrong) -> Sign:
-    names = [f.name for f in _problems(wrong)]
+    names = [f.name for f in faults(wrong)]
     if not all(name.startswith("gradient of ") for name in names):
         return None
     return (
@@ -87,7 +88,7 @@ def _only_gradients(wrong: Wrong) -> Sign:
 
 
 def _only_again(wrong: Wrong) -> Sign:
-    names = [f.name for f in _problems(wrong)]
+    names = [f.name for f in faults(wrong)]
     if not all("second call" in name for name in names):
         return None
     return (
@@ -100,7 +101,7 @@ def _only_again(wrong: Wrong) -> Sign:
 
 
 def _only_kind(wrong: Wrong) -> Sign:
-    problems = _problems(wrong)
+    problems = faults(wrong)
     if not all(f.name.startswith("kind of ") for f in problems):
         return None
     return (
@@ -117,7 +118,7 @@ def _only_kind(wrong: Wrong) -> Sign:
 
 
 def _only_parameters(wrong: Wrong) -> Sign:
-    first, *others = _problems(wrong)
+    first, *others = faults(wrong)
     if any(finding.name != first.name for finding in others):
         return None
     if first.name == "parameters that are missing":
@@ -154,7 +155,7 @@ def _other_type(wrong: Wrong) -> Sign:
 
 
 def _no_numbers(wrong: Wrong) -> Sign:
-    if not all(f.problem == "finite" for f in _problems(wrong)):
+    if not all(f.problem == "finite" for f in faults(wrong)):
         return None
     return (
         _("Your result contains NaN or infinity."),
@@ -169,7 +170,7 @@ def _zeros(wrong: Wrong) -> Sign:
     pairs = _pairs(wrong)
     if not pairs or any(b.any() or b.dtype == torch.bool for _, b in pairs):
         return None
-    if any(finding.name.endswith(AFTERWARDS) for finding in _problems(wrong)):
+    if any(finding.name.endswith(AFTERWARDS) for finding in faults(wrong)):
         return None  # it was written, and did not come back
     if min(b.numel() for _, b in pairs) < 4:
         return None
