@@ -68,6 +68,12 @@ def test_a_gradient_where_there_should_be_none_is_told():
     assert "is not" in none
 
 
+def test_a_gradient_of_another_dtype_is_told():
+    case = Case("c", "c", "", {}, {"gradient of w": torch.tensor([0.0, 2.0])})
+    told = said({"gradient of w": torch.full((2,), 2.0).double()}, case)
+    assert "the gradient of w is not" in told
+
+
 def test_an_input_that_changes_beside_other_wrong_results_is_told():
     case = Case("c", "c", "", {"x": X}, {"y": X, "x afterwards": X})
     told = said({"y": X.sin(), "x afterwards": X + 1}, case)
