@@ -53,15 +53,9 @@ def pairs_that_fit(results: Sequence[CaseResult]) -> list[tuple[int, int]]:
     A case without sketches says nothing; there is no pair if no wrong one has any.
     """
     known = [result for result in results if WHICH in result.case.doubles]
-    if not any(not result.passed for result in known):
+    if all(result.passed for result in known):
         return []
-    fitting: set[tuple[int, int]] | None = None
-    for result in known:
-        here = _fitting(result)
-        fitting = here if fitting is None else fitting & here
-        if not fitting:
-            return []
-    return sorted(fitting or ())
+    return sorted(set.intersection(*map(_fitting, known)))
 
 
 def _fitting(result: CaseResult) -> set[tuple[int, int]]:
@@ -69,7 +63,7 @@ def _fitting(result: CaseResult) -> set[tuple[int, int]]:
     assert isinstance(which, torch.Tensor) and isinstance(sketches, torch.Tensor)
     own = sketch(result.answers, result.case.expected)
     close = torch.isclose(sketches, own, rtol=_CLOSE, atol=_CLOSE * _size(result.case))
-    return {(int(a), int(b)) for a, b in which[close.all(dim=1)]}
+    return {(a, b) for a, b in which[close.all(dim=1)].tolist()}
 
 
 def _size(case: Case) -> float:
