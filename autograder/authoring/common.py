@@ -15,6 +15,14 @@ TABLE = {
         "The state dict of your module contains something that is not one of its weights.",
         "What does `list(module.state_dict())` show?",
     ),
+    "reshaped": (
+        "You reshaped the keys to make the shapes fit. That rearranges their entries; it does not transpose them.",
+        "Try reshaping and transposing a 2 x 3 matrix with the entries 1 to 6. Where does the 2 go?",
+    ),
+    "twice": (
+        "Your weights are far too uniform: softmax was applied twice.",
+        "What does softmax do to numbers that are all between 0 and 1?",
+    ),
     "weights_detached": (
         "The values are correct, but no gradient flows through the attention weights that you return.",
         "What do the conventions say about gradients, and which results do they cover?",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import torch
 
+from autograder.authoring.common import common
 from autograder.authoring.contract import Contract, special
 from autograder.authoring.draw import Draw
 from autograder.authoring.inputs import open_mask
@@ -165,10 +166,8 @@ MISTAKES = [
           "one.",
           "If all scores are large, what should happen to the weights?",
           edit(POWERS, "x.sigmoid()", " / powers.sum(dim=-1, keepdim=True)", "")),
-    wrong("twice",
-          "Your weights are far too uniform: softmax was applied twice.",
-          "What does softmax do to numbers that are all between 0 and 1?",
-          edit("powers / powers.sum(dim=-1, keepdim=True)", "(powers / powers.sum(dim=-1, keepdim=True)).softmax(-1)")),
+    common("twice",
+           edit("powers / powers.sum(dim=-1, keepdim=True)", "(powers / powers.sum(dim=-1, keepdim=True)).softmax(-1)")),
     wrong("small_constant",
           "A small constant in the denominator makes your rows sum to a little less than one.",
           "After the shift, what is the smallest value that the sum can have?",
