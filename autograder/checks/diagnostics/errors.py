@@ -258,23 +258,19 @@ CRASHES = (
 )  # fmt: skip
 
 
-def told(wrong: Sequence[CaseResult]) -> tuple[str, str] | None:
+def told(
+    wrong: Sequence[CaseResult], kinds: Sequence[Crash] = CRASHES
+) -> tuple[str, str] | None:
     """What to say where all wrong answers are errors of one kind; None of any other."""
     errors = [f.message for result in wrong for f in result.findings if f.problem]
     if not _all_raised(wrong):
         return None
-    for crash in CRASHES:
+    for crash in kinds:
         found = [_known(crash, error) for error in errors]
         says = {_(crash.says).format_map(f.groupdict()) for f in found if f}
         if all(found) and len(says) == 1:
             return says.pop(), _(crash.asks)
     return None
-
-
-def unknown_argument(wrong: Sequence[CaseResult]) -> tuple[str, str] | None:
-    """What to say where an argument of the stub has another name in all these cases."""
-    found = told(wrong)
-    return found if found and found[1] == _(UNKNOWN_ARGUMENT.asks) else None
 
 
 def always(wrong: Sequence[CaseResult]) -> tuple[str, str] | None:

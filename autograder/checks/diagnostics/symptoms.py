@@ -32,7 +32,7 @@ def _of_calls(result: CaseResult) -> Mistake | None:
     """What was seen in a property's case; nothing if not even the usual is right."""
     case, findings = result.case, [f for f in result.findings if f.problem]
     if findings[0].problem == RAISED:
-        if told := errors.unknown_argument([result]):
+        if told := errors.told([result], (errors.UNKNOWN_ARGUMENT,)):
             return Mistake("symptom", *told)
         where = reworded(_note(findings[0].message)) or _(case.title)
         says = _(
