@@ -36,7 +36,7 @@ def sketch(answers: Answers, names: Iterable[str]) -> torch.Tensor:
 def _sums(value: Value | None) -> torch.Tensor:
     if not isinstance(value, torch.Tensor):
         return _digest(str(value))
-    numbers = torch.nan_to_num(value.detach().double().flatten(), 7.3, 11.7, -13.1)
+    numbers = value.detach().real.double().flatten().nan_to_num(7.3, 11.7, -13.1)
     places = torch.arange(1, numbers.numel() + 1, dtype=torch.float64)
     weights = torch.stack((places.cos(), (places * math.sqrt(3)).sin()))
     return weights @ numbers + _digest(f"{value.dtype} {tuple(value.shape)}")

@@ -93,6 +93,7 @@ def test_an_error_shows_the_students_own_line_and_not_our_stack():
         lambda q, *_: (q.cfloat(), q.half()),
     ],
 )
+@pytest.mark.filterwarnings("error")
 def test_no_answer_makes_a_check_raise_or_write_to_stderr(answer, capsys):
     verdict = check(NAME, answer)
     assert verdict.points == 0 and "0 of" in str(verdict) and verdict._repr_html_()

@@ -250,7 +250,7 @@ def _multiplied(wrong: Wrong) -> Sign:
     for expected, actual in _pairs(wrong):
         if expected.shape != actual.shape or not expected.is_floating_point():
             return None
-        a, b = expected.double().flatten(), actual.double().flatten()
+        a, b = expected.double().flatten(), actual.real.double().flatten()
         if len(a) < 3 or not a.any() or len(a.unique()) < 3:
             return None
         factor = float((a * b).sum() / a.square().sum())
