@@ -336,17 +336,17 @@ PENCIL = {
 #
 # *time ~20 min · difficulty 2/5 · 7 points*
 #
-# **Task.** Write the five steps as a function for a single query, in plain Python:
-# lists, loops and `math.exp`, no tensors.
+# **Task.** Write the five steps (scores, scale, mask, softmax, mix) as a function for a
+# single query. Use lists, loops and `math.exp`, so that you see every number.
 #
 # **Example.** For Ann, the result is the output `[3.64, 2.91]` and the weights
-# `[0.58, 0.21, 0.21, 0.00]`, rounded.
+# `[0.58, 0.21, 0.21, 0.00]`, shown to two decimals. Do not round in your code.
 #
 # <details><summary>Contract</summary>
 #
 # - The lists may have any lengths; `d_k` is the length of the query.
 # - `allowed[j]` is `False` if key `j` is masked; at least one key is allowed.
-# - The order of the results is output, weights. Tensors are accepted as well.
+# - The order of the results is output, weights. They may be tensors as well.
 # - The inputs are not modified.
 #
 # </details>

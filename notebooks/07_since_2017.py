@@ -1367,8 +1367,9 @@ def small_model(**parts: Callable[[], nn.Module]) -> nn.Module:
 #
 # *time ~12 min · difficulty 2/5 · 3 points*
 #
-# **Task.** Write `QKNormAttention`: your `CausalAttention` with one RMSNorm for the
-# queries and one for the keys of each head, applied before the rotation.
+# **Task.** Write `QKNormAttention`: your `CausalAttention`, with each head's queries
+# and keys normalised before they are rotated. All heads share two `RMSNorm`s of size
+# `d_k`: one for queries, one for keys.
 #
 # **Example.** `QKNormAttention(16, 4, 2)` has two more parameters than
 # `CausalAttention(16, 4, 2)`: `q_norm.weight` and `k_norm.weight`, each of shape

@@ -202,11 +202,14 @@ def without_stub(verdict: CheckResult, skipped: bool = False) -> CheckResult:
     stubs = [r for r in verdict.results if is_stub(r.answers)]
     if not stubs or any(result.passed for result in verdict.results):
         return verdict
-    note = _("Not solved yet: {exercise}. Replace the stub, then run this again.")
+    note = _(
+        "Not solved yet: {exercise}. Replace `raise NotImplementedError` with your "
+        "code, run that cell, then this one."
+    )
     if skipped:
         note = _(
             "Not solved yet: {exercise} (not on the short path). To solve it, replace "
-            "the stub and run this again."
+            "`raise NotImplementedError` with your code, run that cell, then this one."
         )
     note = note.format(exercise=_(verdict.title))
     return CheckResult(

@@ -32,7 +32,7 @@ class ExerciseScore:
     max_points: float
     passed: bool | None = None
     cases: str = ""
-    remark: str = marked("its check did not run yet")
+    remark: str = marked("not checked yet")
     aspects: str = ""
     number: str = ""
     place: Link | None = None

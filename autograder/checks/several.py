@@ -26,8 +26,8 @@ from autograder.checks.values import same_answer
 _MOST = 3  # mistakes that are named at once
 _TELLING = 4  # so many numbers do not agree by chance
 _COUNT = {
-    2: marked("Two mistakes, each described as if it were alone: {all}"),
-    3: marked("Three mistakes, each described as if it were alone: {all}"),
+    2: marked("Two mistakes; mend one at a time, then run this again: {all}"),
+    3: marked("Three mistakes; mend one at a time, then run this again: {all}"),
 }
 
 Wrong = tuple[int, str]  # a wrong answer: the place of its case, and its name
@@ -89,7 +89,7 @@ def _joined(mistakes: Sequence[Mistake]) -> Mistake:
 
 
 def _and_more(mistake: Mistake) -> Mistake:
-    more = _("Once that is mended, what do the other cases say?")
+    more = _("Mend that first. Which cases still fail?")
     return replace(mistake, asks=f"{_(mistake.asks)} {more}".strip())
 
 

@@ -15,8 +15,7 @@ from autograder.checks.scorecard import ExerciseScore, Scorecard, next_step
 from autograder.checks.words import ATTEMPTS_DATA, PROGRESS
 
 _HIDDEN = marked(
-    "Grading tries each exercise on other inputs, too, and on cases that are not shown "
-    "here."
+    "Grading also uses other inputs, and cases that are not shown here."
 )
 _SIGNS = {True: "✓", False: "✗", None: "·"}
 _PATH = marked("the short path")
@@ -138,7 +137,7 @@ def _kept() -> str:
     if progress.lasts(where):
         return _(
             "Your progress is kept in `{file}`. `check.overview()` shows all units, "
-            "`check.reset()` forgets it."
+            "`check.reset()` deletes it."
         ).format(file=where / PROGRESS)
     return _(
         "Your progress is kept in `{file}` until this Colab session ends. To keep it "

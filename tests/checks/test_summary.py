@@ -46,7 +46,7 @@ def test_it_lists_all_exercises_in_their_order_with_points_and_the_next_step(che
         "not solved yet"
     )
     assert told.next_step == "Next: Exercise 2.4.", "the first one of the short path"
-    assert "its check did not run yet" in repr(told)
+    assert "not checked yet" in repr(told)
 
 
 def test_a_named_mistake_stands_beside_its_exercise(check):
