@@ -8,9 +8,7 @@ from __future__ import annotations
 import glob
 import itertools
 import json
-import os
 import pwd
-import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,8 +16,9 @@ from typing import Any
 from autograder.checks import attempts
 from autograder.checks.attempts import RecordedAttempt as RecordedAttempt
 from autograder.checks.words import ATTEMPTS, ATTEMPTS_DATA
+from autograder.grading.intake.common import DEFAULTS, RefusedError, UnreadableError
+from autograder.grading.intake.files import opened, read_file
 
-_LARGEST = 24 << 20  # bytes of a notebook: larger ones are read without outputs
 _MOST = 10_000  # attempts of a student
 
 
@@ -34,17 +33,9 @@ def handed_in(folder: Path) -> list[RecordedAttempt]:
 
 def _notebook(path: Path) -> Any:
     try:
-        with open(path, "rb", opener=_plain) as file:
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                return None
-            text = file.read(_LARGEST + 1)
-            return json.loads(text) if len(text) <= _LARGEST else None
-    except (OSError, ValueError, RecursionError):
+        return json.loads(read_file(path, DEFAULTS.notebook).data)
+    except (RefusedError, UnreadableError, ValueError, RecursionError):
         return None
-
-
-def _plain(path: str, flags: int) -> int:
-    return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK)
 
 
 def _told(notebook: Any) -> Iterator[object]:
@@ -71,12 +62,10 @@ def live(pattern: str) -> dict[str, list[RecordedAttempt]]:
     found: dict[str, list[RecordedAttempt]] = {}
     for folder in sorted(glob.glob(pattern)):
         try:
-            with open(Path(folder) / ATTEMPTS, "rb", opener=_plain) as file:
-                kept = os.fstat(file.fileno())
-                owner = pwd.getpwuid(kept.st_uid).pw_name
-                is_file = stat.S_ISREG(kept.st_mode)
-                made = attempts.parse(file.read(attempts.LARGEST) if is_file else b"")
-        except (OSError, KeyError):
+            with opened(Path(folder) / ATTEMPTS) as (file, status):
+                owner = pwd.getpwuid(status.st_uid).pw_name
+                made = attempts.parse(file.read(attempts.LARGEST))
+        except (RefusedError, UnreadableError, KeyError):
             continue
         if made:
             found[owner] = _in_order({*found.get(owner, ()), *made})

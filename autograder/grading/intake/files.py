@@ -112,7 +112,7 @@ def _read(path: Path, limits: SizeLimits, room: int) -> tuple[File, int]:
         if room < limits.file:
             says = f"is beyond the {limits.total >> 20} MB of all files together"
         return read_file(path, min(limits.file, room), says), 0
-    with _opened(path) as (file, status):
+    with opened(path) as (file, status):
         data, size = read_slim(file, limits, min(limits.file, room))
     return File(data, status.st_mtime), size
 
@@ -186,7 +186,7 @@ def read_file(path: Path, most: int, says: str = "is too large") -> File:
         RefusedError: what it is instead, or that it is larger: ``says``.
         UnreadableError: it is closed to us.
     """
-    with _opened(path) as (file, status):
+    with opened(path) as (file, status):
         data = b"" if status.st_size > most else file.read(most + 1)
     if max(status.st_size, len(data)) > most:
         raise RefusedError(says)
@@ -194,7 +194,7 @@ def read_file(path: Path, most: int, says: str = "is too large") -> File:
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[tuple[BinaryIO, os.stat_result]]:
+def opened(path: Path) -> Iterator[tuple[BinaryIO, os.stat_result]]:
     """A regular file, which nobody's link leads to; raises what `read_file` does."""
     try:
         descriptor = os.open(path, _READ)
