@@ -13,6 +13,7 @@ from pathlib import Path
 from statistics import median
 
 from autograder.classroom import page
+from autograder.classroom.ungraded import folders
 from autograder.course import sheet
 from autograder.course.files import write as write_whole
 from autograder.grading.intake.common import RefusedError, UnreadableError
@@ -83,8 +84,8 @@ class Tried:
 def read(unit: str, root: Path) -> Tried:
     """What the logs beside the submissions of an assignment say."""
     logs, remarks = {}, []
-    for folder in sorted((root / "submitted").glob(f"*/{unit}")):
-        student, path = folder.parent.name, folder / run_log.FILE
+    for student, folder in folders(unit, root).items():
+        path = folder / run_log.FILE
         if folder.is_symlink() or folder.parent.is_symlink() or not path.exists():
             continue
         says = f"is larger than {run_log.MOST_BYTES >> 20} MB"

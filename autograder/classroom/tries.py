@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.classroom import page
+from autograder.classroom.ungraded import folders
 from autograder.course import find_unit, grade_ids
 from autograder.course.files import write
 from autograder.grading import attempt_records
@@ -50,8 +51,10 @@ def read(unit: str, root: Path, live: str = "") -> dict[str, list[RecordedAttemp
     """Each student's attempts, from submissions or, with a pattern, from live files."""
     if live:
         return attempt_records.live(live)
-    folders = sorted((root / "submitted").glob(f"*/{unit}"))
-    found = {path.parent.name: attempt_records.handed_in(path) for path in folders}
+    found = {
+        student: attempt_records.handed_in(folder)
+        for student, folder in folders(unit, root).items()
+    }
     return {student: made for student, made in found.items() if made}
 
 
