@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -49,10 +49,14 @@ def of_engine() -> list[Message]:
     return _once(found for file in files for found in of_file(file))
 
 
-def of_unit(unit: Unit) -> list[Message]:
-    """The sentences of a unit's probes and references; each once."""
+def of_unit(unit: Unit, engine: Sequence[Message]) -> list[Message]:
+    """The sentences of a unit's probes and references; each once.
+
+    Args:
+        engine: what `of_engine` says; names and results may be templates of it.
+    """
     own = probes(unit)
-    known = of_engine() + own
+    known = [*engine, *own]
     both = (drawn for kind in ("public", "hidden") for drawn in _drawn(unit, kind))
     return _once([*own, *(m for one in both for m in of_exercise(one, known))])
 
@@ -63,9 +67,9 @@ def probes(unit: Unit) -> list[Message]:
     return _once(found for file in files for found in of_file(file, reports=True))
 
 
-def ships(unit: Unit) -> set[str]:
-    """The sentences of a unit that its students' kit holds in English."""
-    known = of_engine() + (own := probes(unit))
+def ships(unit: Unit, engine: Sequence[Message]) -> set[str]:
+    """The sentences of a unit that its kit holds in English; see `of_unit`."""
+    known = [*engine, *(own := probes(unit))]
     shown = (m for one in _drawn(unit, "public") for m in of_exercise(one, known))
     return {message.text for message in (*own, *shown)}
 

@@ -149,7 +149,7 @@ def update(language: str, unit: Unit | None = None) -> Updated:
     path, messages = path_of(language, unit), extraction.of_engine()
     if unit:
         shared = {message.text for message in messages}
-        own = extraction.of_unit(unit)
+        own = extraction.of_unit(unit, messages)
         messages = [one for one in own if one.text not in shared]
     known: dict[tuple[str, str], Sequence[str]] = {}
     for one in (*units(ROOT), None):
@@ -209,13 +209,11 @@ def products(root: Path = ROOT) -> dict[Path, str]:
     """
     if (chosen := language(root)) == ENGLISH:
         return {}
-    engine = read(path_of(chosen), chosen)
-    made = {("public", "engine"): compiled(engine, chosen)}
+    made = {("public", "engine"): compiled(read(path_of(chosen), chosen), chosen)}
+    engine = extraction.of_engine()
     for unit in units(root):
-        entries, shown = (
-            list(read(path_of(chosen, unit), chosen)),
-            extraction.ships(unit),
-        )
+        entries = list(read(path_of(chosen, unit), chosen))
+        shown = extraction.ships(unit, engine)
         parts = (_split(entries, shown, is_shown) for is_shown in (True, False))
         for kind, part in zip(("public", "hidden"), parts, strict=True):
             made[kind, unit.name] = compiled(part, chosen)
