@@ -11,7 +11,6 @@ import ast
 import re
 import textwrap
 from collections import defaultdict
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -53,11 +52,8 @@ def groups(unit: str, root: Path) -> list[AnswerGroup]:
     Raises:
         CourseError: nothing is graded yet, or a notebook or table cannot be read.
     """
-    book = gradebook.read(unit, root)
+    members = _members(gradebook.read(unit, root))
     codes, said = similarity.read(unit, root), sentences.read(root, unit)
-    members: dict[str, list[tuple[Submission, str]]] = defaultdict(list)
-    for submission, exercise, key in _unnamed(book):
-        members[key].append((submission, exercise))
     found = []
     for key, those in members.items():
         first, exercise = those[0]
@@ -69,11 +65,14 @@ def groups(unit: str, root: Path) -> list[AnswerGroup]:
     return sorted(found, key=lambda one: (-len(one.students), one.exercise, one.key))
 
 
-def _unnamed(book: Classbook) -> Iterator[tuple[Submission, str, str]]:
+def _members(book: Classbook) -> dict[str, list[tuple[Submission, str]]]:
+    """By group, the submissions in it, each with the exercise."""
+    members: dict[str, list[tuple[Submission, str]]] = defaultdict(list)
     for submission in book.accepted:
         for exercise, verdict in submission.records.items():
             if key := sentences.group_of(verdict):
-                yield submission, exercise, key
+                members[key].append((submission, exercise))
+    return members
 
 
 def _bare(code: str) -> str:
@@ -124,7 +123,7 @@ def take_sentences(unit: str, root: Path, path: Path) -> int:
     Raises:
         CourseError: the table cannot be read, or names a group that there is not.
     """
-    known = {one.key: one for one in groups(unit, root)}
+    known = _members(gradebook.read(unit, root))
     given = sentences.from_table(path)
     if unknown := sorted(set(given) - set(known)):
         raise CourseError(
@@ -132,7 +131,7 @@ def take_sentences(unit: str, root: Path, path: Path) -> int:
             "write the table again with autograder unnamed"
         )
     sentences.keep(root, unit, given)
-    return sum(len(known[key].students) for key in given)
+    return sum(len(known[key]) for key in given)
 
 
 def adopt(unit: Unit, root: Path, key: str, name: str, asks: str) -> Path:
