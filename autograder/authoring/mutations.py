@@ -8,7 +8,14 @@ from dataclasses import dataclass
 
 from autograder.authoring.expression_operators import OPERATORS
 from autograder.authoring.statement_operators import SLIPS
-from autograder.authoring.trees import get, inside, is_raise, places, put
+from autograder.authoring.trees import (
+    drop_docstrings,
+    get,
+    inside,
+    is_raise,
+    places,
+    put,
+)
 
 _ALL = OPERATORS | SLIPS
 # Operators for what happens at every call: where a module is made they mean nothing.
@@ -26,7 +33,7 @@ class Mutation:
 
 def mutations(source: str) -> Iterator[Mutation]:
     """Every variant of a function or class that the operators make, each code once."""
-    tree = _without_docstrings(ast.parse(source))
+    tree = _without_documentation(ast.parse(source))
     known = {ast.unparse(tree)}
     making, messages = inside(tree, _is_init), inside(tree, is_raise)
     for holder, field, index in list(places(tree)):
@@ -44,12 +51,10 @@ def mutations(source: str) -> Iterator[Mutation]:
                 yield Mutation(operator, _change(node, made), code)
 
 
-def _without_docstrings(tree: ast.Module) -> ast.Module:
+def _without_documentation(tree: ast.Module) -> ast.Module:
+    """The tree without docstrings and annotations."""
+    drop_docstrings(tree)
     for node in ast.walk(tree):
-        if not isinstance(node, ast.FunctionDef | ast.ClassDef):
-            continue
-        if ast.get_docstring(node) is not None:
-            node.body = node.body[1:] or [ast.Pass()]
         if isinstance(node, ast.FunctionDef):
             node.returns = None
             for argument in (*node.args.args, *node.args.kwonlyargs):

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.authoring.catalogue import specification
+from autograder.authoring.trees import drop_docstrings
 from autograder.classroom import gradebook, page, similarity
 from autograder.classroom.classbook import Classbook, Submission
 from autograder.course import Unit, files, grade_ids, sheet
@@ -81,19 +82,8 @@ def _bare(code: str) -> str:
         tree = ast.parse(code)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return ""
-    for node in ast.walk(tree):
-        body = getattr(node, "body", None)
-        if isinstance(body, list) and len(body) > 1 and _is_text(body[0]):
-            del body[0]
+    drop_docstrings(tree)
     return ast.unparse(tree)[:_LONGEST]
-
-
-def _is_text(node: ast.AST) -> bool:
-    return (
-        isinstance(node, ast.Expr)
-        and isinstance(node.value, ast.Constant)
-        and isinstance(node.value.value, str)
-    )
 
 
 def write_list(unit: str, root: Path, today: str) -> list[Path]:
