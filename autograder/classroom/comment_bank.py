@@ -55,8 +55,7 @@ def read(path: Path) -> list[KeptComment]:
 def write(path: Path, bank: Sequence[KeptComment]) -> None:
     """Keep a bank as it is now."""
     titles = [one.name for one in fields(KeptComment)]
-    rows = ([sheet.harmless(value) for value in astuple(one)] for one in bank)
-    files.write(path, sheet.as_text([titles, *rows]))
+    files.write(path, sheet.as_harmless_text([titles, *map(astuple, bank)]))
 
 
 def said(

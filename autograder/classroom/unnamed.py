@@ -102,8 +102,7 @@ def write_list(unit: str, root: Path, today: str) -> list[Path]:
         (one.key, title(unit, one.exercise), str(len(one.students)), one.sentence)
         for one in found
     ]
-    text = sheet.as_text([[sheet.harmless(value) for value in row] for row in rows])
-    files.write(made[1], text)
+    files.write(made[1], sheet.as_harmless_text(rows))
     return made
 
 

@@ -164,7 +164,7 @@ def write_list(unit: str, root: Path, folder: Path) -> list[Path]:
                 for a in told
             ),
         ]  # fmt: skip
-        text = sheet.as_text([[sheet.harmless(v) for v in row] for row in rows])
+        text = sheet.as_harmless_text(rows)
         made.append(folder / f"{unit}-{question.name}.csv")
         write(made[-1], text)
     return made

@@ -96,6 +96,11 @@ def harmless(value: object) -> object:
     return first + _SPLIT.sub("'", re.sub(r"\r\n?", "\n", value))
 
 
+def as_harmless_text(rows: Iterable[Iterable[object]]) -> str:
+    """Rows as CSV in which each cell is `harmless`."""
+    return as_text([harmless(value) for value in row] for row in rows)
+
+
 def as_meant(cell: str) -> str:
     """What `harmless` was given."""
     marked = cell.startswith("'") and cell[1:].startswith(_FORMULA)

@@ -61,8 +61,8 @@ def from_table(path: Path) -> dict[str, str]:
 def keep(root: Path, unit: str, sentences: Mapping[str, str]) -> None:
     """Keep sentences beside those of other groups."""
     known = {**read(root, unit), **sentences}
-    rows = [[sheet.harmless(value) for value in row] for row in sorted(known.items())]
-    files.write(_place(root, unit), sheet.as_text([_TITLES, *rows]))
+    text = sheet.as_harmless_text([_TITLES, *sorted(known.items())])
+    files.write(_place(root, unit), text)
 
 
 def _place(root: Path, unit: str) -> Path:

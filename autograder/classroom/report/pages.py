@@ -31,7 +31,7 @@ def as_html(overview: Overview, today: str) -> str:
 def as_csv(overview: Overview) -> str:
     """A row for each student; for each exercise in a report that names nobody."""
     rows = _student_table(overview) if overview.named else _exercise_table(overview)
-    return sheet.as_text([sheet.harmless(value) for value in row] for row in rows)
+    return sheet.as_harmless_text(rows)
 
 
 def _student_table(overview: Overview) -> Iterator[list[object]]:

@@ -131,8 +131,7 @@ def _note(path: Path, scores: Scores, ids: Mapping[str, str]) -> None:
 
 def _add(path: Path, found: Sequence[Change]) -> None:
     titles = [one.name for one in fields(Change)]
-    rows = ([sheet.harmless(value) for value in astuple(one)] for one in found)
-    files.write(path, sheet.as_text([titles, *rows]))
+    files.write(path, sheet.as_harmless_text([titles, *map(astuple, found)]))
 
 
 def _scores(book: Gradebook, unit: str) -> Scores:
