@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -36,6 +37,11 @@ def render(template: str, unit: str, **values: Any) -> str:
         person=lambda student: _person(student, values.get("names", {})),
     )
     return environment.get_template(template).render(unit=unit, **values)
+
+
+def today() -> str:
+    """The date as pages and records bear it: "02 November 2026"."""
+    return f"{datetime.date.today():%d %B %Y}"
 
 
 def _person(student: str, names: Mapping[str, str]) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from datetime import date
 from pathlib import Path
 
 from autograder.cli.arguments import Commands, add_graded
@@ -53,30 +52,30 @@ def _add_unnamed(commands: Commands) -> None:
 
 
 def _similarity(options: argparse.Namespace) -> int:
-    from autograder.classroom import gradebook, similarity
+    from autograder.classroom import gradebook, page, similarity
 
     unit = gradebook.find_assignment(options.unit, options.course)
     answers = similarity.read(unit, options.course)
     found = similarity.compare(answers, similarity.released(unit, options.course))
     path = options.course / "reports" / f"{unit}-similarity.html"
-    today = f"{date.today():%d %B %Y}"
-    write(path, similarity.as_html(unit, found, answers, today))
+    write(path, similarity.as_html(unit, found, answers, page.today()))
     print(similarity.as_text(unit, found), f"side by side: {path}", sep="\n\n")
     return 0
 
 
 def _questions(options: argparse.Namespace) -> int:
-    from autograder.classroom import gradebook, question_sheets
+    from autograder.classroom import gradebook, page, question_sheets
 
     unit = gradebook.find_assignment(options.unit, options.course)
-    today = f"{date.today():%d %B %Y}"
-    made, remarks = question_sheets.make(unit, options.course, options.students, today)
+    made, remarks = question_sheets.make(
+        unit, options.course, options.students, page.today()
+    )
     print(*remarks, *made, sep="\n")
     return 0 if made else 1
 
 
 def _unnamed(options: argparse.Namespace) -> int:
-    from autograder.classroom import gradebook, unnamed
+    from autograder.classroom import gradebook, page, unnamed
 
     label = gradebook.find_assignment(options.unit, options.course)
     if options.adopt:
@@ -93,13 +92,12 @@ def _unnamed(options: argparse.Namespace) -> int:
         print(f"{options.table}: for {count} students, with their next feedback:")
         print(f"nbgrader generate_feedback {label} --force")
         return 0
-    today = f"{date.today():%d %B %Y}"
-    print(*unnamed.write_list(label, options.course, today), sep="\n")
+    print(*unnamed.write_list(label, options.course, page.today()), sep="\n")
     return 0
 
 
 def _attempts(options: argparse.Namespace) -> int:
-    from autograder.classroom import gradebook, tries
+    from autograder.classroom import gradebook, page, tries
 
     unit = gradebook.find_assignment(options.unit, options.course)
     made = tries.read(unit, options.course, options.live)
@@ -110,5 +108,5 @@ def _attempts(options: argparse.Namespace) -> int:
             "of pyproject.toml has students' notebooks keep one"
         )
     print(tries.as_text(tries.table(unit, made)))
-    print(tries.write_page(unit, options.course, made, f"{date.today():%d %B %Y}"))
+    print(tries.write_page(unit, options.course, made, page.today()))
     return 0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import replace
-from datetime import date
 from pathlib import Path
 
 from autograder.cli.arguments import Commands, add_course, add_graded
@@ -107,7 +106,7 @@ def _add_regrade(commands: Commands) -> None:
 
 
 def _report(options: argparse.Namespace) -> int:
-    from autograder.classroom import gradebook, progress, report
+    from autograder.classroom import gradebook, page, progress, report
 
     if bool(options.unit) == options.all:
         raise CourseError("give a unit, or --all")
@@ -121,8 +120,7 @@ def _report(options: argparse.Namespace) -> int:
         known = sorted({p.parent.name for p in options.course.glob("source/*/*.ipynb")})
         weights = progress.parse_weights(options.weight, known)
         path = options.output or options.course / "reports" / "course.html"
-        today = f"{date.today():%d %B %Y}"
-        made = progress.make(options.course, path, weights, options.drop, today)
+        made = progress.make(options.course, path, weights, options.drop, page.today())
         print(*made, sep="\n")
         return 0
     unit = gradebook.find_assignment(options.unit, options.course)
@@ -201,7 +199,7 @@ def _written(options: argparse.Namespace) -> int:
 
 
 def _regrade(options: argparse.Namespace) -> int:
-    from autograder.classroom import gradebook, requests
+    from autograder.classroom import gradebook, page, requests
 
     unit = gradebook.find_assignment(options.unit, options.course)
     if options.preview == bool(options.student) or (
@@ -211,7 +209,7 @@ def _regrade(options: argparse.Namespace) -> int:
     if options.preview:
         return _preview(unit, options.course)
     about = (unit, options.course, options.student, options.exercise)
-    today = f"{date.today():%d %B %Y}"
+    today = page.today()
     if options.answer:
         print(requests.answer(*about, options.answer, today))
     else:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -92,7 +91,6 @@ def make(
         given = similarity.released(unit, root)
         similar = similarity.compare(similarity.read(unit, root), given)
     book = gradebook.read(unit, root)
-    today = f"{datetime.date.today():%d %B %Y}"
     changed = changes.read(root, unit) if named else ()
     told = overview(book, similar, named, ungraded(book, root), changed)
-    return write(with_before(told, before) if before else told, path, today)
+    return write(with_before(told, before) if before else told, path, page.today())
