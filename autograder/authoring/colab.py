@@ -8,7 +8,7 @@ from pathlib import Path
 
 from autograder.authoring import assistants
 from autograder.checks.words import ATTEMPTS
-from autograder.course import ROOT, Unit, settings
+from autograder.course import ROOT, Unit, records_attempts, settings
 from autograder.course.errors import CourseError
 
 PLACEHOLDER = "transformer-course"  # an owner that is nobody's
@@ -111,7 +111,7 @@ def published(root: Path = ROOT, owner: str = "") -> Repository:
         CourseError: GitHub allows no such owner, or there is no such policy.
     """
     notice = assistants.policy(root).notice
-    if settings(root).get("attempts", False) is True:
+    if records_attempts(root):
         notice += f"\n\n{_ATTEMPTS}"
     told = Repository(**settings(root)["colab"], notice=notice)
     if not owner:

@@ -10,7 +10,7 @@ import nbformat
 from autograder.authoring.notebook import Cell, without_markers
 from autograder.authoring.trees import defined
 from autograder.checks.contents import Contents, ExercisePlace
-from autograder.course import Unit, grade_ids, manifest, settings
+from autograder.course import Unit, grade_ids, manifest, records_attempts
 from autograder.course.language import wording
 
 _TITLE = re.compile(r"^# (.+)$", re.MULTILINE)
@@ -26,7 +26,7 @@ def read(unit: Unit, cells: Sequence[Cell], source: str) -> Contents:
         places,
         tuple(name for name in places if name in chosen),
         tuple(cell.points for cell in cells if cell.role == "written"),
-        settings(unit.root).get("attempts", False) is True,
+        records_attempts(unit.root),
     )
 
 

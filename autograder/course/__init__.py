@@ -86,3 +86,8 @@ def settings(root: Path = ROOT) -> dict[str, Any]:
     with (root / "pyproject.toml").open("rb") as file:
         table: dict[str, Any] = tomllib.load(file)["tool"]["autograder"]
     return table
+
+
+def records_attempts(root: Path = ROOT) -> bool:
+    """Whether the course has its checks record students' attempts."""
+    return settings(root).get("attempts", False) is True
