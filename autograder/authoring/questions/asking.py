@@ -48,10 +48,11 @@ def questions(
         raise NothingObservedError(f"`{names[0]}` cannot be told in a line")
     names = result_names(listing, seen[0].result)
     reached = {places[n].line for n in seen[0].ran if 0 <= n < len(places)}
+    in_cases = zip(*(case.edits for case in seen), strict=True)  # by edit
     tried = [
-        (edit, [case.edits[i] for case in seen])
-        for i, edit in enumerate(edits[: len(seen[0].edits)])
-        if edit.line in reached and _is_worth_asking(edit, [c.edits[i] for c in seen])
+        (edit, outcomes)
+        for edit, outcomes in zip(edits, in_cases, strict=False)
+        if edit.line in reached and _is_worth_asking(edit, outcomes)
     ]
     noted = [(places[n], v) for n, v in seen[0].notes if 0 <= n < len(places)]
     found = [
