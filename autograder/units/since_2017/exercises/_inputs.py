@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 
 from autograder.authoring.contract import Again
+from autograder.authoring.draw import Draw
 from autograder.authoring.specification import Inputs, Maker
 
 Shapes = dict[str, tuple[int, ...]]
@@ -62,3 +63,24 @@ def attention_shapes(d_model: int, heads: int, groups: int) -> Shapes:
         "w_v.weight": (groups * d_k, d_model),
         "w_o.weight": (d_model, heads * d_k),
     }
+
+
+def attention_inputs(
+    batch: int, length: int, d_model: int, heads: int, groups: int,
+    norms: Shapes | None = None, **given: float,
+) -> Maker:  # fmt: skip
+    """Inputs of an attention layer: its weights, those of norms, its sizes, and x."""
+
+    def inputs(draw: Draw) -> Inputs:
+        shapes = attention_shapes(d_model, heads, groups) | (norms or {})
+        return (
+            draw.weights(**shapes)
+            | whole(num_heads=heads, num_kv_heads=groups)
+            | options(**given)
+            | {
+                "x": draw.tensor(batch, length, d_model, scale=1.0),
+                "pull": draw.tensor(batch, length, d_model, scale=1.0),
+            }
+        )
+
+    return inputs

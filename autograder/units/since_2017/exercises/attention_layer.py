@@ -3,45 +3,25 @@
 from __future__ import annotations
 
 from autograder.authoring.contract import OF_MODULES, Contract, special
-from autograder.authoring.draw import Draw
 from autograder.authoring.notation import case, edit, right, source, wrong
-from autograder.authoring.specification import Inputs, Maker, Specification
+from autograder.authoring.specification import Specification
 from autograder.units.since_2017.exercises._inputs import (
-    attention_shapes,
+    attention_inputs,
     looked_at,
     one_text,
-    options,
-    whole,
 )
-
-
-def _layer(batch: int, length: int, d_model: int, heads: int, groups: int, **given: float) -> Maker:
-    def inputs(draw: Draw) -> Inputs:
-        shapes = attention_shapes(d_model, heads, groups)
-        return (
-            draw.weights(**shapes)
-            | whole(num_heads=heads, num_kv_heads=groups)
-            | options(**given)
-            | {
-                "x": draw.tensor(batch, length, d_model, scale=1.0),
-                "pull": draw.tensor(batch, length, d_model, scale=1.0),
-            }
-        )
-
-    return inputs
-
 
 _ROTATED = "q, k = rotate(q, angles), rotate(k, angles)"
 _ANGLES = "angles = rotary_angles(x.size(1), q.size(-1), base=self.base)"
 
 CASES = [
-    case("grouped", "4 heads, 2 of keys and values", looked_at(_layer(3, 5, 16, 4, 2)),
+    case("grouped", "4 heads, 2 of keys and values", looked_at(attention_inputs(3, 5, 16, 4, 2)),
          "Project, split, rotate queries and keys, attend causally, merge, project.", atol=1e-4),
-    case("multi_query", "3 heads, 1 of keys and values, base 500", _layer(2, 6, 12, 3, 1, base=500.0),
+    case("multi_query", "3 heads, 1 of keys and values, base 500", attention_inputs(2, 6, 12, 3, 1, base=500.0),
          "Keys and values have their own number of heads, and the angles their own base.", atol=1e-4),
-    case("multi_head", "2 of each", _layer(4, 3, 20, 2, 2),
+    case("multi_head", "2 of each", attention_inputs(4, 3, 20, 2, 2),
          "As above.", atol=1e-4),
-    case("more", "6 heads, 3 of keys and values, base 100,000", _layer(2, 4, 24, 6, 3, base=1e5),
+    case("more", "6 heads, 3 of keys and values, base 100,000", attention_inputs(2, 4, 24, 6, 3, base=1e5),
          "As above.", hidden_only=True, atol=1e-4),
 ]
 
@@ -228,9 +208,9 @@ EXERCISE = Specification(
     contract=Contract(
         arguments="x: B L d", results="output: B L d", on=("grouped",), ways=OF_MODULES, module=True,
         sizes=special(
-            one_position=_layer(3, 1, 8, 2, 1),
+            one_position=attention_inputs(3, 1, 8, 2, 1),
             # More than a small table has; one of 512 rows is large enough.
-            a_long_text=one_text(300, 8), one_head=_layer(2, 3, 4, 1, 1), equal_sizes=_layer(4, 4, 8, 4, 4),
+            a_long_text=one_text(300, 8), one_head=attention_inputs(2, 3, 4, 1, 1), equal_sizes=attention_inputs(4, 4, 8, 4, 4),
         ),
     ),
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,

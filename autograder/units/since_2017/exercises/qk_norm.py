@@ -3,34 +3,21 @@
 from __future__ import annotations
 
 from autograder.authoring.contract import OF_MODULES, Contract, special
-from autograder.authoring.draw import Draw
 from autograder.authoring.notation import case, edit, right, source, wrong
-from autograder.authoring.specification import Inputs, Maker, Specification
+from autograder.authoring.specification import Maker, Specification
 from autograder.units.since_2017.exercises._inputs import (
-    attention_shapes,
+    Shapes,
+    attention_inputs,
     faint,
     looked_at,
     one_text,
-    options,
-    whole,
 )
 
 
 def _layer(batch: int, length: int, d_model: int, heads: int, groups: int, **given: float) -> Maker:
-    def inputs(draw: Draw) -> Inputs:
-        norm = (d_model // heads,)
-        shapes = attention_shapes(d_model, heads, groups) | {"q_norm.weight": norm, "k_norm.weight": norm}
-        return (
-            draw.weights(**shapes)
-            | whole(num_heads=heads, num_kv_heads=groups)
-            | options(**given)
-            | {
-                "x": draw.tensor(batch, length, d_model, scale=1.0),
-                "pull": draw.tensor(batch, length, d_model, scale=1.0),
-            }
-        )
-
-    return inputs
+    norm = (d_model // heads,)
+    norms: Shapes = {"q_norm.weight": norm, "k_norm.weight": norm}
+    return attention_inputs(batch, length, d_model, heads, groups, norms, **given)
 
 
 _NORMED = "q, k = self.q_norm(q), self.k_norm(k)"
