@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import torch
@@ -19,9 +20,8 @@ from autograder.units.since_2017.probes.observing import (
     whole,
 )
 
-
-@probe(
-    "since_2017/attention_layer",
+_of_a_layer = partial(
+    probe,
     results="output; output moves with x; output of one row alone; "
     "num_heads, num_kv_heads, base",
     calls="* afterwards",
@@ -29,6 +29,10 @@ from autograder.units.since_2017.probes.observing import (
     "gradient of *",
     mode="output in training mode",
 )
+
+
+@_of_a_layer("since_2017/qk_norm")
+@_of_a_layer("since_2017/attention_layer")
 def attention_layer(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
     """Who sees whom, what the module does, and the numbers that it keeps."""
     sizes = whole(inputs, "num_heads", "num_kv_heads")

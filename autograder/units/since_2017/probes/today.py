@@ -11,29 +11,10 @@ from torch import nn
 from autograder.checks.probes import Inputs, Seen, kind, options, probe, tensor
 from autograder.checks.probes.weights import BEGINNING, beginning, load_weights
 from autograder.units.since_2017.probes.observing import (
-    kept,
     module_answers,
     number,
     whole,
 )
-
-
-@probe(
-    "since_2017/qk_norm",
-    results="output; output moves with x; output of one row alone; "
-    "num_heads, num_kv_heads, base",
-    calls="* afterwards",
-    learning=f"{BEGINNING}; other parameters; parameters without a gradient; "
-    "gradient of *",
-    mode="output in training mode",
-)
-def qk_norm(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
-    """Who sees whom, what the module does, and the numbers that it keeps."""
-    sizes = whole(inputs, "num_heads", "num_kv_heads")
-    made = module_class(inputs["x"].size(-1), *sizes, **options(inputs))
-    start, module = beginning(made, inputs), load_weights(made, inputs)
-    start |= kept(module, "num_heads", "num_kv_heads", "base")
-    return module_answers(module, inputs) | start
 
 
 @probe("since_2017/window_mask", results="mask")
