@@ -8,7 +8,15 @@ from typing import Any
 import torch
 from torch import nn
 
-from autograder.checks.probes import Inputs, Seen, kind, options, probe, tensor
+from autograder.checks.probes import (
+    Inputs,
+    Seen,
+    gradients,
+    kind,
+    options,
+    probe,
+    tensor,
+)
 from autograder.checks.probes.weights import BEGINNING, beginning, load_weights
 from autograder.units.since_2017.probes.observing import (
     module_answers,
@@ -42,16 +50,12 @@ def cache_bytes(function: Callable[..., Any], inputs: Inputs) -> Seen:
 def route(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """The weights, and the gradient of the logits."""
     logits, (top_k,) = inputs["logits"], whole(inputs, "top_k")
-    seen: Seen = {"weights": tensor(function(logits, top_k), "the weights")}
-    seen["logits afterwards"] = logits
-    if "pull" in inputs:
-        leaf = logits.clone().requires_grad_()
-        weights = tensor(function(leaf.clone(), top_k), "the weights")
-        if weights.requires_grad and weights.shape == inputs["pull"].shape:
-            (weights * inputs["pull"]).sum().backward()
-        still = torch.zeros_like(leaf)
-        seen["gradient of the logits"] = still if leaf.grad is None else leaf.grad
-    return seen
+
+    def call(logits: torch.Tensor) -> torch.Tensor:
+        return tensor(function(logits, top_k), "the weights")
+
+    seen = {"weights": call(logits), "logits afterwards": logits}
+    return seen | gradients(call, [logits], ["the logits"], inputs)
 
 
 @probe(
