@@ -3,31 +3,19 @@
 from __future__ import annotations
 
 import difflib
-import functools
 import html
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
-from autograder.library.corpora import function_words
+from autograder.library.corpora import closed_class
 
 BLUE, ORANGE = "rgba(0,114,178,.25)", "rgba(213,94,0,.30)"
-
-
-@functools.cache
-def _closed() -> frozenset[str]:
-    return frozenset(w for words in function_words().values() for w in words)
 
 
 def words(text: str) -> list[str]:
     """Words and signs."""
     return re.findall(r"\w+(?:['-]\w+)*|[^\w\s]", text)
-
-
-def left(target: str) -> str:
-    """What level 2 of the pipeline leaves of a text."""
-    lower = (word.lower() for word in words(target) if word[0].isalnum())
-    return " ".join(word for word in lower if word not in _closed())
 
 
 def _kinds(source: str) -> dict[str, Callable[[str], bool]]:
@@ -36,9 +24,9 @@ def _kinds(source: str) -> dict[str, Callable[[str], bool]]:
     return {
         "case": lambda w: w != w.lower() and w.lower() in left,
         "punctuation": lambda w: not w[0].isalnum(),
-        "function words": lambda w: w.lower() in _closed(),
+        "function words": lambda w: w.lower() in closed_class(),
         "inflection": lambda w: (
-            w[0].isalpha() and w.lower() not in _closed() and w.lower() not in left
+            w[0].isalpha() and w.lower() not in closed_class() and w.lower() not in left
         ),
     }
 

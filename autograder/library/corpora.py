@@ -64,6 +64,12 @@ def function_words() -> dict[str, tuple[str, ...]]:
     return {name: tuple(words.split()) for name, words in pairs}
 
 
+@functools.cache
+def closed_class() -> frozenset[str]:
+    """All function words, in lower case."""
+    return frozenset(w for words in function_words().values() for w in words)
+
+
 def load(
     where: str | Path, damage: Callable[[str], str], field: str = "text"
 ) -> Corpus:

@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
-import functools
-
 from autograder.library.abilities import words
-from autograder.library.corpora import function_words
+from autograder.library.corpora import closed_class
 from autograder.library.text import lemma
 
 LEVELS = (1, 2, 3)
-
-
-@functools.cache
-def closed_class() -> frozenset[str]:
-    """All function words, in lower case."""
-    return frozenset(w for members in function_words().values() for w in members)
 
 
 def damage(sentence: str, level: int) -> str:

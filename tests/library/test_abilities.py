@@ -10,7 +10,6 @@ def test_recall_by_ability():
     assert abilities.recall([source], [target], [target])["function words"] == 1.0
     found = abilities.recall([source], [target], ["anna baked cake"])
     assert found["case"] == found["punctuation"] == found["function words"] == 0.0
-    assert abilities.left("My uncle didn't sing, did he?") == "uncle didn't sing"
 
 
 def test_colours_are_not_the_only_sign():

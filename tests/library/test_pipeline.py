@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from autograder.library import corpora
-from autograder.library.pipeline import closed_class, damage
+from autograder.library.corpora import closed_class
+from autograder.library.pipeline import damage
 from autograder.library.text import lemma
 from autograder.solutions.text_recovery import preprocess
 
@@ -15,6 +16,10 @@ def test_it_is_the_exercise_s(level):
     for sentence in corpora.generate("pipeline", 200, "test"):
         expected = preprocess(sentence, level, closed_class(), lemma)
         assert damage(sentence, level) == expected
+
+
+def test_words_with_a_mark_inside_stay_whole():
+    assert damage("My uncle didn't sing, did he?", 2) == "uncle didn't sing"
 
 
 def test_another_level_is_refused():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Sequence
 from typing import TypeVar
@@ -72,11 +71,6 @@ def shortened(draw: Draw, text: str, share: float) -> str:
         words = blurred(draw, text, share).split()[: size - 2]
         if 3 * len(words) >= 2 * size:
             return " ".join(words)
-
-
-@functools.cache
-def closed_class() -> frozenset[str]:
-    return frozenset(w for words in corpora.function_words().values() for w in words)
 
 
 def fine_numbers(draw: Draw, *shape: int, scale: float) -> torch.Tensor:

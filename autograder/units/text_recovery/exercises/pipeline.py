@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from autograder.authoring.draw import Draw
 from autograder.authoring.notation import case, edit, right, source, wrong
 from autograder.authoring.specification import Inputs, Specification
+from autograder.library.corpora import closed_class
 from autograder.units.text_recovery.exercises._inputs import (
-    closed_class,
     natural_sentences,
     normal_text,
     plain_sentences,
