@@ -21,12 +21,11 @@ from functools import partial
 from itertools import count, islice
 from pathlib import Path
 
-import sacrebleu
 import torch
 from torch import Tensor, nn
 
 from autograder.authoring.decoding import recovered
-from autograder.library import baselines, corpora, faster
+from autograder.library import baselines, bleu, corpora, faster
 from autograder.library.calibration import calibrate, function_word_ids
 from autograder.library.checkpoint import save
 from autograder.library.decoding import bucketed, make_batch, recover
@@ -133,9 +132,9 @@ def batches(examples: list, batch_size: int, seed: int) -> Iterator[tuple[Tensor
 GREEDY = partial(sequence_reversal.greedy_decode, max_len=60)
 
 
-def bleu(texts: list[str], pairs: list[corpora.Pair]) -> float:
-    """sacrebleu's corpus BLEU."""
-    return sacrebleu.corpus_bleu(texts, [[target for _, target in pairs]]).score
+def scored(texts: list[str], pairs: list[corpora.Pair]) -> float:
+    """BLEU of some texts against the targets of their pairs."""
+    return bleu.corpus(texts, [target for _, target in pairs])
 
 
 def restored(model: nn.Module, tokenizer, sources: list[str]) -> list[str]:
@@ -170,7 +169,7 @@ def train(
             )  # fmt: skip
         seconds, done = seconds + clock() - started, done + part
         texts = restored(model, tokenizer, [s for s, _ in pairs])
-        curve.append((round(seconds, 1), done, round(bleu(texts, pairs), 2)))
+        curve.append((round(seconds, 1), done, round(scored(texts, pairs), 2)))
         print(f"  {seconds / 60:5.2f} min  step {done:5d}  BLEU {curve[-1][2]:.2f}",
               flush=True)  # fmt: skip
     return curve
@@ -183,7 +182,7 @@ def lengthen(model: Restorer, tokenizer, corpus, options) -> tuple[float, float]
     sources = [source for source, _ in pairs]
 
     def score() -> float:
-        return bleu(restored(model, tokenizer, sources), pairs)
+        return scored(restored(model, tokenizer, sources), pairs)
 
     started = clock()
     constant = calibrate(model.transformer.output.bias, ids, score)
@@ -230,7 +229,7 @@ def decoding(model: nn.Module, tokenizer, corpus, options) -> None:
         if size:
             decode = partial(text_recovery.beam_search, beam_size=size)
         started = clock()
-        score = bleu(recover(model, tokenizer, sources, decode), pairs)
+        score = scored(recover(model, tokenizer, sources, decode), pairs)
         print(f"  beam {size:2d}  BLEU on test {score:.2f}  {clock() - started:6.1f} s")
 
 
@@ -248,7 +247,7 @@ def main() -> None:
     )
     for name, one in (("copy", baselines.copy), ("rule", baselines.rule),
                       ("insertion", inserter)):  # fmt: skip
-        print(f"  {name:10} BLEU {bleu([one(s) for s in sources], pairs):.2f}")
+        print(f"  {name:10} BLEU {scored([one(s) for s in sources], pairs):.2f}")
     tokenizer = tokenizer_of(corpus, options.vocab)
     width = options.d_model
     sizes = Sizes(len(tokenizer), width, 4, options.layers, 4 * width, options.dropout)

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import sacrebleu
 import torch
 import torch.nn.functional as F
 from safetensors import safe_open
@@ -23,7 +22,7 @@ from autograder.authoring.decoding import recovered
 from autograder.authoring.tokenizing import Segmenter
 from autograder.checks.exercise import WrongAnswerError
 from autograder.checks.measures.recovery import OURS, are_shared, errors
-from autograder.library import checkpoint
+from autograder.library import bleu, checkpoint
 from autograder.library.checkpoint import CheckpointError
 from autograder.library.corpora import CorpusError, Pair
 from autograder.library.model import Restorer
@@ -224,7 +223,7 @@ def likeness(texts: list[str], others: list[str]) -> float:
     """BLEU of some texts against others; 0 if they are not as many."""
     if len(texts) != len(others):
         return 0.0
-    return float(sacrebleu.corpus_bleu(texts, [others], force=True).score)
+    return bleu.corpus(texts, others)
 
 
 def shipped_outputs(sources: list[str]) -> list[str]:
