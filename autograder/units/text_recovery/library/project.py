@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -138,7 +139,8 @@ class Project:
         started = time.process_time()
         texts = self._recovered(model, tokenizer, self.dev, decode)
         seconds = time.process_time() - started
-        return self._logged_now(run, texts, seconds, parameters=parameters(model))
+        run = replace(run, parameters=parameters(model))
+        return self._logged_now(run, texts, seconds)
 
     def next_step(self, name: str, text: str) -> None:
         """Write down what follows from a run.
@@ -211,16 +213,14 @@ class Project:
             curve.append((seen, bleu.corpus(texts, [target for _, target in pairs])))
 
         meter, started = TokenMeter(tokens, look), time.monotonic()
-        spent = {"parameters": parameters(model)}
+        run = replace(run, parameters=parameters(model))
         try:
             self._train(model, tokenizer, self.corpus, meter, dict(settings), seed)
         except BaseException as error:
             if meter.seen:
-                stopped = {"stopped": type(error).__name__, "tokens": meter.seen}
-                run = LoggedRun(
-                    **{**vars(run), **spent, **stopped, "curve": tuple(curve)}
-                )
-                run_log.add(self._kept.path, run)
+                run = replace(run, tokens=meter.seen, curve=tuple(curve))
+                stopped = replace(run, stopped=type(error).__name__)
+                run_log.add(self._kept.path, stopped)
             raise
         if not meter.seen:
             raise ProjectError(
@@ -231,8 +231,8 @@ class Project:
         curve.append((meter.seen, bleu.corpus(texts, [t for _, t in self.dev])))
         if reason := self._kept.keep_model(run.name, model, tokenizer):
             print(f"({run.name} cannot be handed in: {reason})")
-        spent |= {"tokens": meter.seen}
-        made = self._logged_now(run, texts, meter.seconds, curve=tuple(curve), **spent)
+        run = replace(run, tokens=meter.seen, curve=tuple(curve))
+        made = self._logged_now(run, texts, meter.seconds)
         left = self.budget - self.log.tokens
         print(
             f"  {meter.seen:,} target tokens in {meter.seconds:.0f} s of CPU, "
@@ -241,7 +241,7 @@ class Project:
         return made
 
     def _logged_now(
-        self, run: LoggedRun, texts: Sequence[str], seconds: float, **more: Any
+        self, run: LoggedRun, texts: Sequence[str], seconds: float
     ) -> LoggedRun:
         """Measure a run's texts, keep them, and log it."""
         self._kept.keep_texts(run.name, texts)
@@ -251,12 +251,11 @@ class Project:
         if against and not against.stopped:
             before = self._kept.counts(run.against, self.dev)
             gain = _rounded(intervals.difference(own, before))
-        too_short = not found.low > self.inserter
-        made = LoggedRun(**{
-            **vars(run), **more, "seconds": round(seconds, 1), "bleu": _rounded(found),
-            "difference": gain, "inserter": round(self.inserter, 2),
-            "too_short": too_short,
-        })  # fmt: skip
+        made = replace(
+            run, seconds=round(seconds, 1), bleu=_rounded(found),
+            difference=gain, inserter=round(self.inserter, 2),
+            too_short=not found.low > self.inserter,
+        )  # fmt: skip
         run_log.add(self._kept.path, made)
         print(log_view.line(made, len(self.dev)))
         return made
@@ -319,5 +318,5 @@ def _as_text(settings: Settings) -> dict[str, str]:
     return {name: run_log.plain(str(value), 60) for name, value in settings.items()}
 
 
-def _rounded(found: Interval | Sequence[float]) -> tuple[float, ...]:
-    return tuple(round(value, 2) for value in found)
+def _rounded(found: Interval) -> tuple[float, float, float]:
+    return round(found.value, 2), round(found.low, 2), round(found.high, 2)
