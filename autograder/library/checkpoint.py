@@ -20,6 +20,7 @@ from autograder.library.text import Tokenizer, tokenizer_from_json
 HANDED_IN = "my_recovery.safetensors"
 SHIPPED = "recovery.safetensors"
 LIMIT = 16 * 2**20  # bytes; a hand-in of four million weights
+LARGEST = LIMIT + 2**20  # bytes of a file, with what it says of itself
 _LONGEST = 1 << 21  # characters of a description
 _PACKAGE = Path(__file__).resolve().parents[1]
 
@@ -66,8 +67,6 @@ def load(
         raise CheckpointError(
             f"there is no checkpoint {path.name}: train a model first"
         )
-    if path.stat().st_size > LIMIT + 2**20:
-        raise CheckpointError(f"{path.name} is larger than {LIMIT >> 20} MB")
     try:
         return _load(path, parts, segment)
     except (SafetensorError, KeyError, ValueError, TypeError, RuntimeError) as error:
@@ -109,20 +108,23 @@ def describe(path: str | Path) -> dict[str, Any]:
     """The description in a checkpoint: "sizes", "tokenizer" and "notes".
 
     Raises:
-        CheckpointError: it has none.
+        CheckpointError: it has none, or is larger than a hand-in may be.
         SafetensorError: it is no safetensors file.
     """
+    path = Path(path)
+    if path.stat().st_size > LARGEST:
+        raise CheckpointError(f"{path.name} is larger than {LIMIT >> 20} MB")
     with safe_open(path, framework="pt") as file:
         text = (file.metadata() or {}).get("about", "")
     if len(text) > _LONGEST:
-        raise CheckpointError(f"{Path(path).name} has too long a description")
+        raise CheckpointError(f"{path.name} has too long a description")
     try:
         about = json.loads(text)
     except (ValueError, RecursionError):
         about = None
     if not isinstance(about, dict) or about.keys() != {"sizes", "tokenizer", "notes"}:
         raise CheckpointError(
-            f"{Path(path).name} has no description of its model: let `save` write it"
+            f"{path.name} has no description of its model: let `save` write it"
         )
     return about
 

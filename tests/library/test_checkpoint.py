@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from autograder.library.checkpoint import CheckpointError, load, notes, save
+from autograder.library.checkpoint import (
+    LARGEST,
+    CheckpointError,
+    load,
+    notes,
+    save,
+)
 from autograder.library.decoding import recover
 from autograder.library.model import Restorer, Sizes
 from autograder.solutions import encoder_decoder
@@ -33,3 +39,13 @@ def test_a_checkpoint_that_is_too_large_is_refused(tmp_path, tokenizer):
     big = Restorer(Sizes(len(tokenizer), 512, 8, 4, 2048), encoder_decoder)
     with pytest.raises(CheckpointError, match="at most 16 MB"):
         save(tmp_path / "big.safetensors", big, tokenizer)
+
+
+def test_a_file_that_is_too_large_is_not_read(tmp_path):
+    path = tmp_path / "large.safetensors"
+    with path.open("wb") as file:
+        file.truncate(LARGEST + 1)
+    with pytest.raises(CheckpointError, match="is larger than 16 MB"):
+        load(path, encoder_decoder, segment)
+    with pytest.raises(CheckpointError, match="is larger than 16 MB"):
+        notes(path)

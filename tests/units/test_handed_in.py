@@ -226,6 +226,12 @@ def test_bytes_that_are_no_checkpoint_are_refused(tmp_path):
         assert "nothing can be decoded" in verdict(tmp_path / "c", list)[RAISED]
 
 
+def test_a_file_that_is_too_large_is_not_opened(tmp_path):
+    with (tmp_path / "c").open("wb") as file:
+        file.truncate(checkpoint.LARGEST + 1)
+    assert "is larger than 16 MB" in verdict(tmp_path / "c", list)[RAISED]
+
+
 @pytest.mark.parametrize("texts", ["[" * 100_000, "null", "[1]", "x"])
 def test_texts_that_are_none_are_refused(texts):
     assert "a list of texts" in verdict(OWN, lambda sources: texts)[RAISED]
