@@ -8,7 +8,7 @@ from inserting the commonest to 100, which is what Multi30k's was.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from autograder.library import baselines, bleu
 from autograder.library.corpora import Pair
@@ -70,6 +70,6 @@ def of_own(train: Sequence[Pair], test: Sequence[Pair]) -> Marks:
         bleu.corpus([system(source) for source in sources], targets)
         for system in systems
     )
-    middle = max(inserter, copy + 2.0, rule + 2.0)
-    reference = middle + ESTIMATED * (100.0 - middle)
-    return Marks(copy, rule, inserter, reference, measured=False)
+    marks = Marks(copy, rule, inserter, reference=100.0, measured=False)
+    middle = marks._middle
+    return replace(marks, reference=middle + ESTIMATED * (100.0 - middle))
