@@ -89,7 +89,7 @@ def curves(runs: Sequence[LoggedRun], inserter: float, number: str = "") -> None
     if more := drawn[_CURVES:]:
         left_out += [run.name for run in more]
     if not drawn:
-        print("No curve to draw yet: " + _names(left_out) + f" ({SHORT}).")
+        print("No curve to draw yet: " + names(left_out) + f" ({SHORT}).")
         return
     figure, axes = style.subplots(height=3.0, width=6.4)
     said = []
@@ -107,7 +107,7 @@ def curves(runs: Sequence[LoggedRun], inserter: float, number: str = "") -> None
     alt = f"{'; '.join(said)}. The inserter has {inserter:.0f}."
     caption = "BLEU on dev over target tokens. Dotted: the inserter."
     if left_out:
-        caption += f" Not drawn: {_names(left_out)}."
+        caption += f" Not drawn: {names(left_out)}."
     show(figure, alt, number, caption)
 
 
@@ -121,7 +121,7 @@ def differences(
     short = [run.name for run in (base, *(r for r, _ in found)) if run.too_short]
     clear = {run.name: gain for run, gain in found if not run.too_short}
     if base.too_short or not clear:
-        print(f"Nothing to compare yet: {_names(short)} ({SHORT}).")
+        print(f"Nothing to compare yet: {names(short)} ({SHORT}).")
         return
     figure, axes = style.subplots(height=0.9 + 0.34 * len(clear), width=6.4)
     for y, gain in enumerate(clear.values()):
@@ -138,11 +138,12 @@ def differences(
         f"{sentences:,} sentences of dev. A different seed can move it further."
     )
     if short:
-        caption += f" Not drawn: {_names(short)} ({SHORT})."
+        caption += f" Not drawn: {names(short)} ({SHORT})."
     show(figure, f"{'. '.join(says)}.", number, caption)
     print(*says, sep="\n")
 
 
-def _names(names: Sequence[str]) -> str:
-    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
-    return f"{', '.join(names[:5]) or 'no run'}{more}"
+def names(runs: Sequence[str]) -> str:
+    """Names of runs in a line; of many, the first five."""
+    more = f" and {len(runs) - 5} more" if len(runs) > 5 else ""
+    return f"{', '.join(runs[:5]) or 'no run'}{more}"

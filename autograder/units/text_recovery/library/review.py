@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from autograder.library.run_log import LoggedRun, RunLog
+from autograder.units.text_recovery.library import log_view
 
 FEWEST = 6  # runs
 BEAMS = {"3", "5", "10"}
@@ -37,8 +38,7 @@ def _missing(log: RunLog) -> Iterator[str]:
         ("next step", [run.name for run in runs if not run.next_step]),
     ):
         if names:
-            more = f" and {len(names) - 5} more" if len(names) > 5 else ""
-            yield f"Runs without a {what}: {', '.join(names[:5])}{more}."
+            yield f"Runs without a {what}: {log_view.names(names)}."
     if short := [run.name for run in runs if run.too_short]:
         yield f"Too short to say anything: {', '.join(short[:5])}."
 
