@@ -92,14 +92,21 @@ def beam_search(function: Callable[..., Any], inputs: Inputs) -> Seen:
         }  # fmt: skip
         ids = function(model, source, **(dials if size else {}))  # 0: as they come
         ids = tensor(ids, "the ids")
-        seen[f"tokens before EOS, k = {size}"] = said(ids)
-        seen[f"form of the ids, k = {size}"] = trimmed(ids)
-        seen[f"longest prefix, k = {size}"] = torch.tensor(max(model.asked, default=0))
-        seen[f"gradients recorded, k = {size}"] = str(any(model.recorded))
+        seen |= _found(model, ids, size)
         if not size:
             alone = tensor(function(model, source[:1]), "the ids of one sentence")
             seen["dimensions for one sentence"] = str(alone.dim())
     return seen | {"source afterwards": source}
+
+
+def _found(model: Script, ids: torch.Tensor, size: int) -> Seen:
+    """What was said with a beam of this size, and how the model was asked."""
+    return {
+        f"tokens before EOS, k = {size}": said(ids),
+        f"form of the ids, k = {size}": trimmed(ids),
+        f"longest prefix, k = {size}": torch.tensor(max(model.asked, default=0)),
+        f"gradients recorded, k = {size}": str(any(model.recorded)),
+    }
 
 
 @probe("text_recovery/beam_step", results="prefixes; scores", calls="* afterwards")
@@ -138,10 +145,7 @@ def beam_sentence(function: Callable[..., Any], inputs: Inputs) -> Seen:
             for one in source
         ]
         ids = nn.utils.rnn.pad_sequence(rows, batch_first=True)
-        seen[f"tokens before EOS, k = {size}"] = said(ids)
-        seen[f"form of the ids, k = {size}"] = trimmed(ids)
-        seen[f"longest prefix, k = {size}"] = torch.tensor(max(model.asked, default=0))
-        seen[f"gradients recorded, k = {size}"] = str(any(model.recorded))
+        seen |= _found(model, ids, size)
     return seen | {"source afterwards": source}
 
 
