@@ -105,17 +105,24 @@ def _triangle(axes: Any, count: int, n: int, new: int) -> None:
 def cost(lengths: Sequence[int], named: Mapping[str, Sequence[float]]) -> None:
     """Milliseconds for the next token."""
     figure, axes = style.subplots(height=2.6, width=6.0)
-    for (name, times), colour, line in zip(
-        named.items(), (ORANGE, BLUE), ("--", "-"), strict=True
-    ):
-        axes.plot(lengths, times, line, color=colour, label=name)
+    _two(axes, lengths, named)
     axes.set(
         xlabel="tokens so far", title="milliseconds for the next token", ylim=(0, None)
     )
-    axes.legend()
     ends = f"From {lengths[0]} to {lengths[-1]} tokens, milliseconds for the next one. "
     caption = "What the next token costs, with and without a cache."
     show(figure, ends + told.curves(named), "7.6", caption)
+
+
+def _two(
+    axes: Any, xs: Sequence[int], named: Mapping[str, Sequence[float]], **more: str
+) -> None:
+    """Two curves that colour and line tell apart, and their legend."""
+    for (name, values), colour, line in zip(
+        named.items(), (ORANGE, BLUE), ("--", "-"), strict=True
+    ):
+        axes.plot(xs[: len(values)], values, line, color=colour, label=name, **more)
+    axes.legend()
 
 
 def sinks(mean: Tensor) -> None:
@@ -184,13 +191,9 @@ def largest_scores(curves: Mapping[str, Sequence[float]]) -> None:
 def windows(lengths: Sequence[int], losses: Mapping[str, Sequence[float]]) -> None:
     """Loss on new text by the number of bytes that are read at a time."""
     figure, axes = style.subplots(height=2.6, width=6.0)
-    for (name, values), colour, line in zip(
-        losses.items(), (ORANGE, BLUE), ("--", "-"), strict=True
-    ):
-        axes.plot(lengths, values, line, marker="o", color=colour, label=name)
+    _two(axes, lengths, losses, marker="o")
     axes.set(xlabel="bytes read at a time", title="loss on new text")
     axes.set_xticks(lengths, lengths)
-    axes.legend()
     caption = f"Trained at {lengths[0]} bytes, measured at longer texts."
     show(figure, f"Loss at {', '.join(map(str, lengths))} bytes. {told.curves(losses)}",
          "7.8", caption)  # fmt: skip
@@ -221,15 +224,11 @@ def _every_tenth(
 ) -> None:
     """Two curves over steps, of which each tenth is known."""
     figure, axes = style.subplots(height=2.6, width=6.0)
-    for (name, values), colour, line in zip(
-        curves.items(), (ORANGE, BLUE), ("--", "-"), strict=True
-    ):
-        steps = range(0, 10 * len(values), 10)
-        axes.plot(steps, values, line, color=colour, label=name)
+    steps = range(0, 10 * max(map(len, curves.values())), 10)
+    _two(axes, steps, curves)
     if even is not None:
         axes.axhline(even, **style.DOTTED)
     axes.set(xlabel="steps", title=title)
-    axes.legend()
     alt = f"{title.capitalize()} over steps. {told.curves(curves)}"
     show(figure, alt, number, caption)
 
