@@ -48,7 +48,7 @@ def pairs_of(
 
 def marks_of(found: Track, corpus: OwnCorpus | None, pairs: Sequence[Pair]) -> Marks:
     """What BLEU is worth on these pairs."""
-    if corpus is None or found.corpus == track.EMBEDDED:
+    if corpus is None:
         return scale.EMBEDDED[found.level]
     return scale.of_own(corpus.train, pairs)
 
@@ -59,18 +59,21 @@ def measured(
 ) -> str:  # fmt: skip
     """All numbers of some texts, and a sentence on them, as JSON.
 
+    Args:
+        corpus: one's own, if the hand-in says so; see `pairs_of`.
+
     Raises:
         ValueError: there are not as many texts as pairs.
     """
     sources, targets = zip(*pairs, strict=True)
     of = intervals.bleu(bleu.counts(texts, targets))
-    own = corpus is not None and found.corpus == track.OWN
     share = credit(of.value, marks.scale())
     shares = abilities.recall(sources, targets, texts)
-    where = f"your corpus {corpus.name}" if corpus and own else "the embedded corpus"
-    level = "" if own else f", level {found.level}"
+    where = f"the embedded corpus, level {found.level}"
+    if corpus:
+        where = f"your corpus {corpus.name}"
     says = (
-        f"BLEU {of} on {len(pairs):,} sentences of {where}{level}; copy "
+        f"BLEU {of} on {len(pairs):,} sentences of {where}; copy "
         f"{marks.copy:.1f}, rule {marks.rule:.1f}, inserter "
         f"{marks.inserter:.1f}, all points from {marks.full:.1f} on. "
         f"{abilities.remark(targets, texts)}"
@@ -78,7 +81,7 @@ def measured(
     numbers = {
         "recovery": 100 * share, "bleu": of.value, "bleu low": of.low,
         "bleu high": of.high, "level": found.level, "rule": max(marks.rule, marks.copy),
-        "inserter": marks.inserter, "corpus": corpus.key if corpus and own else 0,
+        "inserter": marks.inserter, "corpus": corpus.key if corpus else 0,
         **{name: value for name, value in shares.items() if not math.isnan(value)},
     }  # fmt: skip
     rounded = {name: round(value, 3) for name, value in numbers.items()}
