@@ -128,8 +128,9 @@ def _opened(
 
 def _track_of(path: Path) -> Track:
     try:
-        _refuse_vast(path)
-        return track.read(path)
+        about = checkpoint.describe(path)
+        _refuse_vast(about["sizes"])
+        return track.of(about["notes"])
     except (WrongAnswerError, CheckpointError):
         raise
     except Exception as error:  # a stranger's file
@@ -193,8 +194,7 @@ def has_same_errors(wanted: list[str], given: list[str], copied: list[str]) -> b
     return are_shared(errors(given, wanted), errors(copied, wanted))
 
 
-def _refuse_vast(path: Path) -> None:
-    sizes: dict[str, Any] = checkpoint.describe(path)["sizes"]
+def _refuse_vast(sizes: Mapping[str, Any]) -> None:
     for name, most in _LARGEST.items():
         size = sizes.get(name, 1)
         if type(size) is not int or not 0 < size <= most:
