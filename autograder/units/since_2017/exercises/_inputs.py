@@ -43,15 +43,22 @@ def faint(inputs: Maker, *endings: str) -> Maker:
 
 def block_shapes(d_model: int, heads: int, groups: int, d_ff: int) -> Shapes:
     """The shapes of a block's parameters, by name."""
-    width = 2 * d_ff // 3
     return {
         "norm1.weight": (d_model,),
         **{f"attention.{n}": s for n, s in attention_shapes(d_model, heads, groups).items()},
         "norm2.weight": (d_model,),
-        "feed_forward.w_gate.weight": (width, d_model),
-        "feed_forward.w_up.weight": (width, d_model),
-        "feed_forward.w_down.weight": (d_model, width),
+        **{f"feed_forward.{n}": s for n, s in swiglu_shapes(d_model, d_ff).items()},
     }  # fmt: skip
+
+
+def swiglu_shapes(d_model: int, d_ff: int) -> Shapes:
+    """The shapes of the three matrices, by name."""
+    width = 2 * d_ff // 3
+    return {
+        "w_gate.weight": (width, d_model),
+        "w_up.weight": (width, d_model),
+        "w_down.weight": (d_model, width),
+    }
 
 
 def attention_shapes(d_model: int, heads: int, groups: int) -> Shapes:

@@ -6,19 +6,21 @@ from autograder.authoring.contract import OF_MODULES, Contract, special
 from autograder.authoring.draw import Draw
 from autograder.authoring.notation import case, edit, right, source, wrong
 from autograder.authoring.specification import Inputs, Maker, Specification
-from autograder.units.since_2017.exercises._inputs import options, whole
+from autograder.units.since_2017.exercises._inputs import (
+    Shapes,
+    options,
+    swiglu_shapes,
+    whole,
+)
 
 
 def _mixture(experts: int, d_ff: int, *shape: int, **given: float) -> Maker:
-    d_model, width = shape[-1], 2 * d_ff // 3
+    d_model = shape[-1]
 
     def inputs(draw: Draw) -> Inputs:
-        shapes: dict[str, tuple[int, ...]] = {"router.weight": (experts, d_model)}
+        shapes: Shapes = {"router.weight": (experts, d_model)}
         for i in range(experts):
-            shapes |= {
-                f"experts.{i}.w_gate.weight": (width, d_model), f"experts.{i}.w_up.weight": (width, d_model),
-                f"experts.{i}.w_down.weight": (d_model, width),
-            }  # fmt: skip
+            shapes |= {f"experts.{i}.{n}": s for n, s in swiglu_shapes(d_model, d_ff).items()}
         return whole(d_ff=d_ff, num_experts=experts) | options(**given) | draw.weights(**shapes) | {
             "x": draw.tensor(*shape), "pull": draw.tensor(*shape, scale=1.0),
         }  # fmt: skip

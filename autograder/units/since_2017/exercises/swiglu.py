@@ -6,15 +6,12 @@ from autograder.authoring.contract import OF_MODULES, Contract, special
 from autograder.authoring.draw import Draw
 from autograder.authoring.notation import case, edit, right, source, wrong
 from autograder.authoring.specification import Inputs, Maker, Specification
-from autograder.units.since_2017.exercises._inputs import whole
+from autograder.units.since_2017.exercises._inputs import swiglu_shapes, whole
 
 
 def _network(d_ff: int, *shape: int, scale: float = 2.0) -> Maker:
-    width, d_model = 2 * d_ff // 3, shape[-1]
-
     def inputs(draw: Draw) -> Inputs:
-        shapes = {"w_gate.weight": (width, d_model), "w_up.weight": (width, d_model), "w_down.weight": (d_model, width)}
-        return whole(d_ff=d_ff) | draw.weights(**shapes) | {
+        return whole(d_ff=d_ff) | draw.weights(**swiglu_shapes(shape[-1], d_ff)) | {
             "x": draw.tensor(*shape, scale=scale), "pull": draw.tensor(*shape, scale=1.0),
         }  # fmt: skip
 
