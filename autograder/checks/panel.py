@@ -43,23 +43,29 @@ class Link:
 
 @dataclass(frozen=True)
 class NextStep:
-    """Where to go on; ``is_beyond``: the short path ended just now."""
+    """Where to go on; ``is_beyond``: the short path ended just now.
+
+    ``on_path``: where the short path goes on, if that is another exercise.
+    """
 
     place: Link
     is_beyond: bool = False
+    on_path: Link | None = None
 
     def __str__(self) -> str:
-        return self._after(self.place.text)
+        return self._after(self.place.text, self.on_path.text if self.on_path else "")
 
     @property
     def html(self) -> str:
-        return self._after(self.place.html)
+        return self._after(self.place.html, self.on_path.html if self.on_path else "")
 
-    def _after(self, place: str) -> str:
+    def _after(self, place: str, on_path: str) -> str:
         says = _("Next: {exercise}.")
         if self.is_beyond:
             says = _("The short path is done. Beyond it: {exercise}.")
-        return says.format(exercise=place)
+        elif on_path:
+            says = _("Next: {exercise}; on the short path: {other}.")
+        return says.format(exercise=place, other=on_path)
 
 
 @dataclass(frozen=True, repr=False)

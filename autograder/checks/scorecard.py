@@ -60,8 +60,9 @@ def row_of(verdict: CheckResult) -> ExerciseScore:
 def next_step(rows: Mapping[str, ExerciseScore], after: str = "") -> NextStep | None:
     """The next exercise that is open, on the short path if one is open there.
 
-    That the path is done is said in a summary and after its own exercises, not after
-    every exercise beyond it.
+    After an exercise that is not on the path it is the next one in the notebook, with
+    the path's beside it. That the path is done is said in a summary and after its own
+    exercises, not after every exercise beyond it.
 
     Args:
         rows: a unit's exercises, by name.
@@ -70,9 +71,16 @@ def next_step(rows: Mapping[str, ExerciseScore], after: str = "") -> NextStep | 
     names = list(rows)
     start = names.index(after) + 1 if after in rows else 0
     found = [rows[n] for n in names[start:] + names[:start] if not rows[n].passed]
-    chosen = next((row for row in found if row.on_path), next(iter(found), None))
+    on_path = next((row for row in found if row.on_path), None)
+    first = next(iter(found), None)
+    is_ahead = any(not rows[name].passed for name in names[start:])
+    is_beyond = is_ahead and after in rows and not rows[after].on_path
+    chosen = first if is_beyond else on_path or first
     if chosen is None or chosen.place is None:
         return None
+    if is_beyond:
+        beside = on_path if on_path is not chosen else None
+        return NextStep(chosen.place, on_path=beside.place if beside else None)
     told = [rows[after]] if after in rows else rows.values()
     return NextStep(chosen.place, not chosen.on_path and any(r.on_path for r in told))
 

@@ -102,6 +102,19 @@ def test_after_its_last_exercise_the_short_path_is_said_to_be_done():
     assert str(next_step(without)) == "Next: Exercise 2.9.", "the unit has no path"
 
 
+def test_beyond_the_short_path_the_next_exercise_and_the_path_are_both_named():
+    def row(number: int, passed: bool | None = None, on_path: bool = False):
+        place = Link(f"Exercise 2.{number}")
+        return ExerciseScore("a", 0.0, 1.0, passed, place=place, on_path=on_path)
+
+    rows = {"u/a": row(1, True), "u/b": row(2), "u/c": row(3, on_path=True)}
+    said = "Next: Exercise 2.2; on the short path: Exercise 2.3."
+    assert str(next_step(rows, "u/a")) == said
+    assert str(next_step(rows | {"u/b": row(2, True)}, "u/b")) == "Next: Exercise 2.3."
+    without = {name: replace(row, on_path=False) for name, row in rows.items()}
+    assert str(next_step(without, "u/a")) == "Next: Exercise 2.2.", "there is no path"
+
+
 def test_a_broken_file_is_one_line_and_the_check_goes_on(notebook, tmp_path, capsys):
     (tmp_path / PROGRESS).write_text("{")
     check = solved(notebook)

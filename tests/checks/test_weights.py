@@ -66,6 +66,14 @@ def test_where_more_is_missing_than_a_bias_nothing_is_put_in_place():
     assert made.second.bias is None
 
 
+def test_of_a_modules_parameters_the_one_with_the_nearest_name_comes_first():
+    made = Two()
+    made.second_map = made.second
+    del made.second
+    with pytest.raises(WrongAnswerError, match=r"found `second_map\.weight`"):
+        load_weights(made, drawn())
+
+
 class Ignores(nn.Linear):
     """A map that would not use a bias."""
 

@@ -60,10 +60,21 @@ CRASHES = (
         "entry?",
     ),
     Crash(
+        r"^NameError: name '(?P<name>exp|sqrt|log|sin|cos|pi|inf|softmax|relu|matmul|"
+        r"einsum|arange|zeros|ones|full|where|cat|stack|outer|triu|tril)' is not",
+        "Your code uses `{name}` without the module that it comes from.",
+        "Which module has it: `torch`, `math` or `F`?",
+    ),
+    Crash(
         r"^NameError: name '(?P<name>\w+)' is not defined",
         "Your code uses `{name}`, which is not defined.",
         "Is it spelled the same everywhere, and has the cell that defines it run "
         "since the kernel started?",
+    ),
+    Crash(
+        r"(unsupported operand type\(s\) for \^=?:|bitwise_xor)",
+        "In Python `^` compares bits; it does not raise to a power.",
+        "Which operator does?",
     ),
     Crash(
         r"^TypeError: .*(got \(?float|of type float|'float' object cannot be)",

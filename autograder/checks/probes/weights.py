@@ -7,6 +7,7 @@ in its place, and one that is too many holds zeros, so that all else can be comp
 from __future__ import annotations
 
 from collections.abc import Mapping
+from difflib import SequenceMatcher
 
 import torch
 from torch import nn
@@ -169,7 +170,8 @@ def _refuse_others(
         # Further names of parameters that have another one.
         shared = dict(module.named_parameters(remove_duplicate=False)).keys() - own
         wanted = "a parameter" if len(missing) == 1 else "parameters"
-        found = ", ".join(f"`{name}`" for name in own) or "no parameters at all"
+        nearest = sorted(own, key=lambda name: -_likeness(name, missing[0]))
+        found = ", ".join(f"`{name}`" for name in nearest) or "no parameters at all"
         twice = [f"`{name}`" for name in weights if name in shared]
         found += f"; {', '.join(twice)}: shared with another name" if twice else ""
         raise WrongAnswerError(f"expected {wanted} {', '.join(missing)}, found {found}")
@@ -180,3 +182,7 @@ def _refuse_others(
     ]
     if others:
         raise WrongAnswerError(f"expected {'; '.join(others)}")
+
+
+def _likeness(name: str, other: str) -> float:
+    return SequenceMatcher(None, name, other).ratio()

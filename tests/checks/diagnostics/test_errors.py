@@ -55,6 +55,9 @@ TOLD = [
     (lambda x: X if x else x, "one truth value"),
     (lambda x: x and None, "one truth value"),
     (lambda x: shuffled(x), "uses `shuffled`"),  # noqa: F821
+    (lambda x: exp(x), "without the module"),  # noqa: F821
+    (lambda x: 2.0 ^ 3, "compares bits"),
+    (lambda x: x ^ 2, "compares bits"),
     (lambda x: torch.zeros(2).sum(dims=0), "passes different arguments"),
     (lambda x: again(x, x), "passes different arguments"),
     (lambda x: nn.Linear(3, 4, biased=False)(x), "passes different arguments"),
