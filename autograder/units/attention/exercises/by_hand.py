@@ -71,10 +71,8 @@ MISTAKES = [
     wrong("masked_left_out",
           "Masked keys are missing from your weights; they need a weight of 0.",
           "If a key gets no entry at all, which value does the next weight meet?",
-          edit("    powers.append(math.exp(score) if may else 0.0)", """
-              if may:
-                  powers.append(math.exp(score))
-              """)),
+          edit("powers.append(math.exp(score) if may else 0.0)",
+               "if may: powers.append(math.exp(score))")),
     wrong("score_not_reset",
           "Each score also contains the scores of the keys before it.",
           "What should the sum be when a new key begins?",

@@ -23,7 +23,7 @@ from autograder.units.since_2017.probes.observing import (
 _of_a_layer = partial(
     probe,
     results="output; output moves with x; output of one row alone; "
-    "num_heads, num_kv_heads, base",
+    "num_heads; num_kv_heads; base",
     calls="* afterwards",
     learning=f"{BEGINNING}; other parameters; parameters without a gradient; "
     "gradient of *",

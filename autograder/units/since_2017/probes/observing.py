@@ -66,9 +66,9 @@ def settled(module: nn.Module, call: Call, x: torch.Tensor) -> dict[str, object]
 
 
 def kept(module: nn.Module, *names: str) -> dict[str, object]:
-    """The numbers that a module has as attributes, in a line."""
-    values = [str(getattr(module, name, None)).removesuffix(".0") for name in names]
-    return {", ".join(names): ", ".join(values)}
+    """The numbers that a module has as attributes, as text."""
+    found = {name: str(getattr(module, name, None)) for name in names}
+    return {name: value.removesuffix(".0") for name, value in found.items()}
 
 
 def others(module: nn.Module, inputs: Inputs) -> str:
