@@ -8,10 +8,11 @@ there; a name is given only to what one mistake, and no other, explains.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import torch
 
+from autograder.checks.diagnostics.parts import and_more
 from autograder.checks.exercise import (
     RAISED,
     CaseResult,
@@ -52,15 +53,15 @@ def several(
         sure = any(_is_telling(f) for r in own for f in r.findings)
         both = [name for name in names if name in pairs[0]]
         if not sure and len(alone := _in_most(own, both)) == 1:
-            return _and_more(exercise.mistakes[alone[0]]), False
+            return and_more(exercise.mistakes[alone[0]]), False
         return _joined([exercise.mistakes[name] for name in both]), sure
     if pairs and len(shared := set.intersection(*pairs)) == 1:
-        return _and_more(exercise.mistakes[shared.pop()]), False
+        return and_more(exercise.mistakes[shared.pop()]), False
     found, whole = _case_by_case(own, names)
     if not found:
         return None
     mistake = _joined([exercise.mistakes[name] for name in found])
-    return mistake if whole else _and_more(mistake), False
+    return mistake if whole else and_more(mistake), False
 
 
 def _in_most(results: Sequence[CaseResult], names: Sequence[str]) -> list[str]:
@@ -86,11 +87,6 @@ def _joined(mistakes: Sequence[Mistake]) -> Mistake:
     )
     told = _(_COUNT[len(mistakes)]).format(all=says)
     return Mistake(" + ".join(m.name for m in mistakes), told, asks)
-
-
-def _and_more(mistake: Mistake) -> Mistake:
-    more = _("Mend that first. Which cases still fail?")
-    return replace(mistake, asks=f"{_(mistake.asks)} {more}".strip())
 
 
 @dataclass(frozen=True)

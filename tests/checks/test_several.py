@@ -34,7 +34,7 @@ def test_a_mistake_in_most_of_the_wrong_cases_is_likely():
     found = verdict(TRIPLED, TRIPLED, TRIPLED, {"y": 9 * X, "z": X})
     assert found.mistake.name == "tripled" and not found.sure
     assert found.mistake.says == "It is tripled."
-    assert found.mistake.asks.endswith("what do the other cases say?")
+    assert found.mistake.asks.endswith("Which cases still fail?")
 
 
 def test_a_mistake_in_less_than_half_of_them_is_not_named():

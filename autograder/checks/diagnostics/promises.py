@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 import torch
 
-from autograder.checks.diagnostics import errors
 from autograder.checks.diagnostics.alike import same
 from autograder.checks.diagnostics.values import Sign, Wrong, faults
-from autograder.checks.exercise import AFTERWARDS, RAISED, Finding
+from autograder.checks.exercise import RAISED, Finding
 from autograder.checks.language import _, reworded
 
 _OTHER = "other names"  # what a probe reports of a dictionary beyond the promised names
@@ -46,8 +46,11 @@ def _names(wrong: Wrong) -> Sign:
 
 
 def _another_error(wrong: Wrong) -> Sign:
+    return another_error(faults(wrong))
+
+
+def another_error(found: Sequence[Finding]) -> Sign:
     """A call that should raise one error, and raises another one or none."""
-    found = faults(wrong)
     if not all(_is_error(f.expected) and isinstance(f.actual, str) for f in found):
         return None
     promised, own = str(found[0].expected), str(found[0].actual)
@@ -113,66 +116,5 @@ def _reaches_too_far(wrong: Wrong) -> Sign:
     )
 
 
-def _writes_into_its_input(wrong: Wrong) -> Sign:
-    """An input that changes in most wrong cases; what else is wrong may follow."""
-    names = []
-    for result in wrong:
-        changed = [_of(f) for f in faults([result]) if f.name.endswith(AFTERWARDS)]
-        given = result.case.inputs
-        names += [n for n in changed if isinstance(given.get(n), torch.Tensor)][:1]
-    if 2 * len(names) <= len(wrong):
-        return None
-    return (
-        _(
-            "Your code writes into its input: {name} has changed. More is wrong, "
-            "perhaps as a consequence."
-        ).format(name=names[0]),
-        _(
-            "Which operation works in place (`+=`, a name that ends in `_`, an "
-            "assignment to a slice)?"
-        ),
-    )
-
-
-def _of(finding: Finding) -> str:
-    return finding.name.removesuffix(AFTERWARDS)
-
-
-def _errors_of_a_kind(wrong: Wrong) -> Sign:
-    """One kind of error in most of the wrong cases, beside wrong values in others."""
-    raised = [r for r in wrong if any(f.problem == RAISED for f in r.findings)]
-    if 2 * len(raised) < len(wrong) or len(raised) < 2:
-        return None
-    if not (told := errors.told(raised)):
-        return None
-    share = _("It stops so in {count} of the {all} cases that fail.").format(
-        count=len(raised), all=len(wrong)
-    )
-    return told[0], f"{told[1]} {share}"
-
-
-def _type_and_values(wrong: Wrong) -> Sign:
-    """Another dtype, beside values that differ as well."""
-    found = faults(wrong)
-    kinds = {(_dtype(f.expected), _dtype(f.actual)) for f in found}
-    if len(kinds) != 1 or any(f.problem != "dtype" for f in found):
-        return None
-    expected, actual = kinds.pop()
-    return (
-        _(
-            "The dtype is {own} instead of {expected}, and the values differ as well."
-        ).format(own=actual, expected=expected),
-        _(
-            "Which step makes this dtype, and what do the pictures show once it is "
-            "right?"
-        ),
-    )
-
-
-def _dtype(value: object) -> str:
-    return str(getattr(value, "dtype", "")).removeprefix("torch.")
-
-
-# The first are tried before, the others after those that speak of values.
+# Tried before those that speak of values.
 FIRST = (_reaches_too_far, _names, _another_error)
-LAST = (_type_and_values, _writes_into_its_input, _errors_of_a_kind)

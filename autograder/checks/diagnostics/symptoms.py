@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 
 from autograder.checks.diagnostics import errors, promises
+from autograder.checks.diagnostics.parts import and_more, of_a_part
 from autograder.checks.diagnostics.values import SIGNS, faults
 from autograder.checks.exercise import RAISED, CaseResult, Finding, Mistake
 from autograder.checks.language import _, marked, reworded
@@ -124,7 +125,7 @@ def of_all(results: Sequence[CaseResult]) -> Mistake | None:
     ]
     if stale := _of_a_later_call(results, wrong):
         return stale
-    signs = (errors.told, *promises.FIRST, *SIGNS, *promises.LAST)
+    signs = (errors.told, *promises.FIRST, *SIGNS)
     if any(result.passed for result in results):
         signs = (promises.refused, *signs)
     else:
@@ -132,6 +133,8 @@ def of_all(results: Sequence[CaseResult]) -> Mistake | None:
     for sign in signs if wrong else ():
         if found := sign(wrong):
             return Mistake(SEEN, *found)
+    if found := of_a_part(wrong):
+        return and_more(Mistake(SEEN, *found))
     return None
 
 

@@ -80,15 +80,6 @@ def test_an_input_that_changes_beside_other_wrong_results_is_told():
     assert "writes into its input: x" in told
 
 
-def test_an_error_in_most_of_the_wrong_cases_is_told_beside_wrong_values():
-    raised = compare(NAMES, {RAISED: "RecursionError: too deep"})
-    wrong = compare(NAMES, {"a.bias": X.sin(), "other names": "none"})
-    found = of_all([raised, raised, wrong])
-    assert found.says == "Your function keeps calling itself."
-    assert found.asks.endswith("It stops so in 2 of the 3 cases that fail.")
-    assert of_all([raised, wrong, wrong]) is None
-
-
 def test_an_argument_of_another_name_is_told_and_not_blamed_on_state():
     error = "TypeError: f() got an unexpected keyword argument 'mask' (the same again)"
     found = of_a_property([compare(PROPERTY, {RAISED: error})])
@@ -99,12 +90,6 @@ def test_what_is_right_in_training_mode_only_is_told():
     wrong = {"y · in eval mode": -X, "y · in training mode": X}
     found = of_a_property([compare(PROPERTY, wrong)])
     assert (found.says, found.asks) == ONLY_IN_TRAINING
-
-
-def test_another_dtype_is_told_beside_other_values():
-    case = Case("c", "c", "", {}, {"mask": X > 0})
-    told = said({"mask": (X > 0.5).to(torch.uint8)}, case)
-    assert told.startswith("The dtype is uint8 instead of bool, and the values differ")
 
 
 def test_a_cache_that_goes_stale_is_not_taken_for_a_cut_graph():

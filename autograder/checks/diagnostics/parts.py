@@ -1,0 +1,173 @@
+"""What was seen of a part of what is wrong, where nothing explains the whole.
+
+Several slips at once rarely look like one. Each sentence here is true of the answers
+that it speaks of, whatever else is wrong beside them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import torch
+
+from autograder.checks.diagnostics import errors
+from autograder.checks.diagnostics.alike import is_yes_or_no
+from autograder.checks.diagnostics.promises import another_error
+from autograder.checks.diagnostics.values import Sign, Wrong
+from autograder.checks.exercise import (
+    AFTERWARDS,
+    RAISED,
+    CaseResult,
+    Finding,
+    Mistake,
+)
+from autograder.checks.language import _, reworded
+
+
+def of_a_part(wrong: Sequence[CaseResult]) -> Sign:
+    """The first of these symptoms; of a kind of answer, all that is wrong has it."""
+    kinds: dict[str, list[Finding]] = {}
+    for finding in (f for result in wrong for f in result.findings if f.problem):
+        kinds.setdefault(finding.name, []).append(finding)
+    for sign in (_parameters, _changed, _no_gradient, _dtype, another_error, _length):
+        for found in kinds.values():
+            if told := sign(found):
+                return told
+    return _errors(wrong) or _no_numbers(wrong)
+
+
+def and_more(mistake: Mistake) -> Mistake:
+    """A mistake that is not all that is wrong."""
+    more = _("Mend that first. Which cases still fail?")
+    return replace(mistake, asks=f"{_(mistake.asks)} {more}".strip())
+
+
+def _parameters(found: Sequence[Finding]) -> Sign:
+    """Parameters too many or too few: the same ones in every case."""
+    names = {str(f.actual) for f in found}
+    if found[0].name == "parameters that are missing" and len(names) == 1:
+        return (
+            _("Your module lacks {names}.").format(names=found[0].actual),
+            _("Which layers have a bias, and which arguments switch it off?"),
+        )
+    if found[0].name == "other parameters" and len(names) == 1:
+        return (
+            _("Your module has extra parameters: {names}.").format(
+                names=found[0].actual
+            ),
+            _("Is each of them asked for? Some are created by default."),
+        )
+    return None
+
+
+def _changed(found: Sequence[Finding]) -> Sign:
+    """An input that does not hold in the end what it held at first."""
+    name = found[0].name
+    if not name.endswith(AFTERWARDS) or is_yes_or_no(found[0].expected):
+        return None
+    return (
+        _("Your code writes into its input: {name} has changed.").format(
+            name=reworded(name.removesuffix(AFTERWARDS))
+        ),
+        _(
+            "Which operation works in place (`+=`, a name that ends in `_`, an "
+            "assignment to a slice)?"
+        ),
+    )
+
+
+def _no_gradient(found: Sequence[Finding]) -> Sign:
+    """A gradient that is zero in all of its entries, in every case."""
+    name = found[0].name
+    if not (name.startswith("gradient of ") and all(map(_is_zero, found))):
+        return None
+    return (
+        _("The {name} is zero: none arrives.").format(name=reworded(name)),
+        _(
+            "Where does a tensor leave the graph (`detach`, `.data`, `item`, a new "
+            "tensor made from its values)?"
+        ),
+    )
+
+
+def _is_zero(finding: Finding) -> bool:
+    a, b = finding.expected, finding.actual
+    if not (isinstance(a, torch.Tensor) and isinstance(b, torch.Tensor)):
+        return False
+    return bool(a.any()) and not b.any()
+
+
+def _dtype(found: Sequence[Finding]) -> Sign:
+    """Another dtype, the same one in every case."""
+    kinds = {(_kind(f.expected), _kind(f.actual)) for f in found}
+    if len(kinds) != 1 or any(f.problem != "dtype" for f in found):
+        return None
+    expected, own = kinds.pop()
+    return (
+        _("The dtype of {name} is {own} instead of {expected}.").format(
+            name=reworded(found[0].name), own=own, expected=expected
+        ),
+        _("Which step changes the dtype?"),
+    )
+
+
+def _kind(value: object) -> str:
+    return str(getattr(value, "dtype", "")).removeprefix("torch.")
+
+
+def _length(found: Sequence[Finding]) -> Sign:
+    """A dimension that is too long or too short, in every case by as much."""
+    shapes = [(_shape(f.expected), _shape(f.actual)) for f in found]
+    if any(len(own) != len(expected) for expected, own in shapes):
+        return None
+    for dim in range(len(shapes[0][0])):
+        more = {own[dim] - expected[dim] for expected, own in shapes}
+        if len(found) > 1 and len(more) == 1 and (count := more.pop()):
+            says = _("Dimension {dim} of {name} is too long by {count}.")
+            if count < 0:
+                says = _("Dimension {dim} of {name} is too short by {count}.")
+            name = reworded(found[0].name)
+            return (
+                says.format(dim=dim, name=name, count=abs(count)),
+                _("Where does it get its length: from a slice, a range, a token?"),
+            )
+    return None
+
+
+def _shape(value: object) -> tuple[int, ...]:
+    return tuple(value.shape) if isinstance(value, torch.Tensor) else ()
+
+
+def _errors(wrong: Wrong) -> Sign:
+    """The kind of error in which most of the cases end that end in one."""
+    told = [errors.told([result]) for result in wrong if _raised(result)]
+    known = [each for each in told if each]
+    if not known:
+        return None
+    says, asks = max(known, key=known.count)
+    share = _("It stops so in {count} of the {all} cases that fail.").format(
+        count=known.count((says, asks)), all=len(wrong)
+    )
+    return says, f"{asks} {share}"
+
+
+def _no_numbers(wrong: Wrong) -> Sign:
+    """What is no number, in some of the cases."""
+    count = sum(any(f.problem == "finite" for f in r.findings) for r in wrong)
+    if not count:
+        return None
+    return (
+        _(
+            "In {count} of the {all} cases that fail, your result contains NaN or "
+            "infinity."
+        ).format(count=count, all=len(wrong)),
+        _(
+            "Which step divides by zero, subtracts infinity from infinity, or takes "
+            "the exponential of a large number?"
+        ),
+    )
+
+
+def _raised(result: CaseResult) -> bool:
+    return any(f.problem == RAISED for f in result.findings)

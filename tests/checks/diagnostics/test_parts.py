@@ -1,0 +1,88 @@
+"""Of several slips at once, what is true of a part is told."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from autograder.checks.compare import compare
+from autograder.checks.diagnostics.symptoms import of_all
+from autograder.checks.exercise import RAISED, Case
+from tests.checks.answered import X
+
+FLAT = X.flatten()
+RIGHT = {
+    "output": X,
+    "mask": X > 0,
+    "ids": torch.arange(5),
+    "gradient of x": FLAT,
+    "x afterwards": X,
+    "rows afterwards": "1 2; 3",
+    "everything as it was afterwards": "True",
+    "parameters that are missing": "none",
+    "other parameters": "none",
+    "with an odd size": "ValueError",
+}
+WRONG = {"output": X.sin() + X}  # which nothing explains
+CASES = [Case(name, name, "", {"x": X}, RIGHT) for name in "ab"]
+
+
+def found(*answers: dict):
+    """The symptom of two cases with these wrong answers beside right ones."""
+    given = [answer if RAISED in answer else RIGHT | answer for answer in answers]
+    return of_all([compare(c, a) for c, a in zip(CASES, given, strict=True)])
+
+
+def test_what_nothing_explains_is_not_told():
+    assert found(WRONG, WRONG) is None
+
+
+@pytest.mark.parametrize(
+    ("slip", "says"),
+    [
+        (
+            {"parameters that are missing": "`w_o.bias`"},
+            "Your module lacks `w_o.bias`.",
+        ),
+        ({"other parameters": "w.bias"}, "has extra parameters: w.bias."),
+        ({"x afterwards": -X}, "writes into its input: x has changed."),
+        ({"rows afterwards": "2 1; 3"}, "writes into its input: rows has changed."),
+        ({"gradient of x": 0 * FLAT}, "The gradient of x is zero: none arrives."),
+        ({"mask": (X > 0.5).byte()}, "The dtype of mask is uint8 instead of bool."),
+        ({"with an odd size": "no error"}, "your code raises no error (with an odd"),
+        ({"ids": torch.arange(6)}, "Dimension 0 of ids is too long by 1."),
+        ({"ids": torch.arange(3)}, "Dimension 0 of ids is too short by 2."),
+    ],
+)
+def test_a_symptom_of_a_part_is_told_beside_other_wrong_answers(slip, says):
+    for told in (found(WRONG | slip, slip), found(WRONG | slip, WRONG | slip)):
+        assert told and says in told.says
+        assert told.asks.endswith("Mend that first. Which cases still fail?")
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ({"other parameters": "a"}, {"other parameters": "b"}),
+        ({"gradient of x": 0 * FLAT}, {"gradient of x": 2 + FLAT}),
+        ({"ids": torch.arange(6)}, {"ids": torch.arange(7)}),
+        ({"everything as it was afterwards": "False"}, {}),
+    ],
+)
+def test_what_is_not_the_same_in_all_cases_is_not_told(first, second):
+    assert found(WRONG | first, WRONG | second) is None
+
+
+def test_the_commonest_kind_of_error_is_told_beside_wrong_values():
+    deep = {RAISED: "RecursionError: too deep"}
+    told = found(deep, WRONG)
+    assert told.says == "Your function keeps calling itself."
+    assert "It stops so in 1 of the 2 cases that fail." in told.asks
+    assert found({RAISED: "KeyboardInterrupt: "}, WRONG) is None
+
+
+def test_what_is_no_number_in_some_cases_is_told():
+    told = found({"output": X / 0}, WRONG)
+    assert told.says == (
+        "In 1 of the 2 cases that fail, your result contains NaN or infinity."
+    )
