@@ -14,9 +14,7 @@ from autograder.checks.rows import inline
 from autograder.checks.scorecard import ExerciseScore, Scorecard, next_step
 from autograder.checks.words import ATTEMPTS_DATA, PROGRESS
 
-_HIDDEN = marked(
-    "Grading also uses other inputs, and cases that are not shown here."
-)
+_HIDDEN = marked("Grading also uses other inputs, and cases that are not shown here.")
 _SIGNS = {True: "✓", False: "✗", None: "·"}
 _PATH = marked("the short path")
 # Sign, number, title, points, cases: only the title wraps.
