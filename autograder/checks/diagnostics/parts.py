@@ -34,7 +34,7 @@ def of_a_part(wrong: Sequence[CaseResult]) -> Sign:
         for found in kinds.values():
             if told := sign(found):
                 return told
-    return _errors(wrong) or _no_numbers(wrong)
+    return _errors(wrong) or _no_numbers(wrong) or _of_a_test(wrong)
 
 
 def and_more(mistake: Mistake) -> Mistake:
@@ -167,6 +167,25 @@ def _no_numbers(wrong: Wrong) -> Sign:
             "the exponential of a large number?"
         ),
     )
+
+
+def _of_a_test(wrong: Wrong) -> Sign:
+    """A test of the student's that errs on one side only."""
+    said = {(f.expected, f.actual) for r in wrong for f in r.findings if f.problem}
+    if said == {("rejected", "accepted")}:
+        return (
+            _(
+                "Your test accepts some of what is faulty; it rejects nothing that is "
+                "right."
+            ),
+            _("Which rule does your test never try, or try with too wide a bound?"),
+        )
+    if said == {("accepted", "rejected")}:
+        return (
+            _("Your test rejects something that is right."),
+            _("Which of your assertions demands more than the rules do?"),
+        )
+    return None
 
 
 def _raised(result: CaseResult) -> bool:

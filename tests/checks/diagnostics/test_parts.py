@@ -86,3 +86,17 @@ def test_what_is_no_number_in_some_cases_is_told():
     assert told.says == (
         "In 1 of the 2 cases that fail, your result contains NaN or infinity."
     )
+
+
+@pytest.mark.parametrize(
+    ("right", "given", "says"),
+    [
+        ("rejected", "accepted", "accepts some of what is faulty"),
+        ("accepted", "rejected", "rejects something that is right"),
+    ],
+)
+def test_a_test_that_errs_on_one_side_is_told(right, given, says):
+    case = Case("c", "c", "", {}, {"the first": right, "the other": given})
+    told = of_all([compare(case, {"the first": given, "the other": given})])
+    assert says in told.says
+    assert of_all([compare(case, {"the first": given, "the other": right})]) is None

@@ -61,6 +61,12 @@ MISTAKES = [
               flat = (tokens + torch.arange(len(total))[:, None] * total.size(1)).flatten()
               scores, order = each.flatten().sort(descending=True)
               scores, flat = scores[:k], flat[order][:k]
+              """),
+          edit(f"scores, flat = {_TOPK}", """
+              each, tokens = total.topk(min(k, total.size(1)), dim=1)
+              flat = (tokens + torch.arange(len(total))[:, None] * total.size(1)).flatten()
+              scores, order = each.flatten().sort(descending=True)
+              flat = flat[order]
               """)),
     wrong("scores_forgotten",
           "Only the new token's log-probability counts; the prefix's own score is forgotten.",
@@ -78,6 +84,10 @@ MISTAKES = [
           "The flat index is divided by k, not by the size of the vocabulary.",
           "How many columns does the table have?",
           edit(_PARENT, "parent = (flat // k) % len(prefixes)")),
+    wrong("divided_by_n",
+          "The flat index is divided by the number of prefixes, not by the size of the vocabulary.",
+          "How many entries does one row of the table have?",
+          edit(_PARENT, "parent = flat % len(prefixes)", _TOKEN, "token = flat // len(prefixes)")),
     wrong("token_by_rows",
           "The token is the remainder after dividing by the number of prefixes.",
           "How many columns does the table have?",

@@ -154,6 +154,13 @@ MISTAKES = [
               table = str.maketrans('', '', string.punctuation + '«»–')
               words = sentence.lower().translate(table).split()
               """)),
+    wrong("marks_deleted",
+          "Marks are deleted instead of separating words: `yes,no` has become `yesno`.",
+          "What should replace a comma between two words?",
+          edit(_FIND, r"""
+              words = [word.strip("'-") for word in re.sub(r"[^\w\s'-]", "", sentence.lower()).split()]
+              words = [word for word in words if word]
+              """)),
     wrong("signs_kept",
           "Only the case has changed; the punctuation is still there.",
           "What should happen to commas and full stops?",
