@@ -10,7 +10,7 @@ _WORDS = {
     "values": marked("values"),
     "masks": marked("masks"),
     "form": marked("form"),
-    "calls": marked("repeated calls"),
+    "calls": marked("repeated and special calls"),
     "learning": marked("gradients and start values"),
     "mode": marked("training and evaluation mode"),
     "errors": marked("promised errors"),

@@ -17,7 +17,7 @@ from autograder.checks.language import _, marked, reworded
 from autograder.checks.properties import what_was_seen
 
 SHOWN = 2  # findings of a case that are told in full
-LISTED = 10  # and how many are named at all, of findings or of cases
+LISTED = 5  # and how many are named at all, of findings or of cases
 
 
 def inline(text: str) -> str:
@@ -152,16 +152,16 @@ def details(result: CaseResult, verdict: CheckResult) -> list[Line]:
         names = listed(also, LISTED - SHOWN)
         lines.append(Line(_("also wrong: {names}").format(names=names), "", _quoted))
     if verdict.mistake is None and not result.passed and _is_hinted(result, verdict):
-        lines.append(Line(_(result.case.hint)))
+        lines.append(Line(_("Tested here: {rule}").format(rule=_(result.case.hint))))
     return lines
 
 
 def listed(names: list[str], most: int = LISTED) -> str:
-    """Names in a line; of many, how many more there are."""
-    more, told = len(names) - most, ", ".join(names[:most])
+    """Names in a line, some with commas; of many, how many more there are."""
+    more, told = len(names) - most, "; ".join(names[:most])
     if more <= 0:
         return told
-    return _("{names}, and {more} more").format(names=told, more=more)
+    return _("{names}; and {more} more").format(names=told, more=more)
 
 
 def _is_hinted(result: CaseResult, verdict: CheckResult) -> bool:

@@ -25,10 +25,11 @@ from autograder.checks.second_order import pairs_that_fit
 from autograder.checks.values import same_answer
 
 _MOST = 3  # mistakes that are named at once
-_TELLING = 4  # so many numbers do not agree by chance
+_TELLING = 4  # so many different numbers do not agree by chance
+_LONG = 40  # nor do so many letters
 _COUNT = {
-    2: marked("Two mistakes; mend one at a time, then run this again: {all}"),
-    3: marked("Three mistakes; mend one at a time, then run this again: {all}"),
+    2: marked("Two mistakes; correct one at a time, then run this again: {all}"),
+    3: marked("Three mistakes; correct one at a time, then run this again: {all}"),
 }
 
 Wrong = tuple[int, str]  # a wrong answer: the place of its case, and its name
@@ -158,11 +159,12 @@ def _part(
 
 
 def _is_telling(finding: Finding) -> bool:
-    """Whether a wrong answer holds so many numbers that no two agree by chance."""
+    """Whether a wrong answer holds so much that no two agree by chance."""
     value = finding.actual
+    if isinstance(value, str):
+        return bool(finding.problem) and len(value) >= _LONG
     return (
         bool(finding.problem)
         and isinstance(value, torch.Tensor)
-        and value.is_floating_point()
         and len(value[value.isfinite()].unique()) >= _TELLING
     )

@@ -92,7 +92,7 @@ def test_a_case_is_listed_once_by_a_drawing_that_failed(doubling):
     assert as_text(verdict).splitlines()[1:] == [
         "  ✗ plain",
         "      twice: 3 instead of 2",
-        "      Is each number twice as large?",
+        "      Tested here: Is each number twice as large?",
     ]
 
 
@@ -101,7 +101,7 @@ def test_of_many_findings_two_are_told_and_the_others_named(doubling):
     result = CaseResult(doubling.cases[0], {}, found, 0.0)
     told = as_text(CheckResult("u/e", "E", 0.0, 4.0, (result,)))
     assert "a: a differs" in told and "b: b differs" in told
-    assert "c differs" not in told and "also wrong: c, d" in told
+    assert "c differs" not in told and "also wrong: c; d" in told
 
 
 def test_the_hint_of_a_property_is_told_where_nothing_else_is_wrong(doubling):

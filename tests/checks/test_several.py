@@ -51,7 +51,7 @@ def test_each_of_two_mistakes_in_cases_of_its_own_is_named():
     found = verdict(TRIPLED, SIGNED, cases=cases).mistake
     assert found.name == "tripled + signed"
     assert found.says == (
-        "Two mistakes; mend one at a time, then run this again: (1) It is tripled. "
+        "Two mistakes; correct one at a time, then run this again: (1) It is tripled. "
         "(2) It is signed."
     )
     assert found.asks == "(1) Why tripled? (2) Why signed?"

@@ -42,9 +42,15 @@ UNKNOWN_ARGUMENT = Crash(
 )
 CRASHES = (
     Crash(
+        r"; `(?P<name>[^`]+)`.*: shared with another name",
+        "`{name}` is not a parameter of its own: one layer has two names.",
+        "How often is that layer created, and how often is it used?",
+    ),
+    Crash(
         r"^expected (a )?parameters? `(?P<name>[^`]+)`.*, found `(?P<own>[^`]+)`",
-        "Your module has no parameter called `{name}`; one that it has is `{own}`.",
-        "Which names does the text give, and which does `named_parameters()` list?",
+        "Your module has no parameter called `{name}`; the nearest name is `{own}`.",
+        "Is a name different, or is a layer missing? `named_parameters()` lists what "
+        "there is.",
     ),
     Crash(
         r"to be a tensor, got a (tuple|list) of \d",
@@ -125,8 +131,9 @@ CRASHES = (
         r"('tuple' object has no attribute|must be Tensor, not tuple"
         r"|torch\.return_types|'tuple' and '\w+'|'\w+' and 'tuple'"
         r"|can only concatenate tuple)",
-        "Several results come as a tuple, but your line uses them as if they were one.",
-        "What does the function that you call return, and which part of it is wanted?",
+        "Your line uses a tuple as if it were a single tensor.",
+        "Where does it come from: a function that returns several results, `*args`, or "
+        "brackets of your own?",
     ),
     Crash(
         r"^AttributeError: (module )?'[\w.]+' (object )?has no attribute "

@@ -12,9 +12,8 @@ from dataclasses import replace
 import torch
 
 from autograder.checks.diagnostics import errors
-from autograder.checks.diagnostics.alike import is_yes_or_no
 from autograder.checks.diagnostics.promises import another_error
-from autograder.checks.diagnostics.values import Sign, Wrong
+from autograder.checks.diagnostics.values import Sign, Wrong, faults
 from autograder.checks.exercise import (
     AFTERWARDS,
     RAISED,
@@ -28,8 +27,9 @@ from autograder.checks.language import _, reworded
 def of_a_part(wrong: Sequence[CaseResult]) -> Sign:
     """The first of these symptoms; of a kind of answer, all that is wrong has it."""
     kinds: dict[str, list[Finding]] = {}
-    for finding in (f for result in wrong for f in result.findings if f.problem):
-        kinds.setdefault(finding.name, []).append(finding)
+    for finding in faults(wrong):
+        if _is_comparable(finding, wrong):
+            kinds.setdefault(finding.name, []).append(finding)
     for sign in (_parameters, _changed, _no_gradient, _dtype, another_error, _length):
         for found in kinds.values():
             if told := sign(found):
@@ -37,9 +37,22 @@ def of_a_part(wrong: Sequence[CaseResult]) -> Sign:
     return _errors(wrong) or _no_numbers(wrong) or _of_a_test(wrong)
 
 
+def _is_comparable(finding: Finding, wrong: Wrong) -> bool:
+    """Whether what is wrong of it is its own.
+
+    A gradient is taken of a result, so it says nothing where that has another shape;
+    what is left afterwards is an input's where there is one of that name.
+    """
+    if finding.name.startswith("gradient of "):
+        return not any(f.problem in ("shape", "type") for f in faults(wrong))
+    if finding.name.endswith(AFTERWARDS):
+        return finding.name.removesuffix(AFTERWARDS) in wrong[0].case.inputs
+    return True
+
+
 def and_more(mistake: Mistake) -> Mistake:
     """A mistake that is not all that is wrong."""
-    more = _("Mend that first. Which cases still fail?")
+    more = _("Correct that first. Which cases still fail?")
     return replace(mistake, asks=f"{_(mistake.asks)} {more}".strip())
 
 
@@ -53,10 +66,10 @@ def _parameters(found: Sequence[Finding]) -> Sign:
         )
     if found[0].name == "other parameters" and len(names) == 1:
         return (
-            _("Your module has extra parameters: {names}.").format(
+            _("Your module holds more than is asked for: {names}.").format(
                 names=found[0].actual
             ),
-            _("Is each of them asked for? Some are created by default."),
+            _("Which line creates it? Layers create a bias by default."),
         )
     return None
 
@@ -64,7 +77,7 @@ def _parameters(found: Sequence[Finding]) -> Sign:
 def _changed(found: Sequence[Finding]) -> Sign:
     """An input that does not hold in the end what it held at first."""
     name = found[0].name
-    if not name.endswith(AFTERWARDS) or is_yes_or_no(found[0].expected):
+    if not name.endswith(AFTERWARDS):
         return None
     return (
         _("Your code writes into its input: {name} has changed.").format(
@@ -83,7 +96,7 @@ def _no_gradient(found: Sequence[Finding]) -> Sign:
     if not (name.startswith("gradient of ") and all(map(_is_zero, found))):
         return None
     return (
-        _("The {name} is zero: none arrives.").format(name=reworded(name)),
+        _("No gradient arrives: the {name} is zero.").format(name=reworded(name)),
         _(
             "Where does a tensor leave the graph (`detach`, `.data`, `item`, a new "
             "tensor made from its values)?"
@@ -127,6 +140,10 @@ def _length(found: Sequence[Finding]) -> Sign:
             says = _("Dimension {dim} of {name} is too long by {count}.")
             if count < 0:
                 says = _("Dimension {dim} of {name} is too short by {count}.")
+            if len(shapes[0][0]) == 1:
+                says = _("{name}: {count} too many.")
+                if count < 0:
+                    says = _("{name}: {count} too few.")
             name = reworded(found[0].name)
             return (
                 says.format(dim=dim, name=name, count=abs(count)),
@@ -159,11 +176,11 @@ def _no_numbers(wrong: Wrong) -> Sign:
         return None
     return (
         _(
-            "In {count} of the {all} cases that fail, your result contains NaN or "
-            "infinity."
+            "In {count} of the {all} cases that fail, there is NaN or infinity in what "
+            "comes back."
         ).format(count=count, all=len(wrong)),
         _(
-            "Which step divides by zero, subtracts infinity from infinity, or takes "
+            "Where could it divide by zero, subtract infinity from infinity, or take "
             "the exponential of a large number?"
         ),
     )

@@ -11,7 +11,6 @@ from autograder.checks.diagnostics.alike import (
     close,
     holds_booleans,
     in_order,
-    is_yes_or_no,
     same,
     which_input,
 )
@@ -52,7 +51,7 @@ def _input_changed(wrong: Wrong) -> Sign:
         return None
     first = problems[0]
     name = first.name.removesuffix(AFTERWARDS)
-    if is_yes_or_no(first.expected):
+    if name not in wrong[0].case.inputs:
         return (
             _(
                 "The results are right, but your code does not leave everything as it "
@@ -130,10 +129,10 @@ def _only_parameters(wrong: Wrong) -> Sign:
         )
     if first.name == "other parameters":
         return (
-            _("All is right, but your module has extra parameters: {names}.").format(
-                names=first.actual
-            ),
-            _("Is each of them asked for? Some are created by default."),
+            _(
+                "All is right, but your module holds more than is asked for: {names}."
+            ).format(names=first.actual),
+            _("Which line creates it? Layers create a bias by default."),
         )
     return None
 
@@ -158,9 +157,11 @@ def _no_numbers(wrong: Wrong) -> Sign:
     if not all(f.problem == "finite" for f in faults(wrong)):
         return None
     return (
-        _("Your result contains NaN or infinity."),
+        _("There is NaN or infinity in {name}.").format(
+            name=reworded(faults(wrong)[0].name)
+        ),
         _(
-            "Which step divides by zero, subtracts infinity from infinity, or takes "
+            "Where could it divide by zero, subtract infinity from infinity, or take "
             "the exponential of a large number?"
         ),
     )

@@ -65,10 +65,10 @@ TOLD = [
     (lambda x: Named(ready=False)(x), "was not initialised"),
     (lambda x: x + None, "gets `None`"),
     (lambda x: None.shape, "gets `None`"),
-    (lambda x: x.max(0) + x, "come as a tuple"),
-    (lambda x: x.max(0).exp(), "come as a tuple"),
-    (lambda x: (x, x).exp(), "come as a tuple"),
-    (lambda x: nn.functional.linear((x, x), x), "come as a tuple"),
+    (lambda x: x.max(0) + x, "uses a tuple as if"),
+    (lambda x: x.max(0).exp(), "uses a tuple as if"),
+    (lambda x: (x, x).exp(), "uses a tuple as if"),
+    (lambda x: nn.functional.linear((x, x), x), "uses a tuple as if"),
     (lambda x: Named().outer(x), "asks for `.outer`"),
     (lambda x: torch.sofmax(x, -1), "asks for `.sofmax`"),
     (lambda x: {"a": x}["w.b"], "looks up `w.b`"),
@@ -115,7 +115,7 @@ def test_an_error_is_told_in_plain_words(answer, told):
 
 
 def test_every_kind_of_error_is_tried_here_or_needs_another_machine():
-    elsewhere = {"CUDA", "expected (a "}
+    elsewhere = {"CUDA", "expected (a ", "shared with another"}
     told = [says(answer) for answer, _ in TOLD]
     for crash in CRASHES:
         found = re.compile(re.sub(r"\\{\w+\\}", r"[\\w.]+", re.escape(crash.says)))
@@ -128,7 +128,12 @@ def test_every_kind_of_error_is_tried_here_or_needs_another_machine():
     [
         (
             "expected a parameter `w.weight`, found `v.weight`",
-            "no parameter called `w.weight`; one that it has is `v.weight`",
+            "no parameter called `w.weight`; the nearest name is `v.weight`",
+        ),
+        (
+            "expected a parameter `b.weight`, found `a.weight`; `b.weight`: shared with "
+            "another name",
+            "`b.weight` is not a parameter of its own",
         ),
         (
             "TypeError: f() takes 1 positional argument but 2 were given",

@@ -24,7 +24,7 @@ RIGHT = {
     "with an odd size": "ValueError",
 }
 WRONG = {"output": X.sin() + X}  # which nothing explains
-CASES = [Case(name, name, "", {"x": X}, RIGHT) for name in "ab"]
+CASES = [Case(name, name, "", {"x": X, "rows": "1 2; 3"}, RIGHT) for name in "ab"]
 
 
 def found(*answers: dict):
@@ -44,20 +44,24 @@ def test_what_nothing_explains_is_not_told():
             {"parameters that are missing": "`w_o.bias`"},
             "Your module lacks `w_o.bias`.",
         ),
-        ({"other parameters": "w.bias"}, "has extra parameters: w.bias."),
+        ({"other parameters": "w.bias"}, "holds more than is asked for: w.bias."),
         ({"x afterwards": -X}, "writes into its input: x has changed."),
         ({"rows afterwards": "2 1; 3"}, "writes into its input: rows has changed."),
-        ({"gradient of x": 0 * FLAT}, "The gradient of x is zero: none arrives."),
+        (
+            {"gradient of x": 0 * FLAT},
+            "No gradient arrives: the gradient of x is zero.",
+        ),
         ({"mask": (X > 0.5).byte()}, "The dtype of mask is uint8 instead of bool."),
         ({"with an odd size": "no error"}, "your code raises no error (with an odd"),
-        ({"ids": torch.arange(6)}, "Dimension 0 of ids is too long by 1."),
-        ({"ids": torch.arange(3)}, "Dimension 0 of ids is too short by 2."),
+        ({"ids": torch.arange(6)}, "ids: 1 too many."),
+        ({"mask": X[:, :3] > 0}, "Dimension 1 of mask is too short by 1."),
+        ({"ids": torch.arange(3)}, "ids: 2 too few."),
     ],
 )
 def test_a_symptom_of_a_part_is_told_beside_other_wrong_answers(slip, says):
     for told in (found(WRONG | slip, slip), found(WRONG | slip, WRONG | slip)):
         assert told and says in told.says
-        assert told.asks.endswith("Mend that first. Which cases still fail?")
+        assert told.asks.endswith("Correct that first. Which cases still fail?")
 
 
 @pytest.mark.parametrize(
@@ -67,6 +71,7 @@ def test_a_symptom_of_a_part_is_told_beside_other_wrong_answers(slip, says):
         ({"gradient of x": 0 * FLAT}, {"gradient of x": 2 + FLAT}),
         ({"ids": torch.arange(6)}, {"ids": torch.arange(7)}),
         ({"everything as it was afterwards": "False"}, {}),
+        ({"gradient of x": 0 * FLAT, "mask": X.T > 0}, {}),  # that of another result
     ],
 )
 def test_what_is_not_the_same_in_all_cases_is_not_told(first, second):
@@ -84,7 +89,7 @@ def test_the_commonest_kind_of_error_is_told_beside_wrong_values():
 def test_what_is_no_number_in_some_cases_is_told():
     told = found({"output": X / 0}, WRONG)
     assert told.says == (
-        "In 1 of the 2 cases that fail, your result contains NaN or infinity."
+        "In 1 of the 2 cases that fail, there is NaN or infinity in what comes back."
     )
 
 

@@ -71,4 +71,4 @@ def test_a_parameter_that_is_missing_is_told_where_all_else_is_right():
 def test_a_parameter_too_many_is_told_where_all_else_is_right():
     case = Case("c", "c", "", {}, {"other parameters": "none", "output": X})
     told = of_all([compare(case, {"other parameters": "w_o.bias", "output": X})])
-    assert told and told.says.endswith("has extra parameters: w_o.bias.")
+    assert told and told.says.endswith("holds more than is asked for: w_o.bias.")

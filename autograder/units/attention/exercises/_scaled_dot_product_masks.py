@@ -151,7 +151,7 @@ MASKS = [
           "The mask has the shape of the scores. Which of its dimensions belongs to the queries?",
           edit("~mask", "~mask.transpose(-2, -1)")),
     wrong("mask_inverted_in_place",
-          "The results of the first call are correct, but the caller's mask was modified.",
+          "The caller's mask was modified.",
           "What is the difference between `~mask` and `mask.logical_not_()`?",
           edit("~mask", "mask.logical_not_()")),
 ]

@@ -105,7 +105,7 @@ MISTAKES = [
           "Which number says how much of a value goes into the mixture?",
           edit(_MIXED, "sum(value[c] for value in values) / len(values)")),
     wrong("keys_mixed",
-          "Your weights are correct, but you mixed the keys instead of the values.",
+          "You mixed the keys instead of the values.",
           "What does Ann want to know about each dish?",
           edit(_MIXED, "sum(w * key[c] for w, key in zip(weights, keys, strict=True))")),
     wrong("divided_again",
@@ -134,7 +134,7 @@ MISTAKES = [
           edit("powers = []", "powers, scores = [], []", "powers.append(", "scores.append(score); powers.append(",
                "return output, weights", "return output, scores")),
     wrong("query_scaled",
-          "The results are correct, but the caller's query is scaled on the way.",
+          "The caller's query is scaled on the way.",
           "What is the difference between `query[c] = ...` and a new list?",
           edit("powers = []", """
               powers = []

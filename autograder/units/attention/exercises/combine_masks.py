@@ -133,11 +133,11 @@ MISTAKES = [
           edit("first & second", "first and second"),
           edit("if first is None:", "if not first:", name="truth_of_tensor")),
     wrong("numbers",
-          "The pattern is right, but the result holds floats instead of booleans.",
+          "The result holds floats instead of booleans.",
           "What is the dtype of a product of floats?",
           edit("first & second", "first.float() * second.float()")),
     wrong("whole_numbers",
-          "The pattern is right, but the result holds integers instead of booleans.",
+          "The result holds integers instead of booleans.",
           "What is the dtype of a product of integers?",
           edit("first & second", "first.int() * second.int()")),
     wrong("no_none",
@@ -164,7 +164,7 @@ MISTAKES = [
                   return first
               """, "")),
     wrong("in_place",
-          "The result is correct, but you modified one of the masks itself, and the next layer gets the modified one.",
+          "You modified one of the masks itself, and the next layer gets the modified one.",
           "What is the difference between `a = a & b` and `a &= b`?",
           source("""
               def combine_masks(first, second):

@@ -172,7 +172,7 @@ MISTAKES = [
            edit("return scaled_dot_product_attention(q, k, v, mask)",
                 "o, w = scaled_dot_product_attention(q, k, v, mask); return o, w.detach()")),
     wrong("no_gradient_to_memory",
-          "The results are correct, but no gradient reaches the memory, so an encoder could not learn from it.",
+          "No gradient reaches the memory, so an encoder could not learn from it.",
           "Do you `detach` the memory somewhere?",
           edit(KV, """
               memory = memory.detach()

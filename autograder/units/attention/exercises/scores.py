@@ -28,7 +28,7 @@ CASES = [
 
 MISTAKES = [
     wrong("unscaled",
-          "The dot products are correct, but they are not scaled.",
+          "The dot products are not scaled.",
           "How large is the standard deviation of these scores for `d_k = 64`?",
           edit("scores / math.sqrt(q.size(-1))", "scores")),
     wrong("clamped",
@@ -127,7 +127,7 @@ MISTAKES = [
           "Which line hands the result to the caller?",
           edit("return scores / math.sqrt(q.size(-1))", "scores / math.sqrt(q.size(-1))")),
     wrong("in_place",
-          "The scores are correct, but your function modifies `q` itself, which will surprise the caller.",
+          "Your function modifies `q` itself, which will surprise the caller.",
           "What is the difference between `q = q / n` and `q /= n`?",
           source("""
               def dot_product_scores(q, k):

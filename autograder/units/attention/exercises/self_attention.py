@@ -201,7 +201,7 @@ MISTAKES = [
               return o.unflatten(0, x.shape[:2]), w
               """)),
     wrong("no_gradient",
-          "The results are correct, but no gradient flows back to the input.",
+          "No gradient flows back to the input.",
           "Is there a `detach` or `no_grad` in your `forward`?",
           edit("self.w_q(x), self.w_k(x), self.w_v(x)",
                "self.w_q(x.detach()), self.w_k(x.detach()), self.w_v(x.detach())")),

@@ -180,7 +180,7 @@ MISTAKES = [
                "(powers / powers.sum(dim=-1, keepdim=True)).nan_to_num(0.0)")),
     # Mistakes in what comes back, and in what is changed on the way.
     wrong("in_place",
-          "The weights are correct, but your function modifies `x` itself.",
+          "Your function modifies `x` itself.",
           "What is the difference between `x = x - m` and `x -= m`?",
           source("""
               def stable_softmax(x):
@@ -197,7 +197,7 @@ MISTAKES = [
                   return x.div_(x.sum(dim=-1, keepdim=True))
               """)),
     wrong("no_gradient",
-          "The weights are correct, but no gradient reaches `x`: the graph is cut by `detach`, `no_grad`, `item` or "
+          "No gradient reaches `x`: the graph is cut by `detach`, `no_grad`, `item` or "
           "NumPy.",
           "Could a network learn through this function?",
           edit(POWERS, "(x - x.amax(dim=-1, keepdim=True)).detach().exp()"),
@@ -208,7 +208,7 @@ MISTAKES = [
                   return powers / powers.sum(dim=-1, keepdim=True)
               """, name="numpy")),
     wrong("through_logarithms",
-          "The weights are correct, but their gradient is `nan` where a power is zero.",
+          "The gradient of your weights is `nan` where a power is zero.",
           "What is the derivative of the logarithm at zero?",
           source("""
               def stable_softmax(x):
@@ -216,7 +216,7 @@ MISTAKES = [
                   return (powers.log() - powers.sum(dim=-1, keepdim=True).log()).exp()
               """)),
     wrong("double",
-          "The weights are correct, but they come back as float64: the dtype changed on the way.",
+          "The weights come back as float64: the dtype changed on the way.",
           "Which of your calls changes the dtype? Is more precision a cure for overflow?",
           edit("x - x.amax", "x.double() - x.amax")),
     wrong("pytorchs_own",

@@ -112,7 +112,7 @@ MISTAKES = [
           "Which three words does the docstring list?",
           edit(_BOTH, "return (after - layer(x)[order]).abs().max()")),
     wrong("x_shuffled",
-          "The answer is correct, but `x` itself is shuffled on the way.",
+          "`x` itself is shuffled on the way.",
           "What does an assignment to `x[...]` do to the caller's tensor?",
           source("""
               def symmetry(layer, x, order):

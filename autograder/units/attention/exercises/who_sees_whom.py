@@ -281,7 +281,7 @@ MISTAKES = [
           "What dtype should the matrix have?",
           edit(MOVED, "(layer(changed) - before).abs().amax(dim=-1)")),
     wrong("numbers",
-          "The pattern is right, but the matrix holds numbers instead of booleans.",
+          "The matrix holds numbers instead of booleans.",
           "What is the dtype of a comparison, and what is the dtype of your matrix?",
           edit("torch.stack(columns, dim=1)", "torch.stack(columns, dim=1).float()")),
     wrong("three_dimensions",
@@ -306,7 +306,7 @@ MISTAKES = [
           edit("torch.stack(columns, dim=1)", "torch.stack(columns, dim=1) & ~torch.eye(len(x)).bool()")),
     # Mistakes in what is changed, what is run, and what is left behind.
     wrong("x_left_changed",
-          "The matrix is correct, but `x` is different afterwards.",
+          "`x` is different afterwards.",
           "Did you restore *exactly* what you changed? A copy is safer.",
           edit("changed = x.clone()", "changed = x",
                "return torch.stack", """

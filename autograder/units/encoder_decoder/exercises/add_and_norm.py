@@ -169,7 +169,7 @@ MISTAKES = [
           edit("return norm(x + dropout(sublayer(x)))",
                "return norm(x + dropout(sublayer(x)) if torch.is_grad_enabled() else dropout(sublayer(x)).add_(x))")),
     wrong("detached_road",
-          "The values are right, but no gradient flows through the residual connection.",
+          "No gradient flows through the residual connection.",
           "Is there a `detach()`, `.data` or `no_grad` on the way?",
           edit("x + dropout(sublayer(norm(x)))", "x.detach() + dropout(sublayer(norm(x)))",
                "norm(x + dropout(sublayer(x)))", "norm(x.detach() + dropout(sublayer(x)))")),

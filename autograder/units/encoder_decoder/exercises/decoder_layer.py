@@ -260,7 +260,7 @@ MISTAKES = [
     *without_dropout("no_dropout_in_network", "inside the feed-forward network",
                     "FeedForward(d_model, d_ff, {}, activation)", RATE),
     wrong("memory_detached",
-          "The values are right, but no gradient flows back into the memory, so the encoder could not learn.",
+          "No gradient flows back into the memory, so the encoder could not learn.",
           "Is there a `detach()`, `.data` or `no_grad` around the memory?",
           edit(LOOK_UP, "self.cross_attention(x, memory.detach(), memory.detach(), memory_mask)")),
 ]

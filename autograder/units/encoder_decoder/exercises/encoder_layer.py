@@ -229,7 +229,7 @@ MISTAKES = [
                   x, self.feed_forward, self.norm2, self.dropout, self.norm_first))
               """)),
     wrong("detached",
-          "The values are right, but no gradient flows back through your layer.",
+          "No gradient flows back through your layer.",
           "Is there a `detach()`, `.data` or `no_grad` on the way?",
           edit("def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:", """
               @torch.no_grad()

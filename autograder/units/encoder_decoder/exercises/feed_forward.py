@@ -218,7 +218,7 @@ MISTAKES = [
               x.data.relu_()
               """)),
     wrong("detached",
-          "The values are right, but no gradient flows back to `x`.",
+          "No gradient flows back to `x`.",
           "Is there a `detach()`, `.data`, `no_grad` or numpy on the way?",
           edit("self.linear1(x)", "self.linear1(x.detach())")),
     wrong("one_layer",

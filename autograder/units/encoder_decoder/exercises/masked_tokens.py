@@ -129,7 +129,7 @@ MISTAKES = [
           "Which operation ends with an underscore, and which tensor do your targets read?",
           edit("ids.masked_fill(masked, mask_id)", "ids.masked_fill_(masked, mask_id)")),
     wrong("in_place_late",
-          "The results are right, but your code changed the given `ids`.",
+          "Your code changed the given `ids`.",
           "Did you work on a copy?",
           edit("return ids.masked_fill(masked, mask_id), ids.masked_fill(~masked, ignore)", """
               targets = ids.masked_fill(~masked, ignore)

@@ -143,7 +143,7 @@ MISTAKES = [
           "How far is your `return` indented?",
           edit(f"        {_END}", "            return x")),
     wrong("detached",
-          "The values are right, but no gradient flows back to the input.",
+          "No gradient flows back to the input.",
           "Is there a `detach()`, `.data` or `no_grad` on the way?",
           edit(_CALL, "layer(x.detach(), *context)")),
     # The context.

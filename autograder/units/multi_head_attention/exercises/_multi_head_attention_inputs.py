@@ -222,7 +222,7 @@ MASKS = [
               return self.w_o(merge_heads(free)), weights
               """)),
     wrong("mask_changed",
-          "The results are correct, but the shape of the caller's own mask has changed.",
+          "The shape of the caller's own mask has changed.",
           "What does the underscore at the end of a method's name mean?",
           edit(MASK, """
               if mask is not None and mask.dim() == 3:

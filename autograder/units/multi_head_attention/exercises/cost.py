@@ -190,7 +190,7 @@ MISTAKES = [
           "Which operator divides two integers and gives an integer?",
           edit(_SUMS, "scores_and_sums = 2 * num_heads * length * length * (d_model / num_heads)")),
     wrong("as_tensors",
-          "The counts are correct, but they are tensors instead of integers.",
+          "The counts are tensors instead of integers.",
           "What return type does the signature promise?",
           edit(_RETURN, f"return tuple(torch.tensor([parameters, {_WORK}, {_MAPS}]))")),
 ]

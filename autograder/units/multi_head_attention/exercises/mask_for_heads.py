@@ -207,7 +207,7 @@ MISTAKES = [
                   return mask
               """)),
     wrong("in_place",
-          "The result is correct, but the shape of the caller's own mask has changed.",
+          "The shape of the caller's own mask has changed.",
           "What does the underscore at the end of `unsqueeze_` mean?",
           source("""
               def mask_for_heads(mask):

@@ -105,7 +105,7 @@ MISTAKES = [
           "Which head's features should come first?",
           edit(_MERGE, "return x.flip(1).transpose(1, 2).flatten(2)")),
     wrong("detached",
-          "The values are correct, but no gradient flows back: there is a `detach`, a `.data` or a new tensor on the "
+          "No gradient flows back: there is a `detach`, a `.data` or a new tensor on the "
           "way.",
           "How would training reach the heads through your result?",
           edit(_MERGE, "return x.transpose(1, 2).flatten(2).detach()")),

@@ -208,7 +208,7 @@ MISTAKES = [
           "How far is your `return` indented?",
           edit('in ("w_q", "w_k", "w_v")', 'in ("w_q",)')),
     wrong("packed_into_first_head",
-          "The result is correct, but the first head was modified on the way.",
+          "The first head was modified on the way.",
           "Which of your lines writes into a tensor that is not yours?",
           edit("return {", "packed = {",
                """

@@ -152,7 +152,7 @@ MISTAKES = [
           edit(_TURN, "return (~mask).expand(size).flatten(0, 1).transpose(1, 2)"),
           edit(_TURN, "b, h, lq, lk = size; return (~mask).expand(size).reshape(b * h, lk, lq)", name="sizes_misread")),
     wrong("turned_in_place",
-          "The result is correct, but the caller's own mask was inverted as well.",
+          "The caller's own mask was inverted as well.",
           "What does the underscore at the end of a method's name mean?",
           edit(_TURN, "return mask.logical_not_().expand(size).flatten(0, 1)")),
     wrong("nothing_hidden",

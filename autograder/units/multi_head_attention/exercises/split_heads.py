@@ -105,7 +105,7 @@ MISTAKES = [
           "Is there an index `0` or `[:1]` in your code that should not be there?",
           edit(_SPLIT, "return x.unflatten(-1, (num_heads, -1)).transpose(1, 2)[:1].expand(len(x), -1, -1, -1)")),
     wrong("detached",
-          "The values are correct, but no gradient flows back: there is a `detach`, a `.data` or a new tensor on the "
+          "No gradient flows back: there is a `detach`, a `.data` or a new tensor on the "
           "way.",
           "How would training reach `w_q` through your heads?",
           edit(_SPLIT, "return x.unflatten(-1, (num_heads, -1)).transpose(1, 2).detach()"),

@@ -83,7 +83,7 @@ MISTAKES = [
           "Which dtype does `torch.zeros` use by default?",
           edit("vectors.masked_fill(is_padding, 0.0)", "torch.where(is_padding, torch.zeros(vectors.shape), vectors)")),
     wrong("hook_on_the_table",
-          "The vectors are correct, but from then on the padding row of the table "
+          "After this call the padding row of the table "
           "gets no gradient, no matter where the table is used.",
           "How long does a hook stay registered, and on whose tensor?",
           source("""
@@ -201,7 +201,7 @@ MISTAKES = [
           "Which vector adds nothing?",
           edit("(is_padding, 0.0)", "(is_padding, 1.0)")),
     wrong("gradient_kept",
-          "The vectors are correct, but padding still sends a gradient into its row.",
+          "Padding still sends a gradient into its row.",
           "Does your zero depend on the table, as far as autograd can tell?",
           source("""
               def embed(ids, table, padding_idx=None):
@@ -257,7 +257,7 @@ MISTAKES = [
                   return table[ids] * keep[ids]
               """, name="padding_multiplied_by_rows")),
     wrong("ids_changed",
-          "The vectors are correct, but your function modifies the caller's `ids`.",
+          "Your function modifies the caller's `ids`.",
           "Whose tensor are you writing to?",
           source("""
               def embed(ids, table, padding_idx=None):

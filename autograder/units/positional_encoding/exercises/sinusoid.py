@@ -212,13 +212,13 @@ MISTAKES = [
           edit("pairs.flatten(-2)", "pairs.flatten(-2).transpose(0, -1)")),
     # Mistakes in what else the docstring asks: refusals, types, no loop.
     wrong("odd_accepted",
-          "The values are correct, but an odd `d_model` does not raise the error that the docstring promises.",
+          "An odd `d_model` does not raise the error that the docstring promises.",
           "What does your function do for `d_model = 7`, and for 1?",
           edit("if d_model % 2:", "if False:"),
           edit("if d_model % 2:", "if d_model % 2 and d_model > 1:", name="one_accepted"),
           edit("raise ValueError(", "str(", name="odd_printed")),
     wrong("odd_crashes",
-          "The values are correct, but an odd `d_model` ends in a different error from the one in the docstring.",
+          "An odd `d_model` ends in a different error from the one in the docstring.",
           "Could your function check `d_model` before it does anything else?",
           source("""
               def sinusoid(positions, d_model):

@@ -88,7 +88,7 @@ MISTAKES = [
                   embedding.weight.mul_(embedding.embedding_dim**-0.5)
               """)),
     wrong("new_parameter",
-          "The values are correct, but they are in a new parameter: an optimizer, or a layer that shares the table, "
+          "The values are in a new parameter: an optimizer, or a layer that shares the table, "
           "still holds the old one.",
           "Which operations change a tensor, and which create a new one?",
           source("""
@@ -96,7 +96,7 @@ MISTAKES = [
                   embedding.weight = nn.Parameter(embedding.weight.detach() * embedding.embedding_dim**-0.5)
               """)),
     wrong("frozen",
-          "The values are correct, but the table can no longer be trained.",
+          "The table can no longer be trained.",
           "Does `requires_grad_(False)` end by itself?",
           source("""
               def start_small(embedding):

@@ -163,7 +163,7 @@ MISTAKES = [
           "Which dtype does your empty table have?",
           edit("torch.zeros(max_len, d_model)", "torch.zeros(max_len, d_model, dtype=torch.int64)")),
     wrong("double_table",
-          "The values are correct, but they are float64, while the rest of the network is float32.",
+          "The values are float64, while the rest of the network is float32.",
           "Which dtype does your empty table have?",
           edit("torch.zeros(max_len, d_model)", "torch.zeros(max_len, d_model, dtype=torch.float64)")),
     wrong("transposed",

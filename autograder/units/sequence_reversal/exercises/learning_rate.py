@@ -148,7 +148,7 @@ MISTAKES = [
           "What should happen for `floor=0.3`?",
           edit("return floor + (1 - floor)", "return 0.02 + (1 - 0.02)")),
     wrong("tensor",
-          "The value is right, but it is a tensor instead of a float.",
+          "The value is a tensor instead of a float.",
           "Which method turns a one-element tensor into a float?",
           source("""
               def rate_factor(step, warmup, steps, floor=0.02):

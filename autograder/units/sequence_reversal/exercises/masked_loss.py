@@ -161,7 +161,7 @@ MISTAKES = [
           "Which of the special tokens stands for no token at all?",
           edit(_LOSS, "F.cross_entropy(logits[labels >= FIRST], labels[labels >= FIRST])")),
     wrong("detached",
-          "The value is right, but no gradient reaches the logits.",
+          "No gradient reaches the logits.",
           "What do `detach`, `item` and `torch.no_grad` do to a gradient?",
           edit(_LOSS, "F.cross_entropy(logits.flatten(0, 1), labels.flatten(), ignore_index=PAD).detach()")),
     wrong("number",

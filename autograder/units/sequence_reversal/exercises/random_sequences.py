@@ -222,7 +222,7 @@ MISTAKES = [
                   return list(rows.values())
               """)),
     wrong("tuples",
-          "The sequences are right, but they are tuples instead of lists. `row + [EOS]` fails on a tuple.",
+          "The sequences are tuples instead of lists. `row + [EOS]` fails on a tuple.",
           "Which brackets, or which function, make a list?",
           edit("rng.choices(ids, k=rng.randint(1, longest))", "tuple(rng.choices(ids, k=rng.randint(1, longest)))")),
     wrong("always_64",

@@ -241,12 +241,13 @@ def make_batch(function: Any, inputs: Inputs) -> Seen:
 def shift(function: Any, inputs: Inputs) -> Seen:
     """The labels, the decoder's input where there are labels, the target afterwards."""
     target = inputs["target"]
+    before = target.clone()
     given, labels = returned(function(target), "decoder input", "labels")
     labels = tensor(labels, "the labels")
     given = tensor(given, "the decoder input")
     return {
         "labels": labels,
-        "decoder input": where_labelled(given, labels),
+        "decoder input": where_labelled(given, before[:, 1:]),
         "target afterwards": target,
     }
 

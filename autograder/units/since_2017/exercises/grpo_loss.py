@@ -164,7 +164,7 @@ MISTAKES = [
           "Which function makes a sum of a product?",
           edit(_MEANS, "means = (log_p * real).sum(dim=1).exp()")),
     wrong("detached",
-          "The value is correct, but no gradient reaches the logits.",
+          "No gradient reaches the logits.",
           "What do `detach`, `item` and `torch.no_grad` do to a gradient?",
           edit(_RESULT, "return -(advantages * means).mean().detach()")),
     wrong("number",

@@ -55,7 +55,7 @@ CASES = [
 
 MISTAKES = [
     wrong("all_compute",
-          "The values are correct, but every expert computes every vector, which costs as much as one large network.",
+          "Every expert computes every vector, which costs as much as one large network.",
           "Which vectors does an expert have to compute?",
           edit(_WEIGHTED, "output = output + weights[..., i].unsqueeze(-1) * expert(x)")),
     wrong("weights_ignored",

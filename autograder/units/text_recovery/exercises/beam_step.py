@@ -142,7 +142,7 @@ MISTAKES = [
           "What is the score of the longer prefix?",
           edit("scores, flat =", "_, flat =", _PARENT, f"{_PARENT}\nscores = scores[parent]")),
     wrong("in_place",
-          "The result is correct, but `log_p` has changed.",
+          "Your function modifies `log_p`.",
           "What does a method whose name ends in `_` do?",
           edit(_TOTAL, "total = log_p.add_(scores[:, None])")),
 ]

@@ -176,7 +176,7 @@ MISTAKES = [
                   return merges
               """)),
     wrong("lists",
-          "The pairs are correct, but they are lists, not tuples. Only tuples can be keys of a dict.",
+          "The pairs are lists, not tuples. Only tuples can be keys of a dict.",
           "What does the line that begins with `def` promise?",
           edit("merges.append(best)", "merges.append(list(best))")),
     wrong("ties_by_letters",

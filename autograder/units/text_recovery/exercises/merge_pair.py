@@ -173,7 +173,7 @@ MISTAKES = [
                   return out
               """)),
     wrong("in_place",
-          "The result is correct, but you have modified the argument.",
+          "You have modified the argument.",
           "Who else may hold that list?",
           source("""
               def merge_pair(symbols, pair):
@@ -224,7 +224,7 @@ MISTAKES = [
                   return ' '.join(symbols).replace(' '.join(pair), ''.join(pair)).split()
               """)),
     wrong("tuple",
-          "The symbols are correct, but you return a tuple instead of a list.",
+          "You return a tuple instead of a list.",
           "What does the task say about the result?",
           edit("return merged", "return tuple(merged)")),
 ]

@@ -148,7 +148,7 @@ MISTAKES = [
           "Where do you use the argument?",
           edit("n, differences = len(first), []", "n, differences, resamples = len(first), [], 1000")),
     wrong("rows_changed",
-          "The result is correct, but you have modified a tensor of counts.",
+          "You have modified a tensor of counts.",
           "Which of your steps modifies an argument?",
           edit("differences.sort()", """
               differences.sort()

@@ -135,7 +135,7 @@ MISTAKES = [
           "How many merges may a tokenizer have learnt?",
           edit("for pair in merges:", "for pair in merges[:100]:")),
     wrong("tuple",
-          "The symbols are correct, but you return a tuple instead of a list.",
+          "You return a tuple instead of a list.",
           "What does the line that begins with `def` promise?",
           edit("return symbols", "return tuple(symbols)")),
     wrong("remembered_list",

@@ -146,7 +146,7 @@ MISTAKES = [
                                          label_smoothing=smoothing)
               """)),
     wrong("detached",
-          "The value is correct, but it has no gradient, so nothing would be learnt.",
+          "The value has no gradient, so nothing would be learnt.",
           "What does `.item()` or `.detach()` cut off?",
           edit("return loss[target != PAD].mean()", "return loss[target != PAD].mean().detach()")),
     wrong("until_the_first_pad",
