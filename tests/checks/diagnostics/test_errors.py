@@ -131,8 +131,8 @@ def test_every_kind_of_error_is_tried_here_or_needs_another_machine():
             "no parameter called `w.weight`; the nearest name is `v.weight`",
         ),
         (
-            "expected a parameter `b.weight`, found `a.weight`; `b.weight`: shared with "
-            "another name",
+            "expected a parameter `b.weight`, found `a.weight`; `b.weight`: shared "
+            "with another name",
             "`b.weight` is not a parameter of its own",
         ),
         (

@@ -240,7 +240,7 @@ MISTAKES = [
           edit(RESULT, "return weights @ (v[:1] if v.dim() > 2 else v), weights")),
     wrong("no_gradient",
           "No gradient flows back: something cuts the graph (`detach`, `no_grad`, NumPy).",
-          "Could `w_q` ever learn through this function?",
+          "`q` will come from a layer with weights. Could they learn through your function?",
           edit(SOFTMAX, "F.softmax(scores.detach(), dim=-1)")),
     wrong("no_gradient_at_all",
           "The output carries no gradient at all, not even to the values.",

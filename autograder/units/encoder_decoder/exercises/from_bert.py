@@ -97,7 +97,7 @@ MISTAKES = [
           edit('"intermediate.dense": "feed_forward.linear1"', '"intermediate.dense": "feed_forward.linear2"',
                '"output.dense": "feed_forward.linear2"', '"output.dense": "feed_forward.linear1"')),
     wrong("outputs_swapped",
-          "`attention.output.dense` and `output.dense` are swapped.",
+          "Two of your names are in the wrong sublayer.",
           "One of them belongs to the attention sublayer. Which of your modules comes last in each sublayer?",
           edit('"attention.output.dense": "attention.w_o"', '"attention.output.dense": "feed_forward.linear2"',
                '"output.dense": "feed_forward.linear2"', '"output.dense": "attention.w_o"')),

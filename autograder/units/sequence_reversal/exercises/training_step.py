@@ -104,6 +104,10 @@ MISTAKES = [
               optimizer.zero_grad()
               loss.backward()
               """)),
+    wrong("clipped_before_backward",
+          "You clip before `backward`, when there are no gradients of this batch yet.",
+          "Which line computes the gradients that are to be clipped?",
+          edit(CLIP, "pass", BACK, f"{CLIP}; {BACK}")),
     wrong("not_clipped",
           "The gradients are not clipped.",
           "What happens to the weights if one batch gives a gradient of norm 100?",

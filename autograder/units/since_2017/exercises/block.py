@@ -119,7 +119,7 @@ MISTAKES = [
                _SECOND, "x = self.norm2(x); return x + self.feed_forward(x)")),
     wrong("second_from_the_input",
           "The second sum adds the block's input, not the result of the first sum.",
-          "What is $x$ in the second line?",
+          "What is `x` in the second line?",
           edit(_FIRST, "first, x = x, x + self.attention(self.norm1(x))",
                _SECOND, "return first + self.feed_forward(self.norm2(x))")),
     wrong("order_exchanged",

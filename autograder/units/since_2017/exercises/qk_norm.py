@@ -104,7 +104,7 @@ MISTAKES = [
               q, k = together(q, self.q_norm), together(k, self.k_norm)
               """)),
     wrong("unit_length",
-          "Queries and keys get the length 1; an RMSNorm gives them the length $\\sqrt{d_k}$.",
+          "Queries and keys get the length 1; an RMSNorm gives them the length `√d_k`.",
           "By what does RMSNorm divide: by the length, or by the root of the mean square?",
           edit(_NORMED,
                "q, k = F.normalize(q, dim=-1) * self.q_norm.weight, F.normalize(k, dim=-1) * self.k_norm.weight")),
@@ -173,8 +173,8 @@ MISTAKES = [
           edit(_MADE, "self.norm_q, self.norm_k = RMSNorm(d_k, eps), RMSNorm(d_k, eps)",
                _NORMED, "q, k = self.norm_q(q), self.norm_k(k)")),
     wrong("normed_scores",
-          "The scores are not divided by $\\sqrt{d_k}$, as if the norms made that unnecessary.",
-          "Which length do queries have after an RMSNorm: 1 or $\\sqrt{d_k}$?",
+          "The scores are not divided by `√d_k`, as if the norms made that unnecessary.",
+          "Which length do queries have after an RMSNorm: 1 or `√d_k`?",
           edit(_ROTATED, "q, k = rotate(q, angles) * q.size(-1) ** 0.5, rotate(k, angles)")),
 ]
 

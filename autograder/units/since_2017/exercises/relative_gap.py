@@ -153,7 +153,7 @@ MISTAKES = [
           "What are scores, before the softmax?",
           edit(_SCORES, f"({_SCORES}).softmax(-1)")),
     wrong("scaled_scores",
-          "Your scores are divided by the root of $d_k$; use plain dot products.",
+          "Your scores are divided by the root of `d_k`; use plain dot products.",
           "Which scores does the docstring mean?",
           edit(_SCORES, f"{_SCORES} / q.size(-1) ** 0.5")),
     wrong("small_is_nothing",

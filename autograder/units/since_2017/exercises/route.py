@@ -87,7 +87,7 @@ MISTAKES = [
           edit("values.softmax(dim=-1)", "logits.softmax(dim=-1).gather(-1, indices).softmax(dim=-1)")),
     wrong("zero_for_minus_infinity",
           "Experts that are not chosen have the logit 0 and still get weight.",
-          "What is $e^0$?",
+          "What is `e^0`?",
           edit(_WEIGHTS, "torch.zeros_like(logits).scatter(-1, indices, values).softmax(dim=-1)")),
     wrong("sigmoids",
           "The weights are sigmoids that are rescaled to sum to 1 (as in DeepSeek-V3).",
