@@ -74,7 +74,11 @@ MISTAKES = [
           "You averaged within each row first and then over rows, so a token in a short row counts more than one in a "
           "long row.",
           "One row has 1 label, another has 9. What fraction of the loss should the single label contribute?",
-          edit(_LOSS, "torch.stack([F.cross_entropy(x, y, ignore_index=PAD) for x, y in zip(logits, labels)]).mean()"),
+          edit(_LOSS, "torch.stack([F.cross_entropy(x, y, ignore_index=PAD) for x, y in zip(logits, labels)]).mean()")),
+    wrong("mean_of_rows_by_hand",
+          "You averaged within each row first and then over rows, so a token in a short row counts more than one in a "
+          "long row, and a row without a real label makes everything NaN.",
+          "One row has 1 label, another has 9. What fraction of the loss should the single label contribute?",
           edit(f"return {_LOSS}", """
               real = labels != PAD
               nats = F.cross_entropy(logits.mT, labels, reduction="none") * real

@@ -61,7 +61,10 @@ MISTAKES = [
               flat = (tokens + torch.arange(len(total))[:, None] * total.size(1)).flatten()
               scores, order = each.flatten().sort(descending=True)
               scores, flat = scores[:k], flat[order][:k]
-              """),
+              """)),
+    wrong("k_of_each_prefix",
+          "You keep the k best continuations of each prefix, so there are too many; keep the k best of all together.",
+          "How many prefixes should be left after the step?",
           edit(f"scores, flat = {_TOPK}", """
               each, tokens = total.topk(min(k, total.size(1)), dim=1)
               flat = (tokens + torch.arange(len(total))[:, None] * total.size(1)).flatten()
