@@ -7,7 +7,6 @@ import json
 from collections.abc import Callable, Sequence
 from functools import partial
 
-import numpy as np
 import torch
 
 from autograder.checks.exercise import (
@@ -27,7 +26,7 @@ from autograder.checks.measures import credit, measured, remark
 from autograder.checks.naming import diagnose
 from autograder.checks.points import earned
 from autograder.checks.properties import by_hand
-from autograder.checks.values import differing, same_tensors, same_values
+from autograder.checks.values import differing, same_tensors, same_values, worst
 
 UNSEEN = marked("made by hand, so its place was not looked at")
 
@@ -191,18 +190,15 @@ def _difference(
     wrong = differing(expected, actual, atol, rtol)
     if expected.dim() == 0:
         return _told_apart(expected, actual)
-    gap = (actual.to(torch.float64) - expected.to(torch.float64)).abs().nan_to_num()
-    worst = int((gap * wrong).argmax())
-    # NumPy's, since PyTorch's imports half a second of symbolic algebra.
-    place = [int(i) for i in np.unravel_index(worst, gap.shape)]
-    pair = _told_apart(expected.flatten()[worst], actual.flatten()[worst])
+    place = worst(expected, actual, wrong)
+    pair = _told_apart(expected[place], actual[place])
     told = (
         _("{count} of {all} entries differ, first at {place}: {pair}")
         if _is_boolean(expected)
         else _("{count} of {all} numbers differ, most at {place}: {pair}")
     )
     count = int(wrong.sum())
-    return told.format(count=count, all=wrong.numel(), place=place, pair=pair)
+    return told.format(count=count, all=wrong.numel(), place=list(place), pair=pair)
 
 
 def _is_boolean(tensor: torch.Tensor) -> bool:

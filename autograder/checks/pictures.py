@@ -1,23 +1,30 @@
-"""Expected beside own, as inline SVG: heat maps, "who can see whom", curves.
+"""Expected beside own, as inline SVG: heat maps, "who can see whom", bars, curves.
 
-Tensors are reduced to one matrix (or one line) first, so that no rank can break the
-drawing; callers come here only when the shapes agree.
+Tensors are reduced to the matrix (or the line) with the largest difference first, so
+that no rank can break the drawing; callers come here only when the shapes agree.
 """
 
 from __future__ import annotations
 
 import html
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import torch
 
 from autograder.checks.exercise import Case, Finding
 from autograder.checks.language import _, reworded
-from autograder.checks.values import differing
+from autograder.checks.values import differing, worst
 
 CELL, LIMIT = 18, 24  # pixels a cell; rows and columns drawn at most
-BLUE, ORANGE, GREY = "0,114,178", "213,94,0", "128,128,128"
+WIDTH = 240  # pixels of a matrix without numbers: three are side by side in a panel
+NUMBERS = 6 * LIMIT  # cells; in more of them nobody reads a number
+# Okabe and Ito's orange, and a blue as bright: 3 to 1 against light and dark pages.
+BLUE, ORANGE, GREY = "30,135,205", "213,94,0", "128,128,128"
+# Of a colour: the least that is seen, and the most on which the page's ink is read.
+FAINT, STRONG = 0.12, 0.52
+
+_Index = tuple[int | slice, ...]
 
 
 def picture(finding: Finding, case: Case) -> str:
@@ -28,68 +35,134 @@ def picture(finding: Finding, case: Case) -> str:
     if expected.dim() == 0 or expected.numel() < 3:
         return ""
     wrong = differing(expected, actual, case.atol, case.rtol)
-    if case.picture == "curves" or expected.dim() == 1:
-        return _curves(expected, actual, wrong, finding.name)
-    expected, actual, wrong = _worst_matrix(expected, actual, wrong)
+    place = worst(expected, actual, wrong)
+    if case.picture == "curves" and expected.shape[-2:][0] > 2:
+        return _curves(expected, actual, place, finding.name)
+    window = _around(place, expected.shape)
+    shown = _written(window, expected.shape)
+    expected, actual, wrong = (
+        torch.atleast_2d(t[window]) for t in (expected, actual, wrong)
+    )
     if expected.dtype == torch.bool:
-        return _who_sees_whom(expected, actual, wrong, finding.name)
-    return _heat_maps(expected.double(), actual.double(), finding.name)
+        return _who_sees_whom(expected, actual, wrong, finding.name, shown)
+    if expected.shape[0] == 1 and expected.is_floating_point():
+        first = window[-1].start if isinstance(window[-1], slice) else 0
+        return _bars(expected[0], actual[0], first, finding.name, shown)
+    return _heat_maps(expected, actual, wrong, finding.name, shown)
 
 
-def _worst_matrix(*tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
-    """The last two dimensions of the tensors where the last one is first True."""
-    wrong = tensors[-1].reshape(-1, *tensors[-1].shape[-2:])
-    first = int(wrong.flatten(1).any(1).int().argmax())
-    return tuple(t.reshape(-1, *t.shape[-2:])[first][:LIMIT, :LIMIT] for t in tensors)
+def _around(place: Sequence[int], shape: Sequence[int]) -> _Index:
+    """The index of a place's matrix (or line), cut to LIMIT rows and columns."""
+    starts = [max(0, index - LIMIT + 1) for index in place[-2:]]
+    ends = map(min, shape[-2:], (start + LIMIT for start in starts))
+    return (*place[:-2], *map(slice, starts, ends))
+
+
+def _written(window: _Index, shape: Sequence[int]) -> str:
+    """An index as Python has it, "[1, :, 76:100]"; "" if nothing is left out."""
+    parts = [
+        ":" if size == 1 or part == slice(0, size)
+        else str(part) if isinstance(part, int)
+        else f"{part.start}:{part.stop}"
+        for part, size in zip(window, shape, strict=True)
+    ]  # fmt: skip
+    return "" if set(parts) == {":"} else f"[{', '.join(parts)}]"
 
 
 def _who_sees_whom(
-    expected: torch.Tensor, actual: torch.Tensor, wrong: torch.Tensor, name: str
+    expected: torch.Tensor,
+    actual: torch.Tensor,
+    wrong: torch.Tensor,
+    name: str,
+    shown: str,
 ) -> str:
     def fill(value: float) -> str:
-        return f"rgba({BLUE},{0.85 if value else 0.05})"
+        return f"rgba({BLUE},{0.9 if value else 0.05})"
 
-    drawings = (_cells(expected, fill, None), _cells(actual, fill, wrong))
-    return _side_by_side(
-        _titles(name), drawings, _("filled = True (may see), outlined = differs")
+    titles = _titles(name, shown)
+    drawings = (
+        _cells(expected, fill, titles[0]),
+        _cells(actual, fill, titles[1], wrong),
     )
+    legend = _("filled = True (may see), outlined = differs")
+    return _side_by_side(titles, drawings, legend)
 
 
-def _titles(name: str) -> tuple[str, str]:
-    told = reworded(name)
+def _titles(name: str, shown: str) -> tuple[str, str]:
+    told = f"{reworded(name)} {shown}".strip()
     return (
         _("expected {name}").format(name=told),
         _("your {name}").format(name=told),
     )
 
 
-def _heat_maps(expected: torch.Tensor, actual: torch.Tensor, name: str) -> str:
-    finite = expected[torch.isfinite(expected)].abs()
-    scale = (float(finite.max()) if finite.numel() else 0.0) or 1.0
+def _heat_maps(
+    expected: torch.Tensor,
+    actual: torch.Tensor,
+    wrong: torch.Tensor,
+    name: str,
+    shown: str,
+) -> str:
+    """Both matrices in one scale; their difference in its own, as it may be small."""
+    titles = _titles(name, shown)
+    gap = actual.double() - expected.double()
+    if not expected.is_floating_point():
+        gap = gap.to(expected.dtype)
+    gap = gap.where(wrong, 0)
+    most, widest = _largest(expected), _largest(gap)
+    drawings = [
+        _cells(expected, _shades(expected, most), titles[0]),
+        _cells(actual, _shades(actual, most), titles[1]),
+        _cells(gap, _shades(gap, widest), _("difference")),
+    ]
+    legend = _(
+        "blue = positive, orange = negative; full colour = {most:.3g}, in the "
+        "difference {widest:.3g}"
+    )
+    told = legend.format(most=most, widest=widest)
+    return _side_by_side((*titles, _("difference")), drawings, told)
 
-    # No darker than half: the numbers are written in the page's ink, light or dark.
+
+def _largest(matrix: torch.Tensor) -> float:
+    finite = matrix[torch.isfinite(matrix)].double().abs()
+    return (float(finite.max()) if finite.numel() else 0.0) or 1.0
+
+
+def _shades(matrix: torch.Tensor, most: float) -> Callable[[float], str]:
+    """The colour of a value: no stronger than ink on it can be read, if it has any."""
+    strongest = STRONG if _has_numbers(matrix) else 0.95
+
     def fill(value: float) -> str:
         if not math.isfinite(value):
-            return f"rgba({GREY},.40)"
-        shade = 0.06 + 0.44 * min(abs(value) / scale, 1.0)
-        return f"rgba({BLUE if value >= 0 else ORANGE},{shade:.2f})"
+            return f"rgba({GREY},.45)"
+        shade = FAINT + (strongest - FAINT) * min(abs(value) / most, 1.0)
+        colour = BLUE if value >= 0 else ORANGE
+        return f"rgba({colour},{shade if value else 0.03:.2f})"
 
-    maps = (expected, actual, actual - expected)
-    titles = (*_titles(name), _("difference"))
-    drawings = [_cells(matrix, fill, None) for matrix in maps]
-    return _side_by_side(titles, drawings, _("blue = positive, orange = negative"))
+    return fill
+
+
+def _has_numbers(matrix: torch.Tensor) -> bool:
+    """Whether there is room for a number in each cell; short ones need less."""
+    if matrix.dtype == torch.bool or matrix.numel() > NUMBERS:
+        return False
+    return matrix.shape[1] <= 6 or not matrix.is_floating_point()
 
 
 def _cells(
-    matrix: torch.Tensor, fill: Callable[[float], str], wrong: torch.Tensor | None
+    matrix: torch.Tensor,
+    fill: Callable[[float], str],
+    title: str,
+    wrong: torch.Tensor | None = None,
 ) -> str:
     """A matrix as coloured cells, with numbers in them while there is room.
 
     Cells of one colour are one path: a panel is kept in every copy of the notebook.
     """
     rows, columns = matrix.shape
-    roomy = columns <= 6 and matrix.is_floating_point()
-    width = 2 * CELL if roomy else CELL
+    roomy = _has_numbers(matrix)
+    height = CELL if roomy else min(CELL, WIDTH // columns)
+    width = 2 * CELL if roomy and columns <= 6 else height
     usual: _Places = {}
     outlined: _Places = {}
     numbers = ""
@@ -99,31 +172,36 @@ def _cells(
     ):
         for j, (value, flag) in enumerate(zip(values, flags, strict=True)):
             looks = outlined if flag else usual
-            looks.setdefault(fill(value), []).append((j * width, i * CELL))
+            looks.setdefault(fill(value), []).append((j * width, i * height))
             if roomy:
-                x, y = j * width + CELL, i * CELL + 13
+                x, y = j * width + width // 2, i * height + 13
                 numbers += f'<text x="{x}" y="{y}">{_short(value)}</text>'
-    drawn = _paths(usual, width, 0.5, f"rgba({GREY},.35)")
-    drawn += _paths(outlined, width, 1.5, f"rgb({ORANGE})")
-    if numbers:
-        look = 'text-anchor="middle" font-size="10" fill="currentColor"'
-        drawn += f"<g {look}>{numbers}</g>"
-    return _frame(columns * width, rows * CELL, drawn)
+    size = width, height
+    drawn = _paths(usual, size, 0.5, f"rgba({GREY},.35)")
+    drawn += _paths(outlined, size, 1.5, f"rgb({ORANGE})")
+    return _frame(columns * width, rows * height, drawn + _texts(numbers), title)
+
+
+def _texts(numbers: str) -> str:
+    look = 'text-anchor="middle" font-size="10" fill="currentColor"'
+    return f"<g {look}>{numbers}</g>" if numbers else ""
 
 
 def _short(value: float) -> str:
     """A number in a few letters; a small one is not rounded to zero."""
-    return f"{value:.0e}" if 0 < abs(value) < 0.005 else f"{value:.2f}"
+    if not value or isinstance(value, int):
+        return str(int(value))
+    return f"{value:.0e}" if abs(value) < 0.005 else f"{value:.2f}"
 
 
 _Places = dict[str, list[tuple[int, int]]]  # of cells, by their colour
 
 
-def _paths(places: _Places, width: int, inset: float, stroke: str) -> str:
+def _paths(places: _Places, size: tuple[int, int], inset: float, stroke: str) -> str:
     """Cells with a border, which lies inside of them."""
     if not places:
         return ""
-    across, down = f"{width - 2 * inset:g}", f"{CELL - 2 * inset:g}"
+    across, down = (f"{side - 2 * inset:g}" for side in size)
     side = f"h{across}v{down}h-{across}z"
     paths = "".join(
         f'<path fill="{fill}" d="{"".join(f"M{x} {y}{side}" for x, y in cells)}"/>'
@@ -135,10 +213,12 @@ def _paths(places: _Places, width: int, inset: float, stroke: str) -> str:
     )
 
 
-def _frame(width: int, height: int, content: str) -> str:
+def _frame(width: float, height: float, content: str, title: str) -> str:
+    told = html.escape(title, quote=True)
     return (
-        f'<svg width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
-        f'xmlns="http://www.w3.org/2000/svg" role="img">{content}</svg>'
+        f'<svg width="{width:g}" height="{height}" viewBox="0 0 {width:g} {height}" '
+        f'xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{told}">{content}'
+        "</svg>"
     )
 
 
@@ -152,30 +232,70 @@ def _side_by_side(titles: Sequence[str], drawings: Sequence[str], legend: str) -
     return f'{figures}<div style="font-size:12px;opacity:.8">{legend}</div>'
 
 
-def _curves(
-    expected: torch.Tensor, actual: torch.Tensor, wrong: torch.Tensor, name: str
+def _bars(
+    expected: torch.Tensor, actual: torch.Tensor, first: int, name: str, shown: str
 ) -> str:
-    """The column (or the whole line) with the first difference, drawn over its rows."""
-    if expected.dim() > 1:
-        expected, actual, wrong = _worst_matrix(expected, actual, wrong)
-        column = int(wrong.any(0).int().argmax())
-        expected, actual = expected[:, column], actual[:, column]
-        name = _("{name}, column {column}").format(name=reworded(name), column=column)
+    """One row, like a query's attention weights: two bars for each entry."""
+    lines = expected.double().tolist(), actual.double().tolist()
+    low, high = _range((*lines[0], *lines[1], 0.0))
+    slot = max(CELL, 360 // len(lines[0]) if len(lines[0]) > 8 else 2 * CELL)
+    scale = 100 / ((high - low) or 1.0)
+    drawn = words = ""
+    for place, (colour, line) in enumerate(zip((BLUE, ORANGE), lines, strict=True)):
+        path = ""
+        for i, value in enumerate(line):
+            x = i * slot + 2 + place * (slot // 2 - 1)
+            if math.isfinite(value):
+                top = 10 + scale * (high - max(value, 0.0))
+                path += f"M{x} {top:.1f}h{slot // 2 - 3}v{scale * abs(value):.1f}"
+                path += f"h{3 - slot // 2}z"
+            else:
+                words += f'<text x="{x + slot // 4}" y="8">{value}</text>'
+        drawn += f'<path fill="rgb({colour})" d="{path}"/>'
+    width = slot * len(lines[0])
+    zero = 10 + scale * high
+    drawn += f'<path stroke="rgb({GREY})" d="M0 {zero:.1f}h{width}"/>'
+    words += "".join(
+        f'<text x="{i * slot + slot // 2}" y="124">{first + i}</text>'
+        for i in range(len(lines[0]))
+    )
+    told = f"{reworded(name)} {shown}".strip()
+    legend = _(
+        "{name}: blue, left = expected, orange, right = yours "
+        "(from {low:.3g} to {high:.3g})"
+    ).format(name=told, low=low, high=high)
+    return _frame(width, 128, drawn + _texts(words), told) + _below(legend)
+
+
+def _range(numbers: Iterable[float]) -> tuple[float, float]:
+    """The least and the largest of what is finite."""
+    finite = [number for number in numbers if math.isfinite(number)] or [0.0]
+    return min(finite), max(finite)
+
+
+def _below(legend: str) -> str:
+    return f'<div style="font-size:12px">{html.escape(legend)}</div>'
+
+
+def _curves(
+    expected: torch.Tensor, actual: torch.Tensor, place: Sequence[int], name: str
+) -> str:
+    """The column (or the whole line) with the largest difference, over its rows."""
+    told = reworded(name)
+    if len(place) > 1:
+        column = (*place[:-2], slice(None), place[-1])
+        expected, actual = expected[column], actual[column]
+        told = _("{name}, column {column}").format(name=told, column=place[-1])
     lines = (expected.double().tolist(), actual.double().tolist())
-    numbers = [v for line in lines for v in line if abs(v) < float("inf")] or [0.0]
-    low, high = min(numbers), max(numbers)
-    width, height = 360, 130
-    told = _(
+    low, high = _range((*lines[0], *lines[1]))
+    legend = _(
         "{name}: solid blue = expected, dashed orange = yours "
         "(from {low:.3g} to {high:.3g})"
-    ).format(name=reworded(name), low=low, high=high)
+    ).format(name=told, low=low, high=high)
     drawn = _line(lines[0], low, high, BLUE, "") + _line(
         lines[1], low, high, ORANGE, ' stroke-dasharray="5 3"'
     )
-    return (
-        _frame(width, height, drawn)
-        + f'<div style="font-size:12px">{html.escape(told)}</div>'
-    )
+    return _frame(360, 130, drawn, told) + _below(legend)
 
 
 def _line(
@@ -185,7 +305,7 @@ def _line(
     points = " ".join(
         f"{10 + i * step:.1f},{120 - 110 * (v - low) / span:.1f}"
         for i, v in enumerate(values)
-        if abs(v) < float("inf")
+        if math.isfinite(v)
     )
     return (
         f'<polyline points="{points}" fill="none" stroke="rgb({colour})" '

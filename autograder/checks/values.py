@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 
+import numpy as np
 import torch
 
 from autograder.checks.exercise import Case, Value
@@ -71,3 +72,16 @@ def differing(
         return expected != actual
     a, b = actual.to(torch.float64), expected.to(torch.float64)
     return ~torch.isclose(a, b, atol=atol, rtol=rtol, equal_nan=True)
+
+
+def worst(
+    expected: torch.Tensor, actual: torch.Tensor, wrong: torch.Tensor
+) -> tuple[int, ...]:
+    """The index of the largest difference where ``wrong``, the first of equal ones.
+
+    One that is no number is larger than any.
+    """
+    gap = (actual.to(torch.float64) - expected.to(torch.float64)).abs()
+    gap = gap.nan_to_num(math.inf, math.inf).where(wrong, -1.0)
+    # NumPy's, since PyTorch's imports half a second of symbolic algebra.
+    return tuple(map(int, np.unravel_index(int(gap.argmax()), gap.shape)))

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from autograder.checks.exercise import Case, Finding
-from autograder.checks.pictures import LIMIT, picture
+from autograder.checks.pictures import BLUE, LIMIT, ORANGE, STRONG, picture
 
 
 def drawn(expected, actual, kind="auto") -> str:
@@ -37,11 +37,34 @@ def test_who_sees_whom_outlines_what_differs():
     assert drawn(expected, actual).count('stroke-width="3.0"') == 1
 
 
-def test_the_first_matrix_that_differs_is_drawn():
+def test_the_matrix_with_the_largest_difference_is_drawn_and_says_which_it_is():
     expected = torch.zeros(2, 3, 4, 5)
     actual = expected.clone()
-    actual[1, 2, 3, 4] = 7.25
-    assert "7.25" in drawn(expected, actual)
+    actual[0, 0, 0, 0], actual[1, 2, 3, 4] = 0.5, 7.25
+    html = drawn(expected, actual)
+    assert "7.25" in html and "0.50" not in html
+    assert ">your out [1, 2, :, :]<" in html
+    actual[0, 1, 2, 3] = math.nan  # no number is worse than any
+    assert ">your out [0, 1, :, :]<" in drawn(expected, actual)
+
+
+def test_a_difference_has_a_scale_of_its_own_and_shows_only_what_is_wrong():
+    expected = torch.tensor([[100.0, -50.0], [30.0, 20.0]])
+    html = drawn(expected, expected + torch.tensor([[0.0, 0.03], [0.0, 1e-7]]))
+    *_, difference, _ = html.split("<svg")[3].split("</svg>")
+    assert difference.count(f'"rgba({BLUE},{STRONG:.2f})"') == 1
+    assert ">0.03<" in difference and difference.count(">0<") == 3
+    assert "full colour = 100, in the difference 0.03" in html
+
+
+@pytest.mark.parametrize("shape", [(5,), (1, 5), (1, 1, 5)])
+def test_one_row_of_weights_is_bars(shape):
+    expected = torch.tensor([0.5, 0.2, 0.1, 0.1, 0.1]).reshape(shape)
+    html = drawn(expected, expected.flip(-1))
+    heights = [float(h) for h in re.findall(r"v(\d+\.\d)h", html)]
+    halves = [100, 40, 20, 20, 20]
+    assert heights == halves + halves[::-1]
+    assert "out: blue, left = expected" in html and "<polyline" not in html
 
 
 def test_a_small_difference_is_not_written_as_zero():
@@ -55,6 +78,20 @@ def test_a_large_matrix_is_cut():
     html = drawn(expected, expected + 1)
     cells = re.findall(r"M(\d+) (\d+)h", html)
     assert len(cells) == 3 * LIMIT * LIMIT and len(set(cells)) == LIMIT * LIMIT
+    actual = expected.clone()
+    actual[60, 3] = 1.0
+    assert ">your out [37:61, 0:24]<" in drawn(expected, actual), "around what is wrong"
+
+
+def test_ids_have_their_numbers_in_wide_rows_too():
+    ids = torch.arange(60).reshape(5, 12)
+    html = drawn(ids, ids.roll(1))
+    assert ">59<" in html and "59.00" not in html
+
+
+def test_every_drawing_has_a_name():
+    html = drawn(torch.ones(3, 4), torch.zeros(3, 4))
+    assert re.findall('aria-label="(.*?)"', html) == re.findall(">([^<]+)</fig", html)
 
 
 def test_the_largest_picture_leaves_room_for_a_panel_of_sixty_kilobytes():
@@ -95,6 +132,15 @@ def luminance(colour) -> float:
         p / 12.92 if p <= 0.03928 else ((p + 0.055) / 1.055) ** 2.4 for p in parts
     )
     return 0.2126 * r + 0.7152 * g + 0.0722 * b
+
+
+@pytest.mark.parametrize("page", [page for page, _ in THEMES])
+def test_lines_and_bars_are_seen_on_light_and_dark_pages(page):
+    ground = luminance(over(TINT, [page] * 3))
+    for colour in (BLUE, ORANGE):
+        own = luminance(map(float, colour.split(",")))
+        light, dark = max(own, ground), min(own, ground)
+        assert (light + 0.05) / (dark + 0.05) >= 3
 
 
 @pytest.mark.parametrize(("page", "ink"), THEMES)
