@@ -25,6 +25,12 @@ _PAPER = (
     "<style>:root{color:#222;background:#fff}@media(prefers-color-scheme:dark)"
     "{:root{color:#ddd;background:#1a1a1a}}</style>"
 )
+# All that a page of nbconvert says of a folded cell is its tag. So figures bring the
+# rule that shows the first line of its code, the title; it opens by its corner.
+FOLDED = (
+    ".celltag_hide-input .jp-InputArea-editor>div"
+    "{height:1.5em;overflow:auto;resize:vertical}"
+)
 _RULES = """
 #ID{margin:1em 0;max-width:100%}
 #ID .live{display:block!important}#ID .still{display:none}
@@ -96,7 +102,7 @@ def steps(
 def _framed(name: str, rules: str, live: str, still: str, caption: str) -> str:
     rules = rules.replace("ID", name)
     return (
-        f'<figure id="{name}"><style>{rules}</style>'
+        f'<figure id="{name}"><style>{rules}{FOLDED}</style>'
         f'<div class="live" hidden="hidden">{live}</div>{still}{caption}</figure>'
     )
 

@@ -1,7 +1,10 @@
 """Steps move by mouse and keyboard, without a script, and lie side by side in print."""
 
 import pytest
+from nbconvert import HTMLExporter
+from nbformat.v4 import new_code_cell, new_notebook, new_output
 
+from autograder.authoring.notebook import FOLDED, TITLE
 from autograder.figures import page as html
 from autograder.figures.page import Drawn
 from autograder.grading.rendering.sanitise import clean_html
@@ -71,3 +74,17 @@ def test_two_figures_on_a_page_move_on_their_own(page):
     page.set_content(f"<body>{STEPS}{other}</body>")
     page.locator("label").nth(1).click()
     assert seen(page) == [False, True, False, True, False, False]
+
+
+def test_nbconvert_shows_the_title_of_a_folded_cell_alone(page):
+    code = "\n".join(f"x{n} = {n}" for n in range(30))
+    figure = new_output("display_data", {"text/html": STEPS})
+    cells = [
+        new_code_cell(f"{TITLE}Draw\n{code}", metadata=FOLDED, outputs=[figure]),
+        new_code_cell(code),
+    ]
+    exported, _ = HTMLExporter().from_notebook_node(new_notebook(cells=cells))
+    page.set_content(exported)
+    folded, read = page.locator(".jp-InputArea-editor").all()
+    assert folded.bounding_box()["height"] < 0.1 * read.bounding_box()["height"]
+    assert folded.inner_text().strip().startswith(f"{TITLE}Draw")
