@@ -19,8 +19,8 @@ from autograder.checks.values import differing, worst
 CELL, LIMIT = 18, 24  # pixels a cell; rows and columns drawn at most
 WIDTH = 240  # pixels of a matrix without numbers: three are side by side in a panel
 NUMBERS = 6 * LIMIT  # cells; in more of them nobody reads a number
-# Okabe and Ito's orange, and a blue as bright: 3 to 1 against light and dark pages.
-BLUE, ORANGE, GREY = "30,135,205", "213,94,0", "128,128,128"
+# Those of `figures.style`: 3 to 1 against light and dark pages.
+BLUE, ORANGE, GREY = "15,128,200", "213,94,0", "128,128,128"
 # Of a colour: the least that is seen, and the most on which the page's ink is read.
 FAINT, STRONG = 0.12, 0.52
 

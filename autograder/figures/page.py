@@ -18,8 +18,7 @@ import html
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from autograder.figures.style import BLUE
-
+BLUE = "#0072B2"  # darker than that of figures: behind white
 # A picture cannot ask its page for colours; so it brings paper, light or dark.
 _PAPER = (
     "<style>:root{color:#222;background:#fff}@media(prefers-color-scheme:dark)"

@@ -1,7 +1,8 @@
 """Colours, type and lines of all figures.
 
 The colours are those of Okabe and Ito (Color Universal Design, 2008), which readers
-with any kind of colour vision can tell apart; pink is darker, for white paper. What is
+with any kind of colour vision can tell apart; pink is darker, for white paper, and blue
+is brighter, for dark pages. What is
 drawn in INK takes the colour of the page's text, and what is transparent shows the
 page. So a colour map here is one hue from transparent to opaque: it reads the same on
 light pages, on dark ones and on paper.
@@ -11,7 +12,7 @@ from __future__ import annotations
 
 from typing import Any
 
-BLUE, ORANGE, GREEN, PINK = "#0072B2", "#D55E00", "#009E73", "#B85A92"
+BLUE, ORANGE, GREEN, PINK = "#0F80C8", "#D55E00", "#009E73", "#B85A92"
 SKY, AMBER = "#56B4E9", "#E69F00"
 PALETTE = (BLUE, ORANGE, GREEN, PINK, AMBER, SKY)
 INK = "#010203"  # the page's colour, put in when it is written as SVG
@@ -94,6 +95,11 @@ def diverging() -> Any:
     return LinearSegmentedColormap.from_list(
         "differences", list(zip(stops, ends, strict=True))
     )
+
+
+def legend(axes: Any) -> None:
+    """A legend beside the axes, where no data can come to lie below it."""
+    axes.legend(loc="center left", bbox_to_anchor=(1, 0.5))
 
 
 def bare(axes: Any) -> None:
