@@ -40,7 +40,7 @@ def placements(runs: Mapping[str, Sequence[Run]]) -> None:
     _guessing(left, GUESS, len(runs["pre-norm"][0][0]))
     left.set(xlabel="step", title="loss, 8 layers, no warm-up", ylim=(1, 4))
     right.set(xlabel="layer", title="gradient norm before the first step")
-    right.legend()
+    style.legend(right)
     caption = "Where the norm is placed decides whether this training run works."
     show(figure, f"{'; '.join(said)}.", "4.3", caption)
 

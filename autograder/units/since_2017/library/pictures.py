@@ -74,9 +74,8 @@ def cache(without: Sequence[int], cached: Sequence[int]) -> None:
             axes.set_title(title)
         frames.append(figure)
         said.append(
-            f"Token {n}: without a cache the keys of {without[n - 1]} positions are "
-            f"computed, with one those of {cached[n - 1]}; "
-            f"{n - cached[n - 1]} are looked up."
+            f"Token {n}. Keys computed: {without[n - 1]} without a cache; "
+            f"{cached[n - 1]} with one, which looks up {n - cached[n - 1]}."
         )
         sums = sum(without[:n]), sum(cached[:n])
         alts.append(f"Computed so far: {sums[0]} without a cache, {sums[1]} with one.")
@@ -85,20 +84,20 @@ def cache(without: Sequence[int], cached: Sequence[int]) -> None:
         said,
         alts,
         "7.5",
-        "Computed now (full), looked up (pale). Below: keys and values; above: scores.",
+        "What a new token costs: computed now (full), looked up (pale).",
     )
 
 
 def _triangle(axes: Any, count: int, n: int, new: int) -> None:
     """Scores of n positions, and their keys; the last ``new`` ones are computed."""
-    full, pale = style.sequential()(1.0), style.sequential()(0.18)
-    for i in range(n):
+    full, pale, none = (style.sequential()(part) for part in (1.0, 0.25, 0.0))
+    for i in range(count):
         for j in range(i + 1):
-            if i >= n - new:
-                maps.cell(axes, i, j, full, "")
+            maps.cell(axes, i, j, full if n - new <= i < n else none, "")
     for j in range(n):
         maps.cell(axes, count + 0.6, j, full if j >= n - new else pale, f"k{j}")
     style.bare(axes)
+    axes.set_yticks([(count - 1) / 2, count + 0.6], ["scores", "keys and\nvalues"])
     axes.set(xlim=(-0.6, count - 0.4), ylim=(count + 1.2, -0.6), aspect="equal")
 
 
@@ -122,7 +121,7 @@ def _two(
         named.items(), (ORANGE, BLUE), ("--", "-"), strict=True
     ):
         axes.plot(xs[: len(values)], values, line, color=colour, label=name, **more)
-    axes.legend()
+    style.legend(axes)
 
 
 def sinks(mean: Tensor) -> None:
@@ -157,7 +156,7 @@ def exchanges(losses: Mapping[str, Sequence[float]]) -> None:
     ):
         axes.plot(values, color=colour, linestyle=line, label=name, lw=1.8)
     axes.set(xlabel="step", title="training loss", ylim=(None, 2.6))
-    axes.legend()
+    style.legend(axes)
     caption = "Training loss with one part at a time replaced by its ancestor of 2017."
     show(figure, f"Training loss over steps. {told.curves(smooth)}", "7.12", caption)
 
@@ -176,7 +175,7 @@ def positions(lengths: Sequence[int], losses: Mapping[str, Sequence[float]]) -> 
         axes.plot(lengths, values, marker="o", color=colour, linestyle=line, label=name)
     axes.set(xlabel="bytes in a window", title="loss on fresh text")
     axes.set_xticks(lengths, lengths)
-    axes.legend()
+    style.legend(axes)
     caption = "Four kinds of positions, on windows longer than those in training."
     show(figure, f"Loss at {', '.join(map(str, lengths))} bytes. {told.curves(losses)}",
          "7.13", caption)  # fmt: skip
