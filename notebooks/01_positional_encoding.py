@@ -82,7 +82,7 @@ print(words(sentences).detach().round(decimals=2))
 # position to it, as to any other. What really excludes padding is a mask, and masks
 # come in unit 2.
 #
-# ### Exercise 1.1 - Look it up
+# ### Exercise 1.1 - Embedding lookup with padding
 # *time ~10 min · difficulty 1/5 · 10 points*
 #
 # **Task.** Look up the vectors of `ids` in `table`. Where `ids` equals `padding_idx`,
@@ -305,7 +305,7 @@ def gaps_of_four_mixers():
 #
 # **Predict first.** What is row 0 of the table? You need no calculator.
 #
-# ### Exercise 1.3 - The table, by loops
+# ### Exercise 1.3 - The sinusoid table, by loops
 # *time ~15 min · difficulty 2/5 · 10 points*
 #
 # **Task.** Fill the table as you would by hand: for every position and every pair, one
@@ -396,7 +396,7 @@ def the_first_rows():
 # negative positions, in a tensor of any shape. You will use fractional positions in
 # section 9.
 #
-# ### Exercise 1.4 - All positions at once
+# ### Exercise 1.4 - The sinusoid encoding, at once
 # *time ~15 min · difficulty 3/5 · 12 points*
 #
 # **Task.** Encode a tensor of positions of any shape, without a loop over positions.
@@ -1428,7 +1428,7 @@ def three_tables():
 # in each step is off by 0.03 at position 60 and by 0.1 at position 200. So check how
 # far each pair has rotated since row 0, not only since the previous row.
 #
-# ### Exercise 1.11 - Write the test
+# ### Exercise 1.11 - A test for sinusoid tables
 # *time ~35 min · difficulty 4/5 · 8 points*
 #
 # **Task.** Raise `AssertionError` unless `table` is the sinusoid table of its size. We

@@ -136,7 +136,7 @@ print(f"feed-forward:         {in_feed_forward:>9,}")
 # residual connections of section 2, even a model without feed-forward networks can copy
 # and complete patterns: Elhage et al. 2021.)
 #
-# ### Exercise 4.1 - position-wise feed-forward
+# ### Exercise 4.1 - The position-wise feed-forward network
 #
 # *time ~10 min · difficulty 1/5 · 6 points*
 #
@@ -269,7 +269,7 @@ for name, changed in (("as is", vector), ("+ 1", vector + 1), ("* 10", 10 * vect
 # layer starts with a norm, which is why ours adds a *different* amount to each feature.
 # (Remember this when you write a test in section 10.)
 #
-# ### Exercise 4.2 - add & norm
+# ### Exercise 4.2 - Add & norm
 #
 # *time ~10 min · difficulty 2/5 · 6 points*
 #
@@ -355,7 +355,7 @@ check("encoder_decoder/add_and_norm", add_and_norm)
 # $$x \;\to\; \text{add \& norm}_1(\text{self-attention}) \;\to\;
 # \text{add \& norm}_2(\text{feed-forward}) \;\to$$
 #
-# ### Exercise 4.3 - the encoder layer
+# ### Exercise 4.3 - The encoder layer
 #
 # *time ~20 min · difficulty 3/5 · 8 points*
 #
@@ -478,7 +478,7 @@ check("encoder_decoder/encoder_layer", EncoderLayer)
 # ends in one. (PyTorch's `nn.Transformer` adds a final norm in both cases; the paper
 # does not.)
 #
-# ### Exercise 4.4 - the stack
+# ### Exercise 4.4 - The stack
 #
 # *time ~12 min · difficulty 2/5 · 7 points*
 #
@@ -738,7 +738,7 @@ drawing("decoder_layer", "4.5", "The three sublayers of a decoder layer.")
 # padding mask of the source. With two masks and two sequences, there are many ways to
 # mix them up without an error message.
 #
-# ### Exercise 4.5 - the decoder layer
+# ### Exercise 4.5 - The decoder layer
 #
 # *time ~25 min · difficulty 3/5 · 10 points*
 #
@@ -903,7 +903,7 @@ drawing("whole_model", "4.7", "The whole model, each attention with its mask.")
 # three attentions. With a wrong mask everything runs and the loss goes down, but the
 # model is wrong. If source and target have the same length, even the shapes fit.
 #
-# ### Exercise 4.6 - two masks for three attentions
+# ### Exercise 4.6 - Two masks for three attentions
 #
 # *time ~10 min · difficulty 2/5 · 6 points*
 #
@@ -992,7 +992,7 @@ drawing("wiring", "4.8", "The modules of the Transformer and what they exchange.
 # cache* that you will hear about. Here every call of `decode` recomputes the keys and
 # values of the whole prefix; a cache keeps those of earlier positions.)
 #
-# ### Exercise 4.7 - the Transformer
+# ### Exercise 4.7 - The Transformer
 #
 # *time ~40 min · difficulty 4/5 · 10 points*
 #
@@ -1152,7 +1152,7 @@ check("encoder_decoder/transformer", Transformer)
 # the paper; Press and Wolf 2017). That means *the same* parameter, not a copy, which
 # would differ after the first training step.
 #
-# ### Exercise 4.8 - tied embeddings
+# ### Exercise 4.8 - Tied embeddings
 #
 # *time ~10 min · difficulty 2/5 · 4 points*
 #
@@ -1262,7 +1262,7 @@ def how_large():
 # on do the attention weights need more memory than the hidden vectors? Choose from 256,
 # 1,024 and 4,096.
 #
-# ### Exercise 4.9 - FLOPs and memory
+# ### Exercise 4.9 - FLOPs and memory of a layer
 #
 # *time ~12 min · difficulty 2/5 · 4 points*
 #
@@ -1563,7 +1563,7 @@ check("encoder_decoder/from_bert", from_bert)
 # What is left of a decoder layer then? *An encoder layer with a causal mask.* So the
 # difference between BERT and GPT is one mask, and the objective.
 #
-# ### Exercise 4.11 - one class for two families
+# ### Exercise 4.11 - One class for two families
 #
 # *time ~15 min · difficulty 3/5 · 6 points*
 #
@@ -1720,7 +1720,7 @@ def one_attention_mask_two_families():
 # empty; no real token attends to padding, so its output does no harm. And count
 # positions from the first real token.
 #
-# ### Exercise 4.12 - left padding
+# ### Exercise 4.12 - Left padding with a causal mask
 #
 # *time ~12 min · difficulty 3/5 · 4 points*
 #
@@ -1845,7 +1845,7 @@ def hello_behind_padding():
 # so that the model cannot rely on `MASK`: Devlin et al. 2019, section 3.1. We keep it
 # simple.)
 #
-# ### Exercise 4.13 - masked tokens
+# ### Exercise 4.13 - Inputs and targets for masked tokens
 #
 # *time ~10 min · difficulty 2/5 · 4 points*
 #
@@ -1933,7 +1933,7 @@ check("encoder_decoder/masked_tokens", masked_tokens)
 # mask keeps the model honest: without it, position `i` could read its answer at
 # position `i + 1`.
 #
-# ### Exercise 4.14 - shifted by one
+# ### Exercise 4.14 - Inputs and targets for the next token
 #
 # *time ~8 min · difficulty 2/5 · 4 points*
 #
@@ -2141,7 +2141,7 @@ def two_families():
 # With hooks you can look into a model that somebody else wrote, at its weights, vectors
 # or gradients, without touching its code.
 #
-# ### Exercise 4.15 - the weights of all layers
+# ### Exercise 4.15 - The weights of all layers
 #
 # *time ~12 min · difficulty 3/5 · 4 points*
 #
@@ -2455,7 +2455,7 @@ class WithCausalMask(nn.Module):
 
 
 # %% [markdown]
-# ### Exercise 4.16 - the test that was missing
+# ### Exercise 4.16 - A test for decoder layers
 #
 # *time ~60 min · difficulty 4/5 · 8 points*
 #

@@ -88,7 +88,7 @@ torch.set_num_threads(1)  # for tensors this small, more threads only get in the
 # So we sample **at random**: every length is equally likely, and so is every symbol at
 # every position. The only rule that fits such data is the one that we mean.
 #
-# ### Exercise 5.1 - random sequences
+# ### Exercise 5.1 - Random sequences
 #
 # *time ~8 min · difficulty 1/5 · 4 points*
 #
@@ -167,7 +167,7 @@ check("sequence_reversal/random_sequences", random_sequences)
 # the decoder something to start from, and **PAD** fills short rows so that a batch is a
 # rectangle.
 #
-# ### Exercise 5.2 - a batch
+# ### Exercise 5.2 - A batch of sources and targets
 #
 # *time ~10 min · difficulty 2/5 · 6 points*
 #
@@ -288,7 +288,7 @@ drawing("teacher_forcing", "5.1", "Training: the right tokens. Use: its own.")
 # The loss falls to zero, and nothing has been learnt. This bug has been published more
 # than once.
 #
-# ### Exercise 5.3 - the shift
+# ### Exercise 5.3 - The shift of teacher forcing
 #
 # *time ~5 min · difficulty 1/5 · 3 points*
 #
@@ -360,7 +360,7 @@ check("sequence_reversal/shift", shift)
 # PAD after EOS perfectly, within a few steps. If padding counts, how small can the loss
 # become before anything about reversal has been learnt?
 #
-# ### Exercise 5.4 - the masked loss
+# ### Exercise 5.4 - A loss that ignores padding
 #
 # *time ~12 min · difficulty 2/5 · 7 points*
 #
@@ -461,7 +461,7 @@ check("sequence_reversal/masked_loss", masked_loss)
 # figure jumps from step to step. With cosine decay it ends between 99.7 and 100 % (20
 # seeds).
 #
-# ### Exercise 5.5 - the learning rate
+# ### Exercise 5.5 - Warm-up and cosine
 #
 # *time ~12 min · difficulty 2/5 · 7 points*
 #
@@ -554,7 +554,7 @@ drawing("training_step", "5.3", "One training step.")
 # A training step is six short lines whose order matters. Most of the wrong orders still
 # run.
 #
-# ### Exercise 5.6 - one training step
+# ### Exercise 5.6 - One training step
 #
 # *time ~20 min · difficulty 3/5 · 8 points*
 #
@@ -648,7 +648,7 @@ check("sequence_reversal/training_step", training_step)
 # Many such steps in a loop, and that is all there is to training. Everything else in
 # this notebook calls this loop.
 #
-# ### Exercise 5.7 - the loop
+# ### Exercise 5.7 - The training loop
 #
 # *time ~15 min · difficulty 2/5 · 6 points*
 #
@@ -757,7 +757,7 @@ check("sequence_reversal/fit", fit)
 # it can do alone, and the two can be far apart: a loss of 0.001 can go with 0 % of the
 # sequences correct, as section 9 will show.
 #
-# ### Exercise 5.8 - decode one sequence
+# ### Exercise 5.8 - Greedy decoding of one sequence
 #
 # *time ~12 min · difficulty 2/5 · 4 points*
 #
@@ -857,7 +857,7 @@ check("sequence_reversal/greedy_sequence", greedy_sequence)
 # row 2          8   8    4    9   EOS          the last one: now the loop may end
 # ```
 #
-# ### Exercise 5.9 - decode a batch
+# ### Exercise 5.9 - Greedy decoding of a batch
 #
 # *time ~20 min · difficulty 3/5 · 6 points*
 #
@@ -945,7 +945,7 @@ check("sequence_reversal/greedy_decode", greedy_decode)
 # "90 % of the tokens are right" sounds fine. For sequences of ten tokens, this means
 # that about one in three is entirely right ($0.9^{10} \approx 0.35$).
 #
-# ### Exercise 5.10 - exact match
+# ### Exercise 5.10 - Exact match
 #
 # *time ~6 min · difficulty 1/5 · 6 points*
 #
@@ -1089,7 +1089,7 @@ def overfit_one_batch():
 # Now the test of everything above: random sequences that your model has never seen,
 # sampled anew when your work is graded.
 #
-# ### Exercise 5.11 - the trained model
+# ### Exercise 5.11 - A model that reverses
 #
 # *time ~20 min, 10 seconds of them for the computer · difficulty 3/5 · 12 points*
 #
@@ -1599,7 +1599,7 @@ def token_by_token():
 # Back to the glow. How often is the *largest* weight on the line? One pretty map proves
 # nothing; we need a number that is measured over many sequences.
 #
-# ### Exercise 5.12 - from a picture to a number
+# ### Exercise 5.12 - The share of the anti-diagonal
 #
 # *time ~12 min · difficulty 3/5 · 4 points*
 #
@@ -1880,7 +1880,7 @@ def read_it_backwards():
 # To the model, a symbol is just an id. So it can reverse sentences word by word, once
 # words have ids. The simplest tokenizer is a dictionary. (Unit 6 builds a better one.)
 #
-# ### Exercise 5.13 - ids for words
+# ### Exercise 5.13 - Ids for words
 #
 # *time ~8 min · difficulty 1/5 · 4 points*
 #
@@ -2002,7 +2002,7 @@ def words_backwards():
 # **Predict first.** Take probabilities 0.5, 0.3, 0.15, 0.05. What is left with $k = 3$?
 # With $p = 0.79$? With $p = 0.81$? And what becomes of them as $T$ goes to 0?
 #
-# ### Exercise 5.14 - from logits to probabilities
+# ### Exercise 5.14 - From logits to probabilities
 #
 # *time ~20 min · difficulty 3/5 · 9 points*
 #
@@ -2153,7 +2153,7 @@ def three_filters():
 # **Predict first.** What is the perplexity of a model that knows nothing, with $V$
 # tokens? And what is the smallest possible value?
 #
-# ### Exercise 5.15 - perplexity
+# ### Exercise 5.15 - Perplexity
 #
 # *time ~12 min · difficulty 2/5 · 4 points*
 #
@@ -2343,7 +2343,7 @@ def a_model_that_writes():
 # Without a cache, a chat model would slow down with every word that it writes. No
 # causal mask is needed here: the newest position may attend to everything in the cache.
 #
-# ### Exercise 5.16 - attention with a cache
+# ### Exercise 5.16 - Attention with a cache
 #
 # *time ~25 min · difficulty 4/5 · 4 points · a stretch*
 #

@@ -478,7 +478,7 @@ def my_kinds():
 # exactly what it takes away. It looks harmless, yet *Don't eat, grandma!* and *Don't
 # eat grandma!* leave the same source.
 #
-# ### Exercise 6.1 - the pipeline
+# ### Exercise 6.1 - The pipeline
 #
 # *time ~15 min · difficulty 2/5 · 3 points*
 #
@@ -596,7 +596,7 @@ def your_pipeline():
 # The next three exercises belong together: merge one pair, count pairs and learn the
 # merges, and encode a word with them.
 #
-# ### Exercise 6.2 - merge one pair
+# ### Exercise 6.2 - Merge one pair
 #
 # *time ~8 min · difficulty 1/5 · 2 points*
 #
@@ -657,7 +657,7 @@ def merge_pair(symbols: list[str], pair: tuple[str, str]) -> list[str]:
 check("text_recovery/merge_pair", merge_pair)
 
 # %% [markdown]
-# ### Exercise 6.3 - count, and learn the merges
+# ### Exercise 6.3 - Byte-pair encoding: learn the merges
 #
 # *time ~25 min · difficulty 3/5 · 4 points*
 #
@@ -753,7 +753,7 @@ def learn_merges(counts: dict[str, int], num_merges: int) -> list[tuple[str, str
 check("text_recovery/learn_merges", learn_merges)
 
 # %% [markdown]
-# ### Exercise 6.4 - encode
+# ### Exercise 6.4 - Byte-pair encoding: use the merges
 #
 # *time ~10 min · difficulty 2/5 · 2 points*
 #
@@ -865,7 +865,7 @@ def two_tokenizers():
 # **Predict first.** With $\varepsilon = 0.1$, can this loss ever become 0? If not, how
 # small can it be for a vocabulary of 1,500 tokens?
 #
-# ### Exercise 6.5 - label smoothing
+# ### Exercise 6.5 - Cross-entropy with label smoothing
 #
 # *time ~15 min · difficulty 3/5 · 4 points*
 #
@@ -973,7 +973,7 @@ def the_floor():
 # of 7/7? BLEU **clips**: an n-gram counts at most as often as in the reference. `the`
 # occurs there twice, so the precision is 2/7.
 #
-# ### Exercise 6.6 - clipped matches
+# ### Exercise 6.6 - Clipped n-gram matches
 #
 # *time ~12 min · difficulty 2/5 · 3 points*
 #
@@ -1172,7 +1172,7 @@ def bleu_and_unigrams():
 # which no one can read, has 100 % and 9 points. A score that cannot see word order says
 # nothing about sentences.
 #
-# ### Exercise 6.8 - a stretch: equal to sacrebleu
+# ### Exercise 6.8 - A stretch: equal to sacrebleu
 #
 # *time ~15 min · difficulty 4/5 · 2 points*
 #
@@ -1286,7 +1286,7 @@ check("text_recovery/corpus_bleu", corpus_bleu)
 # are additive: keep one row of counts per sentence, sum the drawn rows, and compute the
 # score from the sum. No text is read again.
 #
-# ### Exercise 6.9 - the paired bootstrap
+# ### Exercise 6.9 - Paired bootstrap resampling
 #
 # *time ~20 min · difficulty 3/5 · 4 points*
 #
@@ -1422,7 +1422,7 @@ drawing("beam_search", "6.1", "Three steps of a beam search with k = 2.")
 # continuations of both *live* prefixes (those in the beam). The two best stay (blue),
 # whichever prefix they extend.
 #
-# ### Exercise 6.10 - keep k
+# ### Exercise 6.10 - One step of a beam search
 #
 # *time ~15 min · difficulty 3/5 · 2 points*
 #
@@ -1502,7 +1502,7 @@ check("text_recovery/beam_step", beam_step)
 # score is at least as good as the best live one, nothing can beat it, and the search
 # may stop.
 #
-# ### Exercise 6.11 - one sentence
+# ### Exercise 6.11 - Beam search for one sentence
 #
 # *time ~20 min · difficulty 4/5 · 3 points*
 #
@@ -1605,7 +1605,7 @@ check("text_recovery/beam_sentence", beam_sentence)
 # out only prefixes with worse raw scores, which can never win. With $\alpha > 0$ a
 # longer text can overtake it, so now finished hypotheses must leave the beam.
 #
-# ### Exercise 6.12 - beam search
+# ### Exercise 6.12 - Beam search
 #
 # *time ~15 min · difficulty 4/5 · 2 points*
 #
@@ -1742,7 +1742,7 @@ def beams_of_the_baseline():
 # output corresponds to which token of the original, and then name the kind of each
 # difference.
 #
-# ### Exercise 6.13 - align
+# ### Exercise 6.13 - Align output and original
 #
 # *time ~25 min · difficulty 4/5 · 3 points*
 #
@@ -1842,7 +1842,7 @@ check("text_recovery/align", align)
 # Now the kinds. Yours from part A may well be better than the course's; these five have
 # the advantage that a program can tell them apart.
 #
-# ### Exercise 6.14 - mistakes by kind
+# ### Exercise 6.14 - Mistakes by kind
 #
 # *time ~15 min · difficulty 3/5 · 2 points*
 #
@@ -2279,7 +2279,7 @@ def final_run():
 # of copying and the rule, half at the inserter, all of them a little below the course's
 # own model. (Your own corpus gets its own baselines.)
 #
-# ### Exercise 6.15 - hand in your model
+# ### Exercise 6.15 - The model that you hand in
 #
 # *time ~10 min · difficulty 1/5 · 24 points*
 #

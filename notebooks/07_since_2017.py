@@ -244,7 +244,7 @@ def what_half_precision_does():
 #
 # $$\theta_i = \text{base}^{-2i / d_k}, \qquad i = 0, \dots, d_k/2 - 1$$
 #
-# ### Exercise 7.2 - the angles
+# ### Exercise 7.2 - The angles
 #
 # *time ~8 min · difficulty 1/5 · 3 points*
 #
@@ -310,7 +310,7 @@ def rotary_angles(
 check("since_2017/rotary_angles", rotary_angles)
 
 # %% [markdown]
-# ### Exercise 7.3 - rotate
+# ### Exercise 7.3 - Rotate
 #
 # *time ~15 min · difficulty 3/5 · 6 points*
 #
@@ -398,7 +398,7 @@ def rotary_clocks():
 # long text, it is a slow clock; in a short one, its two components carry almost no
 # positional information.
 #
-# ### Exercise 7.4 - a probe for the distance
+# ### Exercise 7.4 - A probe for the distance
 #
 # *time ~10 min · difficulty 2/5 · 3 points*
 #
@@ -490,7 +490,7 @@ def is_it_relative():
 # (unit 1), but a score also contains products of content with position, and those
 # change.
 #
-# ### Exercise 7.5 - from pairs to halves
+# ### Exercise 7.5 - From pairs to halves
 #
 # *time ~12 min · difficulty 3/5 · 3 points*
 #
@@ -691,7 +691,7 @@ drawing("shared_keys", "7.3", "Four heads of queries, and how many of keys.")
 # heads 0 and 1 belong to key head 0. Multi-head attention (`g = h`) and multi-query
 # attention (`g = 1`) are the two extremes.
 #
-# ### Exercise 7.7 - grouped-query attention
+# ### Exercise 7.7 - Grouped-query attention
 #
 # *time ~20 min · difficulty 4/5 · 7 points*
 #
@@ -797,7 +797,7 @@ def against_pytorch():
 drawing("block", "7.4", "The model: its blocks repeat, and the ends share a table.")
 
 # %% [markdown]
-# ### Exercise 7.8 - the attention layer
+# ### Exercise 7.8 - The attention layer
 #
 # *time ~20 min · difficulty 3/5 · 7 points*
 #
@@ -890,7 +890,7 @@ class CausalAttention(nn.Module):
 check("since_2017/attention_layer", CausalAttention)
 
 # %% [markdown]
-# ### Exercise 7.9 - the block
+# ### Exercise 7.9 - The block
 #
 # *time ~8 min · difficulty 2/5 · 3 points*
 #
@@ -966,7 +966,7 @@ class Block(nn.Module):
 check("since_2017/block", Block)
 
 # %% [markdown]
-# ### Exercise 7.10 - the language model
+# ### Exercise 7.10 - The language model
 #
 # *time ~12 min · difficulty 2/5 · 5 points*
 #
@@ -1138,7 +1138,7 @@ def against_a_llama():
 # v0 v1 … v(T-1)          vT  v(T+1)             0 … T-1, and T … T+i
 # ```
 #
-# ### Exercise 7.11 - attention with a cache
+# ### Exercise 7.11 - Attention with a cache
 #
 # *time ~25 min · difficulty 4/5 · 8 points*
 #
@@ -1363,7 +1363,7 @@ def small_model(**parts: Callable[[], nn.Module]) -> nn.Module:
 # as long as its weights are ones. With $d_k = 16$, how large can a score
 # $q \cdot k / \sqrt{d_k}$ become?
 #
-# ### Exercise 7.12 - attention with QK-norm
+# ### Exercise 7.12 - Attention with QK-norm
 #
 # *time ~12 min · difficulty 2/5 · 3 points*
 #
@@ -1543,7 +1543,7 @@ def the_largest_score():
 # (Gemma Team 2025, section 2) places five such *local* layers before each *global* one,
 # with $w$ = 1,024.
 #
-# ### Exercise 7.13 - the mask of a window
+# ### Exercise 7.13 - The mask of a window
 #
 # *time ~6 min · difficulty 1/5 · 2 points*
 #
@@ -1612,7 +1612,7 @@ def window_mask(length: int, window: int | None = None) -> Tensor:
 check("since_2017/window_mask", window_mask)
 
 # %% [markdown]
-# ### Exercise 7.14 - the bytes of a cache
+# ### Exercise 7.14 - The bytes of a cache
 #
 # *time ~6 min · difficulty 1/5 · 2 points*
 #
@@ -1779,7 +1779,7 @@ def longer_texts():
 # $$y = \sum_{i \in \text{top-}k} w_i \, E_i(x), \qquad
 # w = \operatorname{softmax}(\text{the } k \text{ largest logits})$$
 #
-# ### Exercise 7.15 - routing
+# ### Exercise 7.15 - Routing
 #
 # *time ~8 min · difficulty 2/5 · 2 points*
 #
@@ -1843,7 +1843,7 @@ def route(logits: Tensor, top_k: int) -> Tensor:
 check("since_2017/route", route)
 
 # %% [markdown]
-# ### Exercise 7.16 - a mixture of experts
+# ### Exercise 7.16 - A mixture of experts
 #
 # *time ~15 min · difficulty 3/5 · 3 points*
 #
@@ -1951,7 +1951,7 @@ def against_a_mixtral():
 # flows through the $P_i$, and it pushes down most strongly the experts that are used
 # most.
 #
-# ### Exercise 7.17 - the load-balancing loss
+# ### Exercise 7.17 - The load-balancing loss
 #
 # *time ~8 min · difficulty 2/5 · 2 points*
 #
@@ -2109,7 +2109,7 @@ def experts_compared():
 #
 # **Predict first.** Start from $s = 0.01$. Is it above or below 0.5 after five steps?
 #
-# ### Exercise 7.18 - orthogonalise
+# ### Exercise 7.18 - Orthogonalise
 #
 # *time ~12 min · difficulty 2/5 · 3 points*
 #
@@ -2301,7 +2301,7 @@ def add_five_to_all_logits():
 # in training fixes that zero, so the same model, stored with a different constant,
 # would write different texts.
 #
-# ### Exercise 7.19 - a penalty without a zero
+# ### Exercise 7.19 - A repetition penalty without a zero
 #
 # *time ~12 min · difficulty 2/5 · 4 points*
 #
@@ -2537,7 +2537,7 @@ def the_text():
 
 
 # %% [markdown]
-# ### Exercise 7.20 - the trained model
+# ### Exercise 7.20 - The trained model
 #
 # *time ~25 min, a few of them for the computer · difficulty 3/5 · 7 points*
 #
@@ -3216,7 +3216,7 @@ class Decoder:
 
 
 # %% [markdown]
-# ### Exercise 7.21 - the test
+# ### Exercise 7.21 - A test for cached decoding
 #
 # *time ~25 min · difficulty 4/5 · 4 points*
 #
@@ -3341,7 +3341,7 @@ check("since_2017/bug_clinic", assert_cached_decoding)
 # answers to a second prompt get 0, 0, 0 and 0. What are their advantages, and what can
 # be learnt from each prompt?
 #
-# ### Exercise 7.22 - group advantages
+# ### Exercise 7.22 - Group advantages
 #
 # *time ~10 min · difficulty 2/5 · 3 points*
 #
@@ -3433,7 +3433,7 @@ def two_groups():
 # to allow several steps per batch of answers. We take only one. Then the ratio is 1, it
 # is never clipped, and its gradient is that of $\log p$.)
 #
-# ### Exercise 7.23 - the loss
+# ### Exercise 7.23 - The loss of an answer
 #
 # *time ~15 min · difficulty 3/5 · 5 points*
 #
@@ -3873,7 +3873,7 @@ def on_a_leash():
 # rotates **halves**, so both need your `pairs_to_halves`, each with its own number of
 # heads.
 #
-# ### Exercise 7.24 - a parameter from the file
+# ### Exercise 7.24 - A parameter from the file
 #
 # *time ~12 min · difficulty 2/5 · 4 points*
 #

@@ -14,11 +14,13 @@ def test_every_exercise_has_a_number_a_cell_and_what_is_checked(unit):
     cells = notebook.read(unit)
     made = contents.read(unit, cells, notebook.to_source(unit, cells))
     assert made == contents_of(unit.name), "run `make build`"
-    assert list(made.places) == list(references.titles(unit.name))
+    titles = references.titles(unit.name)
+    assert list(made.places) == list(titles)
     texts = {cell.id: cell.source for cell in nbformat.read(unit.release, 4).cells}
     targets = {c.name: notebook.target(c) for c in cells if c.role == "check"}
     for name, place in made.places.items():
-        assert f"### Exercise {place.number} " in texts[place.cell], name
+        heading = f"### Exercise {place.number} - {titles[name]}\n"
+        assert heading in texts[place.cell], name
         assert targets[name] in place.defines, name
     numbers = [place.number for place in made.places.values()]
     assert numbers == [f"{made.number}.{n + 1}" for n in range(len(numbers))]

@@ -25,7 +25,7 @@ def test_each_unit_has_a_row_with_a_field_for_each_exercise(capsys):
     ]
     html = shown._repr_html_()
     assert html.count("title=") == sum(len(unit.rows) for unit in shown.units)
-    assert 'title="2.1 Scores of queries and keys: 5 of 5 points"' in html
+    assert 'title="2.1 Scaled scores: 5 of 5 points"' in html
 
 
 def test_grading_leaves_it_out(monkeypatch, capsys):

@@ -1,4 +1,4 @@
-"""Two masks at once."""
+"""Both masks at once."""
 
 from __future__ import annotations
 
@@ -241,6 +241,6 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    name="attention/combine_masks", title="Two masks at once", target="combine_masks", precise=False,
+    name="attention/combine_masks", title="Both masks at once", target="combine_masks", precise=False,
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

@@ -164,7 +164,7 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    name="attention/scores", title="Scores of queries and keys", target="dot_product_scores",
+    name="attention/scores", title="Scaled scores", target="dot_product_scores",
     contract=Contract(
         arguments="q: B h Lq d; k: B h Lk d", results="scores: B h Lq Lk", on=("heads",),
         sizes=special(

@@ -1,4 +1,4 @@
-"""Softmax that survives."""
+"""A stable softmax."""
 
 from __future__ import annotations
 
@@ -308,7 +308,7 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    name="attention/softmax", title="Softmax that survives", target="stable_softmax",
+    name="attention/softmax", title="A stable softmax", target="stable_softmax",
     contract=Contract(
         typed=True, arguments="x: B h M L", results="weights: B h M L", on=("heads",),
         sizes=special(

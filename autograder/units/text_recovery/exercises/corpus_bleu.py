@@ -380,6 +380,6 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    name="text_recovery/corpus_bleu", title="BLEU of a corpus", target="corpus_bleu",
+    name="text_recovery/corpus_bleu", title="A stretch: equal to sacrebleu", target="corpus_bleu",
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )
