@@ -283,7 +283,7 @@ def _curves(
     """The column (or the whole line) with the largest difference, over its rows."""
     told = reworded(name)
     if len(place) > 1:
-        column = (*place[:-2], slice(None), place[-1])
+        column: _Index = (*place[:-2], slice(None), place[-1])
         expected, actual = expected[column], actual[column]
         told = _("{name}, column {column}").format(name=told, column=place[-1])
     lines = (expected.double().tolist(), actual.double().tolist())

@@ -46,15 +46,16 @@ def heat_map(
         if ok
     ]
     most = (max(shown, default=0.0) if top is None else top) or 1.0
-    colours = style.diverging() if signed else style.sequential(colour)
-    few = len(cells) * len(cells[0]) <= VALUES
+    few = values is not None and len(cells) * len(cells[0]) <= VALUES
+    full = style.STRONGEST if few else 1.0
+    colours = style.diverging(full) if signed else style.sequential(colour, full)
     fills: dict[Any, list[tuple[int, int]]] = {}  # the cells of a colour
     for i, (row, oks) in enumerate(zip(cells, kept, strict=True)):
         for j, (value, ok) in enumerate(zip(row, oks, strict=True)):
             part = round(_SHADES * (value / most)) / _SHADES
             part = (part + 1) / 2 if signed else part
             fills.setdefault(colours(part) if ok else None, []).append((i, j))
-            if ok and few and values is not None:
+            if ok and few and values:
                 word = written(value, values)
                 ink = style.INK if float(word) else style.QUIET
                 axes.text(j, i, word, size=size, color=ink, **_MIDDLE)
@@ -119,7 +120,7 @@ def image(
     table = matrix.detach().float().numpy() if hasattr(matrix, "detach") else matrix
     most = float(abs(table).max()) if top is None else top
     drawn = axes.imshow(
-        table, cmap=style.diverging() if signed else style.sequential(),
+        table, cmap=style.diverging(1.0) if signed else style.sequential(strongest=1.0),
         vmin=-most if signed else 0, vmax=most, aspect="auto", interpolation="none",
     )  # fmt: skip
     axes.grid(False)

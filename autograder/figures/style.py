@@ -20,7 +20,7 @@ QUIET = "#010203A6"  # ink for what stands around the data
 DOTTED = {"color": QUIET, "linestyle": ":", "linewidth": 1}  # a line to compare with
 HAIR = "#01020333"  # ink for grids
 WIDTH = 7.2  # inches: a column of a notebook, so that type has one size everywhere
-STRONGEST = 0.68  # of a colour in a cell: ink on it is read on either page
+STRONGEST = 0.68  # of a colour below a value: ink on it is read on either page
 
 _SETTINGS: dict[str, Any] = {
     "svg.fonttype": "none",  # text in the page's own type
@@ -76,21 +76,21 @@ def subplots(
     return plt.subplots(rows, columns, figsize=(width, height), **more)
 
 
-def sequential(colour: str = BLUE) -> Any:
-    """The map of weights, from nothing (0) to a full colour (1)."""
+def sequential(colour: str = BLUE, strongest: float = STRONGEST) -> Any:
+    """The map of weights, from nothing (0) to a colour of some opacity (1)."""
     from matplotlib.colors import LinearSegmentedColormap, to_rgb
 
     rgb = to_rgb(colour)
-    ends = [(*rgb, 0.03), (*rgb, STRONGEST)]
+    ends = [(*rgb, 0.03), (*rgb, strongest)]
     return LinearSegmentedColormap.from_list("weights", ends)
 
 
-def diverging() -> Any:
+def diverging(strongest: float = STRONGEST) -> Any:
     """The map of signed values: orange below zero, nothing at zero, blue above."""
     from matplotlib.colors import LinearSegmentedColormap, to_rgb
 
     low, high = to_rgb(ORANGE), to_rgb(BLUE)
-    ends = [(*low, STRONGEST), (*low, 0.0), (*high, 0.0), (*high, STRONGEST)]
+    ends = [(*low, strongest), (*low, 0.0), (*high, 0.0), (*high, strongest)]
     stops = [0.0, 0.4999, 0.5001, 1.0]
     return LinearSegmentedColormap.from_list(
         "differences", list(zip(stops, ends, strict=True))
