@@ -18,9 +18,10 @@ from typing import Any
 from autograder.figures.style import INK
 
 _BLACK = (0.0, 0.0, 0.0)
-# Of JupyterLab's page its own type, of any other the system's.
+# Of JupyterLab's page its own type, of any other the system's. It may be wider than
+# matplotlib's, so nothing is cut off at the edge.
 _STYLE = (
-    "max-width:100%;height:auto;stroke-linejoin:round;"
+    "max-width:100%;height:auto;overflow:visible;stroke-linejoin:round;"
     "font-family:var(--jp-ui-font-family,system-ui,sans-serif)"
 )
 
