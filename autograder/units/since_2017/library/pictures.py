@@ -12,7 +12,7 @@ from autograder.checks.display import show, show_steps
 from autograder.figures import maps, style, told
 from autograder.figures.style import BLUE, ORANGE, PALETTE
 
-LINES = ("-", "--", "-.", ":", (0, (1, 1)))
+LINES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)))
 
 
 def clocks(turned: Tensor, scores: Tensor, stops: Sequence[int]) -> None:
@@ -170,9 +170,12 @@ def _smooth(values: Sequence[float], window: int = 25) -> list[float]:
 def positions(lengths: Sequence[int], losses: Mapping[str, Sequence[float]]) -> None:
     """Loss on fresh text by the length of the window."""
     figure, axes = style.subplots(height=2.8, width=6.0)
-    looks = zip(reversed(PALETTE[:4]), reversed(LINES[:4]), strict=True)
-    for (name, values), (colour, line) in zip(losses.items(), looks, strict=True):
-        axes.plot(lengths, values, marker="o", color=colour, linestyle=line, label=name)
+    looks = zip(reversed(PALETTE[:4]), reversed(LINES[:4]), "^Dso", strict=True)
+    for (name, values), (colour, line, marker) in zip(
+        losses.items(), looks, strict=True
+    ):
+        look = {"color": colour, "linestyle": line, "marker": marker}
+        axes.plot(lengths, values, label=name, **look)
     axes.set(xlabel="bytes in a window", title="loss on fresh text")
     axes.set_xticks(lengths, lengths)
     style.legend(axes)
