@@ -103,7 +103,7 @@ def curves(runs: Sequence[LoggedRun], inserter: float, number: str = "") -> None
         said.append(f"{run.name}: {', '.join(points)} target tokens")
     axes.axhline(inserter, **style.DOTTED)
     axes.set(xlabel="thousand target tokens seen", title="BLEU on dev")
-    axes.legend()
+    style.legend(axes)
     alt = f"{'; '.join(said)}. The inserter has {inserter:.0f}."
     caption = "BLEU on dev over target tokens. Dotted: the inserter."
     if left_out:
