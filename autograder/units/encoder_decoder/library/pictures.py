@@ -104,7 +104,8 @@ def costs(lengths: Sequence[int], found: Sequence[Cost]) -> None:
         over = [n for n, a, b in zip(lengths, first, second, strict=True) if a >= b]
         said.append(f"{title}: {' equal to '.join(curves)} at length {over[0]}")
         axes.axvline(over[0], **style.DOTTED)
-        axes.text(over[0], max(first), f" L = {over[0]:,}", color=style.QUIET, size=8.5)
+        x, label = 1.1 * over[0], f"L = {over[0]:,}"
+        axes.text(x, max(first), label, color=style.QUIET, size=8.5)
         axes.set_xscale("log", base=2)
         axes.set_yscale("log")
         axes.set(xlabel="length L", title=title)

@@ -20,10 +20,13 @@ def schedule(factors: Sequence[float], warmup: int, steps: int) -> None:
     """The share of the peak learning rate in each step."""
     figure, axes = style.subplots(height=2.3, width=5.6)
     axes.plot(factors)
-    for at, text, side in ((warmup, " warm-up ends", "left"),
-                           (steps, "training ends ", "right")):  # fmt: skip
+    away = 0.01 * len(factors)  # from its line
+    for at, text, x, side in (
+        (warmup, "warm-up ends", warmup + away, "left"),
+        (steps, "training ends", steps - away, "right"),
+    ):
         axes.axvline(at, **style.DOTTED)
-        axes.text(at, 0.55 if side == "right" else 0.08, text, ha=side, size=9)
+        axes.text(x, 0.55 if side == "right" else 0.08, text, ha=side, size=9)
     axes.set(xlabel="step", title="share of the peak learning rate")
     show(
         figure,
