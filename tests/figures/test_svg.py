@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import matplotlib
 
 matplotlib.use("agg")
@@ -9,6 +11,7 @@ import matplotlib.pyplot as plt
 import pytest
 import torch
 
+from autograder.figures import style
 from autograder.figures.svg import as_svg
 
 
@@ -79,3 +82,13 @@ def test_it_has_alt_text_and_neither_script_nor_style_sheet(axes):
 def test_it_is_the_same_each_time(axes):
     axes.plot([1, 2], [1, 3])
     assert as_svg(axes.figure, "A line.") == as_svg(axes.figure, "A line.")
+
+
+def test_exponents_are_no_paler_than_other_ticks():
+    figure, axes = style.subplots()
+    axes.loglog([1, 1000], [1, 1000])
+    drawn = as_svg(figure, "A line.")
+    plt.close(figure)
+    parts = re.findall("<tspan[^>]*>", drawn)
+    assert parts and not any("opacity" in part for part in parts)
+    assert "opacity: 0.65" in drawn
