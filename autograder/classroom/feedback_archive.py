@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 import zipfile
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -46,20 +47,7 @@ def write(unit: str, root: Path, folder: Path) -> Made:
     }
     if not pages:
         raise CourseError(f"no feedback yet; run: nbgrader generate_feedback {unit}")
-    notes = collection_log.read(root, unit)
-    known = {student.id: student for student in students(root)}
-    zips: dict[str, dict[str, Path]] = {}
-    for student, page in pages.items():
-        note = notes.get(student, Note())
-        lms, name = name_for(note, known.get(student, Student(student)), unit)
-        members = zips.setdefault(lms, {})
-        while name in members:  # of two ids that are alike but for odd letters
-            name = f"_{name}"
-        members[name] = page
-    paths = tuple(
-        _pack(folder / f"{unit}-feedback-{lms}.zip", members)
-        for lms, members in sorted(zips.items())
-    )
+    paths = pack(unit, root, pages, folder / f"{unit}-feedback", f"{unit}.html")
     stale = [s for s, page in pages.items() if _is_stale(root, unit, s, page)]
     graded = [path.parts[-3] for path in graded_notebooks(unit, root)]
     without = [student for student in graded if student not in pages]
@@ -74,15 +62,39 @@ def write(unit: str, root: Path, folder: Path) -> Made:
     return Made(paths, tuple(remarks))
 
 
-def name_for(note: Note, student: Student, unit: str) -> tuple[str, str]:
-    """Which zip a student's page belongs to, and what it is called there."""
+def pack(
+    unit: str, root: Path, files: Mapping[str, Path], target: Path, called: str
+) -> tuple[Path, ...]:
+    """Write ``TARGET-LMS.zip`` with a file for each student who handed in ``unit``.
+
+    Args:
+        called: what a student's file is called, with its suffix.
+    """
+    notes = collection_log.read(root, unit)
+    known = {student.id: student for student in students(root)}
+    zips: dict[str, dict[str, Path]] = {}
+    for student, path in files.items():
+        note = notes.get(student, Note())
+        lms, name = name_for(note, known.get(student, Student(student)), called)
+        members = zips.setdefault(lms, {})
+        while name in members:  # of two ids that are alike but for odd letters
+            name = f"_{name}"
+        members[name] = path
+    return tuple(
+        _pack(target.with_name(f"{target.name}-{lms}.zip"), members)
+        for lms, members in sorted(zips.items())
+    )
+
+
+def name_for(note: Note, student: Student, called: str) -> tuple[str, str]:
+    """Which zip a student's file belongs to, and what it is called there."""
     if note.lms == "Canvas" and (found := _CANVAS.fullmatch(note.origin)):
-        return "canvas", f"{found['head']}_{unit}.html"
+        return "canvas", f"{found['head']}_{called}"
     if note.lms == "Moodle" and (found := _MOODLE.fullmatch(note.origin)):
-        return "moodle", f"{found['head']}_assignsubmission_file_{unit}.html"
+        return "moodle", f"{found['head']}_assignsubmission_file_{called}"
     full = f"{student.last_name} {student.first_name} {student.id}".strip()
     plain = re.sub(r"[^\w@.+-]+", "_", full)  # an id keeps all that it may hold
-    return "pages", f"{plain}_{unit}.html"
+    return "pages", f"{plain}_{called}"
 
 
 def _is_stale(root: Path, unit: str, student: str, page: Path) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,15 +23,16 @@ from autograder.authoring.questions.question import ChoiceQuestion, chosen
 from autograder.authoring.specification import Specification
 from autograder.classroom import gradebook, page
 from autograder.classroom.classbook import Student, Submission
-from autograder.course import find_unit, grade_ids, graded_notebooks, notebooks
+from autograder.course import files, find_unit, grade_ids, graded_notebooks, notebooks
 from autograder.course.errors import CourseError
-from autograder.course.files import write
 from autograder.grading.cells.observing import Asked, observed
 
-_TRIED = 4  # answers of a student that are observed
+_TRIED = 6  # answers of a student that are observed
 _PARTS, _EACH = 3, 3  # answers on a sheet, and questions about each
 _SHORT, _OF_SHORT = 2, 2  # lines of a short answer, and the fewest questions of one
 _IN_ALL = 6  # questions on a sheet
+_SHAPES = 2  # of them, after a plain shape
+_GOOD = 3.0  # what a question asks for, unless a sheet has too few
 _PAGE = 54.0  # lines of questions that fit on a page below its head
 _WIDE = 110  # characters in a printed line
 _FEWEST = 3  # questions that make a sheet
@@ -70,18 +72,16 @@ class _Answer:
     asked: Asked
 
 
-def make(
-    unit: str, root: Path, students: Sequence[str], today: str
-) -> tuple[list[Path], list[str]]:
-    """Write the sheets of an assignment and their key.
+def made(
+    unit: str, root: Path, students: Sequence[str]
+) -> tuple[list[QuestionSheet], list[str]]:
+    """The sheets of an assignment.
 
     Args:
         students: the ids of those who get a sheet; none: all who handed in.
-        today: the date, as it is printed.
 
     Returns:
-        The paths, first that of all sheets in one file, and a line for each student or
-        answer that nothing is asked about.
+        The sheets, and a line for each student or answer that nothing is asked about.
 
     Raises:
         CourseError: nothing is graded yet, there is no such student, or this machine
@@ -99,22 +99,29 @@ def make(
         sheet, said = _sheet(unit, known[name], paths.get(name), most, asked)
         remarks += said
         sheets += [sheet] if sheet else []
-    if not sheets:
-        return [], remarks
-    return list(_written(unit, root / "reports", sheets, today)), remarks
+    return sheets, remarks
 
 
-def _written(
-    unit: str, folder: Path, sheets: Sequence[QuestionSheet], today: str
+def write(
+    unit: str, root: Path, sheets: Sequence[QuestionSheet], today: str
 ) -> Iterator[Path]:
+    """Write the pages of some sheets and of their key; the paths, that of all first.
+
+    Args:
+        today: the date, as it is printed.
+    """
+    if not sheets:
+        return
+    folder = root / "reports"
     pages = {f"{unit}-questions.html": list(sheets)}
     pages |= {f"{unit}-questions/{one.student.id}.html": [one] for one in sheets}
     for name, shown in pages.items():
         text = page.render("questions.html.j2", unit, sheets=shown, today=today)
-        write(folder / name, text)
+        files.write(folder / name, text)
         yield folder / name
     path = folder / f"{unit}-questions-key.html"
-    write(path, page.render("questions_key.html.j2", unit, sheets=sheets, today=today))
+    text = page.render("questions_key.html.j2", unit, sheets=sheets, today=today)
+    files.write(path, text)
     yield path
 
 
@@ -155,13 +162,17 @@ def _not_asked(title: str, reason: Exception) -> str:
 
 def _fitting(parts: Sequence[SheetPart]) -> tuple[SheetPart, ...]:
     """The best parts that fit on one page, with questions that go together."""
-    for of_short in (_OF_SHORT, _EACH):
+    for of_short, least in ((_OF_SHORT, _GOOD), (_EACH, _GOOD), (_EACH, -math.inf)):
         kept = list[SheetPart]()
         for part in sorted(parts, key=lambda part: -_worth(part)):
             before = [one for other in kept for one in other.questions]
             most = of_short if _lines(part) <= _SHORT else _EACH
             about = [thing for one in before for thing in one.about]
-            asked = chosen(part.questions, min(most, _IN_ALL - len(before)), about)
+            plain = [one for one in part.questions if one.kind == "shape"]
+            room = _SHAPES - sum(one.kind == "shape" for one in before)
+            good = [one for one in part.questions if one.worth >= least]
+            found = [one for one in good if one not in plain[room:]]
+            asked = chosen(found, min(most, _IN_ALL - len(before)), about)
             shown = replace(part, questions=tuple(asked))
             fits = sum(map(_height, (*kept, shown))) <= _PAGE
             if len(kept) < _PARTS and fits and len(asked) >= _OF_SHORT:

@@ -32,6 +32,10 @@ def _add_questions(commands: Commands) -> None:
         "--student", action="append", dest="students", default=[], metavar="STUDENT",
         help="only this student; can be repeated",
     )  # fmt: skip
+    command.add_argument(
+        "--quiz", action="store_true",
+        help="also write a notebook for each student, to be graded as quiz-UNIT",
+    )  # fmt: skip
 
 
 def _add_unnamed(commands: Commands) -> None:
@@ -64,14 +68,18 @@ def _similarity(options: argparse.Namespace) -> int:
 
 
 def _questions(options: argparse.Namespace) -> int:
-    from autograder.classroom import gradebook, page, question_sheets
+    from autograder.classroom import gradebook, page, question_quizzes, question_sheets
 
-    unit = gradebook.find_assignment(options.unit, options.course)
-    made, remarks = question_sheets.make(
-        unit, options.course, options.students, page.today()
-    )
-    print(*remarks, *made, sep="\n")
-    return 0 if made else 1
+    root = options.course
+    unit = gradebook.find_assignment(options.unit, root)
+    sheets, remarks = question_sheets.made(unit, root, options.students)
+    said = [*remarks, *question_sheets.write(unit, root, sheets, page.today())]
+    if options.quiz and sheets:
+        said += question_quizzes.write(unit, root, sheets)
+        name = question_quizzes.assignment_of(unit)
+        said.append(f"to have it graded, run once: nbgrader generate_assignment {name}")
+    print(*said, sep="\n")
+    return 0 if sheets else 1
 
 
 def _unnamed(options: argparse.Namespace) -> int:

@@ -25,6 +25,7 @@ from autograder.grading.faults import GradingInfrastructureError
 from autograder.grading.gradebook.book import Row, rows_of, set_score
 from autograder.grading.judge.verdict import Verdict
 from autograder.grading.metadata import GradingMetadata
+from autograder.grading.quiz import EXERCISE, is_quiz
 from autograder.grading.task import identity
 
 _ROUNDING = 0.01  # points
@@ -57,11 +58,13 @@ class SaveVerdicts(SaveAutoGrades):  # type: ignore[misc]
 
     def _score(self, cell: NotebookNode) -> float | None:
         grade_id = cell.metadata.nbgrader.grade_id
-        if check := check_cell(cell):
+        check = check_cell(cell)
+        if check or is_quiz(cell):
             if grade_id not in self._verdicts:
                 raise GradingInfrastructureError(f"{grade_id} came without a verdict")
             verdict = self._verdicts[grade_id]
-            self._refuse_strange(verdict, check.exercise, cell)
+            exercise = check.exercise if check else EXERCISE
+            self._refuse_strange(verdict, exercise, cell)
             return None if verdict.decided == "person" else verdict.points
         score = inside_score(cell)
         if score is not None and not is_solution(cell):
@@ -109,7 +112,8 @@ def _comment(cell: NotebookNode) -> str | None:
 
 def most_points(exercise: str, cell: NotebookNode) -> float:
     """What a check can give at most, a bonus included."""
-    return float(cell.metadata.nbgrader.points) * reference_metadata.most(exercise)
+    most = 1.0 if is_quiz(cell) else reference_metadata.most(exercise)
+    return float(cell.metadata.nbgrader.points) * most
 
 
 def inside_score(cell: NotebookNode) -> float | None:

@@ -27,7 +27,7 @@ from autograder.grading.settings import (
 
 _PLAIN = (
     "student", "assignment", "notebook", "source", "release", "folder", "refused",
-    "id", "final", "digest",
+    "id", "final", "digest", "quiz",
 )  # fmt: skip
 
 
@@ -46,6 +46,7 @@ class Task:
         id: whose submission it is; every reply and every verdict says so.
         final: whether there is no second try, when the machine is calmer.
         digest: of all that the result depends on.
+        quiz: the correct letters of the student's quizzes (`autograder.grading.quiz`).
     """
 
     student: str
@@ -65,6 +66,7 @@ class Task:
     id: str = ""
     final: bool = True
     digest: str = ""
+    quiz: Mapping[str, str] = field(default_factory=dict)
 
     def to_bytes(self) -> bytes:
         """For `from_bytes` in a process of ours.
@@ -114,9 +116,12 @@ class Graded:
 
 
 def resources_of(task: Task) -> dict[str, Any]:
-    """What nbgrader's preprocessors want to know, and the course's secret."""
+    """What nbgrader's preprocessors want to know, and what the course keeps secret."""
     return {
-        "autograder": {"secret": task.secret, "id": task.id, "final": task.final},
+        "autograder": {
+            "secret": task.secret, "id": task.id, "final": task.final,
+            "quiz": task.quiz,
+        },
         "unique_key": task.notebook,
         "output_files_dir": f"{task.notebook}_files",
         "metadata": {"name": task.notebook, "path": task.folder},
@@ -125,7 +130,7 @@ def resources_of(task: Task) -> dict[str, Any]:
             "assignment": task.assignment,
             "notebook": task.notebook,
         },
-    }
+    }  # fmt: skip
 
 
 def identity(resources: Mapping[str, Any]) -> str:

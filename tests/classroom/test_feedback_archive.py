@@ -15,6 +15,8 @@ from autograder.course.errors import CourseError
 from tests.classroom.conftest import WHOLE
 from tests.tiny_course import UNIT
 
+PAGE = f"{UNIT}.html"
+
 
 def page(root, student: str) -> None:
     path = root / "feedback" / student / UNIT / f"{UNIT}.html"
@@ -66,7 +68,7 @@ def test_who_is_graded_and_has_no_page_is_named(graded, capsys):
 def test_canvas_finds_student_and_file_in_the_name(name):
     """Its rule: the first two parts between underscores that are numbers."""
     note = Note(lms="Canvas", origin=name.replace("html", "ipynb"))
-    _, made = feedback_archive.name_for(note, feedback_archive.Student("ada"), UNIT)
+    _, made = feedback_archive.name_for(note, feedback_archive.Student("ada"), PAGE)
     numbers = [part for part in made.split("_") if part.isdigit()]
     assert numbers[:2] == ["12", "34"]
 
@@ -74,7 +76,7 @@ def test_canvas_finds_student_and_file_in_the_name(name):
 def test_no_two_ids_share_a_page():
     ids = ("a+b", "a_b", "a@b", "a.b", "a-b")
     made = {
-        feedback_archive.name_for(Note(), feedback_archive.Student(one), UNIT)
+        feedback_archive.name_for(Note(), feedback_archive.Student(one), PAGE)
         for one in ids
     }
     assert len(made) == len(ids)
@@ -92,13 +94,13 @@ def test_no_two_ids_share_a_page():
 def test_moodle_finds_the_participant_in_the_name(origin):
     """Its rule: at most five parts between underscores, of which it knows four."""
     note = Note(lms="Moodle", origin=origin)
-    _, made = feedback_archive.name_for(note, feedback_archive.Student("ada"), UNIT)
+    _, made = feedback_archive.name_for(note, feedback_archive.Student("ada"), PAGE)
     assert made.split("_", 4) == [
         "Ada Lovelace",
         "7",
         "assignsubmission",
         "file",
-        f"{UNIT}.html",
+        PAGE,
     ]
 
 

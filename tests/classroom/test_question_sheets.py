@@ -25,6 +25,11 @@ def stable_softmax(x):
 """
 
 
+def make(root: Path, *students: str) -> tuple[list[Path], list[str]]:
+    sheets, remarks = question_sheets.made(UNIT, root, students)
+    return list(question_sheets.write(UNIT, root, sheets, TODAY)), remarks
+
+
 def _submission(student: Student, points: float) -> Submission:
     return Submission(student, dict.fromkeys(NAMES, points))
 
@@ -64,7 +69,7 @@ def course(handed_in, tmp_path, monkeypatch) -> Path:
 
 
 def test_everybody_with_accepted_code_gets_a_page_and_the_rest_a_line(course):
-    paths, remarks = question_sheets.make(UNIT, course, [], TODAY)
+    paths, remarks = make(course)
     names = [path.relative_to(course / "reports").as_posix() for path in paths]
     assert names == [
         f"{UNIT}-questions.html",
@@ -86,9 +91,9 @@ def test_everybody_with_accepted_code_gets_a_page_and_the_rest_a_line(course):
 
 
 def test_the_key_has_a_letter_for_each_question_and_sheets_stay_the_same(course):
-    paths, _ = question_sheets.make(UNIT, course, ["ada"], TODAY)
+    paths, _ = make(course, "ada")
     before = [path.read_text() for path in paths]
-    again, _ = question_sheets.make(UNIT, course, ["ada"], TODAY)
+    again, _ = make(course, "ada")
     assert [path.read_text() for path in again] == before
     asked = before[1].count('<ol class="options')
     letters = re.findall(r"<strong>([A-D])</strong>", before[-1])
@@ -97,7 +102,7 @@ def test_the_key_has_a_letter_for_each_question_and_sheets_stay_the_same(course)
 
 def test_a_student_who_is_not_there_is_a_line(course, monkeypatch, capsys):
     with pytest.raises(CourseError, match="nobody has no graded submission"):
-        question_sheets.make(UNIT, course, ["nobody"], TODAY)
+        make(course, "nobody")
 
 
 def test_the_command_says_where_the_sheets_are(course, monkeypatch, capsys):

@@ -18,7 +18,7 @@ from autograder import __version__
 from autograder.course.errors import CourseError
 from autograder.course.files import locked
 from autograder.course.notebooks import parse, shared, text_of
-from autograder.grading import warmable
+from autograder.grading import quiz, warmable
 from autograder.grading.gradebook.book import Gradebook
 from autograder.grading.intake import (
     OF_NBGRADER,
@@ -49,6 +49,7 @@ class Assignment:
         stages: the preprocessors that grade.
         depends: what results depend on besides the files.
         ignored: patterns of files that are not looked at.
+        quizzes: the keys of quizzes by student.
     """
 
     name: str
@@ -61,6 +62,7 @@ class Assignment:
     secret: bytes
     depends: tuple[str, ...]
     ignored: tuple[str, ...]
+    quizzes: Mapping[str, quiz.Keys]
 
     def submission(self, student: str, folder: Path, final: bool) -> InFlightSubmission:
         """What lies in a student's folder, whatever that is.
@@ -119,6 +121,7 @@ class Assignment:
             folder=str(scratch / who), repairs=repairs, refused=reason,
             preprocessors=self.stages, config=self.config, limits=self.limits,
             secret=self.secret, id=who, final=final,
+            quiz=self.quizzes.get(student, {}),
         )  # fmt: skip
 
     def digest(self, task: Task, *more: object) -> str:
@@ -126,6 +129,7 @@ class Assignment:
         digest = hashlib.sha256()
         parts: list[object] = [__version__, task.source, task.release, task.refused]
         parts += [*more, *self.depends, task.submission, *say(task.repairs)]
+        parts += sorted(task.quiz.items())
         parts += [part for item in sorted(task.files.items()) for part in item]
         for part in parts:
             data = part if isinstance(part, bytes) else repr(part).encode()
@@ -170,11 +174,12 @@ def load(
     paths = sorted(source.glob(f"{pattern}.ipynb"))
     if not paths:
         raise CourseError(f"there is no notebook {source}/*.ipynb")
-    notebooks = {}
+    notebooks, quizzes = {}, quiz.keys(root, name)
     for own in paths:
         theirs = release / own.name
         texts = (text_of(own), text_of(theirs))
         made, released = parse(texts[0], own), parse(texts[1], theirs)
+        quiz.refuse_without_keys(made, quizzes)
         # Here once: what is rebuilt later has the same metadata.
         CheckCellMetadata(config=config)(rebuild(made, released, None)[0], {})
         notebooks[own.stem] = texts
@@ -191,6 +196,7 @@ def load(
         name=name, root=root, notebooks=notebooks, beside=beside, stages=stages,
         config=config, limits=limits, secret=course_secret(root),
         depends=tuple(depends), ignored=tuple(ignored),
+        quizzes=quizzes,
     )  # fmt: skip
 
 

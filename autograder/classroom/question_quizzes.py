@@ -1,0 +1,128 @@
+"""A notebook for each student with the questions of their sheet, to be handed in."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from nbgrader.utils import compute_checksum
+
+from autograder.authoring.questions.question import LETTERS, ChoiceQuestion
+from autograder.classroom.feedback_archive import pack
+from autograder.classroom.question_sheets import QuestionSheet, SheetPart
+from autograder.course import files
+from autograder.grading import quiz
+
+POINTS = 6.0  # of a quiz; the instructor may change them in its source
+_INTRO = """\
+# Questions about your code
+
+Each question has exactly one correct answer. Rows, positions and dimensions count
+from 0. Write the letters into the cell below the last question, run that cell and the
+next one, and hand in this notebook."""
+_STUB = "### BEGIN SOLUTION\n### END SOLUTION"
+_CHECK = """\
+# Each answer has to be one of the letters A to D.
+assert answers, "this notebook has no questions: use the one that you were given"
+open_ = [number for number, letter in answers.items() if letter not in [*"ABCD"]]
+assert not open_, f"no letter from A to D for the questions {open_}\""""
+
+
+def assignment_of(unit: str) -> str:
+    """What the quiz of a unit is called: "quiz-02" for "02_attention"."""
+    return f"quiz-{unit.partition('_')[0]}"
+
+
+def write(unit: str, root: Path, sheets: Sequence[QuestionSheet]) -> Iterator[Path]:
+    """Write the quizzes of some students, keep their key, and have an assignment.
+
+    The key comes first: whatever is stopped here, what is handed out can be graded.
+
+    Returns:
+        The paths: the zips for the LMS, and the assignment's source.
+
+    Raises:
+        CourseError: something cannot be written.
+    """
+    assignment, named = assignment_of(unit), [_name(unit, sheet) for sheet in sheets]
+    letters = ["".join(one.letter for _, one in sheet.key) for sheet in sheets]
+    keys = zip(sheets, named, letters, strict=True)
+    quiz.keep(root, assignment, {s.student.id: {name: key} for s, name, key in keys})
+    paths = {}
+    for sheet, name in zip(sheets, named, strict=True):
+        path = root / "reports" / f"{unit}-questions" / f"{sheet.student.id}.ipynb"
+        files.write(path, nbformat.writes(_notebook(name, sheet)))
+        paths[sheet.student.id] = path
+    yield from pack(
+        unit, root, paths, root / "reports" / assignment, f"{assignment}.ipynb"
+    )
+    source = root / "source" / assignment / f"{assignment}.ipynb"
+    if not source.is_file():
+        files.write(source, nbformat.writes(_notebook()))
+    yield source
+
+
+def _name(unit: str, sheet: QuestionSheet) -> str:
+    """By which a quiz is known: the same as long as it asks the same."""
+    asked = [(one.text, one.options) for _, one in sheet.key]
+    text = json.dumps([unit, sheet.student.id, asked])
+    return hashlib.sha256(text.encode()).hexdigest()[:8]
+
+
+def _notebook(name: str = "", sheet: QuestionSheet | None = None) -> NotebookNode:
+    """A student's quiz; without a sheet, the source of the assignment."""
+    texts = [_INTRO]
+    answers = f'quiz = "{name}"  # leave this line as it is\nanswers = {{}}'
+    if sheet:
+        texts = [f"{_INTRO}\n\n*{sheet.student.full}*", *_texts(sheet)]
+        rows = "".join(f'    {n}: "",\n' for n in range(1, len(sheet.key) + 1))
+        answers = answers.replace("{}", f"{{\n{rows}}}")
+    cells = [
+        *map(new_markdown_cell, texts),
+        new_code_cell(answers if sheet else f"{answers}\n{_STUB}"),
+        new_code_cell(_CHECK),
+    ]
+    for number, cell in enumerate(cells):
+        cell.id = f"quiz-{number}"
+        cell.metadata = {"deletable": False, "editable": False}
+    _mark(cells[-2], quiz.ANSWER, locked=False)
+    _mark(cells[-1], quiz.CHECK, grade=True, points=POINTS)
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    made: NotebookNode = new_notebook(cells=cells, metadata={"kernelspec": kernel})
+    return made
+
+
+def _mark(cell: NotebookNode, grade_id: str, **more: object) -> None:
+    locked = bool(more.get("locked", True))
+    cell.id = grade_id
+    cell.metadata = NotebookNode(deletable=False, editable=not locked)
+    cell.metadata["nbgrader"] = NotebookNode({
+        "grade": False, "grade_id": grade_id, "locked": locked, "schema_version": 3,
+        "solution": not locked, "task": False, "cell_type": "code", **more,
+    })  # fmt: skip
+    cell.metadata["nbgrader"]["checksum"] = compute_checksum(cell)
+
+
+def _texts(sheet: QuestionSheet) -> Iterator[str]:
+    number = 0
+    for part in sheet.parts:
+        yield _about(part)
+        for question in part.questions:
+            number += 1
+            yield _asked(number, question)
+
+
+def _about(part: SheetPart) -> str:
+    code = "\n".join(f"    {line}" for line in part.code.splitlines())
+    return f"## {part.title}\n\n{code}\n\nThe call: {part.call}."
+
+
+def _asked(number: int, question: ChoiceQuestion) -> str:
+    options = zip(LETTERS, question.options, strict=False)
+    listed = "\n".join(f"- **{letter}** {option}" for letter, option in options)
+    return f"**Question {number}.** {question.text}\n\n{listed}"

@@ -1,0 +1,181 @@
+"""A quiz about a student's own code: its letters are read, and nothing of it counts.
+
+All quizzes of a unit are one assignment, whose source has a cell for the letters. The
+questions are in each student's own notebook, and ``.autograder/quizzes.json``, beside
+the gradebook, has the correct letters of every quiz that was ever made: one that is
+made anew takes nothing from a student who answers the one before.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import warnings
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from nbconvert.preprocessors import Preprocessor
+from nbformat import NotebookNode, from_dict
+from nbgrader.utils import is_grade
+
+from autograder.course import files, grade_ids
+from autograder.course.errors import CourseError
+from autograder.grading.judge.verdict import CaseVerdict, Verdict
+from autograder.grading.metadata import KEY, GradingMetadata
+from autograder.grading.task import identity
+from autograder.grading.warmable import Stage
+
+EXERCISE = "quiz/questions"
+CHECK, ANSWER = grade_ids.of_check(EXERCISE), grade_ids.of_answer(EXERCISE)
+LETTERS = "ABCD"
+
+Keys = Mapping[str, str]  # a student's: the correct letters by the name of a quiz
+
+_LONGEST = 10_000  # characters of an answer; a quiz has some dozens
+_UNREAD = (
+    "No quiz was found in the cell with `quiz` and `answers`; it has to look as it did "
+    "when you got it, with a letter for each question."
+)
+_STRANGE = 'No quiz "{name}" was made for you: answer the one that you were given.'
+
+
+def keys(root: Path, assignment: str) -> Mapping[str, Keys]:
+    """The keys of a course's assignment by student; none if it is no quiz.
+
+    Raises:
+        CourseError: the file that keeps them cannot be read.
+    """
+    found: Mapping[str, Keys] = files.read_json_state(_path(root)).get(assignment, {})
+    return found
+
+
+def refuse_without_keys(source: NotebookNode, known: Mapping[str, Keys]) -> None:
+    """See that a quiz has keys before its scores are written.
+
+    Raises:
+        CourseError: it has none.
+    """
+    if not known and any(map(is_quiz, source.cells)):
+        raise CourseError(
+            "no quiz has a key in .autograder/quizzes.json: restore that file, or make "
+            "the same quizzes once more with autograder questions UNIT --quiz"
+        )
+
+
+def keep(root: Path, assignment: str, made: Mapping[str, Keys]) -> None:
+    """Keep keys by student, beside those of the quizzes that were made before.
+
+    Raises:
+        CourseError: the file that keeps them cannot be read or written.
+    """
+    path = _path(root)
+    with files.locked(path):
+        kept = files.read_json_state(path)
+        known = kept.setdefault(assignment, {})
+        known |= {student: known.get(student, {}) | made[student] for student in made}
+        files.write(path, json.dumps(kept, indent=1, sort_keys=True))
+
+
+def _path(root: Path) -> Path:
+    return root / ".autograder" / "quizzes.json"
+
+
+def is_quiz(cell: NotebookNode) -> bool:
+    """Whether a cell of the course's has the points of a quiz."""
+    return bool(is_grade(cell)) and cell.metadata.nbgrader.grade_id == CHECK
+
+
+class QuizVerdicts(Preprocessor, Stage):
+    """Compares the letters of a quiz with the student's key, and says how it went."""
+
+    enabled = True
+
+    def preprocess(
+        self, nb: NotebookNode, resources: dict[str, Any]
+    ) -> tuple[NotebookNode, dict[str, Any]]:
+        known = resources.get("autograder", {}).get("quiz", {})
+        for cell in filter(is_quiz, nb.cells):
+            answer = next(c.source for c in nb.cells if _grade_id(c) == ANSWER)
+            points = float(cell.metadata.nbgrader.points)
+            verdict = replace(
+                verdict_on(answer, known, points), submission=identity(resources)
+            )
+            kept = GradingMetadata.of(nb)
+            replace(kept, checks={**kept.checks, CHECK: verdict}).put(nb)
+            cell.outputs = [_shown(verdict)]
+        return nb, resources
+
+
+def _grade_id(cell: NotebookNode) -> str:
+    return str(cell.metadata.get("nbgrader", {}).get("grade_id", ""))
+
+
+def verdict_on(answer: str, known: Keys, points: float) -> Verdict:
+    """What an answer cell earns of some points, by the key of the quiz that it names.
+
+    Args:
+        known: the keys of all quizzes that were made for its student.
+    """
+    name, letters = read(answer)
+    if name not in known:
+        note = _STRANGE.format(name=name[:20]) if name else _UNREAD
+        return Verdict(EXERCISE, 0.0, points, note=note)
+    key = dict(enumerate(known[name], 1))
+    cases = tuple(_case(n, letters.get(n, ""), right) for n, right in key.items())
+    solved = sum(not case.problem for case in cases)
+    return Verdict(EXERCISE, round(points * solved / len(key), 2), points, cases=cases)
+
+
+def _case(number: int, given: str, right: str) -> CaseVerdict:
+    said = given if given in [*LETTERS] else "no letter from A to D"
+    title = f"Question {number}: {said}"
+    if given == right:
+        return CaseVerdict(str(number), title, "", hidden=False)
+    return CaseVerdict(str(number), f"{title}; {right} is correct", "values", False)
+
+
+def read(answer: str) -> tuple[str, dict[int, str]]:
+    """The name of the quiz and the letters by question in an answer cell: "", {} if
+    there are none. Nothing is run."""
+    try:
+        with warnings.catch_warnings(action="ignore"):
+            body = ast.parse(answer if len(answer) < _LONGEST else "").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        body = []
+    name, letters = "", dict[int, str]()
+    for statement in body:
+        match statement:
+            case ast.Assign([ast.Name("quiz")], ast.Constant(str(text))):
+                name = text
+        for key, value in _entries(statement):
+            match key, value:
+                case ast.Constant(int(number)), ast.Constant(str(letter)):
+                    letters[number] = letter.strip().upper()
+    return name, letters
+
+
+def _entries(statement: ast.stmt) -> Iterator[tuple[ast.expr | None, ast.expr]]:
+    """What a statement puts into ``answers``."""
+    match statement:
+        case ast.Assign([ast.Name("answers")], ast.Dict(keys, values)):
+            yield from zip(keys, values, strict=True)
+        case ast.Assign([ast.Subscript(ast.Name("answers"), key)], value):
+            yield key, value
+
+
+def _shown(verdict: Verdict) -> NotebookNode:
+    """The verdict as a page shows it, in the form of a check's."""
+    from autograder.checks.panel import BLUE, ORANGE, boxed, mark
+    from autograder.checks.rows import inline
+
+    lines = [mark(not case.problem) + inline(case.title) for case in verdict.cases]
+    told = "".join(f"<div>{line}</div>" for line in lines) or inline(verdict.note)
+    colour = BLUE if verdict.points >= verdict.max_points else ORANGE
+    output: NotebookNode = from_dict({
+        "output_type": "execute_result", "execution_count": None,
+        "metadata": {KEY: "verdict"},
+        "data": {"text/plain": repr(verdict.points), "text/html": boxed(colour, told)},
+    })  # fmt: skip
+    return output
