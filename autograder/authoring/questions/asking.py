@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from autograder.authoring.questions.calls import untold
 from autograder.authoring.questions.changed import (
+    is_scalar,
     plain_names,
     what_if,
     which_change,
@@ -24,6 +26,8 @@ from autograder.authoring.questions.observations import (
     Seen,
 )
 from autograder.authoring.questions.question import ChoiceQuestion
+
+_OF_ARITHMETIC = 4.0  # what a question asks for less where there is no tensor
 
 
 def questions(
@@ -52,7 +56,9 @@ def questions(
     tried = [
         (edit, outcomes)
         for edit, outcomes in zip(edits, in_cases, strict=False)
-        if edit.line in reached and _is_worth_asking(edit, outcomes)
+        if edit.line in reached
+        and _is_worth_asking(edit, outcomes)
+        and _are_alike(edit.exchanged, dict(seen[0].call))
     ]
     noted = [(places[n], v) for n, v in seen[0].notes if 0 <= n < len(places)]
     found = [
@@ -63,12 +69,20 @@ def questions(
         *statements(noted, seen[0], draw),
         *lines(listing, noted, seen[0], draw),
     ]
+    less = _OF_ARITHMETIC if is_scalar(seen[0]) else 0.0
+    found = [replace(one, worth=one.worth - less) for one in found]
     return sorted(found, key=lambda one: -one.worth - draw.random())
 
 
 def _is_worth_asking(edit: TriedEdit, outcomes: Sequence[EditOutcome]) -> bool:
     """Whether there is an idea in it: none is in another way of writing the same."""
     return edit.has_idea or not all(one.same for one in outcomes)
+
+
+def _are_alike(names: Sequence[str], given: Mapping[str, Seen]) -> bool:
+    """Whether two names could be taken for each other: values of the same kind."""
+    kinds = {(given[n].kind, given[n].dtype) for n in names if n in given}
+    return len(kinds) < 2
 
 
 def result_names(listing: CodeListing, result: Seen) -> list[str]:
@@ -81,6 +95,6 @@ def result_names(listing: CodeListing, result: Seen) -> list[str]:
     if len(nodes) != len(usual):
         return usual
     return [
-        f"`{node.id}`" if isinstance(node, ast.Name) else word
+        f"the returned `{node.id}`" if isinstance(node, ast.Name) else word
         for node, word in zip(nodes, usual, strict=True)
     ]

@@ -37,7 +37,8 @@ def _given(seen: Observation) -> list[tuple[str, Seen]]:
 
 def _value(value: Seen) -> str:
     if not value.is_tensor:
-        return f"= `{value.text}`"
+        number = value.number if value.kind == "float" else None
+        return f"= `{value.text if number is None else f'{number:.6g}'}`"
     kind = _DTYPES.get(value.dtype, "")
     shape = f"of shape `{value.shape}`{kind}"
     words = next((_MASKS[name] for name in _MASKS if name in value.facts), "")

@@ -16,6 +16,7 @@ from autograder.authoring.questions.statements import (
     Statement,
     after_edit,
     implied,
+    no_longer_sums,
     positions,
 )
 
@@ -25,14 +26,14 @@ Tried = Sequence[
 
 # What each kind of statement asks for, where it is the answer.
 _TELLING = {
-    "columns": 4.0, "rows": 4.0, "sees": 4.0, "nan": 3.0, "negative": 3.0, "shape": 3.0,
+    "columns": 4.0, "rows": 4.0, "sees": 4.0, "nan": 3.0, "shape": 3.0,
     "triangle": 3.0, "turned": 3.0, "empty": 3.0, "longer": 3.0, "shorter": 3.0,
     "factor": 2.5, "nothing": 2.5, "true": 2.0, "larger": 2.0, "smaller": 2.0,
     "error": 2.0, "values": 0.0,
 }  # fmt: skip
 _WAYS = 3  # of asking for one effect, of which a sheet has one
 _USUAL = ("error", "nothing", "values")
-_RARE = ("negative", "nan")  # hardly ever correct, as everybody soon sees
+_RARE = ("nan", "turned")  # hardly ever correct, as everybody soon sees
 _ONCE = {"sees": "sees", "rows": "rows", "columns": "rows", "triangle": "triangle"}
 
 
@@ -52,6 +53,8 @@ def what_if(
         called = plain_names(seen[0].result) if edit.is_return else names
         told = after_edit(seen[0], first, called)
         right = next((one for one in told if one.true), None)
+        if right and right.kind in ("larger", "smaller") and not _is_all_told(seen[0]):
+            continue  # nobody can work it out
         wrong = _false(told, right, draw) if right else []
         if right and len(wrong) == OPTIONS - 1:
             yield shuffled(
@@ -72,7 +75,19 @@ def plain_names(result: Seen) -> list[str]:
     count = len(result.results)
     if count == 1:
         return ["the result"]
-    return [f"result {i}" for i in range(1, count + 1)]
+    words = ("first", "second", "third", "fourth")
+    return [f"the {word} result" for word in words[:count]]
+
+
+def _is_all_told(seen: Observation) -> bool:
+    """Whether a sheet shows all the numbers that a call is given."""
+    return all(value.text or value.kind == "NoneType" for _, value in seen.call)
+
+
+def is_scalar(seen: Observation) -> bool:
+    """Whether a call is mere arithmetic."""
+    values = [*(value for _, value in seen.call), *seen.result.results]
+    return not any(value.is_tensor and value.shape for value in values)
 
 
 def _false(
@@ -133,7 +148,7 @@ def which_change(
                 yield shuffled(
                     "which change", effect.text, _told(one), [_told(e) for e in others],
                     about=[effect.name, one.says, one.idea], worth=effect.worth,
-                    draw=draw,
+                    draw=draw, mentioned=[other.says for other in others],
                 )  # fmt: skip
 
 
@@ -151,23 +166,20 @@ def _effects(seen: Observation, names: Sequence[str]) -> Iterator[_Effect]:
         "error", "Exactly one of these changes makes this call stop with an error. "
         "Which one?", 7.5, lambda o: bool(o[0].raised), lambda o: shape(o) is not None,
     )  # fmt: skip
-    yield _Effect(
-        "nothing", "Exactly one of these changes leaves the result of this call as it "
-        "is. Which one?", 8.5, lambda o: all(one.same for one in o),
-        lambda o: not o[0].same,
-    )  # fmt: skip
-    for i, (name, value) in enumerate(zip(names, seen.result.results, strict=False)):
-        if value.number is not None:
-            yield _number(name, i, value.number, "larger", 1)
-            yield _number(name, i, value.number, "smaller", -1)
-    if any(shapes):
+    if not is_scalar(seen):
         yield _Effect(
-            "shape", "Exactly one of these changes gives the result a different shape. "
-            "Which one?", 8.0, lambda o: shape(o) is False, lambda o: shape(o) is True,
+            "nothing", "Exactly one of these changes leaves the result of this call as "
+            "it is. Which one?", 8.5, lambda o: all(one.same for one in o),
+            lambda o: not o[0].same,
         )  # fmt: skip
     for i, (name, value) in enumerate(zip(names, seen.result.results, strict=False)):
+        if value.number is not None and _is_all_told(seen):
+            yield _number(name, i, value.number, "larger", 1)
+            yield _number(name, i, value.number, "smaller", -1)
+        if value.shape:
+            yield _shape(name, i, shapes)
         if ROWS in value.facts and value.shape[-1] > 1:
-            yield _rows(name, i, shape)
+            yield _rows(name, i, value, shape)
     for argument, words in positions(seen).items():
         if not seen.moved[argument]:
             yield _sees(names[0], argument, words)
@@ -182,21 +194,37 @@ def _number(name: str, index: int, old: float, way: str, sign: int) -> _Effect:
         return math.nan if new is None else sign * (new - old)
 
     return _Effect(
-        way, f"Exactly one of these changes makes {name} {way}. Which one?", 8.0,
+        way, f"Exactly one of these changes makes {name} {way}. Which one?", 6.0,
         lambda o: change(o) > 0, lambda o: change(o) <= 0,
     )  # fmt: skip
 
 
+def _shape(name: str, index: int, shapes: Sequence[tuple[int, ...]]) -> _Effect:
+    def stays(outcomes: Sequence[EditOutcome]) -> bool | None:
+        """Whether this part's shape stays; None where it is not the only one not to."""
+        result = outcomes[0].result
+        new = [value.shape for value in result.results] if result else []
+        if outcomes[0].raised or len(new) != len(shapes):
+            return None
+        return new[index] == shapes[index]
+
+    return _Effect(
+        "shape", f"After exactly one of these changes, {name} has a different shape. "
+        "Which one?", 8.0, lambda o: stays(o) is False, lambda o: stays(o) is True,
+    )  # fmt: skip
+
+
 def _rows(
-    name: str, index: int, shape: Callable[[Sequence[EditOutcome]], bool | None]
-) -> _Effect:
+    name: str, index: int, value: Seen,
+    shape: Callable[[Sequence[EditOutcome]], bool | None],
+) -> _Effect:  # fmt: skip
     def sum_to_one(outcomes: Sequence[EditOutcome]) -> bool:
         result = outcomes[0].result
         return result is not None and ROWS in result.results[index].facts
 
     return _Effect(
-        "rows", "After exactly one of these changes, the rows of "
-        f"{name} no longer sum to 1. Which one?", 9.5,
+        "rows", "After exactly one of these changes, this is true: "
+        f"{no_longer_sums(name, value)} Which one?", 9.5,
         lambda o: shape(o) is True and not sum_to_one(o),
         lambda o: shape(o) is True and sum_to_one(o),
     )  # fmt: skip

@@ -11,8 +11,11 @@ from typing import TypeGuard
 from autograder.authoring.expression_operators import OPERATORS
 from autograder.authoring.questions.listing import CodeListing
 from autograder.authoring.questions.sensible import (
+    exchanged,
     has_idea,
+    is_plumbing,
     is_sensible,
+    is_slip,
     name_of,
     number,
 )
@@ -24,7 +27,7 @@ from autograder.authoring.trees import get, places, put
 _WORTH = {
     "another dimension": 6.0, "remove a call": 5.0, "exchange operands": 4.0,
     "another function": 3.5, "swap arguments": 4.5, "drop an argument": 3.0,
-    "the other way": 4.0, "exchange calls": 5.0, "results": 2.0, "another sign": 3.0,
+    "the other way": 4.0, "exchange calls": 5.0, "another sign": 3.0,
     "one operand": 3.5, "slices": 3.0, "leave out a step": 3.0,
     "leave out a condition": 3.0, "another constant": 2.0, "forget to add": 3.5,
     "another name": 3.0, "delete": 4.0,
@@ -42,6 +45,7 @@ class TriedEdit:
     ``line`` is the displayed line in which the changed statement begins, and
     ``is_return`` says whether that is what returns the result. Changes of one ``idea``
     are alike; ``has_idea`` says whether it is worth a question if nothing comes of it.
+    ``exchanged`` are two names one of which now stands in the place of the other.
     """
 
     line: int
@@ -51,6 +55,7 @@ class TriedEdit:
     is_return: bool
     idea: str
     has_idea: bool
+    exchanged: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -129,6 +134,7 @@ def _written(listing: CodeListing, tree: ast.Module, draft: _Draft) -> TriedEdit
         line, _says(listing, old, change), code, draft.worth, returns,
         f"{change.operator}: {name_of(change.old)}",
         has_idea(change.operator, change.old, change.new),
+        exchanged(change.old, change.new),
     )  # fmt: skip
 
 
@@ -146,6 +152,8 @@ def _changed(statement: ast.stmt, function: ast.FunctionDef) -> Iterator[_Change
         yield _Change(operator, copy.deepcopy(new), statement, new)
     for holder, field, index in list(places(own)):
         node = get(holder, field, index)
+        if getattr(holder, "attr", "") in ("device", "dtype"):
+            continue  # whose is of the machine, or of memory
         for operator, new in _candidates(node, names):
             put(holder, field, index, new)
             made = copy.deepcopy(own)
@@ -179,7 +187,8 @@ def _candidates(node: ast.AST, names: list[str]) -> Iterator[tuple[str, ast.AST]
         if operator == "one operand" and number(node) is not None:
             continue  # 1 for -1 is often the same dimension
         for made in _ALL[operator](node):
-            yield operator, made
+            if is_slip(operator, node, made):
+                yield operator, made
     if (
         isinstance(node, ast.Name)
         and isinstance(node.ctx, ast.Load)
@@ -195,18 +204,20 @@ _OWN = {"another name", "forget to add", "remove a call"}
 
 
 def _without_call(node: ast.AST) -> Iterator[ast.AST]:
-    """Of ``x.f(...)``, and of ``torch.f(x)``, the x alone."""
-    if not isinstance(node, ast.Call):
+    """Of ``x.f(...)``, of ``torch.f(x)`` and of ``self.f(x)``, the x alone."""
+    if not isinstance(node, ast.Call) or is_plumbing(node):
         return
     of_library = isinstance(node.func, ast.Name) or (
         isinstance(node.func, ast.Attribute)
         and isinstance(node.func.value, ast.Name)
-        and node.func.value.id in ("torch", "F", "math", "np", "nn")
+        and node.func.value.id in ("torch", "F", "math", "np", "nn", "self")
     )
     if not of_library and isinstance(node.func, ast.Attribute):
         yield node.func.value
     elif node.args and not isinstance(node.args[0], ast.Constant | ast.Starred):
-        yield node.args[0]
+        options = ast.Constant | ast.Attribute | ast.UnaryOp
+        if all(isinstance(other, options) for other in node.args[1:]):
+            yield node.args[0]  # else the others would be as good
 
 
 def _dimensions(node: ast.AST) -> Iterator[ast.AST]:

@@ -11,6 +11,7 @@ from autograder.authoring.questions.observations import Observation, Seen
 from autograder.authoring.questions.question import OPTIONS, ChoiceQuestion, shuffled
 from autograder.authoring.questions.statements import of_value, other_shapes, shape_of
 
+_COPIED = 0.5  # what a shape asks for that an argument has, or the line itself says
 _LARGEST = 100  # a dimension that one can have in mind
 _SPECIAL = {"rows": 7.5, "columns": 8.0, "infinity": 8.0, "triangle": 7.0}
 Noted = Sequence[tuple[NotedPlace, Seen]]
@@ -35,43 +36,40 @@ def shapes(
         others = other_shapes(value.shape, sizes)[:6]
         if len(value.shape) < 2 or len(others) < OPTIONS - 1:
             continue
+        asks = 5.0 + len(value.shape) + 0.5 * bool(place.name)
         wrong = [others[0], *draw.sample(others[1:], OPTIONS - 2)]
         yield shuffled(
             "shape", f"What is the shape of {place.where}?", shape_of(value.shape),
-            [shape_of(one) for one in wrong], about=[place.where], line=place.line,
-            worth=1.0 + len(value.shape) + 4.0 * is_new + 0.5 * bool(place.name),
-            draw=draw,
+            [shape_of(one) for one in wrong],
+            about=[place.where, *[f"shape {value.shape}"][:is_new]], line=place.line,
+            worth=asks if is_new and not place.is_filled else _COPIED, draw=draw,
         )  # fmt: skip
 
 
 def statements(
     noted: Noted, seen: Observation, draw: random.Random
 ) -> Iterator[ChoiceQuestion]:
-    """Which statement about a value is true?"""
-    for place, value, is_new in _tensors(noted, seen):
-        told = of_value(value, [(n, v) for n, v in seen.call if n != place.name])
-        true = [one for one in told if one.true]
-        special = [one for one in true if one.kind in _SPECIAL]
-        ordinary = [one for one in true if one.kind != "booleans"]
-        if not ordinary:
-            continue
-        right = special[0] if special else draw.choice(ordinary)
-        wrong: dict[str, list[str]] = {}
-        for one in told:
-            if not one.true and one.is_size == right.is_size:
-                kind = one.text if one.is_size else one.kind
-                wrong.setdefault(kind, []).append(one.text)
-        wrong.pop(right.kind, None)
-        if len(wrong) < OPTIONS - 1:
+    """Which statement about a value in the middle is true?
+
+    A result has what its function's name says, and a tensor that was just filled has
+    nothing that is worth a question.
+    """
+    for place, value, _ in _tensors(noted, seen):
+        told = of_value(value)
+        special = [one for one in told if one.true and one.kind in _SPECIAL]
+        wrong = {one.kind: one.text for one in told if not one.true}
+        if place.is_result or place.is_filled or not special:
             continue
         if len(wrong) >= OPTIONS:
             wrong.pop("booleans", None)  # easy to rule out
+        if len(wrong) < OPTIONS - 1:
+            continue
+        right = special[0]
         kinds = draw.sample(sorted(wrong), OPTIONS - 1)
         yield shuffled(
             "statement", f"Which statement is true of {place.where}?", right.text,
-            [draw.choice(wrong[kind]) for kind in kinds], about=[place.where],
-            worth=_SPECIAL.get(right.kind, 2.0 + 3.0 * is_new), line=place.line,
-            draw=draw,
+            [wrong[kind] for kind in kinds], about=[place.where],
+            worth=_SPECIAL[right.kind], line=place.line, draw=draw,
         )  # fmt: skip
 
 
@@ -80,10 +78,10 @@ def lines(
 ) -> Iterator[ChoiceQuestion]:
     """In which line does a shape first come about?"""
     first: dict[tuple[int, ...], int] = {}
-    shown = {number for _, number in listing.shown.items()}
-    ran = sorted({place.line for place, _ in noted} & shown)
-    for place, value, is_new in _tensors(noted, seen):
-        if is_new and len(value.shape) > 1:
+    tensors = [(p, v, new) for p, v, new in _tensors(noted, seen) if len(v.shape) > 1]
+    ran = sorted({place.line for place, _, _ in tensors} & {*listing.shown.values()})
+    for place, value, is_new in tensors:
+        if is_new:
             first[value.shape] = min(place.line, first.get(value.shape, place.line))
     if len(ran) < OPTIONS:
         return

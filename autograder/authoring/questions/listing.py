@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 _LONGEST = 6_000  # characters of an answer that are read
 _MOST_LINES = 36  # on a sheet
+_WHOLE_CLASS = 26  # lines of a class that is shown with all its methods
 _WIDEST = 130
 
 
@@ -60,9 +61,9 @@ def listing(source: str, target: str) -> CodeListing:
         raise NotListedError("it cannot be read as plain Python") from None
     whole, function = _function(tree, target)
     _refuse(function)
-    for part in (whole, function):
+    for part, most in ((whole, _WHOLE_CLASS), (function, _MOST_LINES)):
         shown = _shown(source, part, comments)
-        if len(shown) <= _MOST_LINES:
+        if len(shown) <= most:
             break
     else:
         raise NotListedError(f"it has more than {_MOST_LINES} lines")

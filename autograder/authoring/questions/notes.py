@@ -6,6 +6,7 @@ import ast
 from dataclasses import dataclass
 
 from autograder.authoring.questions.listing import CodeListing
+from autograder.authoring.questions.sensible import is_filled
 from autograder.checks.tracing import NOTE
 
 _WIDEST = 60  # characters of an expression that a question repeats
@@ -17,12 +18,14 @@ class NotedPlace:
 
     ``name`` is the variable it is assigned to, "" for a part of a longer expression,
     which is then told by its ``text``. Without either it is the line itself.
+    ``is_filled``: it is a tensor of one number.
     """
 
     line: int
     text: str = ""
     name: str = ""
     is_result: bool = False
+    is_filled: bool = False
 
     @property
     def where(self) -> str:
@@ -68,15 +71,19 @@ class _Noting(ast.NodeTransformer):
         text = ast.unparse(node) if isinstance(node, _PARTS) else ""
         name = _assigned(node)
         line = self._line
+        filled = is_filled(getattr(node, "value", None) if name else node)
+        if isinstance(node, _PARTS):  # of a long statement, its own line
+            line = self._listing.shown.get(node.lineno, line)
         visited: ast.AST = super().visit(node)
         if name and isinstance(visited, ast.Assign | ast.AnnAssign) and visited.value:
-            visited.value = self._renamed(visited.value, NotedPlace(line, name=name))
+            place = NotedPlace(line, name=name, is_filled=filled)
+            visited.value = self._renamed(visited.value, place)
         elif isinstance(visited, ast.Return) and visited.value and _is_result(node):
             visited.value = self._renamed(
                 visited.value, NotedPlace(line, is_result=True)
             )
         elif text and line and len(text) <= _WIDEST and _is_read(node):
-            return self._note(visited, NotedPlace(line, text))
+            return self._note(visited, NotedPlace(line, text, is_filled=filled))
         return visited
 
     def reached(self, statement: ast.stmt) -> list[ast.stmt]:

@@ -19,7 +19,9 @@ _TRIVIAL = ("NameError", "UnboundLocalError", "AttributeError", "TypeError",
 
 # Errors that ask for what a library allows, rather than for what the code means.
 _LIMITS = ("out of range", "zip()", "at least 2 dimensions", "at least two dimensions",
-           "expected at least", "out of bounds", "start_dim")  # fmt: skip
+           "expected at least", "out of bounds", "start_dim", "to Scalar",
+           "only one element", "single element", "could not infer output dtype",
+           "not implemented for")  # fmt: skip
 
 
 class NothingObservedError(Exception):

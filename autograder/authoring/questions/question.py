@@ -20,6 +20,8 @@ class ChoiceQuestion:
         worth: how much it asks for.
         line: the displayed line that it is about; 0 for several.
         why: what execution has shown beside the answer itself, for the key.
+        mentioned: changes among the options: one that another question of the sheet is
+            about would give it away, so such a pair is asked only if need be.
     """
 
     kind: str
@@ -30,6 +32,7 @@ class ChoiceQuestion:
     worth: float
     line: int = 0
     why: str = ""
+    mentioned: tuple[str, ...] = ()
 
     @property
     def letter(self) -> str:
@@ -43,12 +46,15 @@ class ChoiceQuestion:
 def shuffled(
     kind: str, text: str, right: str, wrong: Sequence[str], *, about: Sequence[str],
     worth: float, draw: random.Random, line: int = 0, why: str = "",
+    mentioned: Sequence[str] = (),
 ) -> ChoiceQuestion:  # fmt: skip
     """A question with its options in a drawn order."""
     options = [right, *wrong]
     draw.shuffle(options)
     place = options.index(right)
-    return ChoiceQuestion(kind, text, (*options,), place, (*about,), worth, line, why)
+    return ChoiceQuestion(
+        kind, text, (*options,), place, (*about,), worth, line, why, (*mentioned,)
+    )
 
 
 def chosen(
@@ -62,14 +68,23 @@ def chosen(
         asked: what else is asked about on the same sheet.
     """
     kept: list[ChoiceQuestion] = []
-    for many, same_line in ((1, False), (2, False), (2, True)):  # of each kind
+    if most < 1:
+        return kept
+    ways = ((1, False, True), (2, False, True), (2, True, True), (2, True, False))
+    for many, same_line, are_apart in ways:  # `many` of each kind
         for one in found:
             kinds = [other.kind for other in kept]
             about = {*asked, *(thing for other in kept for thing in other.about)}
+            told = {thing for other in kept for thing in other.mentioned}
             lines = {(other.kind, other.line) for other in kept}
             fits = not about & {*one.about} and kinds.count(one.kind) < many
+            if are_apart and not (about | told).isdisjoint(one.mentioned):
+                continue
+            if are_apart and not told.isdisjoint(one.about):
+                continue
             if fits and (same_line or (one.kind, one.line) not in lines):
                 kept.append(one)
             if len(kept) == most:
                 return kept
+    return kept
     return kept

@@ -9,7 +9,12 @@ _SWAPS = {"transpose", "swapaxes", "swapdims", "movedim"}
 _PLUMBING = {
     "bool", "float", "int", "list", "tuple", "contiguous", "clone", "detach", "to",
     "type", "type_as", "long", "item", "copy", "deepcopy", "iter", "str", "dict",
+    "tolist",
 }  # fmt: skip
+_ONE_WAY = ast.Sub | ast.Div | ast.FloorDiv | ast.Mod | ast.Pow
+# Calls that make a number of a tensor, or a tensor of a number: another thing.
+_SIZES = {"size", "len", "dim", "numel", "arange", "eye"}
+_FILLING = {"zeros", "ones", "full", "zeros_like", "ones_like", "full_like", "empty"}
 # Operators after which it is worth knowing that nothing changes.
 _TELLING_NOTHING = {
     "delete", "remove a call", "another name", "leave out a step",
@@ -24,7 +29,9 @@ def is_sensible(old: ast.stmt, new: ast.AST, text: str) -> bool:
         return False
     if isinstance(new, ast.Return) and text in ("return", "return None"):
         return False
-    if any(_is_silly(node) for node in ast.walk(new)):
+    own = {ast.unparse(node) for node in ast.walk(old)}
+    made = [node for node in ast.walk(new) if isinstance(node, ast.expr)]
+    if any(_is_silly(node) and ast.unparse(node) not in own for node in made):
         return False
     if isinstance(new, ast.Assign) and text in _kept_as_it_is(new):
         return False
@@ -43,7 +50,63 @@ def has_idea(operator: str, old: ast.AST, new: ast.AST) -> bool:
         return False
     if operator == "another dimension":
         return name_of(old) in ("size", "unsqueeze") or "shape" in ast.unparse(old)
-    return not (operator == "remove a call" and name_of(old) in _PLUMBING)
+    return True
+
+
+def is_plumbing(call: ast.Call) -> bool:
+    """Whether a call is of Python, of memory or of a size: nobody forgets it."""
+    return name_of(call) in _PLUMBING | _SIZES | _FILLING
+
+
+def is_filled(node: ast.AST | None) -> bool:
+    """Whether all entries of a tensor are one number, as the code says."""
+    return isinstance(node, ast.Call) and name_of(node) in _FILLING
+
+
+def is_slip(operator: str, old: ast.AST, new: ast.AST) -> bool:
+    """Whether a person in a hurry could write the new operation for the old one.
+
+    A scale or a subtraction is forgotten, but what it applies to is not; of a matrix
+    product, neither side is; of arguments, only the last; and nobody takes a quotient
+    for its inverse.
+    """
+    if operator == "drop an argument":
+        first, kept = (node.args[:1] for node in (old, new))  # type: ignore[attr-defined]
+        return list(map(ast.dump, first)) == list(map(ast.dump, kept))
+    if operator == "swap arguments":
+        return _are_of_a_kind(old, new)
+    if operator == "exchange calls":
+        inner = old.func.value.func.value  # type: ignore[attr-defined]
+        return getattr(inner, "id", "") != "self"
+    if not isinstance(old, ast.BinOp):
+        return True
+    if operator == "exchange operands":
+        return isinstance(old.op, ast.Sub | ast.MatMult | ast.Add)
+    if operator != "one operand":
+        return True
+    if isinstance(old.op, ast.MatMult) or isinstance(new, ast.Constant):
+        return False
+    return new is old.left or not isinstance(old.op, _ONE_WAY)
+
+
+def _are_of_a_kind(old: ast.AST, new: ast.AST) -> bool:
+    """Whether the two arguments that were swapped are written in the same way."""
+    kinds = [
+        (type(node), name_of(node) if isinstance(node, ast.Call | ast.UnaryOp) else "")
+        for node, other in zip(old.args, new.args, strict=True)  # type: ignore[attr-defined]
+        if node is not other
+    ]
+    return len(set(kinds)) == 1
+
+
+def exchanged(old: ast.AST, new: ast.AST) -> tuple[str, ...]:
+    """The two names of which one now stands in the place of the other; () if none."""
+    pair = [old, new]
+    if isinstance(old, ast.Call) and isinstance(new, ast.Call):
+        both = zip(old.args, new.args, strict=False)
+        pair = [one for one, other in both if ast.dump(one) != ast.dump(other)]
+    names = [node.id for node in pair if isinstance(node, ast.Name)]
+    return (*names,) if len(names) == len(pair) == 2 else ()
 
 
 def name_of(node: ast.AST) -> str:
@@ -70,12 +133,21 @@ def _is_silly(node: ast.AST) -> bool:
         large = isinstance(node.op, ast.Pow) and (number(node.right) or 0) > 9
         power = isinstance(node.right, ast.BinOp) and isinstance(node.right.op, ast.Pow)
         root = power and ast.unparse(node.right.left) == sides[0]  # type: ignore[attr-defined]
-        return odd or large or root or sides[0] == sides[1]
+        return odd or large or root or sides[0] == sides[1] or _is_idle(node)
     if isinstance(node, ast.Compare):
         return ast.unparse(node.left) == ast.unparse(node.comparators[0])
     if isinstance(node, ast.Call):
         return _is_silly_call(node)
     return isinstance(node, ast.Tuple) and not node.elts
+
+
+def _is_idle(node: ast.BinOp) -> bool:
+    """Whether one writes it down: ``-1 - 1``, ``n + 1 - 1``, ``x / 1``."""
+    left, right = number(node.left), number(node.right)
+    if isinstance(node.left, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub):
+        left = number(node.left.right)
+    neutral = 1 if isinstance(node.op, ast.Mult | ast.Div | ast.Pow) else 0
+    return (left is not None and right is not None) or right == neutral
 
 
 def _is_silly_call(call: ast.Call) -> bool:
@@ -84,6 +156,8 @@ def _is_silly_call(call: ast.Call) -> bool:
     name = name_of(call)
     if name in _SWAPS:
         return dims[0] == dims[1] or _is_short(call)
+    if name == "permute":
+        return len({ast.dump(arg) for arg in call.args}) < len(call.args)
     return name == "flatten" and dims[0] >= dims[1] >= 0  # type: ignore[operator]
 
 

@@ -27,6 +27,10 @@ def spliced(
     before = _between(lines, _start(statement), _start(old))
     after = _between(lines, _end(old), _end(statement))
     part, meant = _numbers_kept(source, _part(source, old, new)), _read(plain)
+    if before[-1:] == "(" and after[:1] == ")":  # that no longer hold anything
+        text = _joined(f"{before[:-1]}{part}{after[1:]}")
+        if meant and _read(text) == meant:
+            return text
     for middle in (part.replace("'", '"'), part, f"({part})"):
         text = _joined(f"{before}{middle}{after}")
         if meant and _read(text) == meant:

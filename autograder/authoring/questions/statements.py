@@ -18,13 +18,12 @@ class Statement:
     kind: str
     text: str
     true: bool
-    is_size: bool = False
 
 
 # Kinds of which one implies another, so that only one of them is offered.
 _IMPLIED = (
     {"rows", "columns", "nan", "factor"}, {"shape", "turned"}, {"true", "triangle"},
-    {"empty", "shorter", "longer"}, {"negative", "factor"},
+    {"empty", "shorter", "longer"},
 )  # fmt: skip
 
 
@@ -82,13 +81,16 @@ def after_edit(
 
 _ORDER = (
     "larger", "smaller", "empty", "longer", "shorter", "columns", "rows", "nan",
-    "negative", "sees", "triangle", "true", "turned", "factor", "shape",
+    "sees", "triangle", "true", "turned", "factor", "shape",
 )  # fmt: skip
 
 
 def _other_values(before: Observation, names: Sequence[str]) -> str:
     rows = _first_with_rows(before)
     if rows is not None:
+        if len(before.result.results[rows].shape) > 2:
+            along = "along its last dimension"
+            return f"Only values change; {names[rows]} still sums to 1 {along}."
         return f"Only values change; the rows of {names[rows]} still sum to 1."
     if any(part.is_tensor for part in before.result.results):
         return "Only values change; every shape stays the same."
@@ -163,18 +165,26 @@ def _of_entries(name: str, old: Seen, new: Seen | None) -> Iterator[Statement]:
             text = f"Every entry of {name} is `{value}`."
             yield Statement("true", text, f"all {value.lower()}" in facts)
     elif ROWS in old.facts and old.shape[-1] > 1:
-        text = f"The rows of {name} no longer sum to 1."
+        text = no_longer_sums(name, old)
         yield Statement("rows", text, ROWS in lost)
-        text = f"Now the columns of {name} sum to 1, and the rows do not."
+        other = "second-to-last" if len(old.shape) > 2 else "first"
+        text = (
+            f"{_capital(name)} now sums to 1 along its {other} dimension, and no "
+            "longer along its last one."
+        )
         yield Statement("columns", text, ROWS in lost and COLUMNS in facts)
-    if "negative" not in old.facts and old.dtype != "bool":
-        text = f"Some entries of {name} become negative."
-        yield Statement("negative", text, "negative" in facts)
     if old.is_float and "nan" not in old.facts:
         yield Statement("nan", f"Some entries of {name} become NaN.", "nan" in facts)
     if {ABOVE, "something below"} <= old.facts and min(old.shape[-2:]) > 1:
         text = f"{_capital(name)} no longer has only zeros above its diagonal."
         yield Statement("triangle", text, ABOVE in lost)
+
+
+def no_longer_sums(name: str, value: Seen) -> str:
+    """That the last dimension of a part of the result no longer sums to 1."""
+    if len(value.shape) > 2:
+        return f"{_capital(name)} no longer sums to 1 along its last dimension."
+    return f"The rows of {name} no longer sum to 1."
 
 
 def _of_numbers(name: str, old: float, new: Seen | None) -> Iterator[Statement]:
@@ -208,7 +218,9 @@ def _of_positions(
             text = f"{_capital(first)} of {name} now depends on {last}."
             yield Statement("sees", text, now is True)
         else:
-            text = f"{_capital(first)} of {name} no longer depends on {last}."
+            text = f"{_capital(first)} of {name} no longer depends on {last}"
+            batch = len(before.result.results[0].shape) > 2
+            text += ", in any sequence." if batch else "."
             yield Statement("sees", text, now is False)
 
 
@@ -243,16 +255,18 @@ def positions(before: Observation) -> dict[str, Reach]:
 def _times(name: str, factor: float) -> str:
     if factor == -1:
         return f"Every entry of {name} changes its sign."
-    if 0 < abs(factor) < 1 and abs(1 / factor - round(1 / factor, 2)) < 1e-3:
-        return f"Every entry of {name} is divided by {1 / factor:.3g}."
-    return f"Every entry of {name} is multiplied by {factor:.3g}."
+    way = "larger" if abs(factor) > 1 else "smaller"
+    return (
+        f"All entries of {name} become {way} in absolute value, by one common factor "
+        f"(about {max(abs(factor), 1 / abs(factor)):.3g})."
+    )
 
 
 def _capital(name: str) -> str:
     return f"{name[:1].upper()}{name[1:]}"
 
 
-def of_value(value: Seen, call: Sequence[tuple[str, Seen]]) -> list[Statement]:
+def of_value(value: Seen) -> list[Statement]:
     """What may be true of a tensor in the middle of a call, the most telling first."""
     facts, two = value.facts, len(value.shape) > 1
     above = "It has only zeros (or `False`) above its diagonal."
@@ -272,17 +286,4 @@ def of_value(value: Seen, call: Sequence[tuple[str, Seen]]) -> list[Statement]:
     elif value.is_float:
         text, negative = "None of its entries is negative.", "negative" not in facts
         told += [Statement("sign", text, False)] if not negative else []
-    return [*told, *(_of_sizes(value, call) if two else ())]
-
-
-def _of_sizes(value: Seen, call: Sequence[tuple[str, Seen]]) -> Iterator[Statement]:
-    """Which dimension of which argument a dimension comes from, by its size."""
-    sizes = [(n, i - len(v.shape), s) for n, v in call for i, s in enumerate(v.shape)]
-    for dim, word in ((-1, "last"), (-2, "second-to-last")):
-        for name, other, size in sizes:
-            if size > 1 and other >= -2:
-                end = "last" if other == -1 else "second-to-last"
-                of = f"the {end} dimension of `{name}`"
-                text = f"Its {word} dimension is as long as {of}."
-                as_long = value.shape[dim] == size
-                yield Statement(f"size {dim}", text, as_long, is_size=True)
+    return told
