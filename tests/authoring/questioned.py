@@ -38,7 +38,11 @@ class Questioned:
 
     @property
     def is_enough(self) -> bool:
-        return len(self.asked) == 3 and len({one.kind for one in self.asked}) >= 2
+        return len(self.asked) == 3
+
+    @property
+    def is_varied(self) -> bool:
+        return self.is_enough and len({one.kind for one in self.asked}) >= 2
 
 
 def ask(specification: Specification, source: str, name: str = "") -> Questioned:

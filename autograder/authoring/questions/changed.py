@@ -85,9 +85,10 @@ def _is_all_told(seen: Observation) -> bool:
 
 
 def is_scalar(seen: Observation) -> bool:
-    """Whether a call is mere arithmetic."""
+    """Whether a call is mere arithmetic: numbers in, numbers out."""
     values = [*(value for _, value in seen.call), *seen.result.results]
-    return not any(value.is_tensor and value.shape for value in values)
+    kinds = ("int", "float", "bool", "NoneType")
+    return all(one.kind in kinds or one.number is not None for one in values)
 
 
 def _false(
@@ -166,12 +167,11 @@ def _effects(seen: Observation, names: Sequence[str]) -> Iterator[_Effect]:
         "error", "Exactly one of these changes makes this call stop with an error. "
         "Which one?", 7.5, lambda o: bool(o[0].raised), lambda o: shape(o) is not None,
     )  # fmt: skip
-    if not is_scalar(seen):
-        yield _Effect(
-            "nothing", "Exactly one of these changes leaves the result of this call as "
-            "it is. Which one?", 8.5, lambda o: all(one.same for one in o),
-            lambda o: not o[0].same,
-        )  # fmt: skip
+    yield _Effect(
+        "nothing", "Exactly one of these changes leaves the result of this call as it "
+        "is. Which one?", 6.5 if is_scalar(seen) else 8.5,
+        lambda o: all(one.same for one in o), lambda o: not o[0].same,
+    )  # fmt: skip
     for i, (name, value) in enumerate(zip(names, seen.result.results, strict=False)):
         if value.number is not None and _is_all_told(seen):
             yield _number(name, i, value.number, "larger", 1)

@@ -110,9 +110,11 @@ def exchanged(old: ast.AST, new: ast.AST) -> tuple[str, ...]:
 
 
 def name_of(node: ast.AST) -> str:
-    """What a call calls, or the operator of an operation; else the kind of node."""
+    """What a call calls, the operator of an operation, or a name; else its kind."""
     if isinstance(node, ast.Call):
         return getattr(node.func, "attr", "") or getattr(node.func, "id", "")
+    if isinstance(node, ast.Name):
+        return node.id
     return type(getattr(node, "op", node)).__name__
 
 
