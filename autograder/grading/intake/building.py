@@ -10,6 +10,7 @@ from nbformat import NotebookNode
 from nbgrader.utils import compute_checksum
 
 from autograder.grading.intake.common import DEFAULTS, Repair, SizeLimits, few, listed
+from autograder.grading.intake.invited import is_invited
 from autograder.grading.intake.matching import Match, Slot, defined, same_text, slots_of
 from autograder.grading.intake.reading import StudentCell, StudentNotebook, read
 
@@ -160,7 +161,8 @@ class _Builder:
             return self._is_kept_answer(cell, slot, changed, there)
         if slot.is_test:
             return changed and number != self.match.of(there)[0]
-        if changed and cell.kind == "code":
+        told = not is_invited(cell.source, slot.release.source)
+        if changed and told and cell.kind == "code":
             first = listed([cell.source.strip().splitlines()[0]])
             says = (
                 f'Your change of the course\'s cell "{first}" runs after the original.'

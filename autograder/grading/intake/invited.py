@@ -1,0 +1,44 @@
+"""Changes that a notebook invites: values of its settings, and its demonstrations.
+
+They cannot change what an exercise needs, so nobody has to be told of them.
+"""
+
+from __future__ import annotations
+
+import ast
+
+
+def is_invited(given: str, original: str) -> bool:
+    """Whether a changed cell of the course only sets what the original sets, too.
+
+    Both may hold plain values and functions below ``@demo``, and nothing else.
+    """
+    ours, theirs = _sets(original), _sets(given)
+    return ours is not None and theirs is not None and theirs <= ours
+
+
+def _sets(code: str) -> set[str] | None:
+    """The names that a cell sets; None if it does anything else."""
+    try:
+        names = [_set_by(node) for node in ast.parse(code).body]
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # a stranger's code
+        return None
+    return None if "" in names else set(names)
+
+
+def _set_by(node: ast.stmt) -> str:
+    """The name that a statement gives a plain value or a demonstration; "" if none."""
+    match node:
+        case ast.FunctionDef(name=name, decorator_list=[ast.Name("demo")]):
+            return name
+        case ast.Assign(targets=[ast.Name(name)], value=value) if _is_plain(value):
+            return name
+    return ""
+
+
+def _is_plain(value: ast.expr) -> bool:
+    try:
+        ast.literal_eval(value)
+    except (ValueError, TypeError, RecursionError, MemoryError):
+        return False
+    return True
