@@ -123,8 +123,7 @@ def _by_change(runs: Iterable[LoggedRun]) -> dict[tuple[str, str], list[Differen
         if run.difference and not run.too_short and len(_things(run)) == 1:
             (name,) = _things(run)
             before, after = run.changed[name]
-            level = f"embedded, level {run.level}"
-            where = level if run.corpus == "embedded" else "own corpora"
+            where = run.task if run.corpus == "embedded" else "own corpora"
             found[f"{name}: {before} → {after}", where].append(run.difference)
     return found
 

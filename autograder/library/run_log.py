@@ -59,6 +59,11 @@ class LoggedRun:
     stopped: str = ""
     next_step: str = ""
 
+    @property
+    def task(self) -> str:
+        """What it is trained for: only runs of one task can be compared."""
+        return f"{self.corpus}, level {self.level}"
+
 
 @dataclass(frozen=True)
 class RunLog:
@@ -75,6 +80,14 @@ class RunLog:
     def tokens(self) -> int:
         """Target tokens that all runs have seen."""
         return sum(run.tokens for run in self.runs)
+
+    def between_seeds(self, name: str) -> float | None:
+        """By how much other seeds change a run's BLEU, at most; None without any."""
+        found = (
+            abs(run.difference[0]) for run in self.runs
+            if run.difference and run.against == name and run.changed.keys() == {"seed"}
+        )  # fmt: skip
+        return max(found, default=None)
 
 
 def read(path: str | Path) -> RunLog:

@@ -1,6 +1,6 @@
 """Built from notebooks/06_text_recovery.py by `make build`; do not edit."""
 
-from autograder.library.checkpoint import handed_in, load, save, shipped
+from autograder.library.checkpoint import handed_in, load, notes, save, shipped
 from autograder.library.decoding import bucketed, make_batch, padded, recover
 from autograder.library.text import BOS, EOS, PAD, SPECIALS, SubwordTokenizer, WordTokenizer, lemma, pieces, tokenize_13a
 from autograder.solutions import encoder_decoder as encoder_decoder
@@ -285,7 +285,7 @@ def beam_sentence(
         max_len: how many tokens an answer may have.
 
     Returns:
-        The ids of the best ended hypothesis, without BOS, with EOS.
+        The ids of the best finished hypothesis, without BOS, with EOS.
     """
     model.eval()
     memory = model.encode(source)  # (1, Ls, d_model)

@@ -14,10 +14,12 @@ from autograder.checks.words import LEFT_OUT
 from autograder.library import checkpoint, run_log
 from autograder.library.corpora import Corpus
 from autograder.library.decoding import make_batch
+from autograder.library.intervals import Interval
 from autograder.library.model import Restorer, Sizes
+from autograder.library.run_log import LoggedRun, RunLog
 from autograder.library.text import PAD, WordTokenizer
 from autograder.solutions import encoder_decoder, text_recovery
-from autograder.units.text_recovery.library import log_view, track
+from autograder.units.text_recovery.library import log_view, review, track
 from autograder.units.text_recovery.library.meter import TokenMeter
 from autograder.units.text_recovery.library.project import Project, ProjectError
 from tests.library.sentences import GREEDY
@@ -168,6 +170,61 @@ def test_an_interrupted_run_is_logged_and_its_tokens_are_spent(tmp_path):
         found.run("base", WHY, tokens=9_000)
     (run,) = found.log.runs
     assert run.stopped == "KeyboardInterrupt" and run.tokens > 0 and run.bleu is None
+    spent, again = run.tokens, project(tmp_path)
+    again._inserter = 20.0
+    assert again.run("base", WHY, tokens=2_000).name == "base", "its name is free"
+    assert again.log.tokens > spent and again.log.runs[0].name == "base, stopped 1"
+
+
+def test_runs_of_another_level_are_not_mixed_with_these(made):
+    other = project(made.folder, level=3)
+    says = "'base' is a run on embedded, level 2, and this notebook is set to embedded"
+    for call in (
+        lambda: other.run("base", WHY, tokens=15_000),
+        lambda: other.run("new", WHY, against="base"),
+        lambda: other.decode("wide", "base", WHY, GREEDY),
+        lambda: other.compare("base", "learned"),
+        lambda: other.curves("base"),
+        lambda: other.hand_in("base"),
+    ):
+        with pytest.raises(ProjectError, match=says):
+            call()
+
+
+@pytest.mark.parametrize(
+    ("gain", "seeds", "says"),
+    [
+        ((1.0, -0.2, 2.0), 0.1, "+1.0 [-0.2, +2.0]: no difference that these sentence"),
+        ((1.0, 0.2, 2.0), None, "+1.0 [+0.2, +2.0]: better"),
+        (
+            (1.0, 0.2, 2.0),
+            1.1,
+            "+1.0 [+0.2, +2.0]: no more than between two seeds (1.1)",
+        ),
+        ((-2.0, -3.0, -1.0), 1.1, "-2.0 [-3.0, -1.0]: worse (two seeds differ by 1.1)"),
+    ],
+)
+def test_a_difference_is_told_beside_that_of_two_seeds(gain, seeds, says):
+    assert log_view.told(Interval(*gain), seeds).startswith(says)
+
+
+def test_what_seeds_change_is_read_from_the_log():
+    def line(name: str, gain: float, **more) -> LoggedRun:
+        end = (gain, gain - 0.1, gain + 0.1)
+        return LoggedRun(
+            name, against="base", bleu=(90, 89, 91), difference=end, **more
+        )
+
+    seed, heads = {"seed": ("0", "1")}, {"num_heads": ("4", "2")}
+    runs = (
+        line("seed 1", 0.5, changed=seed), line("seed 2", -1.5, changed=seed),
+        line("2 heads", -1.2, changed=heads), line("beam", 1.0, kind="decoding"),
+    )  # fmt: skip
+    log = RunLog(runs)
+    assert log.between_seeds("base") == 1.5 and log.between_seeds("other") is None
+    said = [log_view.line(run, 1000, log) for run in runs]
+    assert "no more than between two seeds (1.5)" in said[2]
+    assert not any("two seeds" in text for text in (*said[:2], said[3]))
 
 
 def test_batches_past_the_meter_are_no_run(tmp_path):
@@ -204,10 +261,14 @@ def test_the_hand_in_says_what_it_is_and_how_it_decodes(made):
     assert checkpoint.notes(paths[0])["run"] == "beam 3"
 
 
-def test_a_corpus_that_grading_would_refuse_is_refused_before_it_is_handed_in(tmp_path):
+def test_a_corpus_that_grading_would_refuse_is_refused_before_it_is_handed_in(
+    tmp_path, capsys
+):
     found = project(tmp_path, corpus=Corpus("mine", TRAIN, TRAIN[:12], TRAIN[:9]))
     found._inserter = 0.0
     found.run("base", WHY, tokens=2_000)
+    said = capsys.readouterr().out
+    assert said.startswith("Before you spend the budget: my_corpus.json cannot be")
     with pytest.raises(ProjectError, match=r"my_corpus\.json cannot be graded"):
         found.hand_in("base")
     assert not (tmp_path / checkpoint.HANDED_IN).exists()
@@ -226,9 +287,20 @@ def test_a_log_with_forged_words_is_shown_as_text():
 def test_a_log_lacks_what_the_project_asks_for(made, capsys):
     found = made.missing()
     said = capsys.readouterr().out
-    assert "3 complete runs; it needs at least 6" in said and "a beam of 5, 10" in said
+    assert "3 complete runs; it needs at least 6" in said
+    assert "a beam of 5, 10; if you follow the short path" in said
     assert "No run studies the architecture" in said
     assert not any("positions" in line for line in found)
+
+
+def test_a_comparison_needs_one_next_step_and_the_newest_run_none_yet():
+    def line(name: str, what: str, **more) -> LoggedRun:
+        return LoggedRun(name, changed={what: ("a", name)}, against="base", **more)
+
+    base, seed = LoggedRun("base"), line("seed 1", "seed")
+    heads = line("2", "num_heads"), line("8", "num_heads", next_step="Four stay.")
+    log = RunLog((base, seed, *heads, line("final", "tokens")))
+    assert "Comparisons without a next step: seed 1." in review.missing(log)
 
 
 def test_curves_and_differences_are_drawn_with_words(made, capsys, monkeypatch):

@@ -18,7 +18,7 @@ def write(kept: KeptRuns, name: str, corpus: Corpus, level: int) -> list[Path]:
     Raises:
         ProjectError: grading would refuse them; the text says why.
     """
-    run, own, folder = kept.find(name), corpus.name != EMBEDDED, kept.path.parent
+    run, own, folder = kept.here(name), corpus.name != EMBEDDED, kept.path.parent
     model, tokenizer = kept.model(name)
     paths = [folder / checkpoint.HANDED_IN, kept.path]
     try:
@@ -33,3 +33,13 @@ def write(kept: KeptRuns, name: str, corpus: Corpus, level: int) -> list[Path]:
     except (CorpusError, CheckpointError, ValueError) as error:
         raise ProjectError(str(error)) from error
     return paths
+
+
+def refusal(corpus: Corpus) -> str:
+    """Why grading would refuse a corpus of one's own; "" if it would not."""
+    try:
+        if corpus.name != EMBEDDED:
+            own_corpus.to_bytes(corpus)
+    except CorpusError as error:
+        return str(error)
+    return ""

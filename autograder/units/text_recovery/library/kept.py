@@ -27,13 +27,16 @@ class KeptRuns:
     Args:
         parts: unit 4's module, with its Transformer.
         segment: cuts a word into subwords; see SubwordTokenizer.
+        corpus, level: what the notebook is set to; see `here`.
     """
 
     def __init__(
-        self, folder: Path, parts: ModuleType, segment: Callable[..., list[str]]
-    ):
+        self, folder: Path, parts: ModuleType, segment: Callable[..., list[str]],
+        corpus: str, level: int,
+    ):  # fmt: skip
         self.path = folder / run_log.FILE
         self._runs, self._parts, self._segment = folder / "runs", parts, segment
+        self._task = LoggedRun("", corpus=run_log.plain(corpus, 60), level=level).task
 
     @property
     def log(self) -> RunLog:
@@ -53,13 +56,27 @@ class KeptRuns:
             raise ProjectError(f"no run is called {name!r}; the log has: {listed}")
         return run
 
+    def here(self, name: str) -> LoggedRun:
+        """The run with a name, on the corpus and the level that the notebook is set to.
+
+        Raises:
+            ProjectError: there is none, or it is one on another corpus or level.
+        """
+        run = self.find(name)
+        if run.task != self._task:
+            raise ProjectError(
+                f"{name!r} is a run on {run.task}, and this notebook is set to "
+                f"{self._task}: make it anew, under a new name"
+            )
+        return run
+
     def model(self, name: str) -> tuple[Restorer, Tokenizer]:
         """The trained model of a run, or of the run that it decoded, and its tokenizer.
 
         Raises:
             ProjectError: there is none.
         """
-        run = self.find(name)
+        run = self.here(name)
         trained = run.against if run.kind == "decoding" else name
         path = self._file(trained, "safetensors")
         try:
@@ -73,7 +90,7 @@ class KeptRuns:
         Raises:
             ProjectError: there is nothing.
         """
-        self.find(name)
+        self.here(name)
         try:
             texts = json.loads(self._file(name, "json").read_text(encoding="utf-8"))
             return [str(text) for text in texts]

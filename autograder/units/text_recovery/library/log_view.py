@@ -15,8 +15,8 @@ _ROWS, _CURVES = 60, 6  # that are shown, at most
 _MARKS = ("o-", "s-", "^-", "D-", "v-", "X-")
 
 
-def line(run: LoggedRun, sentences: int) -> str:
-    """A run in a line or two: what it reached, and what that says."""
+def line(run: LoggedRun, sentences: int, log: RunLog) -> str:
+    """A run in a line or two: what it reached, and what that says beside its log."""
     if run.stopped or run.bleu is None:
         why = run.stopped or "an unknown reason"
         return f"{run.name}: stopped by {why} after {run.tokens:,} target tokens."
@@ -28,16 +28,31 @@ def line(run: LoggedRun, sentences: int) -> str:
         )
     if run.difference is None:
         return f"{found}."
-    return f"{found}; against {run.against} {told(Interval(*run.difference))}."
+    gain = told(Interval(*run.difference), _seeds(run, run.against, log))
+    return f"{found}; against {run.against} {gain}."
 
 
-def told(gain: Interval) -> str:
-    """A difference in words: by how much, and whether the sentences could be why."""
-    if gain.low > 0:
-        return f"{_signed(gain)}: better"
-    if gain.high < 0:
-        return f"{_signed(gain)}: worse"
-    return f"{_signed(gain)}: no difference that these sentences can show"
+def _seeds(run: LoggedRun, against: str, log: RunLog) -> float | None:
+    """What seeds alone change; None if the run changes only them, or no weights."""
+    if run.kind == "decoding" or run.changed.keys() == {"seed"}:
+        return None
+    return log.between_seeds(against)
+
+
+def told(gain: Interval, seeds: float | None = None) -> str:
+    """A difference in words: by how much, and what else could be why.
+
+    Args:
+        seeds: by how much runs differ that differ in nothing but their seeds, if known.
+    """
+    if gain.low <= 0 <= gain.high:
+        return f"{_signed(gain)}: no difference that these sentences can show"
+    clear = f"{_signed(gain)}: {'better' if gain.low > 0 else 'worse'}"
+    if seeds is None:
+        return clear
+    if abs(gain.value) <= seeds:
+        return f"{_signed(gain)}: no more than between two seeds ({seeds:.1f})"
+    return f"{clear} (two seeds differ by {seeds:.1f})"
 
 
 def _signed(gain: Sequence[float]) -> str:
@@ -82,8 +97,15 @@ def _cells(texts: Sequence[str]) -> str:
     return "".join(f"<td>{html.escape(text)}</td>" for text in texts)
 
 
-def curves(runs: Sequence[LoggedRun], inserter: float, number: str = "") -> None:
-    """Show BLEU over target tokens; runs that are too short are named, not drawn."""
+def curves(
+    runs: Sequence[LoggedRun], inserter: float, sentences: tuple[int, int],
+    number: str = "",
+) -> None:  # fmt: skip
+    """Show BLEU over target tokens; runs that are too short are named, not drawn.
+
+    Args:
+        sentences: of dev, on the way and at the end.
+    """
     drawn = [run for run in runs if run.curve and not run.too_short]
     left_out = [run.name for run in runs if run not in drawn]
     if more := drawn[_CURVES:]:
@@ -105,7 +127,11 @@ def curves(runs: Sequence[LoggedRun], inserter: float, number: str = "") -> None
     axes.set(xlabel="thousand target tokens seen", title="BLEU on dev")
     style.legend(axes)
     alt = f"{'; '.join(said)}. The inserter has {inserter:.0f}."
-    caption = "BLEU on dev over target tokens. Dotted: the inserter."
+    way, end = sentences
+    caption = (
+        f"BLEU on dev over target tokens: on the way on {way:,} sentences, so give or "
+        f"take several points, and at the end on {end:,}. Dotted: the inserter."
+    )
     if left_out:
         caption += f" Not drawn: {names(left_out)}."
     show(figure, alt, number, caption)
@@ -115,6 +141,7 @@ def differences(
     base: LoggedRun,
     found: Sequence[tuple[LoggedRun, Interval]],
     sentences: int,
+    log: RunLog,
     number: str = "",
 ) -> None:
     """Show differences from a run with their intervals, and a sentence on each."""
@@ -128,15 +155,23 @@ def differences(
         axes.plot([gain.low, gain.high], [y, y], color=style.BLUE)
         axes.plot([gain.value], [y], "o", color=style.BLUE)
     axes.axvline(0, **style.DOTTED)
+    seeds = {run.name: _seeds(run, base.name, log) for run, _ in found}
+    shaded = max((s for s in seeds.values() if s is not None), default=None)
+    if shaded is not None:
+        axes.axvspan(-shaded, shaded, color=style.HAIR, linewidth=0)
     axes.set(
         yticks=range(len(clear)), yticklabels=list(clear),
         ylim=(len(clear) - 0.5, -0.5), xlabel="difference in BLEU from " + base.name,
     )  # fmt: skip
-    says = [f"{name} {told(gain)}" for name, gain in clear.items()]
+    says = [f"{name} {told(gain, seeds[name])}" for name, gain in clear.items()]
     caption = (
         f"Difference from {base.name} with its 95% interval: a paired bootstrap over "
-        f"{sentences:,} sentences of dev. A different seed can move it further."
+        f"{sentences:,} sentences of dev. "
     )
+    caption += (
+        "A different seed can move it further." if shaded is None
+        else f"Shaded: by how much two seeds differ, {shaded:.1f}."
+    )  # fmt: skip
     if short:
         caption += f" Not drawn: {names(short)} ({SHORT})."
     show(figure, f"{'. '.join(says)}.", number, caption)

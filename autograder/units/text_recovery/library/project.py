@@ -27,7 +27,7 @@ from autograder.units.text_recovery.library import hand_in, log_view, review
 from autograder.units.text_recovery.library.kept import KeptRuns, ProjectError
 from autograder.units.text_recovery.library.meter import TokenMeter
 
-BUDGET = 6_000_000  # target tokens: ten minutes on two cores with the default sizes
+BUDGET = 6_000_000  # target tokens: 10 to 15 minutes on two cores, default sizes
 RUN = 400_000  # target tokens of a run, where it does not say another number
 DEV, PEEK = 1000, 100  # sentences of dev: at the end of a run, and on the way
 _REASON = 10  # characters of a hypothesis, at least
@@ -61,9 +61,11 @@ class Project:
         self._build, self._train, self._decode = build, train, decode
         self.corpus, self.settings, self.level = corpus, dict(settings), level
         self.folder, self.budget = Path(folder), budget
-        self._kept = KeptRuns(self.folder, parts, segment)
+        self._kept = KeptRuns(self.folder, parts, segment, corpus.name, level)
         self.dev = corpus.dev[:DEV]
         self._inserter: float | None = None
+        if reason := hand_in.refusal(corpus):
+            print(f"Before you spend the budget: {reason}")
 
     @property
     def log(self) -> RunLog:
@@ -126,7 +128,7 @@ class Project:
         Raises:
             ProjectError: it is not allowed, or not described.
         """
-        trained = self._kept.find(of)
+        trained = self._kept.here(of)
         planned = {**trained.settings, **how}
         if known := self._known(name, planned):
             return known
@@ -167,22 +169,22 @@ class Project:
 
     def curves(self, *names: str, number: str = "") -> None:
         """Show BLEU on dev over target tokens; of all training runs without names."""
-        runs = [self._kept.find(name) for name in names] or [
-            run for run in self.log.runs if run.curve
-        ]
-        log_view.curves(runs, self.inserter, number)
+        drawn = names or [run.name for run in self.log.runs if run.curve]
+        runs = [self._kept.here(name) for name in drawn]
+        log_view.curves(runs, self.inserter, (PEEK, len(self.dev)), number)
 
     def compare(self, first: str, *others: str, number: str = "") -> None:
         """Show by how much other runs differ from one, with 95% intervals."""
-        base = self._kept.counts(first, self.dev)
+        against = self._kept.counts(first, self.dev)
         found = [
             (
                 self._kept.find(name),
-                intervals.difference(self._kept.counts(name, self.dev), base),
+                intervals.difference(self._kept.counts(name, self.dev), against),
             )
             for name in others
         ]
-        log_view.differences(self._kept.find(first), found, len(self.dev), number)
+        base = self._kept.find(first)
+        log_view.differences(base, found, len(self.dev), self.log, number)
 
     def missing(self) -> list[str]:
         """What the log still lacks; also printed."""
@@ -217,10 +219,8 @@ class Project:
         try:
             self._train(model, tokenizer, self.corpus, meter, dict(settings), seed)
         except BaseException as error:
-            if meter.seen:
-                run = replace(run, tokens=meter.seen, curve=tuple(curve))
-                stopped = replace(run, stopped=type(error).__name__)
-                run_log.add(self._kept.path, stopped)
+            run = replace(run, tokens=meter.seen, curve=tuple(curve))
+            self._stopped(run, type(error).__name__)
             raise
         if not meter.seen:
             raise ProjectError(
@@ -240,6 +240,13 @@ class Project:
         )
         return made
 
+    def _stopped(self, run: LoggedRun, reason: str) -> None:
+        """Log what a stopped run has spent; its name stays free to try again."""
+        if run.tokens:
+            times = sum(bool(known.stopped) for known in self.log.runs) + 1
+            name = f"{run.name}, stopped {times}"
+            run_log.add(self._kept.path, replace(run, name=name, stopped=reason))
+
     def _logged_now(
         self, run: LoggedRun, texts: Sequence[str], seconds: float
     ) -> LoggedRun:
@@ -247,8 +254,7 @@ class Project:
         self._kept.keep_texts(run.name, texts)
         own = bleu.counts(texts, [target for _, target in self.dev])
         found, gain = intervals.bleu(own), None
-        against = self.log.get(run.against)
-        if against and not against.stopped:
+        if run.against:
             before = self._kept.counts(run.against, self.dev)
             gain = _rounded(intervals.difference(own, before))
         made = replace(
@@ -257,7 +263,7 @@ class Project:
             too_short=not found.low > self.inserter,
         )  # fmt: skip
         run_log.add(self._kept.path, made)
-        print(log_view.line(made, len(self.dev)))
+        print(log_view.line(made, len(self.dev), self.log))
         return made
 
     def _recovered(
@@ -293,11 +299,13 @@ class Project:
         run = self.log.get(name)
         if run is None:
             return None
+        self._kept.here(name)
         if run.settings != _as_text(planned):
             raise ProjectError(
                 f"{name!r} is in {run_log.FILE} with different settings: use a new name"
             )
-        print(f"(in the log, not repeated) {log_view.line(run, len(self.dev))}")
+        shown = log_view.line(run, len(self.dev), self.log)
+        print(f"(in the log, not repeated) {shown}")
         return run
 
     def _allow(self, name: str, hypothesis: str, against: str) -> RunLog:
@@ -310,7 +318,7 @@ class Project:
         if len(hypothesis.strip()) < _REASON:
             raise ProjectError(f"say what you expect of {name!r}, and why")
         if against:
-            self._kept.find(against)
+            self._kept.counts(against, self.dev)
         return self.log
 
 
