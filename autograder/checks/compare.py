@@ -74,7 +74,7 @@ def _measured(case: Case, answers: Answers) -> CaseResult:
     share = credit(value, case.scale)
     name = case.measure.replace("_", " ")
     message = reason or f"{value:.4g}; {_marks(case.scale)}"
-    if share < 1.0 and not reason:
+    if not reason:
         message = f"{message}. {remark(case.measure, case.expected, answers)}".strip()
     finding = Finding(name, "" if share >= 1.0 else "values", message)
     return CaseResult(case, answers, (finding,), share)

@@ -1,7 +1,8 @@
 """What a class has tried in its projects: which changes helped, by the students' logs.
 
 A log is a student's file: it is read as one, and what it says is no more than what the
-student measured. Each student counts once for each change, by the median of the runs.
+student measured. Each student counts once for each change, by the median of the runs,
+and with no more than the first `_MOST` changes.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from statistics import median
 
@@ -22,7 +24,7 @@ from autograder.library import run_log
 from autograder.library.run_log import LoggedRun, RunLog
 
 Difference = tuple[float, float, float]  # BLEU more, and the ends of its interval
-_MOST = 30  # changes that are shown
+_MOST = 30  # changes that are shown, and that count of one student
 _TOGETHER = {"beam", "alpha"}  # settings of one thing
 _HEIGHT, _LEFT, _WIDTH = 22, 360, 400  # of the picture: a row, its names, its axis
 
@@ -104,7 +106,7 @@ def summary(logs: Mapping[str, RunLog], remarks: Sequence[str] = ()) -> Tried:
     runs = [run for log in logs.values() for run in log.runs]
     found: dict[tuple[str, str], list[Difference]] = defaultdict(list)
     for log in logs.values():
-        for change, differences in _by_change(log.runs).items():
+        for change, differences in islice(_by_change(log.runs).items(), _MOST):
             found[change].append(_median(differences))
     changes = (TriedChange(*key, tuple(all_)) for key, all_ in found.items())
     order = sorted(changes, key=lambda c: (-len(c.differences), -c.median[0], c.name))

@@ -100,7 +100,8 @@ def _refuse_others(
         if wanted != found:
             raise CheckpointError(
                 f"{path.name} holds another architecture than a Restorer of the sizes "
-                f"that it names: {name:.60} is {found}, expected {wanted}"
+                f"that it names: {name:.60} is {found} in the file, and {wanted} in "
+                "such a model"
             )
 
 

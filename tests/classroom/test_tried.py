@@ -41,6 +41,13 @@ def test_a_student_counts_once_for_each_change():
     assert change.median == pytest.approx((0.2, -0.8, 1.2))
 
 
+def test_one_long_log_does_not_crowd_out_the_others():
+    flood = RunLog(tuple(run(f"r{i}", 1.0, {"peak": ("0", f"{i}")}) for i in range(99)))
+    found = tried.summary({"ann": flood, "bob": RunLog((run("a", 2.0),))})
+    names = [change.name for change in found.changes]
+    assert len(names) == 31 and "heads: 4 → 8" in names and found.runs == 100
+
+
 def test_what_says_nothing_is_left_out_and_counted():
     runs = (
         run("short", 9.0, too_short=True),

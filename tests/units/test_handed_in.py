@@ -130,6 +130,17 @@ def test_texts_of_another_origin_do_not_count(restore):
     assert "are not what the weights" in verdict(OWN, restore)[RAISED]
 
 
+def test_beams_of_a_weak_model_are_its_own_although_unlike_greedy_ones(tmp_path):
+    torch.manual_seed(0)
+    weak = changed(tmp_path / "c", lambda w: w + 0.55 * w.std() * torch.randn_like(w))
+    wide = partial(text_recovery.beam_search, beam_size=5, alpha=1.0)
+    asked = SOURCES[:100]
+    greedily, widely = weights_of(weak)(asked), weights_of(weak, wide)(asked)
+    assert handed_in.likeness(widely, greedily) < handed_in.SAME
+    assert RAISED not in verdict(weak, weights_of(weak, wide))
+    assert "are not what the weights" in verdict(weak, list)[RAISED]
+
+
 def test_without_a_model_there_is_nothing_to_grade():
     assert "no model is handed in" in verdict(None, list)[RAISED]
 
@@ -215,7 +226,7 @@ def test_another_architecture_is_named(tmp_path):
         tmp_path / "c", about=lambda t: t.replace('"num_layers": 2', '"num_layers": 3')
     )
     said = verdict(deeper, list)[RAISED]
-    assert "another architecture" in said and "missing, expected (" in said
+    assert "another architecture" in said and "is missing in the file, and (" in said
     save_file({"lstm.weight_ih_l0": torch.ones(3, 4)}, tmp_path / "lstm")
     assert "no description of its model" in verdict(tmp_path / "lstm", list)[RAISED]
 

@@ -25,6 +25,7 @@ from autograder.checks.measures.recovery import OURS, are_shared, errors
 from autograder.library import bleu, checkpoint
 from autograder.library.checkpoint import CheckpointError
 from autograder.library.corpora import CorpusError, Pair
+from autograder.library.decoding import make_batch
 from autograder.library.model import Restorer
 from autograder.library.text import Tokenizer
 from autograder.solutions import encoder_decoder
@@ -33,7 +34,8 @@ from autograder.units.text_recovery.library.measuring import COMPARED
 from autograder.units.text_recovery.library.own_corpus import OwnCorpus
 from autograder.units.text_recovery.library.track import Track
 
-SAME = 75.0  # BLEU of those texts against ours; a beam of one model gives above 90
+SAME = 75.0  # BLEU of those texts against ours; a beam of a good model has above 90
+LESS = 0.1  # nats a token by which those texts may be less probable than ours
 COPY = 0.999  # cosine of all weights with those that ship
 _TELLING = 3  # sentences on which two models differ, to tell which one was asked
 _LARGEST = {
@@ -41,6 +43,7 @@ _LARGEST = {
     "d_ff": 4096, "max_len": 2048,
 }  # fmt: skip
 _LONGEST = 1000  # characters of a text; an original has a hundred or two
+_TOKENS = 80  # of a text whose probability is asked for
 # The leads of 600 sentences in float32 are those in float64, give or take 0.000012.
 _CLEAR = 0.01
 # Of two models trained apart, the likeness of embeddings is 0.3; with noise of half its
@@ -106,7 +109,10 @@ def graded(
 
 def _no_decoding(error: Exception) -> str:
     reason = str(error).strip().split("\n")[0][:200] or type(error).__name__
-    return f"nothing can be decoded with this file: {reason}"
+    return (
+        f"nothing can be decoded with this file: {reason}; let `project.hand_in` write "
+        "it anew"
+    )
 
 
 def _opened(
@@ -143,7 +149,11 @@ def _graded(found: HandIn, places: Sequence[int], texts: list[str]) -> str:
     if is_copy(model):
         raise WrongAnswerError(OURS.format("weights"))
     own = [text[:_LONGEST] for text in _decoded(model, tokenizer, found)]
-    _refuse_others(texts, [own[i] for i in places], [found.sources[i] for i in places])
+    asked, ours = [found.sources[i] for i in places], [own[i] for i in places]
+    if texts != ours:
+        if likeness(texts, ours) < SAME:
+            _refuse_improbable(model, tokenizer, asked, texts, ours)
+        _refuse_shipped_texts(texts, ours, asked)
     if found.track.is_usual:
         _refuse_shipped(model, tokenizer, found, own)
     marks = measuring.marks_of(found.track, found.corpus, found.pairs)
@@ -157,14 +167,42 @@ def _decoded(model: Restorer, tokenizer: Tokenizer, found: HandIn) -> list[str]:
     )  # fmt: skip
 
 
-def _refuse_others(texts: list[str], own: list[str], sources: list[str]) -> None:
-    """Refuse texts of a sample that are not what the weights gave."""
-    if texts == own:
-        return
-    if likeness(texts, own) < SAME:
-        raise WrongAnswerError(
-            f"these texts are not what the weights in {checkpoint.HANDED_IN} give"
+def _refuse_improbable(
+    model: Restorer, tokenizer: Tokenizer, sources: list[str], texts: list[str],
+    own: list[str],
+) -> None:  # fmt: skip
+    """Refuse texts that the weights cannot have given, however one searches.
+
+    What a beam finds with a weak model is unlike what is found greedily, but no less
+    probable. Texts of any other origin are.
+    """
+    if len(texts) == len(own):
+        theirs, ours = (
+            _log_probability(model, tokenizer, sources, of) for of in (texts, own)
         )
+        if theirs >= ours - LESS:
+            return
+    raise WrongAnswerError(
+        f"these texts are not what the weights in {checkpoint.HANDED_IN} give"
+    )
+
+
+@torch.no_grad()
+def _log_probability(
+    model: Restorer, tokenizer: Tokenizer, sources: list[str], texts: list[str]
+) -> float:
+    """The mean log-probability of the texts' tokens, EOS included."""
+    found = []
+    for source, text in zip(sources, texts, strict=True):
+        ids = tokenizer.encode(source), tokenizer.encode(text)[:_TOKENS]
+        asked, target = make_batch([ids[0]], [ids[1]])
+        log_p = model(asked, target[:, :-1]).log_softmax(-1)  # (1, Lt, V)
+        found.append(log_p.gather(-1, target[:, 1:, None]).flatten())
+    return float(torch.cat(found).mean())
+
+
+def _refuse_shipped_texts(texts: list[str], own: list[str], sources: list[str]) -> None:
+    """Refuse answers of the checkpoint that ships where the file's own differ."""
     rows = zip(texts, own, shipped_outputs(sources), strict=True)
     others = [text == its for text, ours, its in rows if ours != its]
     if len(others) >= _TELLING and all(others):

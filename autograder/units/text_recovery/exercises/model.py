@@ -103,7 +103,7 @@ def _copied(originals: list[str]) -> str:
 
 CASES = [
     case("fresh", "sentences that your model has never seen", _originals,
-         "Points grow with BLEU: train longer, or look at what goes wrong.",
+         "Where BLEU is given, points grow with it: train longer, or look at what goes wrong.",
          measure="recovery", scale=SCALE, known=_known),
 ]
 

@@ -12,6 +12,7 @@ import json
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import Any
 
 from autograder.library import abilities, bleu, corpora
@@ -54,7 +55,7 @@ def to_bytes(corpus: corpora.Corpus) -> bytes:
         CorpusError: grading would refuse it; the text says why.
     """
     parts = {name: getattr(corpus, name) for name in corpora.SPLITS}
-    about = {"name": corpus.name, **parts}
+    about = {"name": PurePath(corpus.name).name, **parts}
     data = json.dumps(about, ensure_ascii=False).encode("utf-8", "replace")
     parse(data)
     return data
