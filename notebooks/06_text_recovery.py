@@ -2239,8 +2239,9 @@ def architecture():
 # - size against steps: under a fixed budget of tokens, a larger model costs more
 #   seconds but no more tokens.
 #
-# Run several at a small budget, and compare *kinds of mistakes*, not only BLEU. The cell
-# below tries subwords. **Predict first:** which kinds become rarer, and which do not?
+# Run several at a small budget, and compare *kinds of mistakes*, not only BLEU. The
+# cell below tries subwords. **Predict first:** which kinds become rarer, and which do
+# not?
 
 
 # %%
@@ -2265,8 +2266,8 @@ def my_runs():
 # is cut into subwords, so the same budget buys fewer sentences. Is that the whole
 # cause? One more run could tell.
 #
-# After each comparison, write down what follows from it, in one sentence. "Try something
-# else" does not follow from anything.
+# After each comparison, write down what follows from it, in one sentence. "Try
+# something else" does not follow from anything.
 
 
 # %%
