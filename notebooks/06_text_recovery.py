@@ -112,7 +112,8 @@ WHERE = device()
 # - `CORPUS`: `"embedded"` is the course's own corpus and works offline. Or bring your
 #   own: a text file, a folder of texts, a folder with `train.json`, `dev.json` and
 #   `test.json` (lists of `{"src": ..., "tgt": ...}`), or `"hf:NAME"` from the Hugging
-#   Face Hub. A model for your own corpus is graded on that corpus.
+#   Face Hub. A model for your own corpus is graded on that corpus, which needs at least
+#   4,000 different sentences and has at most 5 MB.
 # - `LEVEL`: 1, 2 or 3. The table below shows what each level leaves.
 # - `LEADERBOARD_NAME`: the name under which the class sees your model's score. Leave it
 #   empty to stay off the leaderboard.

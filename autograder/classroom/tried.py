@@ -25,6 +25,7 @@ from autograder.library.run_log import LoggedRun, RunLog
 
 Difference = tuple[float, float, float]  # BLEU more, and the ends of its interval
 _MOST = 30  # changes that are shown, and that count of one student
+_ROWS = 60  # runs that are shown of a log
 _TOGETHER = {"beam", "alpha"}  # settings of one thing
 _HEIGHT, _LEFT, _WIDTH = 22, 360, 400  # of the picture: a row, its names, its axis
 
@@ -73,6 +74,7 @@ class Tried:
         several: runs that change several things at once, and so are not counted.
         short: runs that were too short to say anything, likewise.
         remarks: what could not be read, by student; for the instructor alone.
+        logs: those with a run, by student; for who grades them alone.
     """
 
     changes: tuple[TriedChange, ...] = ()
@@ -81,6 +83,7 @@ class Tried:
     several: int = 0
     short: int = 0
     remarks: tuple[str, ...] = ()
+    logs: tuple[tuple[str, RunLog], ...] = ()
 
 
 def read(unit: str, root: Path) -> Tried:
@@ -114,7 +117,7 @@ def summary(logs: Mapping[str, RunLog], remarks: Sequence[str] = ()) -> Tried:
     return Tried(
         tuple(order), len(logs), len(runs),
         sum(len(_things(run)) > 1 for run in compared if not run.too_short),
-        sum(run.too_short for run in compared), tuple(remarks),
+        sum(run.too_short for run in compared), tuple(remarks), tuple(logs.items()),
     )  # fmt: skip
 
 
@@ -162,6 +165,11 @@ def as_html(unit: str, tried: Tried) -> str:
     )
 
 
+def logs_as_html(unit: str, tried: Tried) -> str:
+    """All logs as one page without scripts, for who grades them."""
+    return page.render("logs.html.j2", unit, logs=tried.logs, most=_ROWS)
+
+
 @dataclass(frozen=True)
 class Picture:
     """Where the marks of a picture are: a dot and a line for each change."""
@@ -201,8 +209,12 @@ class Picture:
 
 def write(unit: str, root: Path) -> tuple[list[Path], Tried]:
     """Write what a class has tried into the course's reports; the paths."""
-    tried, base = read(unit, root), root / "reports" / f"{unit}-tried"
-    pages = {".html": as_html(unit, tried), ".csv": as_csv(tried)}
-    for suffix, text in pages.items():
-        write_whole(base.with_suffix(suffix), text.encode())
-    return [base.with_suffix(suffix) for suffix in pages], tried
+    tried, reports = read(unit, root), root / "reports"
+    pages = {
+        reports / f"{unit}-tried.html": as_html(unit, tried),
+        reports / f"{unit}-tried.csv": as_csv(tried),
+        reports / f"{unit}-logs.html": logs_as_html(unit, tried),
+    }
+    for path, text in pages.items():
+        write_whole(path, text.encode())
+    return list(pages), tried

@@ -113,7 +113,10 @@ def _by_hash(
         parts[("test", "dev")[place] if place < 2 else "train"].append((source, target))
     empty = [split for split in SPLITS if not parts[split]]
     if empty:
-        raise CorpusError(f"{name} is too small: nothing is left for {empty[0]}")
+        raise CorpusError(
+            f"{name} is too small: nothing is left for {empty[0]}; add different "
+            "sentences (grading needs about 4,000)"
+        )
     return Corpus(name, *(parts[split] for split in SPLITS))
 
 

@@ -80,7 +80,9 @@ def test_a_page_a_table_and_a_picture_are_written_of_hostile_logs(tmp_path):
     link.parent.mkdir(parents=True)
     link.symlink_to("/etc/passwd")
     paths, found = tried.write(UNIT, tmp_path)
-    page, table = (path.read_text(encoding="utf-8") for path in paths)
+    page, table, logs = (path.read_text(encoding="utf-8") for path in paths)
+    assert "<script>" not in logs and "<h2>ann</h2>" in logs
+    assert "+1.0 [+0.5, +1.5]" in logs and "=1 → &lt;script&gt;" in logs
     assert "<script>" not in page and "&lt;b&gt;x&lt;/b&gt;: =1 → &lt;scri" in page
     assert 'aria-label="BLEU more, in the median: ' in page and "<circle" in page
     assert "helped" in table and "1.00,0.50,1.50" in table

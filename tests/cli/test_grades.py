@@ -13,7 +13,7 @@ def test_the_command_writes_the_leaderboard_of_a_course(course, capsys):
     assert cli.main(["leaderboard", "06", "--course", str(course)]) == 0
     paths = list(map(Path, capsys.readouterr().out.split()))
     assert {path.parent for path in paths} == {course / "reports"}
-    board, _, tried, _ = (path.read_text(encoding="utf-8") for path in paths)
+    board, _, tried, _, _ = (path.read_text(encoding="utf-8") for path in paths)
     assert "Nobody is on the board yet." in board
     assert "No log compares anything yet." in tried
 
