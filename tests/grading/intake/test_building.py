@@ -12,7 +12,6 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_raw_cell
 from autograder.course import find_unit, notebooks
 from autograder.grading import intake
 from autograder.grading.intake import rebuild
-from autograder.grading.intake.invited import is_invited
 from autograder.grading.run.outcome import Outcome
 from tests.grading.intake.released import RELEASE, SOURCE, graded, is_solved, sources
 from tests.tiny_course import (
@@ -154,25 +153,6 @@ def test_an_added_import_in_a_cell_of_the_course_is_not_lost():
     notebook, kinds = graded(submission)
     assert is_solved(notebook) and kinds == ["course cell"]
     assert sources(notebook)[1] == "import math"
-
-
-DEMO = "@demo\ndef show():\n    print({})"
-
-
-@pytest.mark.parametrize(
-    ("original", "given", "told"),
-    [
-        ('LEVEL = 2\nNAME = ""', 'LEVEL = 3\nNAME = "Ada"', False),
-        ('MARKS = ""\n' + DEMO.format(1), 'MARKS = "a"\n' + DEMO.format(2), False),
-        ("LEVEL = 2", "LEVEL = 3\nnp = 4", True),
-        ("LEVEL = 2", "LEVEL = open('x')", True),
-        ("LEVEL = 2", "LEVEL = (", True),
-        ("LEVEL = 2", "LEVEL = 3\ndef double(x): ...", True),
-        ("def helper(x):\n    return x", "def helper(x):\n    return 2 * x", True),
-    ],
-)
-def test_settings_and_demonstrations_may_be_changed_unsaid(original, given, told):
-    assert is_invited(given, original) is not told
 
 
 @pytest.mark.parametrize(
