@@ -54,17 +54,22 @@ def variant_source(specification: Specification, variant: Way | Accepted) -> str
     """The text of a variant: its own, or the solution's with its edits.
 
     Raises:
-        CourseError: an edit's old text does not occur exactly once in the solution.
+        CourseError: an edit's old text does not occur exactly once in the solution, or
+            the variant is no Python.
     """
-    if variant.source:
-        return f"{clean(variant.source)}\n"
-    source = solution_source(specification)
-    for edit in variant.edits:
-        try:
-            source = edited(source, edit)
-        except CourseError as error:
-            message = f"{specification.name}, variant {variant.name}: {error}"
-            raise CourseError(message) from None
+    source = f"{clean(variant.source)}\n"
+    try:
+        if not variant.source:
+            source = solution_source(specification)
+            for edit in variant.edits:
+                source = edited(source, edit)
+        _compiled(source, f"<{variant.name}>")
+    except CourseError as error:
+        message = f"{specification.name}, variant {variant.name}: {error}"
+        raise CourseError(message) from None
+    except SyntaxError as error:
+        where = f"{specification.name}, variant {variant.name}, line {error.lineno}"
+        raise CourseError(f"{where}: {error.msg}") from None
     return source
 
 

@@ -71,6 +71,12 @@ def test_a_stale_way_is_refused_by_its_name(tiny_exercise):
         build_object(tiny_exercise, way)
 
 
+def test_a_way_that_is_no_python_is_refused_by_its_name_and_line(tiny_exercise):
+    way = Way(name="torn", source="def double(x):\nreturn x\n")
+    with pytest.raises(CourseError, match="tiny/double, variant torn, line 2: exp"):
+        build_object(tiny_exercise, way)
+
+
 def test_code_of_its_own_is_written_at_any_depth(tiny_exercise):
     way = Way(
         name="own",
