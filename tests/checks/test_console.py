@@ -41,7 +41,7 @@ def test_verdicts_and_the_summary_are_told_on_a_windows_console():
     lines = printed(stream).splitlines()
     assert any(line.startswith("  + ") for line in lines)
     assert any(line.startswith("  x ") for line in lines)
-    assert lines[-1].startswith("Grading tries")
+    assert lines[-1].startswith("Grading also uses")
 
 
 def test_what_the_students_code_prints_makes_no_right_answer_wrong():
