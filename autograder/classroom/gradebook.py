@@ -168,7 +168,9 @@ def open_gradebook(root: Path) -> Iterator[api.Gradebook]:
     url, course = place(root)
     path = Path(url.removeprefix("sqlite:///"))
     if url.startswith("sqlite:///") and not path.is_file():
-        raise NoGradebookError(f"there is no gradebook at {path}; run nbgrader first")
+        raise NoGradebookError(
+            f"there is no gradebook at {path} yet; `nbgrader autograde UNIT` creates it"
+        )
     book = None
     try:
         book = api.Gradebook(url, course)

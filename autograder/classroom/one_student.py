@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from autograder.classroom.classbook import Classbook, Submission
 from autograder.course.errors import CourseError
 from autograder.course.printable import printable
+from autograder.grading.dates import in_words
 from autograder.grading.titles import title
 
 
@@ -39,11 +40,14 @@ def as_text(book: Classbook, one: Submission) -> str:
 def _lines(book: Classbook, one: Submission) -> Iterator[str]:
     yield f"{one.student.full}: {one.known:g} of {book.max_points:g} points"
     if one.waiting:
-        yield f"waiting for a person: {len(one.waiting)} written answers"
+        answers = "written answer" + "s" * (len(one.waiting) > 1)
+        yield f"waiting for a person: {len(one.waiting)} {answers}"
     if one.called_late:
-        yield f"late; {one.penalty:g} points off" if one.penalty else "late"
+        late = f"{in_words(one.late)} late".lstrip()
+        yield f"{late}; {one.penalty:g} points off" if one.penalty else late
     if one.refused:
         yield f"could not be graded: {one.refused}"
+        return
     for _, says in one.repairs:
         yield f"put right: {printable(says)}"
     width = max(len(title(book.unit, e.name)) for e in book.exercises)

@@ -74,7 +74,7 @@ def _json(data: bytes, limits: SizeLimits) -> Json:
     except RecursionError:
         raise RefusedError("it is nested too deeply") from None
     except (ValueError, MemoryError):
-        raise RefusedError("it cannot be read; perhaps it is incomplete") from None
+        raise RefusedError("it is damaged or incomplete") from None
     return _dict(document)
 
 

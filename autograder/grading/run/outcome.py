@@ -37,9 +37,8 @@ class Outcome:
     def __str__(self) -> str:
         parts = [f"{self.student}: {self.status}"]
         parts += [f": {self.reason}"] if self.reason else []
-        parts += [f"; put right: {' '.join(r.says for r in self.repairs)}"] * bool(
-            self.repairs
-        )
+        if self.repairs and self.status != "refused":
+            parts += [f"; put right: {' '.join(r.says for r in self.repairs)}"]
         return "".join(parts)
 
 
@@ -50,13 +49,18 @@ def outcome(student: str, status: str, known: GradingMetadata) -> Outcome:
 
 
 def out_of_time(notebook: NotebookNode, known: GradingMetadata) -> list[str]:
-    """What of a graded notebook did not end in time: checks, and cells by number."""
+    """What of a graded notebook did not end in time: checks, and the student's cells.
+
+    A cell without a name is told by its number and its first line.
+    """
     checks = known.checks
     found = [
         name for name, record in checks.items() if record.ended and record.ended.is_time
     ]
     for number, cell in enumerate(notebook.cells, start=1):
-        name = cell.metadata.get("nbgrader", {}).get("grade_id", f"cell {number}")
+        line = next(iter(cell.source.strip().splitlines()), "")
+        own = f"cell {number} ({line[:40]})"
+        name = cell.metadata.get("nbgrader", {}).get("grade_id", own)
         if name not in checks and any(
             output.get("ename") == TIMEOUT for output in cell.get("outputs", ())
         ):

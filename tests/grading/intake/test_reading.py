@@ -47,7 +47,7 @@ def test_an_answer_that_is_far_too_long_is_left_out():
         (b"", "empty"),
         (b"   \n", "empty"),
         (b'{"cells": [', "incomplete"),
-        (b"PK\x03\x04", "cannot be read"),
+        (b"PK\x03\x04", "damaged"),
         (b"[]", "not a notebook"),
         (b'{"nbformat": 4}', "not a notebook"),
         (b'{"cells": ' + b"[" * 100_000, "nested too deeply"),

@@ -83,5 +83,5 @@ def test_what_did_not_end_in_time_is_named_once():
     GradingMetadata({"numbers-double": late, "numbers-triple": stub}).put(notebook)
     assert out_of_time(notebook, GradingMetadata.of(notebook)) == [
         "numbers-double",
-        "cell 2",
+        "cell 2 (while True: pass)",
     ]
