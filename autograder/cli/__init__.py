@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from autograder.cli.arguments import Command
+from autograder.cli.arguments import Command, Parser
 from autograder.course import ROOT, config_errors, terminal
 from autograder.course.errors import CourseError
 from autograder.sandbox import logs
@@ -81,7 +81,7 @@ def _parser() -> argparse.ArgumentParser:
     # Here, where a Ctrl-C meanwhile ends in a line.
     from autograder.cli import answers, course, grades, handing_in
 
-    parser = argparse.ArgumentParser(prog="autograder", description=__doc__)
+    parser: argparse.ArgumentParser = Parser(prog="autograder", description=__doc__)
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     course.add(commands)
     handing_in.add(commands)

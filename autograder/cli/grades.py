@@ -225,8 +225,8 @@ def _preview(unit: str, root: Path) -> int:
     if found:
         print(*changes.lines(found), sep="\n")
         print(f"nothing has been written; to apply this: nbgrader autograde {unit}")
-    elif well:
-        print("no score would change")
+    else:
+        print("no score would change" if well else "no change found; see above")
     return 0 if well else 1
 
 

@@ -27,12 +27,27 @@ def add(commands: Commands) -> None:
 def _add_exchange(commands: Commands) -> None:
     text = "set up a machine that graders and students share (root; see docs/ta.md)"
     command = commands.add_parser("exchange", help=text, description=text)
-    command.add_argument("--graders", nargs="+", default=[], metavar="ACCOUNT")
-    command.add_argument("--folder", type=Path, default=Path("/srv/nbgrader"))
-    command.add_argument("--config", type=Path, default=Path("/etc/jupyter"))
-    command.add_argument("--group", default="nbgraders")
     command.add_argument(
-        "--course", dest="name", default="transformer", help="the course's name"
+        "--graders", nargs="+", default=[], metavar="ACCOUNT",
+        help="instructors and assistants, by their logins",
+    )  # fmt: skip
+    command.add_argument(
+        "--folder", type=Path, default=Path("/srv/nbgrader"),
+        help="for the exchange and the course; default: %(default)s",
+    )  # fmt: skip
+    command.add_argument(
+        "--config", type=Path, default=Path("/etc/jupyter"), metavar="FOLDER",
+        help="where nbgrader's settings go; default: %(default)s",
+    )  # fmt: skip
+    command.add_argument(
+        "--group", default="nbgraders", help="of the graders; default: %(default)s"
+    )
+    command.add_argument(
+        "--course",
+        dest="name",
+        default="transformer",
+        metavar="NAME",
+        help="the course's name; default: %(default)s",
     )  # elsewhere ``course`` is a folder
     command.set_defaults(run=_exchange)
 
@@ -98,8 +113,14 @@ def _add_hosted(commands: Commands) -> None:
     hosted = add_graded(
         commands, "hosted", _hosted, "grade one submission for a hosted service"
     )
-    hosted.add_argument("--submission", type=Path, required=True, metavar="FOLDER")
-    hosted.add_argument("--results", type=Path, required=True, metavar="FILE")
+    hosted.add_argument(
+        "--submission", type=Path, required=True, metavar="FOLDER",
+        help="what a student handed in",
+    )  # fmt: skip
+    hosted.add_argument(
+        "--results", type=Path, required=True, metavar="FILE",
+        help="where to write the result",
+    )  # fmt: skip
     hosted.add_argument(
         "--format", default="gradescope", metavar="NAME",
         help="gradescope, prairielearn or text",
@@ -219,6 +240,7 @@ def _hosted(options: argparse.Namespace) -> int:
 
 def _extend(options: argparse.Namespace) -> int:
     from autograder.classroom import gradebook
+    from autograder.grading.dates import in_words
     from autograder.grading.gradebook import extensions
 
     unit = gradebook.find_assignment(options.unit, options.course)
@@ -232,12 +254,14 @@ def _extend(options: argparse.Namespace) -> int:
     for student in options.students:
         extensions.grant(options.course, unit, student, extra or timedelta())
     for student, time in sorted(extensions.granted(options.course, unit).items()):
-        print(f"{student}: {time} after the deadline" if time else f"{student}: none")
-    for student in sorted({*options.students} - gradebook.known_ids(options.course)):
+        more = in_words(time.total_seconds())
+        print(f"{student}: {more} after the deadline" if more else f"{student}: none")
+    unknown = sorted({*options.students} - gradebook.known_ids(options.course))
+    for student in unknown:
         print(f"{student} is in neither the gradebook nor submitted/; is that a typo?")
     if options.students:
         print(f"it takes effect with the next run: nbgrader autograde {unit}")
-    return 0
+    return 1 if unknown else 0
 
 
 def _extra(options: argparse.Namespace, unit: str) -> timedelta | None:

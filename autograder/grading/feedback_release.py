@@ -34,6 +34,9 @@ class CourseFeedback(ExchangeReleaseFeedback):  # type: ignore[misc]
 
     def copy_files(self) -> None:
         """Release the pages of each student; say in a line whose cannot be."""
+        unit = self.coursedir.assignment_id
+        if not glob.glob(self.src_path):
+            self.fail(f"no feedback yet; run: nbgrader generate_feedback {unit}")
         try:
             files.refuse_full(Path(self.dest_path))
             without = list(self._release_all())
@@ -44,7 +47,7 @@ class CourseFeedback(ExchangeReleaseFeedback):  # type: ignore[misc]
                 "%d students get no feedback through the exchange, because their %s "
                 "cannot be read; send them the pages in feedback/ (autograder "
                 "feedback %s packs them): %s",
-                len(without), SECRET, self.coursedir.assignment_id, ", ".join(without),
+                len(without), SECRET, unit, ", ".join(without),
             )  # fmt: skip
 
     def _release_all(self) -> Iterator[str]:

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from autograder.course import files, sheet
+from autograder.course.errors import CourseError
 from autograder.grading.judge.verdict import Verdict
 
 _TITLES = ("group", "sentence")
@@ -48,9 +49,14 @@ def from_table(path: Path) -> dict[str, str]:
     """The sentences of a table that was filled in.
 
     Raises:
-        CourseError: the table cannot be read.
+        CourseError: the table cannot be read, or has no such columns.
     """
     table = sheet.read(path)
+    if missing := [title for title in _TITLES if table.index(title) is None]:
+        raise CourseError(
+            f'{path} has no column "{missing[0]}"; write the table again with '
+            "autograder unnamed"
+        )
     rows = (
         [sheet.as_meant(table.cell(row, title)) for title in _TITLES]
         for row in table.rows

@@ -22,6 +22,9 @@ def test_bad_tables_and_groups_are_a_line(graded, capsys):
     assert (
         status == 1 and "there is no group 12345678" in said and said.count("\n") == 1
     )
+    table.write_text("a;b\n1;2\n")
+    status, said = ask(graded, capsys, "--from", str(table))
+    assert status == 1 and 'has no column "group"' in said and said.count("\n") == 1
     status, said = ask(graded, capsys, "--from", str(graded / "none.csv"))
     assert status == 1 and said.count("\n") == 1
     assert not (graded / "sentences").exists()

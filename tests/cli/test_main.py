@@ -48,6 +48,7 @@ def test_a_shell_without_a_path_is_no_reason_to_fail(course, monkeypatch):
 
 @pytest.mark.parametrize(("mode", "made"), [(0o2770, 0o660), (0o700, 0o600)])
 def test_what_is_made_in_a_group_s_folder_is_the_group_s(course, mode, made):
+    (course / "submitted" / "ada").mkdir(parents=True)
     course.chmod(mode)
     before = os.umask(0o077)
     try:

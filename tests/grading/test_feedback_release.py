@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from nbgrader.coursedir import CourseDirectory
+from nbgrader.exchange import ExchangeError
 from nbgrader.exchange.default import ExchangeFetchFeedback
 from traitlets.config import Config
 
@@ -92,3 +93,8 @@ def test_a_student_who_is_left_out_has_no_page_under_any_name(tmp_path, config):
     lay_out(tmp_path, "ada", b"hers", "copy")
     config.CourseDirectory.student_id_exclude = "ada"
     assert release(tmp_path, config) == []
+
+
+def test_where_there_is_no_feedback_it_is_said(tmp_path, config):
+    with pytest.raises(ExchangeError, match="run: nbgrader generate_feedback"):
+        release(tmp_path, config)
