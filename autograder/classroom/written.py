@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from nbformat import NotebookNode
 from nbgrader import api
 from nbgrader.utils import is_grade, is_solution
 
@@ -21,6 +22,7 @@ from autograder.course import graded_notebooks, notebooks, sheet
 from autograder.course.errors import CourseError
 from autograder.course.files import write
 from autograder.grading.gradebook.book import Gradebook, PatientBook
+from autograder.grading.metadata import GradingMetadata
 from autograder.grading.titles import title
 
 _RUBRIC = re.compile(r"What a full answer has:(?P<items>.*?)(?:\n\s*\n|\Z)", re.DOTALL)
@@ -100,7 +102,7 @@ def _items(text: str) -> Iterator[tuple[str, float]]:
 def answers(unit: str, root: Path, question: EssayPrompt) -> list[Answer]:
     """All graded students' answers to a question, equal ones together.
 
-    Those that wait come first.
+    Those that wait come first. Refused work is left out: nobody has read it.
     """
     told = []
     with gradebook.open_gradebook(root) as book:
@@ -108,8 +110,11 @@ def answers(unit: str, root: Path, question: EssayPrompt) -> list[Answer]:
             s.id, s.first_name or "", s.last_name or "").name for s in book.students
         }  # fmt: skip
         for path in graded_notebooks(unit, root):
+            notebook = notebooks.read(path)
+            if GradingMetadata.of(notebook).refused:
+                continue
             student, key = path.parts[-3], (question.name, unit, unit, path.parts[-3])
-            text = _text(path, question.name)
+            text = _text(notebook, question.name)
             grade, comment = book.find_grade(*key), book.find_comment(*key)
             told.append(Answer(
                 student, names.get(student, student), text, grade.manual_score,
@@ -132,8 +137,8 @@ def grouped(told: Sequence[Answer]) -> list[list[Answer]]:
     return list(groups.values())
 
 
-def _text(path: Path, grade_id: str) -> str:
-    for cell in notebooks.read(path).cells:
+def _text(notebook: NotebookNode, grade_id: str) -> str:
+    for cell in notebook.cells:
         if cell.metadata.get("nbgrader", {}).get("grade_id") == grade_id:
             return str(cell.source)
     return ""

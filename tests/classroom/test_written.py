@@ -47,6 +47,9 @@ def score(root, student: str) -> float | None:
 def test_a_page_has_the_answers_and_who_left_it_blank(graded, listed):
     page = (graded / "reports" / f"{UNIT}-written.html").read_text()
     assert WORDS in page and "Ada Lovelace" in page and "<script" not in page
+    # The work of "cut" was refused: whether it has an answer, nobody knows.
+    assert "cut" not in page.partition("Left blank:")[2]
+    assert "\ncut," not in listed.read_text()
 
 
 @pytest.mark.parametrize("text", ["", "*Your answer here*", STUB])
