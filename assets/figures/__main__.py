@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import attention
 import decoding
-import since_2017
+import modern
 import training
 import transformer
 
@@ -24,9 +24,9 @@ FIGURES = (
     training.talk_and_think,
     training.decoder_layer,
     training.wiring,
-    since_2017.three_ages,
-    since_2017.shared_keys,
-    since_2017.block,
+    modern.three_ages,
+    modern.shared_keys,
+    modern.block,
 )
 
 if __name__ == "__main__":

@@ -34,6 +34,15 @@ def test_a_course_of_three_units_holds_nothing_of_the_others(tmp_path):
     run(folder, "pytest", "-q", "-p", "no:xdist", "-p", "no:cacheprovider", *asked)
 
 
+@pytest.mark.parametrize("folder", [".github", "assets", "deploy"])
+def test_what_every_course_takes_names_no_later_unit(folder):
+    for path in (ROOT / folder).rglob("*"):
+        if path.suffix in (".py", ".yml"):
+            text = path.read_text(encoding="utf-8")
+            named = [unit.name for unit in OTHERS if unit.name in text]
+            assert not named, path
+
+
 def test_a_unit_without_what_it_builds_on_is_refused(tmp_path):
     with pytest.raises(CourseError, match="builds on 02_attention: add 02 to --units"):
         new_course.create([find_unit("03")], ROOT, tmp_path / "mine")
