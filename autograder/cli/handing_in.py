@@ -256,7 +256,8 @@ def _extend(options: argparse.Namespace) -> int:
     for student, time in sorted(extensions.granted(options.course, unit).items()):
         more = in_words(time.total_seconds())
         print(f"{student}: {more} after the deadline" if more else f"{student}: none")
-    unknown = sorted({*options.students} - gradebook.known_ids(options.course))
+    granted = options.students if extra else ()
+    unknown = sorted({*granted} - gradebook.known_ids(options.course))
     for student in unknown:
         print(f"{student} is in neither the gradebook nor submitted/; is that a typo?")
     if options.students:

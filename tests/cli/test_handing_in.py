@@ -48,6 +48,7 @@ def test_more_time_for_somebody_who_is_nowhere_asks_about_the_name(said, course)
     status, printed = said("extend", "ada", "adda", "--days", "1")
     assert status == 1 and "adda is in neither the gradebook nor submitted/" in printed
     assert "ada is in" not in printed
+    assert said("extend", "adda", "--days", "0")[0] == 0  # the typo is taken back
 
 
 @pytest.mark.parametrize(
