@@ -39,6 +39,7 @@ def test_an_exercise_is_added_as_it_says(tmp_path):
     mark = '\n# %% check="attention/scaled_dot_product" points='
     change(notebook, f"{mark}18", f"{mark}14")
     change(notebook, "difficulty 3/5 · 18 points*", "difficulty 3/5 · 14 points*")
+    change(notebook, "# *About 3½ hours ·", "# *About 4 hours ·")
     text = notebook.read_text(encoding="utf-8")
     start = text.index("# %% [markdown]\n# ### Exercise 2.12")
     end = text.index("# %% [markdown]\n# Now put your five predictions to the test.")
