@@ -54,19 +54,19 @@
 # |---|---|---|---|
 # | family | encoder and decoder | decoder only | decoder only |
 # | place of the norm | after the sum | before the branch | before the branch (Qwen3); before and after it (Gemma 3); after it, inside the residual (OLMo 2) |
-# | norm | LayerNorm | RMSNorm | RMSNorm, in all three also on queries and keys |
+# | norm | LayerNorm | RMSNorm | RMSNorm, in these three also on queries and keys |
 # | positions | sines, added to the input | rotary, base 10,000 | rotary, base 1,000,000 (Qwen3); 10,000 in local layers and 1,000,000 in global ones (Gemma 3) |
 # | who attends to whom | every position; in the decoder all earlier ones | all earlier ones | all earlier ones (Qwen3); 5 layers with a window of 1,024 per global layer (Gemma 3); 3 with 4,096 per global layer (Olmo 3) |
 # | heads of keys and values | as many as of queries | as many as of queries | a few (Qwen3, Gemma 3); as many (OLMo 2 7B); one compressed vector instead (DeepSeek-V3) |
 # | feed-forward | ReLU, two matrices | SwiGLU, three matrices | SwiGLU (OLMo 2); GeGLU (Gemma 3); a mixture: 8 of 128 experts (Qwen3-235B), 8 of 256 and a shared one (DeepSeek-V3) |
-# | biases | in the feed-forward network | none | none: Qwen3 dropped those of Qwen2 |
+# | biases | in the feed-forward network | none | none (Gemma 3, OLMo 2; Qwen3, which dropped those of Qwen2) |
 # | output matrix | tied to the embedding | its own | tied up to 4B parameters, its own above (Qwen3); tied (Gemma 3) |
 # | optimizer | Adam | AdamW, clipping at 1 | AdamW (DeepSeek-V3, OLMo 2); Muon for the matrices (Kimi K2) |
 # | choosing a token | beam search | sampling | sampling at a temperature, with top-p and top-k |
-# | after pre-training | nothing: trained for its task | nothing: a base model | instructions, preferences, rewards that can be checked (DeepSeek-R1, Qwen3, Olmo 3) |
+# | after pre-training | nothing: trained for its task | nothing: base models were released | instructions, preferences, rewards that can be checked (DeepSeek-R1, Qwen3, Olmo 3) |
 #
 # *Sources, the models' own reports:* Vaswani et al. 2017; Touvron et al. 2023 (LLaMA);
-# DeepSeek-AI 2024 (*DeepSeek-V3*) and 2025 (*DeepSeek-R1*); OLMo Team 2024 (*2 OLMo 2
+# DeepSeek-AI 2024 (*DeepSeek-V3*) and 2025 (*DeepSeek-R1*); Team OLMo 2024 (*2 OLMo 2
 # Furious*) and 2025 (*Olmo 3*); Gemma Team 2025 (*Gemma 3*); Yang et al. 2025
 # (*Qwen3*); Kimi Team 2025 (*Kimi K2*). *Who proposed the parts:* Xiong et al. 2020
 # (why the norm moved); Zhang and Sennrich 2019 (RMSNorm); Su et al. 2021 (rotary);
@@ -1474,8 +1474,8 @@ def against_a_qwen3():
 # others.
 #
 # What does it buy? Two small models start from the same matrices and see the same
-# batches, at three times the learning rate that we use elsewhere. The figure follows
-# the largest score on text that neither model was trained on.
+# batches, at a rather high learning rate (0.03). The figure follows the largest score
+# on text that neither model was trained on.
 
 
 # %% folded=true
@@ -4143,12 +4143,12 @@ def what_the_cache_buys():
 #
 # **Two questions for you.** First: asked to reverse "cat", 135 million parameters
 # answer that it "is a word that has a similar sound to 'cat' but with a different
-# spelling". Unit 5's model reverses sequences with a thousandth of those parameters.
-# Why? Second: each weight in the file has only four bits, one of sixteen values per
-# block of 32 weights. What did that cost? Write down your answers before you go on. For
-# the second question, the next cell makes a measurement: it rounds the matrices of ten
-# of the thirty blocks *once more*, in blocks of 48, which do not coincide with the
-# file's.
+# spelling". Unit 5's model reverses sequences with less than a thousandth of those
+# parameters. Why? Second: each weight in the file has only four bits, one of sixteen
+# values per block of 32 weights. What did that cost? Write down your answers before you
+# go on. For the second question, the next cell makes a measurement: it rounds the
+# matrices of ten of the thirty blocks *once more*, in blocks of 48, which do not
+# coincide with the file's.
 
 
 # %%

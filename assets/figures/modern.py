@@ -10,13 +10,13 @@ _SAME, _NEW, _PLUS = GREY, ORANGE, "+"
 _AGES = (
     ("2017", "Vaswani et al.", (
         ("embedding + sines", _SAME), "branch",
-        ("multi-head attention\nwith biases", _SAME), _PLUS,
+        ("multi-head attention", _SAME), _PLUS,
         ("LayerNorm", _SAME), "branch",
         ("feed-forward, ReLU\nwith biases", _SAME), _PLUS, ("LayerNorm", _SAME),
     ), "linear"),
     ("2023", "LLaMA", (
         ("embedding", _NEW), "branch",
-        ("RMSNorm", _NEW), ("multi-head attention\nrotary, no biases", _NEW), _PLUS,
+        ("RMSNorm", _NEW), ("multi-head attention\nrotary", _NEW), _PLUS,
         "branch",
         ("RMSNorm", _NEW), ("SwiGLU\nno biases", _NEW), _PLUS,
     ), "RMSNorm, linear"),
@@ -62,7 +62,7 @@ def three_ages() -> tuple[Sheet, str]:
         changed = column == 1
         sheet.box(x, y - 3.6, 19, 3.6, last, _NEW if changed else _SAME, 9)
         sheet.text(x + 19.6, 30, "× N", 8.5, GREY, align="left")
-        first = "LayerNorm after each sum, sines added to the input, ReLU, biases"
+        first = "LayerNorm after each sum, added sines, ReLU with biases"
         news = f"new are {'; '.join(new)}" if new else first
         told.append(f"{age}, {name}: {news}")
     legend = "orange: changed since the column to its left"
