@@ -3509,7 +3509,7 @@ check("since_2017/grpo_loss", grpo_loss)
 #
 # Our base model is unit 5's, trained on a mixed diet: half of its targets are reversed
 # sequences, the other half are *copies*. Nothing in a prompt says which of the two is
-# wanted, so the model learns both and does each about half of the time.
+# wanted, so the model learns both and does each about equally often.
 #
 # The rest of the machinery comes from unit 5, with sampling instead of argmax and one
 # step per batch of answers:
@@ -3657,11 +3657,11 @@ def choose_what_you_can_do():
 
 
 # %% [markdown]
-# Sixty steps raise the share of reversals from about half to about nine in ten. Most of
-# the remaining "copies" are sequences that read the same in both directions, such as
-# those with a single digit. The model was shown no answers, and it needed no new skill:
-# it could already reverse, and now it chooses to. Here, as often, fine-tuning by reward
-# *sharpens* what the base model does some of the time.
+# Sixty steps raise the share of reversals from less than half to eight or nine in ten,
+# depending on the seed. Most of the remaining "copies" are sequences that read the same
+# in both directions, such as those with a single digit. The model was shown no answers,
+# and it needed no new skill: it could already reverse, and now it chooses to. Here, as
+# often, fine-tuning by reward *sharpens* what the base model does some of the time.
 #
 # ### Nothing to learn from
 #
@@ -3752,22 +3752,24 @@ def reach_further():
 
 # %% [markdown]
 # The runs with rewards need minutes, so the cell leaves them out unless you set
-# `REINFORCE_LONG = True`. This is what we measured with five seeds (the two GRPO runs
-# started from a slightly weaker base model, trained for 350 steps instead of 500):
+# `REINFORCE_LONG = True`. This is what we measured: with two seeds for GRPO on lengths
+# 1 to 12, otherwise with five. (GRPO on lengths 11 and 12 started from a slightly
+# weaker base model, trained for 350 steps instead of 500.)
 #
 # | exact match at length | 1 to 10 | 11 | 12 | 13 | answers |
 # |---|---|---|---|---|---|
 # | base model | 0.99 to 1.00 | 0.84 to 1.00 | 0.45 to 0.79 | at most 0.02 | |
-# | GRPO on lengths 1 to 12 | 0.99 to 1.00 | 0.92 to 1.00 | 0.58 to 0.94 | at most 0.05 | 153,600 sampled |
+# | GRPO on lengths 1 to 12 | 1.00 | 1.00 | 0.99 | 0.03 | 153,600 sampled |
 # | GRPO on lengths 11 and 12 | 0.07 to 0.63 | 0.92 to 1.00 | up to 1.00 | at most 0.05 | 102,400 sampled |
 # | correct answers, 1 to 12 | 1.00 | 0.99 to 1.00 | 0.95 to 1.00 | 0.01 to 0.35 | 6,400 written |
 #
 # - **The cliff moves to where answers were rewarded, and no further.** Length 13 was
 #   never rewarded, and it stays out of reach.
 # - **What is not rewarded is forgotten.** When only lengths 11 and 12 are rewarded, the
-#   model loses most of what it could do at lengths 1 to 10.
+#   model loses more than a third of what it could do at lengths 1 to 10, and with some
+#   seeds nearly all of it.
 # - **The yardstick is sobering.** With correct answers at hand, 200 supervised steps do
-#   at least as well, with one answer for every 24 that GRPO samples and in a small
+#   about as well, with one answer for every 24 that GRPO samples and in a small
 #   fraction of the time. Rewards are for problems whose answers we can check but do not
 #   know.
 #
@@ -3800,10 +3802,10 @@ def a_careless_reward():
 
 
 # %% [markdown]
-# It writes one digit, now and then two, and stops. A single correct digit earns the
-# full reward, and each further digit can only lower it, so the exact match falls to the
-# share of sequences that *have* a single digit. Meanwhile, the reward kept rising. **A
-# model optimises what you measure, not what you mean**, which is known as *reward
+# It writes a digit or two and stops. A single correct digit earns the full reward, and
+# each further digit can only lower it, so the exact match falls to about the share of
+# sequences that *have* a single digit, one in ten. Meanwhile, the reward kept rising.
+# **A model optimises what you measure, not what you mean**, which is known as *reward
 # hacking* (Amodei et al. 2016; Skalse et al. 2022).
 #
 # The usual leash is a **KL term**: a penalty for answers that the starting model would
@@ -3840,10 +3842,10 @@ def on_a_leash():
 
 
 # %% [markdown]
-# The model still writes full answers, and its exact match is about what it was. The
-# leash prevents the hack, but also most of the gain: the KL term cannot tell a clever
-# shortcut from a better answer, since both are far from the start. The real cure is a
-# better reward.
+# The hack is gone: the model still writes full answers. But its exact match is no
+# better than it was at the start, and with most seeds a little worse. The KL term
+# cannot tell a clever shortcut from a better answer, since both are far from the start.
+# The real cure is a better reward.
 #
 # In practice, the steps usually come in this order: pre-training; supervised
 # fine-tuning on instructions with written answers; training on preferences between

@@ -33,10 +33,10 @@ def by_length(model: nn.Module) -> dict[int, float]:
 def test_a_base_that_reverses_or_copies_becomes_one_that_reverses(seed):
     model = here("supervised")(here("reversed_or_copied"), steps=1000, seed=seed)
     backwards, copied = here("sampled")(model, (1, 8))
-    assert 0.35 < backwards < 0.6 and 0.35 < copied < 0.6
+    assert 0.35 < backwards < 0.5 and abs(backwards - copied) < 0.1
     here("reinforce")(model, here("exact"), (1, 8), steps=60, seed=seed, rate=1e-3)
     backwards, copied = here("sampled")(model, (1, 8))
-    assert backwards > 0.8 and copied < 0.22
+    assert 0.75 < backwards < 0.95 and copied < 0.22
     assert copied > 0.1  # what reads the same in both directions
 
 
@@ -50,15 +50,13 @@ def test_without_any_success_nothing_moves(seed):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_rewarded_for_precision_it_writes_one_digit_and_stops(seed):
+def test_rewarded_for_precision_it_writes_a_digit_or_two_and_stops(seed):
     model = copy.deepcopy(short_base(seed))
     before = here("greedy")(model, (1, 10))
     log = here("reinforce")(model, here("precision"), (1, 10), steps=80, seed=seed)
     assert log[-1] > 0.95
     assert before > 0.5 and here("greedy")(model, (1, 10)) < 0.15
-    answers = here("written_for")(model, "0979776", 20).split()
-    assert sum(len(answer) == 1 for answer in answers) > 10
-    assert max(map(len, answers)) <= 3
+    assert max(map(len, here("written_for")(model, "0979776", 20).split())) <= 2
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -68,7 +66,7 @@ def test_a_kl_term_keeps_it_near_its_start(seed):
     here("reinforce")(
         model, here("precision"), (1, 10), steps=80, seed=seed, beta=0.2
     )  # fmt: skip
-    assert abs(here("greedy")(model, (1, 10)) - before) < 0.12
+    assert -0.12 < here("greedy")(model, (1, 10)) - before < 0.02
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -97,4 +95,4 @@ def test_what_is_not_rewarded_is_forgotten(seed):
     before = here("greedy")(model, (1, 10))
     here("reinforce")(model, here("exact"), (11, 12), steps=200, seed=seed, prompts=64)
     assert here("greedy")(model, (11, 11)) > 0.9
-    assert here("greedy")(model, (1, 10)) < before - 0.3
+    assert here("greedy")(model, (1, 10)) < 2 / 3 * before
