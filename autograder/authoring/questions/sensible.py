@@ -54,8 +54,12 @@ def has_idea(operator: str, old: ast.AST, new: ast.AST) -> bool:
 
 
 def is_plumbing(call: ast.Call) -> bool:
-    """Whether a call is of Python, of memory or of a size: nobody forgets it."""
-    return name_of(call) in _PLUMBING | _SIZES | _FILLING
+    """Whether a call is of Python, of memory or of a size: nobody forgets it.
+
+    Nor is dropout asked about: a sheet does not tell a module's mode.
+    """
+    name = name_of(call)
+    return name in _PLUMBING | _SIZES | _FILLING or "drop" in name.lower()
 
 
 def is_filled(node: ast.AST | None) -> bool:
