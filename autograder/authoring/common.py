@@ -24,7 +24,7 @@ TABLE = {
         "What does softmax do to numbers that are all between 0 and 1?",
     ),
     "weights_detached": (
-        "The values are correct, but no gradient flows through the attention weights that you return.",
+        "No gradient flows through the attention weights that you return.",
         "What do the conventions say about gradients, and which results do they cover?",
     ),
     "returns_bool": (
@@ -68,7 +68,7 @@ TABLE = {
         "How many zeros does the base in the formula have?",
     ),
     "double": (
-        "The values are correct, but they are float64, while the rest of the network is float32.",
+        "The values are float64, while the rest of the network is float32.",
         "Which tensor in your code is float64?",
     ),
     "log10": (
@@ -204,7 +204,7 @@ TABLE = {
         "Is `0` true or false in Python, and what follows for `ignore or -100`?",
     ),
     "tensor": (
-        "The value is correct, but you return a tensor instead of a float.",
+        "You return a tensor instead of a float.",
         "Which method turns a one-element tensor into a Python number?",
     ),
     "no_output_projection": (
