@@ -3116,8 +3116,8 @@ def positions_after_more_steps():
 #
 # - **Learning faster is not learning better.** Over learned positions, rotary's lead at
 #   64 bytes shrinks from 0.2 to 0.4 nats to less than 0.1; over the sines, from 0.4 to
-#   0.5 nats to 0.2. Most of what the short comparison showed is that rotary positions are
-#   learnt sooner.
+#   0.5 nats to 0.2. Most of what the short comparison showed is that rotary positions
+#   are learnt sooner.
 # - **Longer training makes the cliff steeper.** From 64 to 256 bytes, the loss of each
 #   model rises more after 3,000 steps than after 300: by about 1 nat with rotary
 #   positions, by more than 2 with learned ones or sines. Without positions it rises

@@ -166,5 +166,6 @@ def _is_telling(finding: Finding) -> bool:
     return (
         bool(finding.problem)
         and isinstance(value, torch.Tensor)
+        and not value.is_complex()
         and len(value[value.isfinite()].unique()) >= _TELLING
     )

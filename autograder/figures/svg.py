@@ -76,7 +76,7 @@ def _short_tag(found: re.Match[str]) -> str:
     tag = re.sub(r'^<g id="[^"]*"(/?)>', r"<g\1>", found[0])
     tag = re.sub(r"(\.\d\d)\d+", r"\1", tag)
     tag = re.sub(r"(?<=\d) ?\n(?=[A-Zz] ?)", "", tag)  # of paths
-    if tag.startswith("<tspan"):  # of powers: their group has them, too
+    if re.match("<tspan", tag):  # of powers: their group has them, too
         tag = re.sub(r"; (?:fill|opacity): [^;\"]*", "", tag)
     return "" if tag == "<g/>" else re.sub(_NEEDLESS, "", tag)
 

@@ -45,7 +45,7 @@ PANEL = """\
 Embeddings nachschlagen, mit Padding: N von N Punkten
   Auch ohne Padding-Token wird Token N zum Nullvektor.
   Frag dich: Welchen Standardwert hat `padding_idx` in der vorgegebenen Signatur?
-  Verlorene Punkte: N von N für wiederholte Aufrufe.
+  Verlorene Punkte: N von N für wiederholte und besondere Aufrufe.
   ✗ derselbe Aufruf zweimal, mit anderen dazwischen
       Vektoren · nur mit dem, was angegeben werden muss: \
 N von N Zahlen weichen ab, am stärksten bei [N, N, N]: erwartet: N, bei dir: N
@@ -61,7 +61,7 @@ def test_a_panel_is_german_from_its_first_word_to_its_last(german):
 def test_so_are_pictures_hints_and_long_lists(german):
     verdict = check(NAME, unmasked)
     html = as_html(verdict)
-    assert "erwartet: Vektoren</figcaption>" in html
+    assert "erwartet: Vektoren [" in html
     assert "blau = positiv, orange = negativ" in html
     assert "ebenfalls falsch: Vektoren · " in html
     for english in ("expected", " yours", "cases", "points", "the same", "vectors"):

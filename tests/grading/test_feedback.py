@@ -135,7 +135,7 @@ def test_repairs_and_lateness_stand_at_the_top(course):
 
 def test_a_refused_submission_gets_a_page_with_the_reason(course):
     html = page(course, b'{"cells": [')
-    assert "could not be graded:" in html and "perhaps it is incomplete" in html
+    assert "could not be graded:" in html and "it is damaged or incomplete" in html
     assert "not graded</span>" in html and "None of your answers could be read" in html
     assert '"head">your answer' not in html and "NotImplementedError" not in html
 

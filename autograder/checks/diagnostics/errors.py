@@ -1,7 +1,6 @@
 """Errors in plain words, where all wrong answers of an exercise end in one of a kind.
 
-PyTorch says what it could not do, in its own terms. What is said here is true of the
-error whatever the exercise: whose line it is, the panel shows below.
+Each is true whatever the exercise: whose line it is, the panel shows below.
 """
 
 from __future__ import annotations
@@ -49,8 +48,7 @@ CRASHES = (
     Crash(
         r"^expected (a )?parameters? `(?P<name>[^`]+)`.*, found `(?P<own>[^`]+)`",
         "Your module has no parameter called `{name}`; the nearest name is `{own}`.",
-        "Is a name different, or is a layer missing? `named_parameters()` lists what "
-        "there is.",
+        "Is a name different, or is a layer missing? See `named_parameters()`.",
     ),
     Crash(
         r"to be a tensor, got a (tuple|list) of \d",

@@ -132,7 +132,7 @@ def _kind(value: object) -> str:
 def _length(found: Sequence[Finding]) -> Sign:
     """A dimension that is too long or too short, in every case by as much."""
     shapes = [(_shape(f.expected), _shape(f.actual)) for f in found]
-    if any(len(own) != len(expected) for expected, own in shapes):
+    if len({len(shape) for pair in shapes for shape in pair}) > 1:
         return None
     for dim in range(len(shapes[0][0])):
         more = {own[dim] - expected[dim] for expected, own in shapes}
