@@ -29,7 +29,7 @@ def by_length(model: nn.Module) -> dict[int, float]:
     return {n: here("greedy")(model, (n, n)) for n in (8, 10, 11, 12, 13)}
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", SLOW)
 def test_a_base_that_reverses_or_copies_becomes_one_that_reverses(seed):
     model = here("supervised")(here("reversed_or_copied"), steps=1000, seed=seed)
     backwards, copied = here("sampled")(model, (1, 8))
@@ -40,7 +40,7 @@ def test_a_base_that_reverses_or_copies_becomes_one_that_reverses(seed):
     assert copied > 0.1  # what reads the same in both directions
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", SLOW)
 def test_without_any_success_nothing_moves(seed):
     model = here("supervised")(here("reversed_only"), steps=350, seed=seed)
     before = copy.deepcopy(model.state_dict())
@@ -59,7 +59,7 @@ def test_rewarded_for_precision_it_writes_a_digit_or_two_and_stops(seed):
     assert max(map(len, here("written_for")(model, "0979776", 20).split())) <= 2
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", SLOW)
 def test_a_kl_term_keeps_it_near_its_start(seed):
     model = copy.deepcopy(short_base(seed))
     before = here("greedy")(model, (1, 10))
@@ -69,7 +69,7 @@ def test_a_kl_term_keeps_it_near_its_start(seed):
     assert -0.12 < here("greedy")(model, (1, 10)) - before < 0.02
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", SLOW)
 def test_supervised_training_does_the_same_in_200_steps(seed):
     model = here("soft_cliff")(seed)
     base = by_length(model)
