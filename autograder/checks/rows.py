@@ -152,7 +152,7 @@ def details(result: CaseResult, verdict: CheckResult) -> list[Line]:
         names = listed(also, LISTED - SHOWN)
         lines.append(Line(_("also wrong: {names}").format(names=names), "", _quoted))
     if verdict.mistake is None and not result.passed and _is_hinted(result, verdict):
-        lines.append(Line(_("Tested here: {rule}").format(rule=_(result.case.hint))))
+        lines.append(Line(_("Hint: {rule}").format(rule=_(result.case.hint))))
     return lines
 
 

@@ -92,7 +92,7 @@ def test_a_case_is_listed_once_by_a_drawing_that_failed(doubling):
     assert as_text(verdict).splitlines()[1:] == [
         "  ✗ plain",
         "      twice: 3 instead of 2",
-        "      Tested here: Is each number twice as large?",
+        "      Hint: Is each number twice as large?",
     ]
 
 

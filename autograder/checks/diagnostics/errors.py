@@ -190,7 +190,7 @@ CRASHES = (
         r"^RuntimeError: The (size of tensor a|expanded size of the tensor) \(\d+\) m",
         "Two tensors do not broadcast: counted from the right, their sizes must be "
         "equal or 1.",
-        "Which shapes do the two have, and does one of them lack a dimension?",
+        "Which shapes do the two have, and which of their sizes should be equal?",
     ),
     Crash(
         r"^ValueError: expected sequence of length \d+ at dim \d+ \(got \d+\)",

@@ -69,7 +69,7 @@ def _parameters(found: Sequence[Finding]) -> Sign:
             _("Your module holds more than is asked for: {names}.").format(
                 names=found[0].actual
             ),
-            _("Which line creates it? Layers create a bias by default."),
+            _("Which line creates it? Is it a part of what the contract lists?"),
         )
     return None
 
@@ -163,25 +163,22 @@ def _errors(wrong: Wrong) -> Sign:
     if not known:
         return None
     says, asks = max(known, key=known.count)
-    share = _("It stops so in {count} of the {all} cases that fail.").format(
-        count=known.count((says, asks)), all=len(wrong)
-    )
-    return says, f"{asks} {share}"
+    return says, f"{asks} {_('Not every case that fails ends like this.')}"
 
 
 def _no_numbers(wrong: Wrong) -> Sign:
     """What is no number, in some of the cases."""
-    count = sum(any(f.problem == "finite" for f in r.findings) for r in wrong)
-    if not count:
+    found = [f.name for f in faults(wrong) if f.problem == "finite"]
+    if not found:
         return None
     return (
+        _("In some of the cases that fail, there is NaN or infinity in {name}.").format(
+            name=reworded(found[0])
+        ),
         _(
-            "In {count} of the {all} cases that fail, there is NaN or infinity in what "
-            "comes back."
-        ).format(count=count, all=len(wrong)),
-        _(
-            "Where could it divide by zero, subtract infinity from infinity, or take "
-            "the exponential of a large number?"
+            "What could cause it: a division by zero, infinity minus infinity, a "
+            "softmax over nothing but minus infinity, the exponential of a large "
+            "number?"
         ),
     )
 

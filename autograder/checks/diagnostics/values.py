@@ -54,10 +54,12 @@ def _input_changed(wrong: Wrong) -> Sign:
     if name not in wrong[0].case.inputs:
         return (
             _(
-                "The results are right, but your code does not leave everything as it "
-                "was: {name} ({how})."
+                "The results are right, but your code leaves a trace: {name} ({how})."
             ).format(name=reworded(name), how=first.message),
-            _("What does your code set, and how could it know what was there before?"),
+            _(
+                "What does your code change, even if it changes it back, and could it "
+                "do without?"
+            ),
         )
     return (
         _(
@@ -132,7 +134,7 @@ def _only_parameters(wrong: Wrong) -> Sign:
             _(
                 "All is right, but your module holds more than is asked for: {names}."
             ).format(names=first.actual),
-            _("Which line creates it? Layers create a bias by default."),
+            _("Which line creates it? Is it a part of what the contract lists?"),
         )
     return None
 
@@ -161,8 +163,9 @@ def _no_numbers(wrong: Wrong) -> Sign:
             name=reworded(faults(wrong)[0].name)
         ),
         _(
-            "Where could it divide by zero, subtract infinity from infinity, or take "
-            "the exponential of a large number?"
+            "What could cause it: a division by zero, infinity minus infinity, a "
+            "softmax over nothing but minus infinity, the exponential of a large "
+            "number?"
         ),
     )
 

@@ -22,6 +22,7 @@ BEGINNING = (
     "parameters that are missing; parameters that do not learn; "
     "matrices that do not start at random"
 )
+_NEAREST = 8  # names that are told beside a missing one
 _ADDING = (nn.Linear, nn.LayerNorm)  # whose bias does nothing but to be added
 
 
@@ -171,7 +172,10 @@ def _refuse_others(
         shared = dict(module.named_parameters(remove_duplicate=False)).keys() - own
         wanted = "a parameter" if len(missing) == 1 else "parameters"
         nearest = sorted(own, key=lambda name: -_likeness(name, missing[0]))
-        found = ", ".join(f"`{name}`" for name in nearest) or "no parameters at all"
+        found = ", ".join(f"`{name}`" for name in nearest[:_NEAREST])
+        found = found or "no parameters at all"
+        if (more := len(own) - _NEAREST) > 0:
+            found += f" and {more} more"
         twice = [f"`{name}`" for name in weights if name in shared]
         found += f"; {', '.join(twice)}: shared with another name" if twice else ""
         raise WrongAnswerError(f"expected {wanted} {', '.join(missing)}, found {found}")

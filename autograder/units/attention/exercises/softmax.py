@@ -84,7 +84,7 @@ MISTAKES = [
           "How many row maxima does a tensor with three rows have?",
           edit(MAX, "x.max()")),
     wrong("maximum_of_columns",
-          "You took the maximum along a different dimension, so the largest exponent of a row can be far from zero.",
+          "You took the maximum along the wrong dimension, so the entries of one row are not all shifted by the same number.",
           "Which dimension holds the weights of one query?",
           edit(MAX, "x.amax(dim=0, keepdim=True)")),
     wrong("maximum_of_sequence",

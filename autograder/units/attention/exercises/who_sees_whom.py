@@ -236,7 +236,7 @@ MISTAKES = [
           "What counts as a movement, according to the exercise?",
           edit("1e-6", "1e-3")),
     wrong("one_feature_changed",
-          "You changed the first feature only, but a layer may depend on a different one.",
+          "You do not change every feature of position `j`, but a layer may depend on any of them.",
           "Which features of position `j` should change?",
           edit("changed[j] += push", "changed[j, 0] += 1.0")),
     wrong("even_push",

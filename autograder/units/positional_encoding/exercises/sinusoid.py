@@ -121,7 +121,7 @@ MISTAKES = [
     # Mistakes in the places of sines and cosines, and in the positions.
     wrong("halves",
           "All sines are in the left half and all cosines in the right half.",
-          "Does concatenation put each sine next to its cosine?",
+          "In which order do your steps put sines and cosines side by side?",
           edit(_PAIRS, "return torch.cat((angles.sin(), angles.cos()), dim=-1)")),
     common("swapped", edit(_SINES_AND_COSINES, "(angles.cos(), angles.sin())")),
     common("sine_everywhere", edit("angles.cos()", "angles.sin()*1")),

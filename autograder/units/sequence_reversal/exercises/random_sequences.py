@@ -169,7 +169,7 @@ MISTAKES = [
                "[rng.choices(ids, k=rng.randint(1, longest))] * count")),
     wrong("global_generator",
           "Something is drawn from a generator other than `rng`, so the same seed gives different data the next time.",
-          "Which of your lines would still be random if `rng` were a loaded die?",
+          "If `rng` always gave the same number, which of your lines would still be random?",
           source("""
               def random_sequences(count, rng, longest=10, symbols=10):
                   return [[random.randrange(FIRST, FIRST + symbols) for _ in range(random.randint(1, longest))] for _ in range(count)]
@@ -177,7 +177,7 @@ MISTAKES = [
     wrong("torch_generator",
           "Your ids are drawn from PyTorch's generator, not from `rng`, so the same seed gives different data the next "
           "time.",
-          "Which of your lines would still be random if `rng` were a loaded die?",
+          "If `rng` always gave the same number, which of your lines would still be random?",
           source("""
               def random_sequences(count, rng, longest=10, symbols=10):
                   return [torch.randint(FIRST, FIRST + symbols, (rng.randint(1, longest),)).tolist() for _ in range(count)]

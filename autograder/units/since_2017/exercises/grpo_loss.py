@@ -78,7 +78,7 @@ MISTAKES = [
           edit(_REAL, "real = torch.ones_like(written, dtype=torch.bool)")),
     wrong("divided_by_the_width",
           "You divide by the width of the batch; each answer has a length of its own.",
-          "By how many real tokens is the sum of a short answer divided?",
+          "How many real tokens does a short answer have, and by what do you divide its sum?",
           edit("/ real.sum(dim=1)", "/ written.size(1)")),
     wrong("tokens_count_equally",
           "You take one mean over all tokens of the batch, so that long answers count more than short ones.",
