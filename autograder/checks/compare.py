@@ -125,7 +125,9 @@ def _text_problem(
 ) -> tuple[str, str | Callable[[], str]]:
     if type(expected) is not type(actual):
         told = _("expected {expected}, yours is {own}")
-        return "type", told.format(expected=_kind(expected), own=_kind(actual))
+        short = isinstance(actual, str) and len(actual) < 40
+        own = repr(actual) if short else _kind(actual)
+        return "type", told.format(expected=_kind(expected), own=own)
     if expected != actual:
         return "values", partial(_other_text, expected, actual)
     return "", ""

@@ -286,7 +286,7 @@ MISTAKES = [
                   assert not (table.abs() > 1.001).any()
               """)),
     wrong("rejects_all",
-          "Your test rejects every table, even correct ones. Perhaps it requires more than four decimals.",
+          "Your test rejects correct tables. Perhaps it requires more than four decimals.",
           "Two correct programs can differ in the last digits. How far apart may they be?",
           source("""
               def assert_sinusoidal(table):
