@@ -3752,22 +3752,19 @@ def reach_further():
 
 # %% [markdown]
 # The runs with rewards need minutes, so the cell leaves them out unless you set
-# `REINFORCE_LONG = True`. This is what we measured: with two seeds for GRPO on lengths
-# 1 to 12, otherwise with five. (GRPO on lengths 11 and 12 started from a slightly
-# weaker base model, trained for 350 steps instead of 500.)
+# `REINFORCE_LONG = True`. This is what we measured with five seeds:
 #
 # | exact match at length | 1 to 10 | 11 | 12 | 13 | answers |
 # |---|---|---|---|---|---|
 # | base model | 0.99 to 1.00 | 0.84 to 1.00 | 0.45 to 0.79 | at most 0.02 | |
-# | GRPO on lengths 1 to 12 | 1.00 | 1.00 | 0.99 | 0.03 | 153,600 sampled |
-# | GRPO on lengths 11 and 12 | 0.07 to 0.63 | 0.92 to 1.00 | up to 1.00 | at most 0.05 | 102,400 sampled |
+# | GRPO on lengths 1 to 12 | 1.00 | 0.99 to 1.00 | 0.91 to 1.00 | 0.03 to 0.19 | 153,600 sampled |
+# | GRPO on lengths 11 and 12 | 0.55 to 0.91 | 1.00 | 1.00 | | 102,400 sampled |
 # | correct answers, 1 to 12 | 1.00 | 0.99 to 1.00 | 0.95 to 1.00 | 0.01 to 0.35 | 6,400 written |
 #
-# - **The cliff moves to where answers were rewarded, and no further.** Length 13 was
-#   never rewarded, and it stays out of reach.
+# - **The cliff moves to where answers were rewarded, and hardly further.** Length 13
+#   was never rewarded, and at most a fifth of its sequences come out right.
 # - **What is not rewarded is forgotten.** When only lengths 11 and 12 are rewarded, the
-#   model loses more than a third of what it could do at lengths 1 to 10, and with some
-#   seeds nearly all of it.
+#   model loses a tenth to nearly half of what it could do at lengths 1 to 10.
 # - **The yardstick is sobering.** With correct answers at hand, 200 supervised steps do
 #   about as well, with one answer for every 24 that GRPO samples and in a small
 #   fraction of the time. Rewards are for problems whose answers we can check but do not
@@ -4142,8 +4139,8 @@ def what_the_cache_buys():
 # %% [markdown]
 # The cache takes 46,080 bytes per token, as computed: 1.7 MB for the prompt, 0.38 GB
 # for the 8,192 tokens that this model may read. On two otherwise idle cores, we saw 24
-# tokens per second with the cache. Without it, there were 7 at this length, and fewer
-# with each further token.
+# to 27 tokens per second with the cache. Without it, there were 7 to 10 at this length,
+# and fewer with each further token.
 #
 # **Two questions for you.** First: asked to reverse "cat", 135 million parameters
 # answer that it "is a word that has a similar sound to 'cat' but with a different

@@ -85,7 +85,7 @@ def test_the_cliff_moves_to_where_answers_were_rewarded(seed):
     model = here("soft_cliff")(seed)
     here("reinforce")(model, here("exact"), (1, 12), steps=300, seed=seed, prompts=64)
     found = by_length(model)
-    assert found[11] > 0.9 and found[12] > 0.55 and found[13] < 0.06
+    assert found[11] > 0.98 and found[12] > 0.9 and found[13] < 0.2
 
 
 @pytest.mark.long(seconds=200)
@@ -94,5 +94,5 @@ def test_what_is_not_rewarded_is_forgotten(seed):
     model = here("soft_cliff")(seed)
     before = here("greedy")(model, (1, 10))
     here("reinforce")(model, here("exact"), (11, 12), steps=200, seed=seed, prompts=64)
-    assert here("greedy")(model, (11, 11)) > 0.9
-    assert here("greedy")(model, (1, 10)) < 2 / 3 * before
+    assert here("greedy")(model, (11, 12)) > 0.99
+    assert 0.5 * before < here("greedy")(model, (1, 10)) < 0.92 * before
