@@ -20,6 +20,7 @@ from nbconvert.preprocessors import Preprocessor
 from nbformat import NotebookNode, from_dict
 from nbgrader.utils import is_grade
 
+from autograder.authoring.questions.question import LETTERS
 from autograder.course import files, grade_ids
 from autograder.course.errors import CourseError
 from autograder.grading.judge.verdict import CaseVerdict, Verdict
@@ -29,7 +30,6 @@ from autograder.grading.warmable import Stage
 
 EXERCISE = "quiz/questions"
 CHECK, ANSWER = grade_ids.of_check(EXERCISE), grade_ids.of_answer(EXERCISE)
-LETTERS = "ABCD"
 
 Keys = Mapping[str, str]  # a student's: the correct letters by the name of a quiz
 
