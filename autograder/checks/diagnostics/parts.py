@@ -13,7 +13,17 @@ import torch
 
 from autograder.checks.diagnostics import errors
 from autograder.checks.diagnostics.promises import another_error
-from autograder.checks.diagnostics.values import Sign, Wrong, faults
+from autograder.checks.diagnostics.values import (
+    BIAS,
+    CREATED,
+    CUT,
+    DTYPE,
+    IN_PLACE,
+    NO_NUMBER,
+    Sign,
+    Wrong,
+    faults,
+)
 from autograder.checks.exercise import (
     AFTERWARDS,
     RAISED,
@@ -62,14 +72,14 @@ def _parameters(found: Sequence[Finding]) -> Sign:
     if found[0].name == "parameters that are missing" and len(names) == 1:
         return (
             _("Your module lacks {names}.").format(names=found[0].actual),
-            _("Which layers have a bias, and which arguments switch it off?"),
+            _(BIAS),
         )
     if found[0].name == "other parameters" and len(names) == 1:
         return (
             _("Your module holds more than is asked for: {names}.").format(
                 names=found[0].actual
             ),
-            _("Which line creates it? Is it a part of what the contract lists?"),
+            _(CREATED),
         )
     return None
 
@@ -83,10 +93,7 @@ def _changed(found: Sequence[Finding]) -> Sign:
         _("Your code writes into its input: {name} has changed.").format(
             name=reworded(name.removesuffix(AFTERWARDS))
         ),
-        _(
-            "Which operation works in place (`+=`, a name that ends in `_`, an "
-            "assignment to a slice)?"
-        ),
+        _(IN_PLACE),
     )
 
 
@@ -97,10 +104,7 @@ def _no_gradient(found: Sequence[Finding]) -> Sign:
         return None
     return (
         _("No gradient arrives: the {name} is zero.").format(name=reworded(name)),
-        _(
-            "Where does a tensor leave the graph (`detach`, `.data`, `item`, a new "
-            "tensor made from its values)?"
-        ),
+        _(CUT),
     )
 
 
@@ -121,7 +125,7 @@ def _dtype(found: Sequence[Finding]) -> Sign:
         _("The dtype of {name} is {own} instead of {expected}.").format(
             name=reworded(found[0].name), own=own, expected=expected
         ),
-        _("Which step changes the dtype?"),
+        _(DTYPE),
     )
 
 
@@ -175,11 +179,7 @@ def _no_numbers(wrong: Wrong) -> Sign:
         _("In some of the cases that fail, there is NaN or infinity in {name}.").format(
             name=reworded(found[0])
         ),
-        _(
-            "What could cause it: a division by zero, infinity minus infinity, a "
-            "softmax over nothing but minus infinity, the exponential of a large "
-            "number?"
-        ),
+        _(NO_NUMBER),
     )
 
 

@@ -15,10 +15,27 @@ from autograder.checks.diagnostics.alike import (
     which_input,
 )
 from autograder.checks.exercise import AFTERWARDS, CaseResult, Finding
-from autograder.checks.language import _, reworded
+from autograder.checks.language import _, marked, reworded
 
 Sign = tuple[str, str] | None  # what was seen, and a question
 Wrong = Sequence[CaseResult]
+
+# Questions that are asked of a part, too (parts.py).
+IN_PLACE = marked(
+    "Which operation works in place (`+=`, a name that ends in `_`, an assignment "
+    "to a slice)?"
+)
+CUT = marked(
+    "Where does a tensor leave the graph (`detach`, `.data`, `item`, a new tensor "
+    "made from its values)?"
+)
+BIAS = marked("Which layers have a bias, and which arguments switch it off?")
+CREATED = marked("Which line creates it? Is it a part of what the contract lists?")
+DTYPE = marked("Which step changes the dtype?")
+NO_NUMBER = marked(
+    "What could cause it: a division by zero, infinity minus infinity, a softmax "
+    "over nothing but minus infinity, the exponential of a large number?"
+)
 
 
 def faults(wrong: Wrong) -> list[Finding]:
@@ -66,10 +83,7 @@ def _input_changed(wrong: Wrong) -> Sign:
             "The results are right, but your code writes into its input: {name} has "
             "changed."
         ).format(name=name),
-        _(
-            "Which operation works in place (`+=`, a name that ends in `_`, an "
-            "assignment to a slice)?"
-        ),
+        _(IN_PLACE),
     )
 
 
@@ -81,16 +95,12 @@ def _only_gradients(wrong: Wrong) -> Sign:
         _("The values are right, but the {name} is not.").format(
             name=reworded(names[0])
         ),
-        _(
-            "Where does a tensor leave the graph (`detach`, `.data`, `item`, a new "
-            "tensor made from its values)?"
-        ),
+        _(CUT),
     )
 
 
 def _only_again(wrong: Wrong) -> Sign:
-    names = [f.name for f in faults(wrong)]
-    if not all("second call" in name for name in names):
+    if not all("second call" in finding.name for finding in faults(wrong)):
         return None
     return (
         _("The first call is right, but the same call again is not."),
@@ -127,14 +137,14 @@ def _only_parameters(wrong: Wrong) -> Sign:
             _("Your module lacks {names}; everything else is right.").format(
                 names=first.actual
             ),
-            _("Which layers have a bias, and which arguments switch it off?"),
+            _(BIAS),
         )
     if first.name == "other parameters":
         return (
             _(
                 "All is right, but your module holds more than is asked for: {names}."
             ).format(names=first.actual),
-            _("Which line creates it? Is it a part of what the contract lists?"),
+            _(CREATED),
         )
     return None
 
@@ -151,7 +161,7 @@ def _other_type(wrong: Wrong) -> Sign:
         _(
             "The values are right, but their dtype is {own} instead of {expected}."
         ).format(own=actual, expected=expected),
-        _("Which step changes the dtype?"),
+        _(DTYPE),
     )
 
 
@@ -162,11 +172,7 @@ def _no_numbers(wrong: Wrong) -> Sign:
         _("There is NaN or infinity in {name}.").format(
             name=reworded(faults(wrong)[0].name)
         ),
-        _(
-            "What could cause it: a division by zero, infinity minus infinity, a "
-            "softmax over nothing but minus infinity, the exponential of a large "
-            "number?"
-        ),
+        _(NO_NUMBER),
     )
 
 
