@@ -26,7 +26,13 @@ from autograder.checks.measures import credit, measured, remark
 from autograder.checks.naming import diagnose
 from autograder.checks.points import earned
 from autograder.checks.properties import by_hand
-from autograder.checks.values import differing, same_tensors, same_values, worst
+from autograder.checks.values import (
+    differing,
+    dtype_of,
+    same_tensors,
+    same_values,
+    worst,
+)
 
 UNSEEN = marked("made by hand, so its place was not looked at")
 
@@ -110,7 +116,7 @@ def _problem(
         told = _("expected shape {expected}, yours {own}")
         return "shape", told.format(expected=_shape(expected), own=_shape(actual))
     if expected.dtype != actual.dtype:
-        return "dtype", _expected(_dtype(expected), _dtype(actual))
+        return "dtype", _expected(dtype_of(expected), dtype_of(actual))
     if not same_values(expected, actual, atol, rtol):
         bad = (~torch.isfinite(actual)) & torch.isfinite(expected)
         if bad.any():
@@ -180,10 +186,6 @@ def _kind(value: Value) -> str:
 
 def _shape(tensor: torch.Tensor) -> str:
     return str(tuple(tensor.shape))
-
-
-def _dtype(tensor: torch.Tensor) -> str:
-    return str(tensor.dtype).removeprefix("torch.")
 
 
 def _difference(

@@ -88,8 +88,12 @@ def _who_sees_whom(
     return _side_by_side(titles, drawings, legend)
 
 
+def _told(name: str, shown: str) -> str:
+    return f"{reworded(name)} {shown}".strip()
+
+
 def _titles(name: str, shown: str) -> tuple[str, str]:
-    told = f"{reworded(name)} {shown}".strip()
+    told = _told(name, shown)
     return (
         _("expected {name}").format(name=told),
         _("your {name}").format(name=told),
@@ -259,7 +263,7 @@ def _bars(
         f'<text x="{i * slot + slot // 2}" y="124">{first + i}</text>'
         for i in range(len(lines[0]))
     )
-    told = f"{reworded(name)} {shown}".strip()
+    told = _told(name, shown)
     legend = _(
         "{name}: blue, left = expected, orange, right = yours "
         "(from {low:.3g} to {high:.3g})"

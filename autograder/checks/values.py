@@ -11,6 +11,11 @@ import torch
 from autograder.checks.exercise import Case, Value
 
 
+def dtype_of(value: object) -> str:
+    """The name of a tensor's dtype, like "float32"; "" of other things."""
+    return str(getattr(value, "dtype", "")).removeprefix("torch.")
+
+
 def same_answer(predicted: Value | None, given: Value | None, case: Case) -> bool:
     """Whether a mistake's answer to a case, and one that was given, are the same."""
     if isinstance(predicted, str) and isinstance(given, str):

@@ -32,6 +32,7 @@ from autograder.checks.exercise import (
     Mistake,
 )
 from autograder.checks.language import _, reworded
+from autograder.checks.values import dtype_of
 
 
 def of_a_part(wrong: Sequence[CaseResult]) -> Sign:
@@ -117,7 +118,7 @@ def _is_zero(finding: Finding) -> bool:
 
 def _dtype(found: Sequence[Finding]) -> Sign:
     """Another dtype, the same one in every case."""
-    kinds = {(_kind(f.expected), _kind(f.actual)) for f in found}
+    kinds = {(dtype_of(f.expected), dtype_of(f.actual)) for f in found}
     if len(kinds) != 1 or any(f.problem != "dtype" for f in found):
         return None
     expected, own = kinds.pop()
@@ -127,10 +128,6 @@ def _dtype(found: Sequence[Finding]) -> Sign:
         ),
         _(DTYPE),
     )
-
-
-def _kind(value: object) -> str:
-    return str(getattr(value, "dtype", "")).removeprefix("torch.")
 
 
 def _length(found: Sequence[Finding]) -> Sign:

@@ -16,11 +16,12 @@ from autograder.checks.diagnostics.alike import (
 )
 from autograder.checks.exercise import AFTERWARDS, CaseResult, Finding
 from autograder.checks.language import _, marked, reworded
+from autograder.checks.values import dtype_of
 
 Sign = tuple[str, str] | None  # what was seen, and a question
 Wrong = Sequence[CaseResult]
 
-# Questions that are asked of a part, too (parts.py).
+# Asked of a part, too (parts.py).
 IN_PLACE = marked(
     "Which operation works in place (`+=`, a name that ends in `_`, an assignment "
     "to a slice)?"
@@ -156,7 +157,7 @@ def _other_type(wrong: Wrong) -> Sign:
         for a, b in pairs
     ):
         return None
-    expected, actual = (str(t.dtype).removeprefix("torch.") for t in pairs[0])
+    expected, actual = map(dtype_of, pairs[0])
     return (
         _(
             "The values are right, but their dtype is {own} instead of {expected}."
@@ -314,7 +315,6 @@ def _first_only(wrong: Wrong) -> Sign:
 
 SIGNS: tuple[Callable[[Wrong], Sign], ...] = (
     _nothing_returned, _input_changed, _only_gradients, _only_again, _only_kind,
-    _only_parameters, _other_type,
-    _no_numbers, _zeros, _input_returned, _exchanged, _other_shape, _elsewhere,
-    _multiplied, _few_digits, _first_only,
+    _only_parameters, _other_type, _no_numbers, _zeros, _input_returned, _exchanged,
+    _other_shape, _elsewhere, _multiplied, _few_digits, _first_only,
 )  # fmt: skip
