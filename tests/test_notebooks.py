@@ -116,7 +116,7 @@ def demonstrations(notebook) -> Iterator[tuple[str, bool]]:
             yield name, f"{name.replace('_', ' ')} waits: " in text
 
 
-@pytest.mark.parametrize("unit", OFTEN)
+@pytest.mark.parametrize("unit", by_cost("02"))
 def test_whoever_solves_the_short_path_misses_nothing_of_the_story(
     unit, tmp_path, monkeypatch
 ):

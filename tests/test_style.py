@@ -19,7 +19,14 @@ WIDE = ("# |", "# ![")  # rows of tables and pictures, which cannot be broken
 HOOKS = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())["repos"][0]
 
 
-@pytest.mark.parametrize("hook", HOOKS["hooks"], ids=lambda hook: hook["id"])
+@pytest.mark.parametrize(
+    "hook",
+    [
+        pytest.param(hook, marks=[pytest.mark.slow] * (hook["id"] == "mypy"))
+        for hook in HOOKS["hooks"]
+    ],
+    ids=lambda hook: hook["id"],
+)
 def test_what_runs_before_a_commit_finds_nothing(hook):
     python, *arguments = shlex.split(hook["entry"])
     assert python == "python"

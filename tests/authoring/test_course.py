@@ -17,7 +17,6 @@ from autograder.course import Unit, units
 from autograder.course.errors import CourseError
 from tests.conftest import by_cost
 
-WHOLE = 1  # so many units are built as a whole each time, the others in the slow step
 STUB = "def double(x):\n    raise NotImplementedError"
 
 
@@ -40,9 +39,9 @@ def test_a_solution_that_misses_a_point_is_refused(tiny_exercise):
         refuse_wrong_scores(tiny_exercise, [replace(exercise, cases=(spoilt,))], STUB)
 
 
-@pytest.mark.parametrize("unit", units()[WHOLE:], ids=lambda unit: unit.label)
+@pytest.mark.parametrize("unit", units(), ids=lambda unit: unit.label)
 def test_texts_and_right_answers_are_what_the_build_gives(unit):
-    """All but what mutants answer, which takes long: that is the next test's."""
+    """All but what mutants answer, which takes long: the slow step builds it."""
     assert is_built(unit), "run `make build`"
     exercises = specifications(unit.name)
     for kind, seed in (("public", "public"), ("hidden", hidden_seed(unit))):
@@ -75,7 +74,7 @@ def hidden_seed(unit: Unit) -> str:
     return references.seeds().get(unit.name, "hidden")
 
 
-@pytest.mark.parametrize("unit", by_cost(first_slow=f"{WHOLE + 1:02}"))
+@pytest.mark.parametrize("unit", by_cost(first_slow="01"))
 def test_what_is_committed_is_what_the_build_gives(unit):
     assert is_built(unit), "run `make build`"
     made = products(unit)

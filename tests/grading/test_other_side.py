@@ -58,7 +58,10 @@ def judged(name: str, answer: object, monkeypatch, seed: str = "abc"):
         return verdict
 
 
-@pytest.mark.parametrize("name", [TABLES, GREEDY, RANDOM, RECOVERY])
+@pytest.mark.parametrize(
+    "name",
+    [TABLES, GREEDY, RANDOM, pytest.param(RECOVERY, marks=pytest.mark.slow)],
+)
 def test_a_solution_is_worth_all_points_with_the_judge_on_the_other_side(
     name, monkeypatch
 ):

@@ -12,8 +12,8 @@ from torch import nn
 
 from tests.solutions import given
 
-SEEDS = [0, *(pytest.param(n, marks=pytest.mark.slow) for n in range(1, 5))]
-SLOW = [pytest.param(n, marks=pytest.mark.slow) for n in range(5)]
+pytestmark = pytest.mark.slow
+SEEDS = range(5)
 
 
 def here(name: str) -> Any:
@@ -29,7 +29,7 @@ def by_length(model: nn.Module) -> dict[int, float]:
     return {n: here("greedy")(model, (n, n)) for n in (8, 10, 11, 12, 13)}
 
 
-@pytest.mark.parametrize("seed", SLOW)
+@pytest.mark.parametrize("seed", SEEDS)
 def test_a_base_that_reverses_or_copies_becomes_one_that_reverses(seed):
     model = here("supervised")(here("reversed_or_copied"), steps=1000, seed=seed)
     backwards, copied = here("sampled")(model, (1, 8))
@@ -40,7 +40,7 @@ def test_a_base_that_reverses_or_copies_becomes_one_that_reverses(seed):
     assert copied > 0.1  # what reads the same in both directions
 
 
-@pytest.mark.parametrize("seed", SLOW)
+@pytest.mark.parametrize("seed", SEEDS)
 def test_without_any_success_nothing_moves(seed):
     model = here("supervised")(here("reversed_only"), steps=350, seed=seed)
     before = copy.deepcopy(model.state_dict())
@@ -59,7 +59,7 @@ def test_rewarded_for_precision_it_writes_a_digit_or_two_and_stops(seed):
     assert max(map(len, here("written_for")(model, "0979776", 20).split())) <= 2
 
 
-@pytest.mark.parametrize("seed", SLOW)
+@pytest.mark.parametrize("seed", SEEDS)
 def test_a_kl_term_keeps_it_near_its_start(seed):
     model = copy.deepcopy(short_base(seed))
     before = here("greedy")(model, (1, 10))
@@ -69,7 +69,7 @@ def test_a_kl_term_keeps_it_near_its_start(seed):
     assert -0.12 < here("greedy")(model, (1, 10)) - before < 0.02
 
 
-@pytest.mark.parametrize("seed", SLOW)
+@pytest.mark.parametrize("seed", SEEDS)
 def test_supervised_training_does_the_same_in_200_steps(seed):
     model = here("soft_cliff")(seed)
     base = by_length(model)
@@ -80,7 +80,7 @@ def test_supervised_training_does_the_same_in_200_steps(seed):
 
 
 @pytest.mark.long(seconds=200)
-@pytest.mark.parametrize("seed", SLOW)
+@pytest.mark.parametrize("seed", SEEDS)
 def test_the_cliff_moves_to_where_answers_were_rewarded(seed):
     model = here("soft_cliff")(seed)
     here("reinforce")(model, here("exact"), (1, 12), steps=300, seed=seed, prompts=64)
@@ -89,7 +89,7 @@ def test_the_cliff_moves_to_where_answers_were_rewarded(seed):
 
 
 @pytest.mark.long(seconds=200)
-@pytest.mark.parametrize("seed", SLOW)
+@pytest.mark.parametrize("seed", SEEDS)
 def test_what_is_not_rewarded_is_forgotten(seed):
     model = here("soft_cliff")(seed)
     before = here("greedy")(model, (1, 10))

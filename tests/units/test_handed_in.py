@@ -130,6 +130,7 @@ def test_texts_of_another_origin_do_not_count(restore):
     assert "are not what the weights" in verdict(OWN, restore)[RAISED]
 
 
+@pytest.mark.slow
 def test_beams_of_a_weak_model_are_its_own_although_unlike_greedy_ones(tmp_path):
     torch.manual_seed(0)
     weak = changed(tmp_path / "c", lambda w: w + 0.55 * w.std() * torch.randn_like(w))
