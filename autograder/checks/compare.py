@@ -34,6 +34,7 @@ from autograder.checks.values import (
     worst,
 )
 
+_NONE = "None"  # a probe's word where an answer may be None
 UNSEEN = marked("made by hand, so its place was not looked at")
 
 
@@ -116,7 +117,7 @@ def _problem(
         told = _("expected shape {expected}, yours {own}")
         return "shape", told.format(expected=_shape(expected), own=_shape(actual))
     if expected.dtype != actual.dtype:
-        return "dtype", _expected(dtype_of(expected), dtype_of(actual))
+        return "dtype", _other_dtype(expected, actual)
     if not same_values(expected, actual, atol, rtol):
         bad = (~torch.isfinite(actual)) & torch.isfinite(expected)
         if bad.any():
@@ -132,11 +133,18 @@ def _text_problem(
     if type(expected) is not type(actual):
         told = _("expected {expected}, yours is {own}")
         short = isinstance(actual, str) and len(actual) < 40
-        own = repr(actual) if short else _kind(actual)
+        own = repr(actual) if short and actual != _NONE else _kind(actual)
         return "type", told.format(expected=_kind(expected), own=own)
     if expected != actual:
         return "values", partial(_other_text, expected, actual)
     return "", ""
+
+
+def _other_dtype(expected: torch.Tensor, actual: torch.Tensor) -> str:
+    """Both dtypes; of a number that should be no float, both numbers."""
+    if expected.dim() == 0 and not expected.is_floating_point():
+        return _expected(str(expected.item()), str(actual.item()))
+    return _expected(dtype_of(expected), dtype_of(actual))
 
 
 def _other_text(expected: Value, actual: Value) -> str:
@@ -181,6 +189,8 @@ def _short(text: str) -> str:
 def _kind(value: Value) -> str:
     if isinstance(value, Other):
         return _("of type {kind}").format(kind=value.kind)
+    if value == _NONE:
+        return _NONE
     return _("text") if isinstance(value, str) else _("a tensor")
 
 

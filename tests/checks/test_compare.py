@@ -20,6 +20,11 @@ def problem(expected, actual, **options):
     return compare(case, {} if actual is None else {"a": actual}).findings[0].problem
 
 
+def message(expected, actual) -> str:
+    case = Case("c", "c", "", {}, {"y": expected})
+    return compare(case, {"y": actual}).findings[0].message
+
+
 def test_right_answers_earn_all_points(doubling):
     verdict = judge(doubling, doubling.cases, answering(lambda x: x + x))
     assert verdict.points == 10 and verdict.passed and verdict.mistake is None
@@ -47,6 +52,18 @@ def test_drawings_of_one_case_count_once_and_only_together(doubling):
     verdict = judge(doubling, [case, again], lambda _: learnt)
     assert verdict.points == 0
     assert judge(doubling, [case, again], answering(lambda x: 2 * x)).points == 10
+
+
+def test_what_should_be_an_integer_is_told_as_a_number():
+    told = message(torch.tensor(76), torch.tensor(76.0))
+    assert told == "expected 76, yours 76.0"
+    assert message(row(1).long(), row(1)) == "expected int64, yours float32"
+
+
+def test_none_is_no_text():
+    assert message(row(1), "None") == "expected a tensor, yours is None"
+    assert message("None", row(1)) == "expected None, yours is a tensor"
+    assert message(row(1), "none") == "expected a tensor, yours is 'none'"
 
 
 def test_problems_are_found_in_order_of_type_shape_dtype_finite_values():
