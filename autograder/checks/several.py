@@ -8,11 +8,12 @@ there; a name is given only to what one mistake, and no other, explains.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 
 from autograder.checks.diagnostics.parts import and_more
+from autograder.checks.diagnostics.promises import changed
 from autograder.checks.exercise import (
     RAISED,
     CaseResult,
@@ -28,8 +29,12 @@ _MOST = 3  # mistakes that are named at once
 _TELLING = 4  # so many different numbers do not agree by chance
 _LONG = 40  # nor do so many letters
 _COUNT = {
-    2: marked("Two mistakes; correct one at a time, then run this again: {all}"),
-    3: marked("Three mistakes; correct one at a time, then run this again: {all}"),
+    2: marked(
+        "There are two mistakes; correct one at a time, then run this again: {all}"
+    ),
+    3: marked(
+        "There are three mistakes; correct one at a time, then run this again: {all}"
+    ),
 }
 
 Wrong = tuple[int, str]  # a wrong answer: the place of its case, and its name
@@ -61,8 +66,28 @@ def several(
     found, whole = _case_by_case(own, names)
     if not found:
         return None
-    mistake = _joined([exercise.mistakes[name] for name in found])
+    mistakes = [exercise.mistakes[name] for name in found]
+    mistake = _joined([*_input_changed(own, found), *mistakes][:_MOST])
     return mistake if whole else and_more(mistake), False
+
+
+def _input_changed(
+    results: Sequence[CaseResult], names: Sequence[str]
+) -> list[Mistake]:
+    """That an input has changed, which none of these mistakes does."""
+    for result in results:
+        told = [result.case.mistakes.get(name, {}) for name in names]
+        others = tuple(
+            f
+            for f in result.findings
+            if not any(
+                same_answer(own.get(f.name), result.answers.get(f.name), result.case)
+                for own in told
+            )
+        )
+        if found := changed([replace(result, findings=others)]):
+            return [Mistake("input_changed", *found)]
+    return []
 
 
 def _in_most(results: Sequence[CaseResult], names: Sequence[str]) -> list[str]:

@@ -51,10 +51,27 @@ def test_each_of_two_mistakes_in_cases_of_its_own_is_named():
     found = verdict(TRIPLED, SIGNED, cases=cases).mistake
     assert found.name == "tripled + signed"
     assert found.says == (
-        "Two mistakes; correct one at a time, then run this again: (1) It is tripled. "
-        "(2) It is signed."
+        "There are two mistakes; correct one at a time, then run this again: "
+        "(1) It is tripled. (2) It is signed."
     )
     assert found.asks == "(1) Why tripled? (2) Why signed?"
+
+
+def test_an_input_that_has_changed_is_said_first_if_no_mistake_predicts_it():
+    right, changed = RIGHT | {"x afterwards": X}, {"x afterwards": -X}
+    known = {"tripled": right | TRIPLED, "signed": right | SIGNED}
+    given = {
+        "inputs": {"x": X},
+        "expected": right,
+        "aspects": {"x afterwards": "calls"},
+    }
+    cases = tuple(case(n, mistakes=known, **given) for n in "abcd")
+    found = verdict(*[right | TRIPLED | changed] * 4, cases=cases).mistake
+    assert found.name == "input_changed + tripled"
+    assert "(1) Your code writes into its input: x has changed." in found.says
+    known["tripled"] |= changed
+    found = verdict(*[right | TRIPLED | changed] * 3, TRIPLED | right, cases=cases)
+    assert found.mistake.name == "tripled"
 
 
 def test_what_two_mistakes_explain_alike_has_the_name_of_neither():

@@ -183,8 +183,8 @@ CRASHES = (
         r"(mat1 and mat2 shapes cannot be multiplied|must match except in dimension|"
         r"Expected size for first two dimensions of batch2|size mismatch, got input)",
         "The shapes of two tensors do not fit together.",
-        "Which shapes do they have just before this line, and which sizes should be "
-        "equal?",
+        "Which shapes do they have just before the line that fails, and which sizes "
+        "should be equal?",
     ),
     Crash(
         r"^RuntimeError: The (size of tensor a|expanded size of the tensor) \(\d+\) m",

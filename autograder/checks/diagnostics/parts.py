@@ -18,7 +18,6 @@ from autograder.checks.diagnostics.values import (
     CREATED,
     CUT,
     DTYPE,
-    IN_PLACE,
     NO_NUMBER,
     Sign,
     Wrong,
@@ -41,7 +40,7 @@ def of_a_part(wrong: Sequence[CaseResult]) -> Sign:
     for finding in faults(wrong):
         if _is_comparable(finding, wrong):
             kinds.setdefault(finding.name, []).append(finding)
-    for sign in (_parameters, _changed, _no_gradient, _dtype, another_error, _length):
+    for sign in (_parameters, _no_gradient, _dtype, another_error, _length):
         for found in kinds.values():
             if told := sign(found):
                 return told
@@ -52,13 +51,11 @@ def _is_comparable(finding: Finding, wrong: Wrong) -> bool:
     """Whether what is wrong of it is its own.
 
     A gradient is taken of a result, so it says nothing where that has another shape;
-    what is left afterwards is an input's where there is one of that name.
+    of what is left afterwards no more can be said than that it has changed.
     """
     if finding.name.startswith("gradient of "):
         return not any(f.problem in ("shape", "type") for f in faults(wrong))
-    if finding.name.endswith(AFTERWARDS):
-        return finding.name.removesuffix(AFTERWARDS) in wrong[0].case.inputs
-    return True
+    return not finding.name.endswith(AFTERWARDS)
 
 
 def and_more(mistake: Mistake) -> Mistake:
@@ -83,19 +80,6 @@ def _parameters(found: Sequence[Finding]) -> Sign:
             _(CREATED),
         )
     return None
-
-
-def _changed(found: Sequence[Finding]) -> Sign:
-    """An input that does not hold in the end what it held at first."""
-    name = found[0].name
-    if not name.endswith(AFTERWARDS):
-        return None
-    return (
-        _("Your code writes into its input: {name} has changed.").format(
-            name=reworded(name.removesuffix(AFTERWARDS))
-        ),
-        _(IN_PLACE),
-    )
 
 
 def _no_gradient(found: Sequence[Finding]) -> Sign:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
 
@@ -9,9 +10,17 @@ import torch
 
 from autograder.checks.diagnostics.alike import same
 from autograder.checks.diagnostics.values import Sign, Wrong, faults
-from autograder.checks.exercise import RAISED, Finding
-from autograder.checks.language import _, reworded
+from autograder.checks.exercise import AFTERWARDS, RAISED, Finding, Value
+from autograder.checks.language import _, marked, reworded
 
+_IN_PLACE = marked(
+    "Which operation works in place (`+=` or `&=`, a name that ends in `_`, an "
+    "assignment to a slice)?"
+)
+_IN_A_LIST = marked(
+    "Which operation changes what it is given (`append`, `del`, `reverse`, an "
+    "assignment to an entry), instead of making something new?"
+)
 _OTHER = "other names"  # what a probe reports of a dictionary beyond the promised names
 
 
@@ -116,5 +125,68 @@ def _reaches_too_far(wrong: Wrong) -> Sign:
     )
 
 
+def _only_a_trace(wrong: Wrong) -> Sign:
+    """Right results, and something that is not as it was."""
+    problems = faults(wrong)
+    if not all(f.name.endswith(AFTERWARDS) for f in problems):
+        return None
+    first = problems[0]
+    if name := changed_input(first, wrong):
+        return (
+            _(
+                "The results are right, but your code writes into its input: {name} "
+                "has changed."
+            ).format(name=name),
+            _ways_to_change(first),
+        )
+    return (
+        _(
+            "The results are right, but your code leaves a trace: {name} ({how})."
+        ).format(name=reworded(first.name.removesuffix(AFTERWARDS)), how=first.message),
+        _(
+            "What does your code change, even if it changes it back, and could it do "
+            "without?"
+        ),
+    )
+
+
+def changed(wrong: Wrong) -> Sign:
+    """An input that does not hold in the end what it held at first, in some case."""
+    for finding in faults(wrong):
+        if name := changed_input(finding, wrong):
+            return (
+                _("Your code writes into its input: {name} has changed.").format(
+                    name=reworded(name)
+                ),
+                _ways_to_change(finding),
+            )
+    return None
+
+
+def _ways_to_change(finding: Finding) -> str:
+    return _(_IN_A_LIST if isinstance(finding.expected, str) else _IN_PLACE)
+
+
+def changed_input(finding: Finding, wrong: Wrong) -> str:
+    """The name of the input that has changed; "" for none.
+
+    A probe makes some inputs from others: these are data, and have a single name.
+    """
+    name = finding.name.removesuffix(AFTERWARDS)
+    if name == finding.name:
+        return ""
+    given = any(name in result.case.inputs for result in wrong)
+    return name if given or (name.isidentifier() and _is_data(finding.expected)) else ""
+
+
+def _is_data(value: Value | None) -> bool:
+    if not isinstance(value, str):
+        return isinstance(value, torch.Tensor)
+    try:
+        return isinstance(json.loads(value), list | dict)
+    except ValueError:
+        return False
+
+
 # Tried before those that speak of values.
-FIRST = (_reaches_too_far, _names, _another_error)
+FIRST = (_reaches_too_far, _names, _another_error, _only_a_trace)

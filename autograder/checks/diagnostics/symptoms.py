@@ -6,11 +6,11 @@ Each sentence is an observation, true of all that is wrong in the cases it speak
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from autograder.checks.diagnostics import errors, promises
 from autograder.checks.diagnostics.parts import and_more, of_a_part
-from autograder.checks.diagnostics.values import SIGNS, faults
+from autograder.checks.diagnostics.values import SIGNS, Sign, Wrong, faults
 from autograder.checks.exercise import RAISED, CaseResult, Finding, Mistake
 from autograder.checks.language import _, marked, reworded
 from autograder.checks.properties import SEPARATOR, what_was_seen
@@ -125,17 +125,30 @@ def of_all(results: Sequence[CaseResult]) -> Mistake | None:
     ]
     if stale := _of_a_later_call(results, wrong):
         return stale
-    signs = (errors.told, *promises.FIRST, *SIGNS)
+    first = (errors.told, *promises.FIRST)
+    others = SIGNS
     if any(result.passed for result in results):
-        signs = (promises.refused, *signs)
+        first = (promises.refused, *first)
     else:
-        signs = (*signs, errors.always)
-    for sign in signs if wrong else ():
-        if found := sign(wrong):
-            return Mistake(SEEN, *found)
-    if found := of_a_part(wrong):
-        return and_more(Mistake(SEEN, *found))
-    return None
+        others = (*others, errors.always)
+    return (
+        _whole(first, wrong)
+        or _part((promises.changed,), wrong)  # the cause of more, perhaps
+        or _whole(others, wrong)
+        or _part((of_a_part,), wrong)
+    )
+
+
+def _whole(signs: Sequence[Callable[[Wrong], Sign]], wrong: Wrong) -> Mistake | None:
+    """The first sign that speaks of all that is wrong."""
+    found = next(filter(None, (sign(wrong) for sign in signs)), None) if wrong else None
+    return Mistake(SEEN, *found) if found else None
+
+
+def _part(signs: Sequence[Callable[[Wrong], Sign]], wrong: Wrong) -> Mistake | None:
+    """The same, of some of it."""
+    found = _whole(signs, wrong)
+    return and_more(found) if found else None
 
 
 def _of_a_later_call(

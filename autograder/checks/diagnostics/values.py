@@ -22,10 +22,6 @@ Sign = tuple[str, str] | None  # what was seen, and a question
 Wrong = Sequence[CaseResult]
 
 # Asked of a part, too (parts.py).
-IN_PLACE = marked(
-    "Which operation works in place (`+=`, a name that ends in `_`, an assignment "
-    "to a slice)?"
-)
 CUT = marked(
     "Where does a tensor leave the graph (`detach`, `.data`, `item`, a new tensor "
     "made from its values)?"
@@ -60,31 +56,6 @@ def _nothing_returned(wrong: Wrong) -> Sign:
     return (
         _("Nothing comes back: your code returns `None`."),
         _("Which line hands the result to the caller?"),
-    )
-
-
-def _input_changed(wrong: Wrong) -> Sign:
-    problems = faults(wrong)
-    if not all(f.name.endswith(AFTERWARDS) for f in problems):
-        return None
-    first = problems[0]
-    name = first.name.removesuffix(AFTERWARDS)
-    if name not in wrong[0].case.inputs:
-        return (
-            _(
-                "The results are right, but your code leaves a trace: {name} ({how})."
-            ).format(name=reworded(name), how=first.message),
-            _(
-                "What does your code change, even if it changes it back, and could it "
-                "do without?"
-            ),
-        )
-    return (
-        _(
-            "The results are right, but your code writes into its input: {name} has "
-            "changed."
-        ).format(name=name),
-        _(IN_PLACE),
     )
 
 
@@ -314,7 +285,7 @@ def _first_only(wrong: Wrong) -> Sign:
 
 
 SIGNS: tuple[Callable[[Wrong], Sign], ...] = (
-    _nothing_returned, _input_changed, _only_gradients, _only_again, _only_kind,
+    _nothing_returned, _only_gradients, _only_again, _only_kind,
     _only_parameters, _other_type, _no_numbers, _zeros, _input_returned, _exchanged,
     _other_shape, _elsewhere, _multiplied, _few_digits, _first_only,
 )  # fmt: skip

@@ -18,6 +18,8 @@ RIGHT = {
     "gradient of x": FLAT,
     "x afterwards": X,
     "rows afterwards": "1 2; 3",
+    "symbols afterwards": '["a", "b"]',
+    "weight afterwards": "the same",
     "everything as it was afterwards": "True",
     "parameters that are missing": "none",
     "other parameters": "none",
@@ -47,6 +49,7 @@ def test_what_nothing_explains_is_not_told():
         ({"other parameters": "w.bias"}, "holds more than is asked for: w.bias."),
         ({"x afterwards": -X}, "writes into its input: x has changed."),
         ({"rows afterwards": "2 1; 3"}, "writes into its input: rows has changed."),
+        ({"symbols afterwards": '["ab"]'}, "its input: symbols has changed."),
         (
             {"gradient of x": 0 * FLAT},
             "No gradient arrives: the gradient of x is zero.",
@@ -71,11 +74,24 @@ def test_a_symptom_of_a_part_is_told_beside_other_wrong_answers(slip, says):
         ({"gradient of x": 0 * FLAT}, {"gradient of x": 2 + FLAT}),
         ({"ids": torch.arange(6)}, {"ids": torch.arange(7)}),
         ({"everything as it was afterwards": "False"}, {}),
+        ({"weight afterwards": "a different one"}, {}),  # that is no input
         ({"gradient of x": 0 * FLAT, "mask": X.T > 0}, {}),  # that of another result
     ],
 )
 def test_what_is_not_the_same_in_all_cases_is_not_told(first, second):
     assert found(WRONG | first, WRONG | second) is None
+
+
+def test_a_changed_input_comes_before_what_is_seen_of_the_values():
+    turned = {"output": X.flip(0)}
+    assert "at the wrong positions" in found(turned, turned).says
+    told = found(turned | {"x afterwards": X.flip(0)}, turned)
+    assert told.says == "Your code writes into its input: x has changed."
+
+
+def test_a_changed_list_is_asked_about_as_one():
+    assert "`append`" in found(WRONG | {"symbols afterwards": "[]"}, WRONG).asks
+    assert "`&=`" in found(WRONG | {"x afterwards": -X}, WRONG).asks
 
 
 def test_the_commonest_kind_of_error_is_told_beside_wrong_values():
