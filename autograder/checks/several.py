@@ -74,16 +74,14 @@ def several(
 def _input_changed(
     results: Sequence[CaseResult], names: Sequence[str]
 ) -> list[Mistake]:
-    """That an input has changed, which none of these mistakes does."""
+    """That an input has changed, which none of these mistakes changes."""
     for result in results:
-        told = [result.case.mistakes.get(name, {}) for name in names]
+        case = result.case
+        told = [case.mistakes[name] for name in names if name in case.mistakes]
         others = tuple(
             f
             for f in result.findings
-            if not any(
-                same_answer(own.get(f.name), result.answers.get(f.name), result.case)
-                for own in told
-            )
+            if all(same_answer(own.get(f.name), f.expected, case) for own in told)
         )
         if found := changed([replace(result, findings=others)]):
             return [Mistake("input_changed", *found)]

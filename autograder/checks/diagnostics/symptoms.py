@@ -17,6 +17,7 @@ from autograder.checks.properties import SEPARATOR, what_was_seen
 
 SEEN = "seen"  # the name of all these
 Said = tuple[str, str]  # what was seen, and a question
+Signs = tuple[Callable[[Wrong], Sign], ...]
 
 
 def of_a_property(results: Sequence[CaseResult]) -> Mistake | None:
@@ -125,8 +126,8 @@ def of_all(results: Sequence[CaseResult]) -> Mistake | None:
     ]
     if stale := _of_a_later_call(results, wrong):
         return stale
-    first = (errors.told, *promises.FIRST)
-    others = SIGNS
+    first: Signs = (errors.told, *promises.FIRST)
+    others: Signs = SIGNS
     if any(result.passed for result in results):
         first = (promises.refused, *first)
     else:
@@ -139,13 +140,13 @@ def of_all(results: Sequence[CaseResult]) -> Mistake | None:
     )
 
 
-def _whole(signs: Sequence[Callable[[Wrong], Sign]], wrong: Wrong) -> Mistake | None:
+def _whole(signs: Signs, wrong: Wrong) -> Mistake | None:
     """The first sign that speaks of all that is wrong."""
     found = next(filter(None, (sign(wrong) for sign in signs)), None) if wrong else None
     return Mistake(SEEN, *found) if found else None
 
 
-def _part(signs: Sequence[Callable[[Wrong], Sign]], wrong: Wrong) -> Mistake | None:
+def _part(signs: Signs, wrong: Wrong) -> Mistake | None:
     """The same, of some of it."""
     found = _whole(signs, wrong)
     return and_more(found) if found else None
