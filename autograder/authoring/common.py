@@ -69,7 +69,7 @@ TABLE = {
     ),
     "double": (
         "The values are float64, while the rest of the network is float32.",
-        "Which tensor in your code is float64?",
+        "Where does your code need float64, and where is it no longer needed?",
     ),
     "log10": (
         "The frequencies are computed with `exp` and a base-10 logarithm.",

@@ -195,7 +195,7 @@ MISTAKES = [
                      assert False
                      """))),
     wrong("rejects_all",
-          "Your test rejects every layer, even the correct ones.",
+          "Your test rejects correct layers.",
           "Did you run it on your own `DecoderLayer`?",
           source(test("assert not layer(x, memory).isfinite().all()")),
           source(test("layer.train()", *ALL), name="in_training_mode"),

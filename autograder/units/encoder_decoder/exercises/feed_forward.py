@@ -112,7 +112,7 @@ MISTAKES = [
           edit("self.activation(self.linear1(x))", "self.linear1(x)",
                "self.linear2(self.dropout(hidden))", "self.activation(self.linear2(self.dropout(hidden)))")),
     wrong("activation_twice",
-          "The activation is applied after both layers; there should be none after the second.",
+          "The activation is applied after both layers.",
           "May the result be negative?",
           edit("self.linear2(self.dropout(hidden))", "self.activation(self.linear2(self.dropout(hidden)))")),
     wrong("activation_first",

@@ -63,7 +63,7 @@ MISTAKES = [
           edit("angles.cos()", "(positions.unsqueeze(-1) / 10000 ** (exponents + 1 / d_model)).cos()")),
     wrong("exponent_doubled",
           "The frequencies fall off too quickly: the 2 of `2i` seems to be in the exponent twice.",
-          "Does your `arange` count pairs, or does it already step by 2?",
+          "Which exponent does the formula give pair 1 for `d_model = 8`, and which one do you compute?",
           edit(_EXPONENTS, "exponents = 2 * torch.arange(0, d_model, 2) / d_model")),
     wrong("exponent_halved",
           "The frequencies fall off too slowly: the 2 of `2i` is missing from the exponent.",

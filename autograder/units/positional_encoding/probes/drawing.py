@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from typing import Any
 
 import torch
@@ -18,10 +20,11 @@ from autograder.checks.probes import Inputs, Seen, describe, probe
 def draw_dimensions(function: Any, inputs: Inputs) -> Seen:
     """The curves, in the order of their values, and whether all is labelled."""
     dimensions, length = inputs["dimensions"].tolist(), int(inputs["length"])
-    drawn = [  # the first of two stays open
-        function(inputs["table"], dimensions, length)
-        for _ in range(int(inputs.get("pictures", 1)))
-    ]
+    with _a_blank_figure():
+        drawn = [  # the first of two stays open
+            function(inputs["table"], dimensions, length)
+            for _ in range(int(inputs.get("pictures", 1)))
+        ]
     ax = drawn[-1]
     if not hasattr(ax, "get_lines") or not hasattr(ax, "get_legend"):
         raise WrongAnswerError(f"expected the Axes of one figure, got {describe(ax)}")
@@ -38,6 +41,18 @@ def draw_dimensions(function: Any, inputs: Inputs) -> Seen:
         return seen | {"points of the curves": str([len(c[0]) for c in curves])}
     both = torch.stack(curves, dim=1)  # (2, dimensions, length)
     return seen | {"positions of the curves": both[0], "curves": both[1]}
+
+
+@contextlib.contextmanager
+def _a_blank_figure() -> Iterator[None]:
+    """What draws into pyplot's current figure finds no curves of an earlier cell."""
+    import matplotlib.pyplot as plt
+
+    blank = plt.figure()
+    try:
+        yield
+    finally:
+        plt.close(blank)
 
 
 def _curves(ax: Any) -> list[torch.Tensor]:

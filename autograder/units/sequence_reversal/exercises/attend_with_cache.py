@@ -80,6 +80,14 @@ MISTAKES = [
           "What do you put into the cache first, and what do you take out first?",
           edit("torch.cat((cache[0], keys)", "torch.cat((cache[1], keys)",
                "torch.cat((cache[1], values)", "torch.cat((cache[0], values)")),
+    wrong("orders_differ",
+          "Your cached keys and values are not in the same order.",
+          "Which value belongs to the first key?",
+          edit("torch.cat((cache[1], values)", "torch.cat((values, cache[1])")),
+    wrong("keys_in_another_order",
+          "Your cached keys and values are not in the same order.",
+          "Which value belongs to the first key?",
+          edit("torch.cat((cache[0], keys)", "torch.cat((keys, cache[0])")),
     wrong("past_unprojected",
           "Your cache holds inputs, so all keys and values are recomputed in every step. The results are right, but "
           "nothing is saved.",
@@ -157,6 +165,16 @@ MISTAKES = [
                   q, k, v = (r.unflatten(-1, (layer.num_heads, -1)).transpose(1, 2) for r in (layer.w_q(x), keys, values))
                   out, _ = attention.scaled_dot_product_attention(q, k, v)
                   return layer.w_o(out.transpose(1, 2).flatten(2)), cache
+              """)),
+    wrong("inputs_appended",
+          "Your step changes the old cache, and what it keeps are inputs, which are projected again in every step.",
+          "Does `append` create a new list? Which tensors of the past never change, yet are all that later steps need?",
+          source("""
+              def attend_with_cache(layer, x, cache=None):
+                  cache = [] if cache is None else cache
+                  cache.append(x)
+                  past = torch.cat(cache, dim=1)
+                  return layer(x, past, past)[0], cache
               """)),
     wrong("one_head",
           "You ignore the heads: all features attend as one head.",

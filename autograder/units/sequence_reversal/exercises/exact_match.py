@@ -194,6 +194,10 @@ MISTAKES = [
           "You count the columns that are right in every row.",
           "Which dimension of `(B, L)` holds the positions of one row?",
           edit(".all(dim=1)", ".all(dim=0)")),
+    wrong("columns_but_padding",
+          "You count the columns that are right in every row.",
+          "Which dimension of `(B, L)` holds the positions of one row?",
+          edit("(decoded == labels).all(dim=1)", "((decoded == labels) | (labels == PAD)).all(dim=0)")),
     wrong("cut_to_shorter",
           "You cut both tensors to the narrower width, so a row that was never finished, or that goes on too long, "
           "passes as right.",

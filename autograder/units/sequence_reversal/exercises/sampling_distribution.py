@@ -259,6 +259,10 @@ MISTAKES = [
           "The token that brings the sum up to `top_p` is dropped, so the rest sums to less than `top_p`.",
           "0.5, 0.3, 0.15, 0.05 and `top_p` 0.6: is 0.5 alone enough?",
           edit("before >= top_p", "(before + probabilities) >= top_p")),
+    wrong("all_above_p_dropped",
+          "The token that brings the sum above `top_p` is dropped, so the rest sums to less than `top_p`.",
+          "0.5, 0.3, 0.15, 0.05 and `top_p` 0.6: is 0.5 alone enough?",
+          edit("before >= top_p", "(before + probabilities) > top_p")),
     wrong("crossing_dropped_but_never_all",
           "Unless it is the first one, the token that brings the sum up to `top_p` is dropped, so the rest sums to "
           "less than `top_p`.",

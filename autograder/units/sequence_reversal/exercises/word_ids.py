@@ -86,6 +86,14 @@ MISTAKES = [
                   words = sorted({w for s in sentences for w in s.split()})
                   return {w: FIRST + i for i, w in enumerate(words)}
               """)),
+    wrong("alphabetical_in_lower_case",
+          "Two slips at once: your words are in lower case, and numbered in alphabetical order.",
+          "Are `The` and `the` the same word? Which word of the first sentence should have the id 4?",
+          source("""
+              def word_ids(sentences):
+                  words = sorted({w for s in sentences for w in s.lower().split()})
+                  return {w: FIRST + i for i, w in enumerate(words)}
+              """)),
     wrong("most_frequent",
           "Your words are numbered by frequency instead of in order of appearance.",
           "Which word of the first sentence should have the id 4?",

@@ -218,7 +218,7 @@ MISTAKES = [
           source(_test("def right():", *(f"    {line}" for line in _ALL), "try:", "    right()", "except Exception:",
                        "    return", "assert False"))),
     wrong("rejects_all",
-          "Your test rejects every decoder, even correct ones.",
+          "Your test rejects correct decoders.",
           "How large may a difference be if it comes from rounding alone?",
           source(_test(*_ALL, "assert False")),
           source(_test(*_ALL, near="1e-9"), name="to_the_last_bit"),

@@ -55,6 +55,14 @@ MISTAKES = [
                   rows = weight.unflatten(0, (-1, 2, num_heads))
                   return rows.permute(2, 1, 0, 3).flatten(0, 2)
               """)),
+    wrong("blocks_of_the_number_of_heads",
+          "Your blocks have as many rows as there are heads.",
+          "With one head of six rows, how many rounds should your loop have?",
+          source("""
+              def pairs_to_halves(weight, num_heads):
+                  blocks = weight.split(num_heads)
+                  return torch.cat([torch.cat((block[0::2], block[1::2])) for block in blocks])
+              """)),
     wrong("columns",
           "You reorder the columns; the rows are the components of the heads.",
           "Of `(h * d_k, d_model)`, which dimension is the layer's output?",

@@ -102,7 +102,7 @@ MISTAKES = [
           edit(_WIDTH, "width = round(2 * d_ff / 3)")),
     wrong("multiple_of_32",
           "Your width is rounded up to a multiple of 32, as in LLaMA: there are more parameters than in the old network.",
-          "In which direction may the width be rounded here?",
+          "Does the task ask for a multiple of anything?",
           edit(_WIDTH, "width = -(-2 * d_ff // 3 // 32) * 32")),
     wrong("more_than_two_thirds",
           "In large networks, your width is too large.",

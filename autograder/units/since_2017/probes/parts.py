@@ -182,7 +182,7 @@ def pairs_to_halves(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """The reordered weight, and the given one afterwards."""
     weight = inputs["weight"]
     found = tensor(function(weight, *whole(inputs, "heads")), "the weight")
-    return {"weight": found, "given weight afterwards": weight}
+    return {"weight": found, "weight afterwards": weight}
 
 
 class _File(Mapping[str, torch.Tensor]):

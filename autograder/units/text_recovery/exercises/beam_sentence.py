@@ -75,7 +75,7 @@ MISTAKES = [
           edit("log_softmax(dim=-1)", "softmax(dim=-1)")),
     wrong("logits",
           "Logits are added up. They are not logarithms of probabilities, so they cannot compare prefixes.",
-          "What makes the scores of different prefixes comparable?",
+          "Between which numbers is the logarithm of a probability?",
           edit("logits[:, -1].log_softmax(dim=-1)", "logits[:, -1].clone()")),
     wrong("first_position",
           "You read the logits at the first position; the last one says what comes next.",
@@ -89,6 +89,16 @@ MISTAKES = [
           "A hypothesis ends only if EOS is the best continuation of all.",
           "In which steps, and after which prefixes, is EOS a continuation?",
           edit(_BETTER, "if ended >= (scores[:, None] + log_p).max() and ended > best:")),
+    wrong("stops_at_a_probable_end",
+          "The search ends as soon as EOS is the most probable continuation of the best prefix. A live one may still "
+          "be better.",
+          "When can no live prefix win any more?",
+          edit(_CLOSE, """
+              if log_p[0].argmax() == EOS:
+                  break
+              log_p[:, EOS] = -math.inf
+              """,
+               _STOP, "if False:")),
     wrong("best_prefix_only",
           "Only the best prefix may end.",
           "After which prefixes is EOS a continuation?",

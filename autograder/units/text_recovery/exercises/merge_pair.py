@@ -184,6 +184,19 @@ MISTAKES = [
                       i += 1
                   return symbols
               """)),
+    wrong("in_place_and_one_skipped",
+          "You have modified the argument. Besides, the index moves too far after a merge.",
+          "Who else may hold that list? When two symbols have become one, where is the next one?",
+          source("""
+              def merge_pair(symbols, pair):
+                  i = 0
+                  while i < len(symbols) - 1:
+                      if (symbols[i], symbols[i + 1]) == pair:
+                          symbols[i:i + 2] = [pair[0] + pair[1]]
+                          i += 1
+                      i += 1
+                  return symbols
+              """)),
     wrong("either_order",
           "The pair is merged in both orders.",
           "Is `b a` the pair `(a, b)`?",

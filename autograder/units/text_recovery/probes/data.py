@@ -37,7 +37,7 @@ def preprocess(function: Callable[..., Any], inputs: Inputs) -> Seen:
 @probe(
     "text_recovery/merge_pair",
     results="merged",
-    calls="kind of the symbols; * afterwards",
+    calls="kind of the symbols; the result is a new list; * afterwards",
 )
 def merge_pair(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """The merged lists, and what became of the given ones."""
@@ -56,7 +56,7 @@ def merge_pair(function: Callable[..., Any], inputs: Inputs) -> Seen:
         "merged": as_json(seen, "the symbols"),
         "kind of the symbols": kinds(given),
         "symbols afterwards": as_json([symbols for symbols, _ in rows], "symbols"),
-        "new lists afterwards": str(new),
+        "the result is a new list": "yes" if new else "no",
     }
 
 

@@ -71,11 +71,10 @@ class Script(nn.Module):
 
 @probe(
     "text_recovery/beam_search",
-    results="tokens before EOS, k = *; longest prefix, k = *; "
-    "dimensions for one sentence",
-    form="form of the ids, k = *",
+    results="tokens before EOS, k *; longest prefix, k *; dimensions for one sentence",
+    form="form of the ids, k *",
     calls="* afterwards",
-    learning="gradients recorded, k = *",
+    learning="gradients recorded, k *",
 )
 def beam_search(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """What is said with each beam size, and in which form; how long prefixes grew.
@@ -101,11 +100,12 @@ def beam_search(function: Callable[..., Any], inputs: Inputs) -> Seen:
 
 def _found(model: Script, ids: torch.Tensor, size: int) -> Seen:
     """What was said with a beam of this size, and how the model was asked."""
+    k = f"k = {size}" if size else "k by default"
     return {
-        f"tokens before EOS, k = {size}": said(ids),
-        f"form of the ids, k = {size}": trimmed(ids),
-        f"longest prefix, k = {size}": torch.tensor(max(model.asked, default=0)),
-        f"gradients recorded, k = {size}": str(any(model.recorded)),
+        f"tokens before EOS, {k}": said(ids),
+        f"form of the ids, {k}": trimmed(ids),
+        f"longest prefix, {k}": torch.tensor(max(model.asked, default=0)),
+        f"gradients recorded, {k}": str(any(model.recorded)),
     }
 
 
@@ -128,10 +128,10 @@ def beam_step(function: Callable[..., Any], inputs: Inputs) -> Seen:
 
 @probe(
     "text_recovery/beam_sentence",
-    results="tokens before EOS, k = *; longest prefix, k = *",
-    form="form of the ids, k = *",
+    results="tokens before EOS, k *; longest prefix, k *",
+    form="form of the ids, k *",
     calls="* afterwards",
-    learning="gradients recorded, k = *",
+    learning="gradients recorded, k *",
 )
 def beam_sentence(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """What is said with each beam size, one sentence after the other."""
