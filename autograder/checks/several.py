@@ -75,17 +75,19 @@ def _input_changed(
     results: Sequence[CaseResult], names: Sequence[str]
 ) -> list[Mistake]:
     """That an input has changed, which none of these mistakes changes."""
-    for result in results:
-        case = result.case
-        told = [case.mistakes[name] for name in names if name in case.mistakes]
-        others = tuple(
-            f
-            for f in result.findings
-            if all(same_answer(own.get(f.name), f.expected, case) for own in told)
-        )
-        if found := changed([replace(result, findings=others)]):
-            return [Mistake("input_changed", *found)]
-    return []
+    predicted = {
+        f.name
+        for result in results
+        for f in result.findings
+        for own in (result.case.mistakes.get(name, {}) for name in names)
+        if not same_answer(own.get(f.name), f.expected, result.case)
+    }
+    others = [
+        replace(r, findings=tuple(f for f in r.findings if f.name not in predicted))
+        for r in results
+    ]
+    found = changed(others)
+    return [Mistake("input_changed", *found)] if found else []
 
 
 def _in_most(results: Sequence[CaseResult], names: Sequence[str]) -> list[str]:
