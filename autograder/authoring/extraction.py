@@ -21,13 +21,7 @@ from autograder.checks.naming import PATTERN
 from autograder.course import ROOT, Unit
 
 PACKAGE = ROOT / "autograder"
-MARKS = {
-    "_": (0,),
-    "marked": (0,),
-    "plural": (0, 1),
-    "template": (0,),
-    "Crash": (1, 2),
-}
+MARKS = {"_": (0,), "marked": (0,), "plural": (0, 1), "template": (0,), "Crash": (1, 2)}
 _WORDS = re.compile(r"[A-Za-z]{2}.* |^[A-Za-z] [A-Za-z{]| [A-Za-z]{2}")
 _WORD = re.compile(r"[a-z]{2,}")
 

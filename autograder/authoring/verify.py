@@ -38,8 +38,7 @@ class Validity:
 
 
 def measure(
-    specifications: Iterable[Specification],
-    drawings: Sequence[Mapping[str, Exercise]],
+    specifications: Iterable[Specification], drawings: Sequence[Mapping[str, Exercise]]
 ) -> Iterator[Validity]:
     """One row an exercise, on the cases of several drawings, each by exercise."""
     for specification in specifications:

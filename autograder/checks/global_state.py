@@ -80,16 +80,8 @@ _SWITCHES: tuple[tuple[Callable[..., Any], Callable[..., Any], object], ...] = (
     (torch.get_default_dtype, torch.set_default_dtype, torch.float32),
     (torch.is_grad_enabled, torch.set_grad_enabled, True),
     (torch.is_anomaly_enabled, torch.set_anomaly_enabled, False),
-    (
-        torch.get_deterministic_debug_mode,
-        torch.set_deterministic_debug_mode,
-        "default",
-    ),
-    (
-        torch.get_float32_matmul_precision,
-        torch.set_float32_matmul_precision,
-        "highest",
-    ),
+    (torch.get_deterministic_debug_mode, torch.set_deterministic_debug_mode, "default"),
+    (torch.get_float32_matmul_precision, torch.set_float32_matmul_precision, "highest"),
     (random.getstate, random.setstate, random.Random(_SEED).getstate()),
     (_numpys, _set_numpys, None),
     (

@@ -94,10 +94,7 @@ def _told(name: str, shown: str) -> str:
 
 def _titles(name: str, shown: str) -> tuple[str, str]:
     told = _told(name, shown)
-    return (
-        _("expected {name}").format(name=told),
-        _("your {name}").format(name=told),
-    )
+    return (_("expected {name}").format(name=told), _("your {name}").format(name=told))
 
 
 def _heat_maps(

@@ -4,13 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from autograder.authoring.budget import (
-    hours,
-    numbers,
-    reading,
-    refuse_wrong,
-    written,
-)
+from autograder.authoring.budget import hours, numbers, reading, refuse_wrong, written
 from autograder.authoring.notebook import Cell, read
 from autograder.course import manifest, units
 from autograder.course.errors import CourseError

@@ -4,13 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from autograder.library.checkpoint import (
-    LARGEST,
-    CheckpointError,
-    load,
-    notes,
-    save,
-)
+from autograder.library.checkpoint import LARGEST, CheckpointError, load, notes, save
 from autograder.library.decoding import recover
 from autograder.library.model import Restorer, Sizes
 from autograder.solutions import encoder_decoder

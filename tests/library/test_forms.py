@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import re
 
-from autograder.library.words import (
-    article,
-)
+from autograder.library.words import article
 
 
 def test_articles_agree_with_the_next_word(parts):

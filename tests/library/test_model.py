@@ -6,10 +6,7 @@ import pytest
 import torch
 
 from autograder.library.model import Restorer, Sizes, cross_attention
-from autograder.library.text import (
-    BOS,
-    EOS,
-)
+from autograder.library.text import BOS, EOS
 from autograder.solutions import encoder_decoder
 
 

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from autograder.library.words import (
-    ing_of,
-    past_of,
-    plural_of,
-    topics,
-)
+from autograder.library.words import ing_of, past_of, plural_of, topics
 
 
 def test_inflection():

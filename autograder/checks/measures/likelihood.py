@@ -32,10 +32,7 @@ def _details(expected: Answers, actual: Answers) -> dict[str, float]:
     loss = float(actual["nats"])  # type: ignore[arg-type]
     if not loss < _LARGEST:  # also for NaN
         return {}
-    return {
-        "perplexity per byte": math.exp(loss),
-        "bits per byte": loss / math.log(2),
-    }
+    return {"perplexity per byte": math.exp(loss), "bits per byte": loss / math.log(2)}
 
 
 def _remark(expected: Answers, actual: Answers) -> str:

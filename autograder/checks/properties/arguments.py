@@ -10,13 +10,7 @@ from functools import partial
 import torch
 from torch import nn
 
-from autograder.checks.properties.call import (
-    Call,
-    Named,
-    Results,
-    Tries,
-    copied_module,
-)
+from autograder.checks.properties.call import Call, Named, Results, Tries, copied_module
 from autograder.checks.properties.fake_dropout import dropout_is, nothing
 
 

@@ -3,26 +3,9 @@
 from __future__ import annotations
 
 from autograder.library import tenses
-from autograder.library.forms.phrases import (
-    FUTURE,
-    PAST,
-    any_deed,
-    in_words,
-    timed,
-)
-from autograder.library.grammar import (
-    Person,
-    Writer,
-)
-from autograder.library.words import (
-    CITIES,
-    DAYS,
-    MORE,
-    NUMBERS,
-    Noun,
-    Topic,
-    article,
-)
+from autograder.library.forms.phrases import FUTURE, PAST, any_deed, in_words, timed
+from autograder.library.grammar import Person, Writer
+from autograder.library.words import CITIES, DAYS, MORE, NUMBERS, Noun, Topic, article
 
 HABIT = ("every day", "every morning", "every evening", "every winter", "once a week",
          "twice a year", *(f"on {day}s" for day in DAYS))  # fmt: skip

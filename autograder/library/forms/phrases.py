@@ -4,13 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from autograder.library.grammar import (
-    Deed,
-    Writer,
-)
-from autograder.library.words import (
-    DAYS,
-)
+from autograder.library.grammar import Deed, Writer
+from autograder.library.words import DAYS
 
 PAST = ("yesterday", "last night", "last week", "last summer", "this morning",
         "a week ago", "two days ago", "three weeks ago", "five years ago",

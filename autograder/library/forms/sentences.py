@@ -3,23 +3,9 @@
 from __future__ import annotations
 
 from autograder.library import tenses
-from autograder.library.forms.phrases import (
-    PAST,
-    any_deed,
-    how_or_where,
-    in_words,
-)
-from autograder.library.grammar import (
-    Person,
-    Writer,
-    by,
-)
-from autograder.library.words import (
-    CITIES,
-    DAYS,
-    KIN,
-    article,
-)
+from autograder.library.forms.phrases import PAST, any_deed, how_or_where, in_words
+from autograder.library.grammar import Person, Writer, by
+from autograder.library.words import CITIES, DAYS, KIN, article
 
 STATES = ("tired", "ill", "nervous", "late", "hungry", "cold", "unhappy", "busy")
 EVENTS = ("the telephone rang", "the lights went out", "the rain started",

@@ -3,26 +3,9 @@
 from __future__ import annotations
 
 from autograder.library import tenses
-from autograder.library.forms.phrases import (
-    FUTURE,
-    PAST,
-    capital,
-    how_or_where,
-)
-from autograder.library.grammar import (
-    ME,
-    YOU,
-    Person,
-    Writer,
-    the,
-)
-from autograder.library.words import (
-    BODY,
-    OWN,
-    Noun,
-    Topic,
-    article,
-)
+from autograder.library.forms.phrases import FUTURE, PAST, capital, how_or_where
+from autograder.library.grammar import ME, YOU, Person, Writer, the
+from autograder.library.words import BODY, OWN, Noun, Topic, article
 
 SPEECH = ("said", "whispered", "shouted", "explained")
 

@@ -13,11 +13,7 @@ from pathlib import Path
 from torch import Tensor
 
 from autograder.library.published import finding, memory, reading
-from autograder.library.published.catalogue import (
-    LISTED,
-    Listing,
-    PublishedModelError,
-)
+from autograder.library.published.catalogue import LISTED, Listing, PublishedModelError
 
 __all__ = [
     "LISTED", "Listing", "PublishedModel", "PublishedModelError", "available", "fetch",

@@ -9,12 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from autograder.library.published import (
-    PublishedModelError,
-    fetch,
-    finding,
-    reading,
-)
+from autograder.library.published import PublishedModelError, fetch, finding, reading
 from tests.library.published import drawn
 
 
