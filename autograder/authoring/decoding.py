@@ -8,34 +8,22 @@ cache) and without the rows that have ended. A test holds it against the plain l
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from autograder.library.text import BOS, EOS, PAD
+from autograder.library.decoding import padded
+from autograder.library.text import BOS, EOS, PAD, Tokenizer
 
 Branch = Callable[[Tensor], Tensor]
-
-
-class Tokenizer(Protocol):
-    """What turns texts into ids and back."""
-
-    def encode(self, text: str) -> list[int]:
-        """The ids of a text, without BOS and EOS."""
-        ...
-
-    def decode(self, ids: Sequence[int]) -> str:
-        """The text up to the first EOS."""
-        ...
 
 
 def recovered(
     transformer: nn.Module,
     tokenizer: Tokenizer,
     sources: Sequence[str],
-    max_len: int = 60,
     batch_size: int = 250,
     leads: Tensor | None = None,
     beam: int = 1,
@@ -52,13 +40,12 @@ def recovered(
     found = [""] * len(rows)
     for start in range(0, len(order), batch_size):
         chosen = order[start : start + batch_size]
-        longest = max(len(rows[i]) for i in chosen)
-        padded = [[*rows[i], *[PAD] * (longest - len(rows[i]))] for i in chosen]
+        batch = padded([rows[i] for i in chosen])
         lead = None if leads is None else leads[chosen]  # a copy
         if beam > 1:
-            ids = beam_search(transformer, torch.tensor(padded), beam, alpha, max_len)
+            ids = beam_search(transformer, batch, beam, alpha)
         else:
-            ids = greedy(transformer, torch.tensor(padded), max_len, lead)
+            ids = greedy(transformer, batch, lead=lead)
         if leads is not None and lead is not None:
             leads[chosen] = lead
         for i, row in zip(chosen, ids.tolist(), strict=True):

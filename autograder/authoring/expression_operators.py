@@ -93,20 +93,14 @@ _PAIRS = {
 
 @into(OPERATORS)
 def another_sign(node: ast.AST) -> Nodes:
-    signs: list[ast.AST] = []
-    if isinstance(node, ast.BinOp | ast.AugAssign | ast.BoolOp):
-        signs = [node.op]
-    elif isinstance(node, ast.Compare):
-        signs = [node.ops[0]]
-    for sign in signs:
-        if type(sign) in _PAIRS:
-            made: Any = copy.copy(node)
-            other = _PAIRS[type(sign)]()
-            if isinstance(node, ast.Compare):
-                made.ops = [other, *node.ops[1:]]
-            else:
-                made.op = other
-            yield made
+    made: Any = copy.copy(node)
+    if isinstance(node, ast.Compare) and type(node.ops[0]) in _PAIRS:
+        made.ops = [_PAIRS[type(node.ops[0])](), *node.ops[1:]]
+        yield made
+    operated = isinstance(node, ast.BinOp | ast.AugAssign | ast.BoolOp)
+    if operated and type(made.op) in _PAIRS:
+        made.op = _PAIRS[type(made.op)]()
+        yield made
 
 
 @into(OPERATORS)
@@ -146,15 +140,12 @@ def only_in_training(node: ast.AST) -> Nodes:
 @into(OPERATORS)
 def a_condition(node: ast.AST) -> Nodes:
     if isinstance(node, ast.If | ast.IfExp | ast.While):
-        for test in (ast.Constant(True), ast.Constant(False)):
-            if isinstance(node, ast.While) and test.value:
-                continue
+        always = [] if isinstance(node, ast.While) else [ast.Constant(True)]
+        negated = ast.UnaryOp(ast.Not(), node.test)
+        for test in (*always, ast.Constant(False), negated):
             made = copy.copy(node)
             made.test = test
             yield made
-        made = copy.copy(node)
-        made.test = ast.UnaryOp(ast.Not(), node.test)
-        yield made
 
 
 @into(OPERATORS)
@@ -171,40 +162,28 @@ def forget_to_add(node: ast.AST) -> Nodes:
 
 @into(OPERATORS)
 def detach(node: ast.AST) -> Nodes:
-    if isinstance(node, ast.Return) and node.value is not None:
-        for i, part in enumerate(_parts(node.value)):
-            yield _with_part(node, i, _expression("part.detach()", part=part))
-    if isinstance(node, ast.Assign):
-        yield ast.Assign(
-            node.targets,
-            _expression("value.detach()", value=node.value),
-            lineno=node.lineno,
-        )
+    yield from _passed_through("value.detach()", node)
 
 
 @into(OPERATORS)
 def cast(node: ast.AST) -> Nodes:
     for number in ("float16", "bfloat16"):
         text = f"value.to(torch.{number}).to(torch.get_default_dtype())"
-        if isinstance(node, ast.Return) and node.value is not None:
-            for i, part in enumerate(_parts(node.value)):
-                yield _with_part(node, i, _expression(text, value=part))
-        if isinstance(node, ast.Assign):
-            made = _expression(text, value=node.value)
-            yield ast.Assign(node.targets, made, lineno=node.lineno)
+        yield from _passed_through(text, node)
 
 
-def _parts(value: ast.expr) -> list[ast.expr]:
-    return value.elts if isinstance(value, ast.Tuple) else [value]
-
-
-def _with_part(node: ast.Return, index: int, part: ast.expr) -> ast.Return:
-    made = copy.deepcopy(node)
-    if isinstance(made.value, ast.Tuple):
-        made.value.elts[index] = part
-    else:
-        made.value = part
-    return made
+def _passed_through(text: str, node: ast.AST) -> Nodes:
+    """What is assigned, or a part of what is returned, as the ``value`` of a text."""
+    if isinstance(node, ast.Assign):
+        made = _expression(text, value=node.value)
+        yield ast.Assign(node.targets, made, lineno=node.lineno)
+    if isinstance(node, ast.Return) and isinstance(node.value, ast.Tuple):
+        for i, part in enumerate(node.value.elts):
+            parts = [*node.value.elts]
+            parts[i] = _expression(text, value=part)
+            yield ast.Return(ast.Tuple(parts, ast.Load()))
+    elif isinstance(node, ast.Return) and node.value is not None:
+        yield ast.Return(_expression(text, value=node.value))
 
 
 @into(OPERATORS)
@@ -275,14 +254,10 @@ def another_name(node: ast.AST) -> Nodes:
 def slices(node: ast.AST) -> Nodes:
     if isinstance(node, ast.Slice):
         for field in ("lower", "upper"):
-            bound = getattr(node, field)
-            if bound is None:
+            if (bound := getattr(node, field)) is None:
                 continue
-            for made in (
-                None,
-                _expression("b + 1", b=bound),
-                _expression("b-1", b=bound),
-            ):
+            nearby = (_expression(text, b=bound) for text in ("b + 1", "b - 1"))
+            for made in (None, *nearby):
                 copied = copy.copy(node)
                 setattr(copied, field, made)
                 yield copied

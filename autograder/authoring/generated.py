@@ -55,7 +55,8 @@ class Count:
 def count(specification: Specification) -> Count:
     """Try every generated mutant of an exercise's solution on two drawings."""
     cases = [c for seed in "ab" for c in fresh_cases(specification, seed)]
-    cases = sorted((c for c in cases if not c.measure), key=_cost)
+    # Ordinary cases first: most mutants fail the first one.
+    cases = sorted((c for c in cases if not c.measure), key=lambda c: bool(c.says))
     found, reasons = Count(specification.name), explained().get(specification.name, {})
     started = time.process_time()
     _fails(specification, build_object(specification), cases)
@@ -76,19 +77,10 @@ def describe(mutation: Mutation) -> str:
     text = mutation.change
     if len(text) > 160:  # of a whole function only what is new
         old, _, new = text.partition(" -> ")
-        same = _common_start(old, new)
+        pairs = enumerate(zip(old, new, strict=False))
+        same = next((i for i, (a, b) in pairs if a != b), min(len(old), len(new)))
         text = f"... {new[max(same - 20, 0) : same + 120]}"
     return f"{mutation.operator}: {text}"
-
-
-def _common_start(old: str, new: str) -> int:
-    pairs = enumerate(zip(old, new, strict=False))
-    return next((i for i, (a, b) in pairs if a != b), min(len(old), len(new)))
-
-
-def _cost(case: Case) -> int:
-    """Ordinary cases first: most mutants fail the first one."""
-    return bool(case.says)
 
 
 def explained() -> dict[str, dict[str, str]]:

@@ -12,8 +12,9 @@ A mistake is its name, what to say, what to ask, and ways to make it:
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from autograder.authoring.specification import Accepted, CaseKind, Edit, Mutant, Way
+from autograder.authoring.specification import CaseKind, Edit, Mutant, Way
 
 case = CaseKind  # case(name, title, inputs, hint, ...)
 
@@ -29,9 +30,9 @@ def wrong(
     return Mutant(name=name, says=says, asks=asks, ways=ways, unsteady=unsteady)
 
 
-def right(name: str, way: Way) -> Accepted:
+def right(name: str, way: Way) -> Way:
     """A correct solution in another style."""
-    return Accepted(name=name, edits=way.edits, source=way.source)
+    return replace(way, name=name)
 
 
 def edit(old: str, new: str, *more: str, name: str = "") -> Way:

@@ -77,7 +77,7 @@ class Edit:
 
 @dataclass(frozen=True, kw_only=True)
 class Way:
-    """One way to write a mistake: the solution with edits, or code of its own.
+    """A mistake, or another correct solution: the notebook's with edits, or own code.
 
     Args:
         name: identifier; the first way of a mutant may do with the mutant's.
@@ -112,15 +112,6 @@ class Mutant:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Accepted:
-    """A correct solution in another style; it must get every point."""
-
-    name: str
-    edits: Sequence[Edit] = ()
-    source: str = ""
-
-
-@dataclass(frozen=True, kw_only=True)
 class Specification:
     """An exercise as its author writes it; points stand in the notebook's check cell.
 
@@ -128,6 +119,7 @@ class Specification:
         name: "unit/exercise", also the grade id and the key of its references.
         title: what is built, in a few words.
         target: the name that the student's cell defines and the check is given.
+        accepted: correct solutions in another style, which must get every point.
         precise: compute the reference in float64 (off where inputs are not numbers).
         reference: the object that gives the expected answers, if it is not the
             notebook's solution (a trained model is neither exact nor portable; to draw
@@ -144,7 +136,7 @@ class Specification:
     target: str
     cases: Sequence[CaseKind]
     mutants: Sequence[Mutant]
-    accepted: Sequence[Accepted]
+    accepted: Sequence[Way]
     precise: bool = True
     reference: object = None
     contract: Contract | None = None

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from types import CodeType
 from typing import Any
 
-from autograder.authoring.specification import Accepted, Edit, Specification, Way
+from autograder.authoring.specification import Edit, Specification, Way
 from autograder.course.errors import CourseError
 
 
@@ -29,9 +29,7 @@ def _source_of(solution: Any) -> str:
     return inspect.getsource(solution)
 
 
-def build_object(
-    specification: Specification, variant: Way | Accepted | None = None
-) -> object:
+def build_object(specification: Specification, variant: Way | None = None) -> object:
     """The reference object of an exercise, or a variant of it.
 
     Raises:
@@ -50,7 +48,7 @@ def namespace(specification: Specification) -> dict[str, Any]:
     return dict(vars(module))
 
 
-def variant_source(specification: Specification, variant: Way | Accepted) -> str:
+def variant_source(specification: Specification, variant: Way) -> str:
     """The text of a variant: its own, or the solution's with its edits.
 
     Raises:
@@ -73,7 +71,7 @@ def variant_source(specification: Specification, variant: Way | Accepted) -> str
     return source
 
 
-def stands_alone(specification: Specification, variant: Way | Accepted) -> bool:
+def stands_alone(specification: Specification, variant: Way) -> bool:
     """Whether a student could hand a variant in.
 
     Some lean on what no student has: exercises, or the solution that they stand for.

@@ -10,7 +10,7 @@ import nbformat
 
 from autograder.authoring.catalogue import specifications
 from autograder.authoring.notebook import read, without_markers
-from autograder.authoring.specification import Accepted, Specification, Way
+from autograder.authoring.specification import Specification, Way
 from autograder.authoring.variants import solution_source, stands_alone, variant_source
 from autograder.course import Unit, grade_ids, manifest, notebooks
 from autograder.course.files import write
@@ -80,7 +80,7 @@ def _styles(exercises: Sequence[Specification], solved: Codes, turn: int) -> Cod
     return answers
 
 
-def _instead(exercise: Specification, variant: Way | Accepted, solved: Codes) -> str:
+def _instead(exercise: Specification, variant: Way, solved: Codes) -> str:
     """The solved cell with a variant in place of the solution's definition."""
     code = variant_source(exercise, variant)
     return solved[exercise.name].replace(solution_source(exercise).rstrip("\n"), code)

@@ -3,7 +3,7 @@
 import pytest
 
 from autograder.authoring.notation import edit, right, source, wrong
-from autograder.authoring.specification import Accepted, Edit, Way
+from autograder.authoring.specification import Edit, Way
 
 
 def test_a_mistake_has_its_words_and_its_ways_of_which_the_first_has_its_name():
@@ -29,7 +29,6 @@ def test_an_old_text_without_a_new_one_is_refused():
 
 
 def test_a_solution_is_accepted_as_edits_or_as_code():
-    assert right("added", edit("2 * x", "x + x")) == Accepted(
-        name="added", edits=[Edit("2 * x", "x + x")]
-    )
-    assert right("own", source("code")) == Accepted(name="own", source="code")
+    added = Way(name="added", edits=[Edit("2 * x", "x + x")])
+    assert right("added", edit("2 * x", "x + x")) == added
+    assert right("own", source("code")) == Way(name="own", source="code")

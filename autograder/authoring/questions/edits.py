@@ -133,8 +133,7 @@ def _written(listing: CodeListing, tree: ast.Module, draft: _Draft) -> TriedEdit
     return TriedEdit(
         line, _says(listing, old, change), code, draft.worth, returns,
         f"{change.operator}: {name_of(change.old)}",
-        has_idea(change.operator, change.old, change.new),
-        exchanged(change.old, change.new),
+        has_idea(change.operator, change.old), exchanged(change.old, change.new),
     )  # fmt: skip
 
 

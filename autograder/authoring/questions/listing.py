@@ -110,14 +110,11 @@ def _refuse(function: ast.FunctionDef) -> None:
     if names & {"exec", "eval", "compile"}:
         raise NotListedError("it runs code out of a text")
     words = names | {n.attr for n in nodes if isinstance(n, ast.Attribute)}
-    if words & {
-        "Thread",
-        "ThreadPoolExecutor",
-        "ProcessPoolExecutor",
-        "Process",
-        "fork",
-    }:
+    if words & _STARTING:
         raise NotListedError("it starts threads or processes")
+
+
+_STARTING = {"Thread", "ThreadPoolExecutor", "ProcessPoolExecutor", "Process", "fork"}
 
 
 def _comments(source: str) -> dict[int, int]:

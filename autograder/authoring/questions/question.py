@@ -70,13 +70,8 @@ def chosen(
     kept: list[ChoiceQuestion] = []
     if most < 1:
         return kept
-    ways = (
-        (1, False, True),
-        (2, False, True),
-        (2, True, True),
-        (2, True, False),
-        (3, True, False),
-    )
+    ways = ((1, False, True), (2, False, True), (2, True, True), (2, True, False),
+            (3, True, False))  # fmt: skip
     for many, same_line, are_apart in ways:  # `many` of each kind
         for one in found:
             kinds = [other.kind for other in kept]
@@ -92,5 +87,4 @@ def chosen(
                 kept.append(one)
             if len(kept) == most:
                 return kept
-    return kept
     return kept

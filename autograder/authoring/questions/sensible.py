@@ -41,7 +41,7 @@ def is_sensible(old: ast.stmt, new: ast.AST, text: str) -> bool:
     return len(text) <= 110 and not any(part in text for part in odd)
 
 
-def has_idea(operator: str, old: ast.AST, new: ast.AST) -> bool:
+def has_idea(operator: str, old: ast.AST) -> bool:
     """Whether there is something to know if the change leaves the result as it is.
 
     There is not where the change is only another way of writing the same.

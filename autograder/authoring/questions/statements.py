@@ -37,9 +37,7 @@ def shape_of(shape: Sequence[int]) -> str:
     return f"`{tuple(shape)}`"
 
 
-def other_shapes(
-    shape: Sequence[int], sizes: Sequence[int] = ()
-) -> list[tuple[int, ...]]:
+def other_shapes(shape: Sequence[int], sizes: Sequence[int]) -> list[tuple[int, ...]]:
     """Shapes that a misunderstanding leads to, and that are not the shape.
 
     Two dimensions swapped, one summed away, one kept as 1, the size of another tensor.
@@ -55,8 +53,7 @@ def other_shapes(
         found.append((*own[:-3], own[-3] * own[-2], own[-1]))
     found += [(*own[:-1], size) for size in sizes]
     found += [(*own[:-1], 1), (1, *own), (*own, 1)]
-    kept = [one for one in dict.fromkeys(found) if one and one != own]
-    return kept
+    return [one for one in dict.fromkeys(found) if one and one != own]
 
 
 def after_edit(
@@ -281,9 +278,7 @@ def of_value(value: Seen) -> list[Statement]:
         told.append(Statement("triangle", above, ABOVE in facts))
     booleans = value.dtype == "bool"
     told.append(Statement("booleans", "Its entries are booleans.", booleans))
-    if value.is_float and not {"nan", "negative"} & facts:
-        told.append(Statement("sign", "None of its entries is negative.", True))
-    elif value.is_float:
-        text, negative = "None of its entries is negative.", "negative" not in facts
-        told += [Statement("sign", text, False)] if not negative else []
+    negative = "negative" in facts
+    if value.is_float and (negative or "nan" not in facts):
+        told.append(Statement("sign", "None of its entries is negative.", not negative))
     return told
