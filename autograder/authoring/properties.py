@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import inspect
 import json
+import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -45,115 +46,14 @@ def _form(function: Any, skipped: int = 0) -> dict[str, Any]:
     return {"names": [p.name for p in parameters], "defaults": defaults}
 
 
-@dataclass(frozen=True)
-class _Kind:
-    aspect: str  # of all its answers, whatever else their probe declares
-    title: str
-    hint: str
-    says: str
-    asks: str
-
-
 # A good start is called one; what hands numbers on has for a gradient what pulls.
 _OPEN = ("start", "gradient")
 # What is called, or made, with options.
 _WITH_FORMS = ("steady", "loaded", "start")
 # What a module holds, does not depend on what it is called with.
 _OF_THE_MODULE = ("loaded", "start")
-_KINDS = {
-    "steady": _Kind(
-        "calls",
-        "the same call twice, with others in between",
-        "Nothing may carry over from one call to the next.",
-        "The first call is right, but a later one is not: {label}.",
-        "Does anything carry over from one call to the next, and does your code "
-        "accept other sizes, masks and keyword arguments?",
-    ),
-    "alone": _Kind(
-        "calls",
-        "each sentence alone, and the batch in a different order",
-        "The result for a sentence must not depend on its neighbours in the batch.",
-        "Right for the whole batch, wrong {label}.",
-        "Which of your dimensions is the batch? Is anything mixed along it, and may "
-        "its size be 1?",
-    ),
-    "spread": _Kind(
-        "calls",
-        "inputs that are views of other tensors",
-        "A transposed or expanded tensor holds the same values in a different memory "
-        "layout.",
-        "Right for ordinary inputs, wrong {label}.",
-        "Which of your steps relies on the memory layout, or names a dtype?",
-    ),
-    "training": _Kind(
-        "mode",
-        "training mode, with nothing to drop",
-        "If nothing is dropped, training mode changes nothing.",
-        "Right in eval mode, wrong in training mode, even without dropout.",
-        "What else besides dropout depends on `self.training` in your code?",
-    ),
-    "dropout": _Kind(
-        "mode",
-        "where dropout is applied in training",
-        "In training a stand-in replaces dropout. It must be applied where the text "
-        "says, to each entry separately, with the given probability.",
-        "Right in eval mode, but in training dropout is applied to the wrong entries, "
-        "or with the wrong probability.",
-        "Which entries should dropout be applied to, each separately, and with which "
-        "probability?",
-    ),
-    "gradient": _Kind(
-        "learning",
-        "the gradient of every input and parameter",
-        "Whatever takes part in the computation needs a gradient.",
-        "The values are right, but not {label}.",
-        "Where does a tensor leave the graph (`detach`, `.data`, `item`, a new tensor "
-        "made from its values), and which parameters should be trainable?",
-    ),
-    "loaded": _Kind(
-        "learning",
-        "a second module with the state of the first, and a copy",
-        "Everything a module needs is in its state dict, or follows from its "
-        "arguments.",
-        "The module computes correctly, but something is wrong with {label}.",
-        "What does your module hold or call that is not a parameter, a buffer or a "
-        "submodule of its own?",
-    ),
-    "start": _Kind(
-        "learning",
-        "the initial values of the weights",
-        "Weights that start alike stay alike, so each matrix must start at random.",
-        "With given weights everything is right, but the initial values are not: "
-        "{label}.",
-        "If they start like this, which weights could ever become different from each "
-        "other?",
-    ),
-    "closed": _Kind(
-        "calls",
-        "scores in the millions, for allowed and masked keys",
-        "A masked key gets no weight, however large its score and however small the "
-        "allowed ones are.",
-        "For ordinary scores everything is right; for very large ones, masked keys "
-        "get some weight.",
-        "Which number is below every possible score?",
-    ),
-    "sizes": _Kind(
-        "calls",
-        "sizes of one, and equal sizes",
-        "No size is special: not one sentence, not one position, not sizes that "
-        "happen to agree.",
-        "Right in the other cases, wrong {label}.",
-        "Which of your steps finds a dimension by its size, or drops one of size 1?",
-    ),
-    "sequence": _Kind(
-        "calls",
-        "several inputs in turn, then the first again",
-        "Nothing may carry over from one call to the next.",
-        "The first call is right, but a later one is not: {label}.",
-        "Does anything carry over from one call to the next, and does your code "
-        "accept other sizes, masks and keyword arguments?",
-    ),
-}
+# By way: the aspect of its case, and what is said of it.
+_KINDS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 
 
 def kinds(
@@ -291,15 +191,10 @@ def _dims(text: str) -> dict[str, list[list[str]]]:
 
 
 def _made(way: str, inputs: Maker, sources: Sequence[CaseKind]) -> CaseKind:
-    kind = _KINDS[way]
     return CaseKind(
         name=f"property_{way}",
-        title=kind.title,
         inputs=inputs,
-        hint=kind.hint,
         atol=max((source.atol for source in sources), default=1e-5),
-        aspect=kind.aspect,
-        says=kind.says,
-        asks=kind.asks,
         open=way in _OPEN,
+        **_KINDS[way],
     )

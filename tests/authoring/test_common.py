@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 from autograder.authoring.catalogue import specifications
-from autograder.authoring.common import CHANGES, TABLE, common
+from autograder.authoring.common import TABLE, common
 from autograder.authoring.notation import edit
 from autograder.authoring.specification import Edit
 from autograder.course import units
@@ -14,20 +14,20 @@ from autograder.course import units
 @pytest.mark.whole_course
 def test_every_row_is_used_in_several_exercises():
     said = Counter(
-        (mutant.name, (mutant.says, mutant.asks))
+        (mutant.name, mutant.says, mutant.asks)
         for unit in units()
         for exercise in specifications(unit.name)
         for mutant in exercise.mutants
     )
-    once = [name for name, words in TABLE.items() if said[name, words] < 2]
-    assert once == [] and CHANGES.keys() <= TABLE.keys()
+    rows = TABLE.items()
+    assert [n for n, row in rows if said[n, row["says"], row["asks"]] < 2] == []
 
 
 def test_a_mistake_is_made_by_its_own_change_and_in_other_ways():
     made = common("double", edit("a", "b", name="other"), on="x + y")
     assert [way.name for way in made.ways] == ["double", "other"]
     assert made.ways[0].edits == [Edit("x + y", "x + y.double()")]
-    assert (made.says, made.asks) == TABLE["double"]
+    assert {"says": made.says, "asks": made.asks}.items() <= TABLE["double"].items()
 
 
 def test_what_is_not_in_the_table_is_not_common():
