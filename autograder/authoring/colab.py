@@ -22,44 +22,7 @@ this notebook: the time, the exercise, your share of its points and the name of 
 mistake, never your code. `check.summary()` stores the list in the notebook, so your
 teachers can see it once you hand in. It does not count for points. You may delete the
 file at any time (`check.reset()` does it)."""
-_CELL = r"""# Colab installs the course's checks here. Elsewhere, this cell says
-# what to do if they are missing, or if this notebook needs newer ones.
-def find_checks():
-    import re
-    import sys
-    from importlib.metadata import distributions
-    from pathlib import Path
-
-    latest = "{latest}"
-    colab = "google.colab" in sys.modules
-    if colab:
-        get_ipython().run_line_magic("pip", f"install -q -r {{latest}}")
-    beside = Path("../{checks}")  # it names the wheel in the course's folder
-    text = beside.read_text() if beside.is_file() else ""
-    found = re.search(r"/({wheel}-(\d+)\S+)", text)
-    wheel = found[1] if found and int(found[2]) >= {number} else ""
-    source, again = f"../{{wheel}}" if wheel else f"-r {{latest}}", ""
-    try:
-        from autograder import needs
-
-        problem = needs({number}, wheel)
-    except ImportError as error:
-        problem = str(error)
-        if any(distributions(name="{distribution}")):  # but shadowed
-            again = "--force-reinstall --no-deps "
-    if problem and colab:
-        raise ImportError(
-            f"{{problem}}. Choose Runtime > Restart session, and run this cell again. "
-            f"If it fails again, tell your teachers: {{latest}} cannot be installed."
-        )
-    if problem:
-        raise ImportError(
-            f"{{problem}}. Run `%pip install {{again}}{{source}}` in a new cell, then "
-            "restart the kernel."
-        )
-
-
-find_checks()"""
+_CELL = Path(__file__).parent / "templates" / "find_checks.py.txt"
 
 
 @dataclass(frozen=True)
@@ -94,7 +57,8 @@ class Repository:
 
         Below the badge is the notice.
         """
-        code = _CELL.format(
+        cell = _CELL.read_text(encoding="utf-8").rstrip("\n")
+        code = cell.format(
             latest=self.file(CHECKS),
             checks=CHECKS,
             number=int(unit.number),

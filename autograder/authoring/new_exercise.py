@@ -21,122 +21,7 @@ MARK = "TODO"
 _CELL = re.compile(r"^# %%.*$", re.MULTILINE)
 _CODE = re.compile(r"^# %%(?! \[markdown\]).*$", re.MULTILINE)
 
-_CELLS = '''\
-# %% [markdown]
-# ### Exercise {number} - TODO: the title
-#
-# *time ~10 min · difficulty 1/5 · 0 points*
-#
-# **Task.** TODO: what to write, in the imperative.
-#
-# **Example.** TODO: a small input, and what becomes of it.
-#
-# <details><summary>Contract</summary>
-#
-# - TODO
-#
-# </details>
-# <details><summary>Hint 1: a question</summary>
-#
-# TODO
-#
-# </details>
-# <details><summary>Hint 2: the shapes</summary>
-#
-# TODO
-#
-# </details>
-# <details><summary>Hint 3: pseudocode</summary>
-#
-# TODO
-#
-# </details>
-
-
-# %% exercise="{unit}/{name}"
-def {name}(x: torch.Tensor) -> torch.Tensor:
-    """TODO: what it returns.
-
-    Args:
-        x: TODO: shape `(L, d)`.
-
-    Returns:
-        TODO: shape `(L,)`.
-    """
-    ### BEGIN SOLUTION
-    return x.sum(dim=-1)  # (L,)
-    ### END SOLUTION
-
-
-# %% check="{unit}/{name}" points=0
-# TODO: what the check looks at. Give it points that another exercise gives up.
-check("{unit}/{name}", {name})
-
-'''
-
-_PROBE = '''\
-"""The probe of {unit}/{name}."""
-
-from __future__ import annotations
-
-from typing import Any
-
-from autograder.checks.probes import Inputs, Seen, probe, tensor
-
-
-@probe("{unit}/{name}", results="result", calls="x afterwards")
-def {name}(function: Any, inputs: Inputs) -> Seen:
-    """TODO: what it reports."""
-    x = inputs["x"]
-    return {{"result": tensor(function(x), "the result"), "x afterwards": x}}
-'''
-
-_EXERCISE = '''\
-"""TODO: what the exercise asks for."""
-
-from __future__ import annotations
-
-from autograder.authoring.notation import case, edit, right, wrong
-from autograder.authoring.specification import Specification
-
-CASES = [
-    case("plain", "3 rows and 5 columns", lambda draw: {{"x": draw.tensor(3, 5)}},
-         "TODO: a question that leads to the answer?"),
-    case("hidden_long", "7 rows and 2 columns", lambda draw: {{"x": draw.tensor(7, 2)}},
-         "TODO: another question?", hidden_only=True),
-]
-
-MISTAKES = [
-    wrong("columns",
-         "TODO: what happened.",
-         "TODO: what to ask?",
-         edit("dim=-1", "dim=0")),
-    wrong("mean",
-         "TODO: what happened.",
-         "TODO: what to ask?",
-         edit("sum", "mean")),
-    wrong("negated",
-         "TODO: what happened.",
-         "TODO: what to ask?",
-         edit("x.sum", "-x.sum")),
-]
-
-ACCEPTED = [
-    right("product", edit("x.sum(dim=-1)", "x @ x.new_ones(x.size(-1))")),
-]
-
-EXERCISE = Specification(
-    name="{unit}/{name}", title="TODO: the title", target="{name}",
-    cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
-)
-'''
-
-_CONTRACT = """
-[{name}]
-x = "TODO: names of what tests it, like columns"
-returns = "TODO: like mean negated"
-"""
-
+_TEMPLATES = Path(__file__).parent / "templates"
 _IMPORT = """\
 from autograder.units.{unit}.probes import (  # noqa: F401  (they register)
 {names}
@@ -171,10 +56,10 @@ def create(unit: Unit, name: str) -> list[Path]:
     }
     registry, contract = probe.with_name("__init__.py"), unit.folder / "sentences.toml"
     files = {
-        exercise: _EXERCISE.format(**words),
-        probe: _PROBE.format(**words),
+        exercise: _filled("exercise.py", words),
+        probe: _filled("probe.py", words),
         registry: _registered(_text(registry), words),
-        contract: _text(contract) + _CONTRACT.format(**words),
+        contract: _text(contract) + _filled("contract.toml", words),
         unit.text: _with_cells(_text(unit.text), count, words),
     }
     return [path for path, text in files.items() if write(path, text)]
@@ -198,6 +83,10 @@ def _marks(unit: Unit) -> Iterator[str]:
                 yield f"{path.relative_to(unit.root)}:{line}: {text.strip(' #')}"
 
 
+def _filled(template: str, words: Mapping[str, str]) -> str:
+    return _text(_TEMPLATES / f"{template}.txt").format(**words)
+
+
 def _text(path: Path) -> str:
     return path.read_text(encoding="utf-8") if path.is_file() else ""
 
@@ -212,7 +101,7 @@ def _with_cells(text: str, count: int, words: Mapping[str, str]) -> str:
     body = code.start() if code else 0
     head = numbers.with_count(text[:body], count, count + 1)
     above = text[body : ends[0]].rstrip("\n")
-    return f"{head}{above}\n\n{_CELLS.format(**words)}{text[ends[0] :]}"
+    return f"{head}{above}\n\n{_filled('cells.py', words)}{text[ends[0] :]}"
 
 
 def _registered(text: str, words: Mapping[str, str]) -> str:
