@@ -19,7 +19,8 @@ _UNITS = ROOT / "autograder" / "units"
 def specifications(unit: str) -> tuple[Specification, ...]:
     """The exercises of a unit, in the order of its notebook; what it lacks is last."""
     files = sorted((_UNITS / unit / "exercises").glob("[!_]*.py"))
-    places = {name: i for i, name in enumerate(_defined(unit))}
+    solutions = importlib.import_module(f"autograder.solutions.{unit}")
+    places = {name: i for i, name in enumerate(defined(inspect.getsource(solutions)))}
     found = [specification(f"{unit}/{file.stem}") for file in files]
     return tuple(sorted(found, key=lambda one: places.get(one.target, len(places))))
 
@@ -30,9 +31,3 @@ def specification(name: str) -> Specification:
     module = importlib.import_module(f"autograder.units.{unit}.exercises.{exercise}")
     made: Specification = module.EXERCISE
     return made
-
-
-def _defined(unit: str) -> list[str]:
-    """The names that a unit's solutions define, which are built from the notebook."""
-    module = importlib.import_module(f"autograder.solutions.{unit}")
-    return defined(inspect.getsource(module))

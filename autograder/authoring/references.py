@@ -33,33 +33,22 @@ def build(unit: Unit, cells: list[Cell]) -> dict[str, list[Exercise]]:
         CourseError: notebook and bank disagree on the exercises.
     """
     seed = seeds().get(unit.name, "hidden")
-    return {"public": public(unit, cells), "hidden": hidden(unit, cells, seed)}
+    return {"public": drawn(unit, cells), "hidden": drawn(unit, cells, seed)}
 
 
-def public(unit: Unit, cells: list[Cell]) -> list[Exercise]:
-    """The drawing that ships, of every exercise of a unit.
-
-    Raises:
-        CourseError: as `build`.
-    """
-    return _drawn(unit, cells, "public", False)
-
-
-def hidden(unit: Unit, cells: list[Cell], seed: str) -> list[Exercise]:
-    """What a seed draws of every exercise of a unit, hidden kinds of cases, too.
+def drawn(unit: Unit, cells: list[Cell], seed: str = "") -> list[Exercise]:
+    """What a seed draws of every exercise, hidden cases too; without one, what ships.
 
     Raises:
         CourseError: as `build`.
     """
-    return _drawn(unit, cells, seed, True)
-
-
-def _drawn(unit: Unit, cells: list[Cell], seed: str, hidden: bool) -> list[Exercise]:
     exercises = specifications(unit.name)
     checks = {cell.name: cell for cell in cells if cell.role == "check"}
     _agree(unit, exercises, checks)
     return [
-        cases.exercise(one, checks[one.name].points, seed, hidden, exercises)
+        cases.exercise(
+            one, checks[one.name].points, seed or "public", bool(seed), exercises
+        )
         for one in exercises
     ]
 
@@ -84,8 +73,7 @@ def _agree(
                 f"{cell.where}: the check gets {target(cell)}, its exercise's target "
                 f"is {by_name[name].target}"
             )
-    extra = set(by_name) - set(checks)
-    if extra:
+    if extra := set(by_name) - set(checks):
         raise CourseError(
             f"{unit.text.name}:1: no check for {', '.join(sorted(extra))}"
         )

@@ -55,10 +55,10 @@ def renew(units: Sequence[Unit]) -> list[Path]:
 def _convincing(unit: Unit) -> tuple[str, list[Exercise]]:
     """A secret seed, and what it draws: as good as `autograder validity` demands."""
     cells = read(unit)
-    public = references.public(unit, cells)
+    public = references.drawn(unit, cells)
     for _ in range(TRIES):
         seed = secrets.token_hex(16)
-        hidden = references.hidden(unit, cells, seed)
+        hidden = references.drawn(unit, cells, seed)
         drawings = [{e.name: e for e in drawn} for drawn in (public, hidden)]
         with contextlib.redirect_stdout(io.StringIO()):  # some mutants print
             rows = list(measure(specifications(unit.name), drawings))

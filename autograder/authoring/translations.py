@@ -60,9 +60,15 @@ def read(path: Path, language: str) -> Catalog:
     """What translators have filled in; nothing if there is no such file.
 
     Raises:
-        CourseError: it cannot be read, or an entry has other fields than its sentence.
+        CourseError: it cannot be read, an entry has other fields than its sentence, or
+            Babel knows no such language.
     """
-    refuse_unknown(language)
+    try:
+        Locale.parse(language)
+    except (UnknownLocaleError, ValueError):
+        raise CourseError(
+            f'there is no language "{language}"; write its code, like "de" or "fr"'
+        ) from None
     if not path.is_file():
         return Catalog(locale=language)
     try:
@@ -76,20 +82,6 @@ def read(path: Path, language: str) -> Catalog:
         if entry.id:
             _refuse_foreign(path, entry)
     return found
-
-
-def refuse_unknown(language: str) -> None:
-    """Refuse a language whose plurals Babel does not know.
-
-    Raises:
-        CourseError: it is one.
-    """
-    try:
-        Locale.parse(language)
-    except (UnknownLocaleError, ValueError):
-        raise CourseError(
-            f'there is no language "{language}"; write its code, like "de" or "fr"'
-        ) from None
 
 
 def _refuse_foreign(path: Path, entry: Entry) -> None:
@@ -152,12 +144,10 @@ def update(language: str, unit: Unit | None = None) -> Updated:
         own = extraction.of_unit(unit, messages)
         messages = [one for one in own if one.text not in shared]
     known: dict[tuple[str, str], Sequence[str]] = {}
-    for one in (*units(ROOT), None):
-        for entry in read(path_of(language, one), language):
-            if any(_forms(entry.string)):
+    for other in (*(path_of(language, one) for one in (*units(ROOT), None)), path):
+        for entry in read(other, language):
+            if any(_forms(entry.string)) or other is path:
                 known[_forms(entry.id)[0], entry.context or ""] = _forms(entry.string)
-    for entry in read(path, language):
-        known[_forms(entry.id)[0], entry.context or ""] = _forms(entry.string)
     plural = Catalog(locale=language).plural_forms
     text = _HEAD.format(language=language, plural=plural)
     missing = 0

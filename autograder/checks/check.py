@@ -25,7 +25,7 @@ from autograder.checks.observe import (
     stubs_of,
 )
 from autograder.checks.overview import CourseOverview, overview
-from autograder.checks.panel import NextStep, Shown
+from autograder.checks.panel import Shown
 from autograder.checks.patience import Running, told
 from autograder.checks.probes import find
 from autograder.checks.scorecard import Scorecard, next_step
@@ -51,7 +51,9 @@ class Check:
         """
         verdict = self._verdict(name, answer, ("public",))
         self._scorecard.note(verdict, answer)
-        after = self._after(name) if verdict.passed else None
+        after = None
+        if verdict.passed:
+            after = next_step(self._scorecard.rows(name.partition("/")[0]), name)
         return _show(Shown(**vars(verdict), notice=_notice(answer), next_step=after))
 
     def hidden(self, name: str, answer: object) -> Shown:
@@ -76,10 +78,6 @@ class Check:
     def reset(self) -> None:
         """Forget what was solved, in this session and in the file; asks first."""
         self._scorecard.reset()
-
-    def _after(self, name: str) -> NextStep | None:
-        """Where to go on from an exercise that is solved."""
-        return next_step(self._scorecard.rows(name.partition("/")[0]), name)
 
     def _verdict(
         self, name: str, answer: object, visibility: tuple[str, ...]
@@ -151,11 +149,10 @@ def _empty(exercise: Exercise, note: str) -> CheckResult:
 
 
 def _not_run(name: str) -> str:
+    told = _("Run the cell above first: `{name}` is not defined yet.")
     if why := cells.why_stopped(name):
         told = _("`{name}` is not defined: its cell ended with {why}.")
-        return told.format(name=name, why=why)
-    told = _("Run the cell above first: `{name}` is not defined yet.")
-    return told.format(name=name)
+    return told.format(name=name, why=why)
 
 
 def _stopped(now: Running, stop: KeyboardInterrupt) -> str:

@@ -71,10 +71,6 @@ def _set_autocast(kept: Sequence[bool]) -> None:
 _CASTING = ("cpu", "cuda")  # devices whose results it rounds
 
 
-def _set_numpy_errors(kept: Mapping[str, Any]) -> None:
-    np.seterr(**kept)
-
-
 # How to read a switch, how to set it, and what it is in a new process.
 _SWITCHES: tuple[tuple[Callable[..., Any], Callable[..., Any], object], ...] = (
     (torch.get_default_dtype, torch.set_default_dtype, torch.float32),
@@ -86,7 +82,7 @@ _SWITCHES: tuple[tuple[Callable[..., Any], Callable[..., Any], object], ...] = (
     (_numpys, _set_numpys, None),
     (
         np.geterr,
-        _set_numpy_errors,
+        lambda kept: np.seterr(**kept),
         {"divide": "warn", "over": "warn", "under": "ignore", "invalid": "warn"},
     ),
     (_autocast, _set_autocast, (False,) * len(_CASTING)),

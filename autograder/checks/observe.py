@@ -45,17 +45,18 @@ def observe(probe: Report, answer: object, inputs: Answers) -> Answers:
     ``{"raised": message}``; an unsolved stub says so under ``"stub"``, too, and that of
     another exercise is named.
     """
+    if properties.KEY in inputs:  # a general property, which makes use of the probe
+        probe = functools.partial(properties.tried, probe)
     with isolated(inputs) as copies:
         try:
-            found = _asked(probe, copies)(answer, copies)
+            found = probe(answer, copies)
             return {name: plain(value) for name, value in found.items()}
         except WrongAnswerError as error:
             return {RAISED: str(error)}
         except NotImplementedError as error:
             if not from_stub(error):
                 return {RAISED: describe_error(error)}
-            other = _others_stub(error, answer)
-            if other:
+            if other := _others_stub(error, answer):
                 return {RAISED: unsolved(other)}
             return {RAISED: UNSOLVED, STUB: ""}
         except (Exception, SystemExit) as error:
@@ -76,13 +77,6 @@ def isolated(inputs: Answers) -> Iterator[Answers]:
     with quiet(), on_cpu(), torch.random.fork_rng(devices=[]), dropout_by_rand():
         seed(0)
         yield copies
-
-
-def _asked(probe: Report, inputs: Answers) -> Report:
-    """The exercise's own probe, or one of a general property that makes use of it."""
-    if properties.KEY not in inputs:
-        return probe
-    return functools.partial(properties.tried, probe)
 
 
 @contextlib.contextmanager
@@ -172,12 +166,9 @@ def is_stub_code(code: CodeType) -> bool:
     return code.co_names == ("NotImplementedError",)
 
 
-def _is_no_library(code: CodeType) -> bool:
-    return not is_library(code.co_filename)
-
-
 def describe_error(
-    error: BaseException, is_own: Callable[[CodeType], bool] = _is_no_library
+    error: BaseException,
+    is_own: Callable[[CodeType], bool] = lambda code: not is_library(code.co_filename),
 ) -> str:
     """The exception in one line and, below it, the student's own line that raised.
 

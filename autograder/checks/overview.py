@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from autograder.checks import contents
@@ -11,9 +10,8 @@ from autograder.checks.console import showable
 from autograder.checks.language import _, marked
 from autograder.checks.panel import BLUE, DARK_ORANGE, boxed
 from autograder.checks.rows import inline
-from autograder.checks.scorecard import ExerciseScore, Scorecard
+from autograder.checks.scorecard import SIGNS, ExerciseScore, Scorecard
 
-_FIELDS = {True: "✓", False: "✗", None: "·"}
 # How a field is filled and framed: what it says differs by more than its colour.
 _LOOKS = {
     True: f"background-color:{BLUE};color:#fff;border:2px solid {BLUE}",
@@ -36,11 +34,10 @@ class UnitScore:
 
     @property
     def points(self) -> str:
-        earned, most = (
+        return _points(
             sum(row.points for row in self.rows),
             sum(row.max_points for row in self.rows),
         )
-        return _("{points:g} of {most:g} points").format(points=earned, most=most)
 
 
 @dataclass(frozen=True)
@@ -52,10 +49,11 @@ class CourseOverview:
     def __repr__(self) -> str:
         width = max((len(unit.title) for unit in self.units), default=0)
         most = max((len(unit.rows) for unit in self.units), default=0)
-        lines = (
-            f"{unit.title:<{width}}  {_signs(unit.rows):<{most}}  {unit.points}"
+        lines = [
+            f"{unit.title:<{width}}  "
+            f"{''.join(SIGNS[row.passed] for row in unit.rows):<{most}}  {unit.points}"
             for unit in self.units
-        )
+        ]
         return showable("\n".join(lines))
 
     def _repr_html_(self) -> str:
@@ -85,18 +83,15 @@ def overview(scorecard: Scorecard) -> CourseOverview:
     )
 
 
-def _signs(rows: Sequence[ExerciseScore]) -> str:
-    return "".join(_FIELDS[row.passed] for row in rows)
+def _points(earned: float, most: float) -> str:
+    return _("{points:g} of {most:g} points").format(points=earned, most=most)
 
 
 def _field(row: ExerciseScore) -> str:
-    points = _("{points:g} of {most:g} points").format(
-        points=row.points, most=row.max_points
-    )
-    told = f"{row.number} {_(row.title)}: {points}"
+    told = f"{row.number} {_(row.title)}: {_points(row.points, row.max_points)}"
     if row.remark:
         told += f", {_(row.remark)}"
-    number = row.number.partition(".")[2] or _FIELDS[row.passed]
+    number = row.number.partition(".")[2] or SIGNS[row.passed]
     return _square(_LOOKS[row.passed], number, html.escape(told, quote=True))
 
 

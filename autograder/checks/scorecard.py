@@ -17,6 +17,8 @@ from autograder.checks.progress import Earlier, ProgressFileError
 from autograder.checks.rows import results
 from autograder.checks.words import PROGRESS
 
+SIGNS = {True: "✓", False: "✗", None: "·"}  # passed, failed, open
+
 
 @dataclass(frozen=True)
 class ExerciseScore:

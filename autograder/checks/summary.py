@@ -11,11 +11,10 @@ from autograder.checks.contents import contents_of
 from autograder.checks.language import _, marked, plural
 from autograder.checks.panel import BLUE, Link, NextStep, boxed, mark
 from autograder.checks.rows import inline
-from autograder.checks.scorecard import ExerciseScore, Scorecard, next_step
+from autograder.checks.scorecard import SIGNS, ExerciseScore, Scorecard, next_step
 from autograder.checks.words import ATTEMPTS_DATA, PROGRESS
 
 _HIDDEN = marked("Grading also uses other inputs, and cases that are not shown here.")
-_SIGNS = {True: "✓", False: "✗", None: "·"}
 _PATH = marked("the short path")
 # Sign, number, title, points, cases: only the title wraps.
 _HEADS = (marked("exercise"), marked("points"), marked("cases"))
@@ -148,7 +147,7 @@ def _lines(row: ExerciseScore) -> list[str]:
     cases = " " + _("({count} cases)").format(count=row.cases) if row.cases else ""
     remark = f": {_(row.remark)}" if row.remark else ""
     place = f"{row.number}{'*' if row.on_path else ''} " if row.number else ""
-    line = f"  {_SIGNS[row.passed]} {points:>7} {place}{_(row.title)}{cases}{remark}"
+    line = f"  {SIGNS[row.passed]} {points:>7} {place}{_(row.title)}{cases}{remark}"
     return [line, *([f"            {row.aspects}"] if row.aspects else [])]
 
 
@@ -158,7 +157,7 @@ def _cells(row: ExerciseScore) -> str:
     # A mistake is a sentence; a state is a word or two, and fits beside the title.
     between = "<br>" if row.passed is False else " · "
     remark = "".join(between + line for line in told)
-    sign = mark(row.passed) if row.passed is not None else _SIGNS[None]
+    sign = mark(row.passed) if row.passed is not None else SIGNS[None]
     number = Link(row.number, row.place.address).html if row.place else ""
     cells = (
         sign,

@@ -28,7 +28,6 @@ _DTYPES = {
     )
 }  # fmt: skip
 _NAMES = {dtype: name for name, dtype in _DTYPES.items()}
-_WIDTHS = {name: dtype.itemsize for name, dtype in _DTYPES.items()}  # in bytes
 
 
 class WireError(Exception):
@@ -171,7 +170,7 @@ def _size(entry: dict[str, Any], limits: Limits) -> int:
     if "dtype" not in entry:
         _require(bool(texts), "bad value")
         return 0
-    shape, width = entry["shape"], _WIDTHS[entry["dtype"]]
+    shape, width = entry["shape"], _DTYPES[entry["dtype"]].itemsize  # in bytes
     _require(isinstance(shape, list) and len(shape) <= limits.rank, "bad shape")
     numbers, span = 1, 1
     for n in shape:

@@ -146,10 +146,12 @@ def which_change(
         for one in sorted(right, key=lambda e: -e.worth - draw.random())[:_WAYS]:
             others = _spread(wrong, one, draw)
             if len(others) == OPTIONS - 1:
+                mentioned = [other.says for other in others]
                 yield shuffled(
-                    "which change", effect.text, _told(one), [_told(e) for e in others],
+                    "which change", effect.text, _sentence(one.says),
+                    [*map(_sentence, mentioned)],
                     about=[effect.name, one.says, one.idea], worth=effect.worth,
-                    draw=draw, mentioned=[other.says for other in others],
+                    draw=draw, mentioned=mentioned,
                 )  # fmt: skip
 
 
@@ -254,10 +256,6 @@ def _spread(
             if len(kept) == OPTIONS - 1:
                 return kept
     return kept
-
-
-def _told(edit: TriedEdit) -> str:
-    return f"{edit.says[:1].upper()}{edit.says[1:]}."
 
 
 # --- which input ---------------------------------------------------------------------

@@ -23,13 +23,19 @@ from autograder.checks.exercise import Answers, WrongAnswerError, plain
 from autograder.checks.language import SEPARATOR as SEPARATOR
 from autograder.checks.probes import Inputs, Report, Seen, under
 from autograder.checks.probes.weights import AWAITED, completed, given_weights
-from autograder.checks.properties.arguments import written_over
+from autograder.checks.properties import arguments, learning, modules
 from autograder.checks.properties.call import Call, Form, Named, Tries, copied
-from autograder.checks.properties.learning import BY_HAND, ByHandError
-from autograder.checks.properties.relations import WAYS
 from autograder.checks.properties.result_log import Kept
 
 KEY = "property"  # the input that says, in JSON, which ways are to be tried
+WAYS = {
+    way.__name__: way
+    for way in (
+        arguments.plain, arguments.steady, arguments.alone, arguments.spread,
+        arguments.closed, learning.training, learning.dropout, learning.gradient,
+        modules.loaded, modules.start,
+    )
+}  # fmt: skip
 
 
 class _Caught(BaseException):
@@ -61,14 +67,14 @@ def tried(probe: Report, answer: object, inputs: Inputs) -> Seen:
                 try:
                     with _noted(*endings):
                         found = find_out()
-                except ByHandError:
-                    return BY_HAND
+                except learning.ByHandError:
+                    return learning.BY_HAND
                 for name, value in found.items():
                     seen[SEPARATOR.join([name, *endings])] = plain(value)
                 kept.look()
                 if part["way"] == "probe" and is_function:
                     # A function's results are the caller's, who may write into them.
-                    afterwards.enter_context(written_over(found))
+                    afterwards.enter_context(arguments.written_over(found))
     if not asked["call"]["module"] and {part["way"] for part, _ in parts} & _SEVERAL:
         seen["results that later calls have changed"] = kept.changed()
     return seen
@@ -106,7 +112,8 @@ def by_hand(inputs: Inputs, answers: Answers) -> bool:
     Such dropout cannot be replaced by a stand-in; other cases look at its effect.
     """
     parts = json.loads(str(inputs[KEY]))["parts"] if KEY in inputs else []
-    return answers == BY_HAND and {part["way"] for part in parts} == {"dropout"}
+    ways = {part["way"] for part in parts}
+    return answers == learning.BY_HAND and ways == {"dropout"}
 
 
 def _observed(

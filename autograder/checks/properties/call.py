@@ -229,4 +229,3 @@ def _opened(value: torch.Tensor) -> torch.Tensor:
 
 # Each way yields what is special about a call, and the call, made when it is asked for.
 Tries = Iterator[tuple[str, Callable[[], Results]]]
-WayToCall = Callable[[Call], Tries]
