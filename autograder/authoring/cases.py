@@ -140,10 +140,10 @@ def _is_right(mistake: str, cases: Iterable[Case]) -> bool:
     )
 
 
-def _shortened(case: Case, unseen: Collection[str]) -> Case:
-    """A property's case that keeps whole answers of those mistakes only."""
+def _shortened(case: Case, whole: Collection[str]) -> Case:
+    """A case that keeps whole answers of those mistakes only."""
     kept = {
-        name: given if name in unseen else pattern(compare(case, given))
+        name: given if name in whole else pattern(compare(case, given))
         for name, given in case.mistakes.items()
     }
     return replace(case, mistakes=kept)
@@ -152,11 +152,7 @@ def _shortened(case: Case, unseen: Collection[str]) -> Case:
 def _steady(specification: Specification, case: Case) -> Case:
     """A case without those answers of mistakes that rounding decides."""
     unsteady = {m.name for m in specification.mutants if case.name in m.unsteady}
-    kept = {
-        name: pattern(compare(case, given)) if name in unsteady else given
-        for name, given in case.mistakes.items()
-    }
-    return replace(case, mistakes=kept)
+    return _shortened(case, case.mistakes.keys() - unsteady)
 
 
 def fresh_cases(specification: Specification, seed: str) -> list[Case]:

@@ -40,10 +40,6 @@ def _places(source: str) -> Iterator[tuple[str, ExercisePlace]]:
         ):
             number, text = found[-1], cell.id
         elif cell.cell_type == "code" and mark.get("solution"):
-            name = grade_ids.check_of(mark["grade_id"])
-            yield (
-                name,
-                ExercisePlace(
-                    number, text, tuple(defined(without_markers(cell.source)))
-                ),
-            )
+            names = tuple(defined(without_markers(cell.source)))
+            place = ExercisePlace(number, text, names)
+            yield grade_ids.check_of(mark["grade_id"]), place

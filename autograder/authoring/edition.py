@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import difflib
 import math
-import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -124,21 +123,15 @@ def _given(cell: Cell) -> Cell:
 
 def _retold(cells: Sequence[Cell], points: dict[str, float]) -> list[Cell]:
     """The cells with new points in the texts before their checks."""
-    told, first = list(cells), numbers.head_size(cells)
-    last: tuple[int, re.Match[str]] | None = None  # what the text names, and where
-    for i, cell in enumerate(cells[first:], first):
-        if cell.kind == "markdown" and not cell.role:
-            for found in wording().worth.finditer(cell.text):
-                last = i, found
-        elif cell.role == "check" and last:
-            n, found = last
+    told = list(cells)
+    for cell, named in numbers.stated(cells):
+        if cell.role == "check" and named:
+            place, found = named[-1]
             new = wording().unpaid
             if cell.name in points:
                 new = wording().paid.format(points[cell.name])
             text = found.string[: found.start()] + new + found.string[found.end() :]
-            told[n] = replace(told[n], text=text)
-        if cell.role in ("check", "written"):
-            last = None
+            told[place] = replace(told[place], text=text)
     return told
 
 

@@ -236,10 +236,8 @@ def _ids(cells: list[nbformat.NotebookNode]) -> list[str]:
     """Steady cell ids: the grade id, else the last heading and a count below it."""
     heading, count, ids = "top", 0, []
     for cell in cells:
-        found = (
-            re.match(r"#+ (.+)", cell.source) if cell.cell_type == "markdown" else None
-        )
-        if found:
+        found = re.match(r"#+ (.+)", cell.source)
+        if found and cell.cell_type == "markdown":
             heading, count = re.sub(r"[^a-z0-9]+", "-", found[1].lower()).strip("-"), 0
         count += 1
         grade_id = cell.metadata.get("nbgrader", {}).get("grade_id")

@@ -20,26 +20,32 @@ def refuse_stale(cells: Sequence[Cell]) -> None:
     Raises:
         CourseError: with file and line of each number that is not true.
     """
-    stale = [*_points(cells), *_counts(cells)]
-    if stale:
+    if stale := [*_points(cells), *_counts(cells)]:
         raise CourseError("\n".join(stale))
 
 
 def _points(cells: Sequence[Cell]) -> Iterator[str]:
-    named: list[tuple[str, float]] = []
-    for cell in cells[head_size(cells) :]:
+    for cell, named in stated(cells):
+        said = named if cell.role == "written" else named[-1:]
+        if said and cell.points not in [float(found[1]) for _, found in said]:
+            place, found = said[0]
+            yield (
+                f"{_line(cells[place], found)}: the text says {float(found[1]):g} "
+                f"points; {cell.name} has {cell.points:g}"
+            )
+
+
+def stated(
+    cells: Sequence[Cell],
+) -> Iterator[tuple[Cell, list[tuple[int, re.Match[str]]]]]:
+    """Each graded cell, and the points that texts name before it, by their cells."""
+    named, first = list[tuple[int, re.Match[str]]](), head_size(cells)
+    for place, cell in enumerate(cells[first:], first):
         if cell.role in ("check", "written"):
-            said = named if cell.role == "written" else named[-1:]
-            if said and cell.points not in [points for _, points in said]:
-                where, points = said[0]
-                yield (
-                    f"{where}: the text says {points:g} points; {cell.name} has "
-                    f"{cell.points:g}"
-                )
+            yield cell, named
             named = []
         elif cell.kind == "markdown":
-            for found in wording().worth.finditer(cell.text):
-                named.append((_line(cell, found), float(found[1])))
+            named += ((place, f) for f in wording().worth.finditer(cell.text))
 
 
 def _counts(cells: Sequence[Cell]) -> Iterator[str]:

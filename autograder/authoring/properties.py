@@ -68,7 +68,10 @@ def kinds(
         for way in contract.ways
     ]
     if contract.dropout:
-        made.append(_dropout(contract, [by_name[name] for name in contract.dropout[0]]))
+        dropping, rates = contract.dropout
+        made.append(
+            _case("dropout", contract, [by_name[n] for n in dropping], forms, rates)
+        )
     if contract.sizes:
         made.append(_sizes(contract, contract.sizes))
     if not contract.module:  # a module is made anew for each case: `steady` keeps one
@@ -77,35 +80,26 @@ def kinds(
 
 
 def _case(
-    way: str, contract: Contract, sources: list[CaseKind], forms: Forms
-) -> CaseKind:
-    def inputs(draw: Draw) -> Inputs:
-        drawn = [source.inputs(draw) for source in sources]
-        form = forms if way in _WITH_FORMS else {}
-        return _asked(contract, _parts(way, sources), drawn, form)
+    way: str, contract: Contract, sources: list[CaseKind], forms: Forms,
+    rates: Mapping[str, float] | None = None,
+) -> CaseKind:  # fmt: skip
+    """The case of one way to call, on the inputs of some kinds of cases.
 
-    return _made(way, inputs, sources)
-
-
-def _dropout(contract: Contract, sources: list[CaseKind]) -> CaseKind:
-    def inputs(draw: Draw) -> Inputs:
-        assert contract.dropout
-        rates = {name: torch.tensor(rate) for name, rate in contract.dropout[1].items()}
-        drawn = [{**source.inputs(draw), **rates} for source in sources]
-        return _asked(contract, _parts("dropout", sources), drawn)
-
-    return _made("dropout", inputs, sources)
-
-
-def _parts(way: str, sources: list[CaseKind]) -> list[dict[str, str]]:
-    return [
-        {"way": way, "inputs": f"{i}/", "label": _label(source, sources)}
-        for i, source in enumerate(sources)
+    Args:
+        rates: what these inputs need besides, so that something is dropped.
+    """
+    labels = [source.title if len(sources) > 1 else "" for source in sources]
+    parts = [
+        {"way": way, "inputs": f"{i}/", "label": label}
+        for i, label in enumerate(labels)
     ]
 
+    def inputs(draw: Draw) -> Inputs:
+        more = {name: torch.tensor(rate) for name, rate in (rates or {}).items()}
+        drawn = [{**source.inputs(draw), **more} for source in sources]
+        return _asked(contract, parts, drawn, forms if way in _WITH_FORMS else {})
 
-def _label(source: CaseKind, sources: list[CaseKind]) -> str:
-    return source.title if len(sources) > 1 else ""
+    return _made(way, inputs, sources)
 
 
 def _sizes(contract: Contract, sizes: SpecialSizes) -> CaseKind:

@@ -9,7 +9,6 @@ import tempfile
 from pathlib import Path
 
 import nbformat
-from traitlets.config import Config
 from traitlets.config.loader import PyFileConfigLoader
 
 from autograder.authoring.notebook import BEGIN, END, Cell
@@ -41,18 +40,14 @@ def _run_nbgrader(root: Path, unit: Unit) -> None:
     shutil.copy(unit.root / "nbgrader_config.py", root)
     log = io.StringIO()
     with contextlib.redirect_stderr(log), contextlib.redirect_stdout(log):
-        api = NbGraderAPI(config=_config(root))
+        config = PyFileConfigLoader("nbgrader_config.py", str(root)).load_config()
+        config.CourseDirectory.root = str(root)
+        config.CourseDirectory.db_url = f"sqlite:///{root / 'gradebook.db'}"
+        api = NbGraderAPI(config=config)
         result = api.generate_assignment(unit.label, force=True, create=True)
     if not result["success"]:
         report = f"{log.getvalue()}{result.get('log', '')}{result.get('error', '')}"
         raise CourseError(f"{unit.text.name}:1: nbgrader cannot release it:\n{report}")
-
-
-def _config(root: Path) -> Config:
-    config = PyFileConfigLoader("nbgrader_config.py", str(root)).load_config()
-    config.CourseDirectory.root = str(root)
-    config.CourseDirectory.db_url = f"sqlite:///{root / 'gradebook.db'}"
-    return config
 
 
 def refuse_leaks(cells: list[Cell], release: str) -> None:

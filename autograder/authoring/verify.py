@@ -151,15 +151,13 @@ def _lost(found: Credits) -> set[str]:
 
 def _differing(found: Sequence[Credits]) -> list[str]:
     """The cases of which not all drawings earn the same."""
-    first = found[0]
-    return sorted(
-        {
-            name
-            for aspect, own in first.items()
-            for name, share in own.items()
-            if any(other[aspect][name] != share for other in found)
-        }
-    )
+    names = {
+        name
+        for aspect, own in found[0].items()
+        for name, share in own.items()
+        if any(other[aspect][name] != share for other in found)
+    }
+    return sorted(names)
 
 
 def verdict(

@@ -126,14 +126,9 @@ def test_the_command_on_a_clean_clone(tmp_path):
 
     def run(*arguments: str) -> str:
         done = subprocess.run(
-            [sys.executable, "-m", *arguments],
-            cwd=clone,
-            env=environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            check=False,
-        )
+            [sys.executable, "-m", *arguments], cwd=clone, env=environment,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
+        )  # fmt: skip
         assert done.returncode == 0, done.stdout
         return done.stdout
 
@@ -154,12 +149,5 @@ def test_the_command_on_a_clean_clone(tmp_path):
     assert next((clone / "terms").glob("*/gradebook.db")).read_text() == "grades"
     # new-term has tried all mutants of both units: here, what it has written is read.
     run("autograder", "validity", "--exercise", "attention/softmax")
-    run(
-        "pytest",
-        "-q",
-        "-p",
-        "no:cacheprovider",
-        "tests/authoring/test_course.py",
-        "-k",
-        "what_is_committed",
-    )
+    tests = "tests/authoring/test_course.py -k what_is_committed"
+    run(*f"pytest -q -p no:cacheprovider {tests}".split())

@@ -10,6 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from autograder.authoring.cases import _like
 from autograder.authoring.contract import OF_MODULES, Contract, masked, special
 from autograder.authoring.draw import Draw
 from autograder.authoring.inputs import sizes_of
@@ -76,25 +77,15 @@ PROMISE = Contract(
 EXERCISE = Exercise("tiny/mixer", "A mixer", 10.0, ())
 
 
+def drawn_case(kind: CaseKind, right: Callable = Mixer, probe: Callable = probe):
+    """A drawing of a kind, with what a right object answers."""
+    inputs = dict(kind.inputs(Draw(kind.name)))
+    expected = observe(probe, right, inputs)
+    return Case(kind.name, kind.title, kind.hint, inputs, expected, **_like(kind))
+
+
 def cases() -> list[Case]:
-    made = []
-    for kind in (*OWN, *kinds(PROMISE, OWN)):
-        inputs = dict(kind.inputs(Draw(kind.name)))
-        expected = observe(probe, Mixer, inputs)
-        made.append(
-            Case(
-                kind.name,
-                kind.title,
-                kind.hint,
-                inputs,
-                expected,
-                aspect=kind.aspect,
-                says=kind.says,
-                asks=kind.asks,
-                open=kind.open,
-            )
-        )
-    return made
+    return [drawn_case(kind) for kind in (*OWN, *kinds(PROMISE, OWN))]
 
 
 def said(module_class: Callable) -> str:
@@ -167,18 +158,12 @@ class Squeezing(Mixer):
 @pytest.mark.parametrize(
     ("wrong", "says"),
     [
-        (
-            Remembers,
-            "The first call is right, but a later one is not: with one sentence",
-        ),
+        (Remembers, "first call is right, but a later one is not: with one sentence"),
         (Noisy, "Right in eval mode, wrong in training mode"),
         (DropsInputs, "in training dropout is applied to the wrong entries"),
         (Detached, "gradient of x"),
         (Viewing, "Everything else is right, but your code stops"),
-        (
-            Squeezing,
-            "The first call is right, but a later one is not: with one sentence",
-        ),
+        (Squeezing, "first call is right, but a later one is not: with one sentence"),
     ],
 )
 def test_what_was_seen_is_said(wrong, says):
@@ -311,12 +296,9 @@ class OtherMask(Mixer):
 def failed(module_class: Callable, promise: Contract = PROMISE) -> set[str]:
     """The properties that a module lacks, if the text's is `Mixer`."""
     lacking = set()
-    for kind in kinds(promise, OWN, forms(Mixer)):
-        inputs = dict(kind.inputs(Draw(kind.name)))
-        expected = observe(probe, Mixer, inputs)
-        case = Case(kind.name, kind.title, kind.hint, inputs, expected)
-        if not compare(case, observe(probe, module_class, inputs)).passed:
-            lacking.add(kind.name.removeprefix("property_"))
+    for case in map(drawn_case, kinds(promise, OWN, forms(Mixer))):
+        if not compare(case, observe(probe, module_class, case.inputs)).passed:
+            lacking.add(case.name.removeprefix("property_"))
     return lacking
 
 
@@ -347,24 +329,18 @@ def products(function: Callable, inputs: dict) -> dict:
 
 def lacking(function: Callable) -> list[str]:
     """What is wrong with products of vectors, in the first property."""
-    own = [
-        CaseKind(
-            name="plain",
-            title="plain",
-            hint="",
-            inputs=lambda draw: {"q": draw.tensor(2, 3, 4), "k": draw.tensor(2, 5, 4)},
-        )
-    ]
+
+    def inputs(draw: Draw) -> dict:
+        return {"q": draw.tensor(2, 3, 4), "k": draw.tensor(2, 5, 4)}
+
     promise = Contract(
-        arguments="q: B Lq d; k: B Lk d; factor: _",
-        results="scores: B Lq Lk",
-        on=("plain",),
-        ways=("steady",),
-    )
+        arguments="q: B Lq d; k: B Lk d; factor: _", results="scores: B Lq Lk",
+        on=("plain",), ways=("steady",),
+    )  # fmt: skip
+    own = [CaseKind("plain", "plain", inputs, "")]
     kind, *_ = kinds(promise, own, forms(product))
-    inputs = dict(kind.inputs(Draw("a")))
-    case = Case("a", "a", "", inputs, observe(products, product, inputs))
-    result = compare(case, observe(products, function, inputs))
+    case = drawn_case(kind, product, products)
+    result = compare(case, observe(products, function, case.inputs))
     return [finding.name for finding in result.findings if finding.problem]
 
 
