@@ -26,14 +26,8 @@ from autograder.course.files import write
 
 # What JupyterLab and Colab write beside the content of a cell.
 _NOISE = {
-    "collapsed",
-    "execution",
-    "id",
-    "jupyter",
-    "scrolled",
-    "trusted",
-    "ExecuteTime",
-}
+    "collapsed", "execution", "id", "jupyter", "scrolled", "trusted", "ExecuteTime",
+}  # fmt: skip
 _GENERATED = 2  # the badge and the kit cell come first, and are not in notebooks/
 
 
@@ -209,15 +203,10 @@ def _role(grading: NotebookNode | None, where: str) -> dict[str, Any]:
 def _write(book: NotebookNode) -> str:
     """As notebooks/jupytext.toml has JupyterLab save it."""
     book = copy.deepcopy(book)
-    book.metadata = nbformat.from_dict(
-        {
-            "jupytext": {
-                "notebook_metadata_filter": "-all",
-                "cell_metadata_filter": ",".join(
-                    [*notebook.ROLES, "points", "folded", "-all"]
-                ),
-            }
-        }
-    )
+    kept = {
+        "notebook_metadata_filter": "-all",
+        "cell_metadata_filter": ",".join([*notebook.ROLES, "points", "folded", "-all"]),
+    }
+    book.metadata = nbformat.from_dict({"jupytext": kept})
     text: str = jupytext.writes(book, fmt="py:percent")
     return text

@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import torch
 
@@ -167,7 +168,8 @@ def _differ(values: list[Value]) -> bool:
 def document(found: Iterable[Exposure]) -> str:
     """The table, and what it means."""
     found = list(found)
-    return "\n".join([_HEAD, *map(line, found), *_why(found)]) + "\n"
+    head = Path(__file__).with_suffix(".md").read_text(encoding="utf-8").rstrip("\n")
+    return "\n".join([head, *map(line, found), *_why(found)]) + "\n"
 
 
 def line(row: Exposure) -> str:
@@ -225,50 +227,3 @@ def _decided(row: Exposure) -> str:
 
 def _listed(names: set[str]) -> str:
     return ", ".join(f"`{name}`" for name in sorted(names)) or "nothing"
-
-
-_HEAD = """\
-# What is decided outside the student's process
-
-Written by `make docs`; do not edit it.
-
-The judge compares every answer in a process of its own, with values that never enter
-the sandbox. This table lists what does enter it.
-
-- *In the sandbox*: what an exercise's probe is given there, beside the student's code.
-- *With the judge*: what the judge keeps: which layer is broken, what a model answers,
-  on which inputs a trained model is tried.
-- *To be found out*: of all answers that are compared, how many neither are the same in
-  every drawing nor are already in the sandbox in their final form (a mask that passes
-  through, say). That an input was left unchanged does not count.
-- *Decided*: outside. A case counts only if all of its answers are correct; a case with
-  no answer to be found out is open, and counts only beside one that has some. Where the
-  judge plays along, it computes the answers from what the sandbox reports, so knowing
-  them beforehand is of no use.
-
-For two things we must take the sandbox's word. A module may implement its dropout by
-hand, which no stand-in can replace: the case that looks for dropout's position then
-earns and costs nothing, and the verdict says that nobody looked. And some exercises
-forbid PyTorch's own layer, optimizer or loop, which is checked in the sandbox: a
-submission that hides its use gets points for what PyTorch computes, as one that copies
-PyTorch's source does. A figure is described in the sandbox as well: a submission that
-makes up the description from the table has drawn nothing.
-
-Probes need working parts: correct layers, masks and searches are in the kit's own
-modules (`checks/probes/moving.py`, a unit's `probes/patients.py`), as PyTorch's are in
-PyTorch. A submission that imports them hands in our work as its own; the cell's text
-shows it.
-
-Clinics can be guessed. Anyone who knows the course knows how many candidates a case
-has, and that one kind of them is correct. So an answer about one is final before the
-next one is shown, layers and decoders have weights that are in no file, each its own,
-and a case counts if its visible drawing and its fresh one are both correct: guessing
-both succeeds once in ten times or less, and guessing a case with only a fresh drawing
-once in three or four. A second try, with the course's version of an earlier exercise,
-counts for a clinic only if all of it is correct, because a sandbox may know that it is
-the second one and guess again. Tables are given whole: guessing one of two succeeds
-once in two times, and the correct ones among those that ship contain rows of others, in
-case somebody has no formula.
-
-| exercise | in the sandbox | with the judge | to be found out | decided |
-|---|---|---|---|---|"""

@@ -17,10 +17,25 @@ from autograder.authoring.questions.observations import (
     Observation,
     read,
 )
-from autograder.authoring.questions.question import ChoiceQuestion, chosen
+from autograder.authoring.questions.question import ChoiceQuestion, chosen, shuffled
 from autograder.authoring.specification import Specification
 from autograder.authoring.variants import namespace, stands_alone, variant_source
 from autograder.checks import tracing
+
+SOFTMAX = '''
+def stable_softmax(x):
+    """Softmax."""
+    # first the largest
+
+    powers = (x - x.amax(dim=-1, keepdim=True)).exp()  # none is above 1
+    return powers / powers.sum(dim=-1, keepdim=True)
+'''
+
+
+def choice(kind: str, about: str, worth: float = 1.0) -> ChoiceQuestion:
+    """A question of a kind, in which only what it is about matters."""
+    draw = random.Random(0)
+    return shuffled(kind, "?", "a", "bcd", about=[about], worth=worth, draw=draw)
 
 
 @dataclass(frozen=True)

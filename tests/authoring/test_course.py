@@ -57,17 +57,15 @@ def right(one: Specification, stored: Exercise, seed: str, hidden: bool) -> Exer
     answers = {case.name: (case.mistakes, case.doubles) for case in stored.cases}
     kinds = [k.name for k in cases.all_kinds(one) if hidden or not k.hidden_only]
     drawn = [case for case in cases.fresh_cases(one, seed) if case.name in kinds]
+    found = []
+    for case in drawn:
+        mistakes, doubles = answers.get(case.name, ({}, {}))
+        found.append(replace(case, hidden=hidden, mistakes=mistakes, doubles=doubles))
+    mistakes = {m.name: Mistake(m.name, m.says, m.asks) for m in one.mutants}
     return replace(
-        stored,
-        title=one.title,
-        cases=tuple(
-            replace(case, hidden=hidden, mistakes=mistakes, doubles=doubles)
-            for case in drawn
-            for mistakes, doubles in [answers.get(case.name, ({}, {}))]
-        ),
-        mistakes={m.name: Mistake(m.name, m.says, m.asks) for m in one.mutants},
+        stored, title=one.title, cases=tuple(found), mistakes=mistakes,
         aspects=one.aspects,
-    )
+    )  # fmt: skip
 
 
 def hidden_seed(unit: Unit) -> str:

@@ -1,7 +1,6 @@
 """Questions about an answer: several kinds, one correct option, decided by running."""
 
 import ast
-import random
 import re
 from dataclasses import replace
 
@@ -18,23 +17,15 @@ from autograder.authoring.questions.observations import (
     NothingObservedError,
     read,
 )
-from autograder.authoring.questions.question import ChoiceQuestion, chosen, shuffled
+from autograder.authoring.questions.question import chosen
 from autograder.authoring.questions.statements import after_edit, other_shapes
 from autograder.authoring.variants import namespace, run_source
 from autograder.checks.probes import find
 from autograder.checks.references import load
 from autograder.checks.watched_calls import CallWatch
 from autograder.course import units
-from tests.authoring.questioned import Questioned, ask, of_bank
+from tests.authoring.questioned import SOFTMAX, Questioned, ask, choice, of_bank
 
-SOFTMAX = '''
-def stable_softmax(x):
-    """Softmax."""
-    # first the largest
-
-    powers = (x - x.amax(dim=-1, keepdim=True)).exp()  # none is above 1
-    return powers / powers.sum(dim=-1, keepdim=True)
-'''
 CAUSAL = """
 def scaled_dot_product_attention(q, k, v, mask=None):
     scores = q @ k.mT / math.sqrt(q.size(-1))
@@ -281,21 +272,16 @@ def test_other_shapes_are_never_the_shape_itself():
         assert shape not in other_shapes(shape, [2, 3])
 
 
-def _question(kind: str, about: str, worth: float = 1.0) -> ChoiceQuestion:
-    draw = random.Random(0)
-    return shuffled(kind, "?", "a", "bcd", about=[about], worth=worth, draw=draw)
-
-
 def test_no_two_questions_ask_the_same_and_kinds_differ():
-    found = [_question("change", "x"), _question("shape", "x"), _question("shape", "y")]
+    found = [choice("change", "x"), choice("shape", "x"), choice("shape", "y")]
     assert [one.about for one in chosen(found, 3)] == [("x",), ("y",)]
-    many = [_question("change", str(i)) for i in range(9)] + [_question("line", "z")]
+    many = [choice("change", str(i)) for i in range(9)] + [choice("line", "z")]
     assert sorted(one.kind for one in chosen(many, 3)) == ["change", "change", "line"]
 
 
 def test_a_change_among_the_options_of_another_question_is_asked_only_if_need_be():
-    options = replace(_question("which change", "x", 9.0), mentioned=("y",))
-    found = [options, _question("change", "y"), _question("change", "z")]
+    options = replace(choice("which change", "x", 9.0), mentioned=("y",))
+    found = [options, choice("change", "y"), choice("change", "z")]
     assert [one.about for one in chosen(found, 2)] == [("x",), ("z",)]
     assert len(chosen(found, 3)) == 3 and chosen(found, 0) == []
 

@@ -15,25 +15,14 @@ from autograder.authoring.questions.observations import (
     Observation,
     Seen,
 )
-from autograder.authoring.questions.question import ChoiceQuestion, chosen, shuffled
+from autograder.authoring.questions.question import chosen
 from autograder.authoring.questions.statements import of_value, positions
-from tests.authoring.questioned import Questioned, ask
-
-SOFTMAX = """
-def stable_softmax(x):
-    powers = (x - x.amax(dim=-1, keepdim=True)).exp()
-    return powers / powers.sum(dim=-1, keepdim=True)
-"""
+from tests.authoring.questioned import SOFTMAX, Questioned, ask, choice
 
 
 @pytest.fixture(scope="module")
 def softmax() -> Questioned:
     return ask(specification("attention/softmax"), SOFTMAX)
-
-
-def _question(kind: str, about: str) -> ChoiceQuestion:
-    draw = random.Random(0)
-    return shuffled(kind, "?", "a", "bcd", about=[about], worth=1.0, draw=draw)
 
 
 def _said(code: str) -> list[str]:
@@ -68,13 +57,11 @@ def test_a_change_is_written_in_the_student_s_numbers_and_in_one_of_the_lines():
         "def f(x, e=0.0):\n    return (x + 1e-6) * (\n        x.sum(dim=-1) + 2\n    )"
     )
     said = _said(code)
-    assert any("1e-6" in one for one in said) and not any(
-        "1e-06" in one for one in said
-    )
+    assert "1e-6" in str(said) and "1e-06" not in str(said)
     assert "change line 3 to `x.sum(dim=-2) + 2`" in said
 
 
-def test_another_way_to_write_the_same_is_no_question():
+def test_another_way_to_write_the_same_is_noquestion():
     code = "def f(q, k):\n    p = q.transpose(1, 2) * 2\n    return p.contiguous()"
     ideas = {edit.says: edit.has_idea for edit in edits(listing(code, "f"))}
     assert not ideas["change line 2 to `p = q.transpose(2, 1) * 2`"]
@@ -124,16 +111,11 @@ def test_a_call_is_asked_about_only_if_all_it_is_given_can_be_told():
 
 
 def test_limits_of_a_library_and_nan_are_not_asked_about():
-    for raised in (
-        "IndexError: Dimension out of range",
-        "ValueError: zip() argument 2",
-    ):
-        assert EditOutcome(raised=raised).is_unclear
+    assert EditOutcome(raised="IndexError: Dimension out of range").is_unclear
+    assert EditOutcome(raised="ValueError: zip() argument 2").is_unclear
     nan = Seen("tensor", "", (2, 2), "float32", frozenset({"nan"}))
     assert EditOutcome(result=nan).is_unclear
-    assert not EditOutcome(
-        raised="RuntimeError: shapes cannot be multiplied"
-    ).is_unclear
+    assert not EditOutcome(raised="RuntimeError: shapes cannot be mul").is_unclear
 
 
 def test_no_option_of_a_change_implies_another(softmax):
@@ -150,5 +132,5 @@ def test_a_matrix_of_one_column_has_nothing_above_its_diagonal_to_ask_about():
 
 
 def test_nothing_is_asked_twice_on_a_sheet():
-    found = [_question("change", "softmax"), _question("shape", "y")]
+    found = [choice("change", "softmax"), choice("shape", "y")]
     assert [one.about for one in chosen(found, 3, ["softmax"])] == [("y",)]

@@ -16,6 +16,7 @@ from autograder.checks.scorecard import ExerciseScore
 from autograder.checks.summary import Summary
 from autograder.checks.words import LEFT_OUT
 from autograder.solutions import attention
+from tests.checks.contrast import contrast
 
 
 @pytest.fixture
@@ -99,14 +100,9 @@ def test_validate_is_told_what_is_wrong_and_nothing_of_what_is_right(
 
 def test_nbgrader_validates_with_our_words(tmp_path):
     mark = {
-        "grade": True,
-        "grade_id": "scores",
-        "schema_version": 3,
-        "points": 4,
-        "locked": True,
-        "solution": False,
-        "task": False,
-    }
+        "grade": True, "grade_id": "scores", "schema_version": 3, "points": 4,
+        "locked": True, "solution": False, "task": False,
+    }  # fmt: skip
     cells = [
         new_code_cell(
             "from autograder import check\n"
@@ -120,20 +116,9 @@ def test_nbgrader_validates_with_our_words(tmp_path):
     assert "Partial credit" not in failed["error"]
 
 
-# --- contrast ------------------------------------------------------------------------
-
-
-def luminance(colour: str) -> float:
-    parts = [int(colour[n : n + 2], 16) / 255 for n in (1, 3, 5)]
-    linear = [
-        p / 12.92 if p <= 0.03928 else ((p + 0.055) / 1.055) ** 2.4 for p in parts
-    ]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-
 @pytest.mark.parametrize("passed", [True, False])
 def test_ticks_and_crosses_can_be_read_in_any_theme(passed):
     drawn = panel.mark(passed)
-    ground = re.search(r"background-color:(#\w{6})", drawn)[1]
+    ground = re.search(r"background-color:#(\w{6})", drawn)[1]
     assert "color:#fff" in drawn
-    assert 1.05 / (luminance(ground) + 0.05) >= 4.5
+    assert contrast(bytes.fromhex(ground), (255, 255, 255)) >= 4.5
