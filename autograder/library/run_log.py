@@ -11,6 +11,7 @@ import json
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -208,31 +209,24 @@ def plain(text: object, most: int = _TEXT) -> str:
     return "".join(c for c in line if c.isprintable())[:most]
 
 
-def _number(value: object) -> float:
+def _number(value: object, least: float = -math.inf, most: float = math.inf) -> float:
+    """A finite number within its bounds."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise TypeError("expected a number")
-    if not math.isfinite(value):
-        raise ValueError("expected a finite number")
+    if not (math.isfinite(value) and least <= value <= most):
+        raise ValueError("expected a number within its bounds")
     return float(value)
 
 
+_seconds = partial(_number, least=0.0)
+_bleu = partial(_number, least=0.0, most=100.0001)
+
+
 def _count(value: object) -> int:
-    number = _number(value)
-    if number != int(number) or not 0 <= number < 1e12:
+    number = _number(value, 0.0, 1e12)
+    if number != int(number):
         raise ValueError("expected a count")
     return int(number)
-
-
-def _seconds(value: object) -> float:
-    if (number := _number(value)) < 0:
-        raise ValueError("expected a time")
-    return number
-
-
-def _bleu(value: object) -> float:
-    if not 0 <= (number := _number(value)) <= 100.0001:
-        raise ValueError("expected a BLEU")
-    return number
 
 
 def _yes(value: object) -> bool:

@@ -23,6 +23,7 @@ KIN = {pronoun: LISTS[pronoun] for pronoun in ("she", "he")}
 
 MASS, MIND, ONE, OWN, BODY = "*=!~^"  # the marks of lexicon.txt
 MARKS = MASS + MIND + ONE + OWN + BODY
+_WITHOUT_MARKS = str.maketrans("", "", MARKS)
 
 # Adjectives that compare; the others would not, or not well ("more wooden").
 MORE = {
@@ -117,13 +118,9 @@ def topics() -> tuple[Topic, ...]:
             found.append(Topic(line.strip("[]")))
         elif line and not line.startswith("#"):
             head, _, rest = line.partition(":")
-            _statement(found[-1], *_halves(head), rest.strip())
+            kind, _, name = head.partition(" ")
+            _statement(found[-1], kind, name, rest.strip())
     return tuple(found)
-
-
-def _halves(head: str) -> tuple[str, str]:
-    kind, _, name = head.partition(" ")
-    return kind, name
 
 
 def _statement(topic: Topic, kind: str, name: str, rest: str) -> None:
@@ -157,7 +154,7 @@ def _nouns(text: str) -> tuple[Noun, ...]:
 
 def _noun(text: str, adjectives: tuple[str, ...], remarks: tuple[str, ...]) -> Noun:
     mark = "".join(c for c in text if c in MARKS)
-    word, _, plural = re.sub(r"[*=!~^]", "", text).partition("/")
+    word, _, plural = text.translate(_WITHOUT_MARKS).partition("/")
     return Noun(word, plural or plural_of(word), mark, adjectives, remarks)
 
 

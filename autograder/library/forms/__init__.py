@@ -2,64 +2,25 @@
 
 from __future__ import annotations
 
-from autograder.library.forms.clauses import (
-    able,
-    already_done,
-    as_a_habit,
-    compared,
-    gift,
-    in_the_future,
-    in_the_past,
-    journey,
-    just_now,
-    life,
-    not_done,
-    passive,
-    priced,
-    remarked,
-    there_is,
-    told,
-)
+from autograder.library.forms import clauses, sentences, speech
 from autograder.library.forms.phrases import Form, capital
-from autograder.library.forms.sentences import (
-    after,
-    although,
-    asked_to,
-    because,
-    before,
-    condition,
-    described,
-    handed_on,
-    meanwhile,
-    opinion,
-    reported,
-    two_things,
-    wanted,
-    when,
-    which,
-    whose,
-)
-from autograder.library.forms.speech import (
-    asked,
-    asked_where,
-    asked_who,
-    exclaimed,
-    quoted,
-    quoted_question,
-    quoted_remark,
-    request,
-)
 from autograder.library.grammar import UnsaidError, Writer
 
+# Each form of a sentence, and how often it is dealt.
 FORMS: tuple[tuple[Form, int], ...] = (
-    (in_the_past, 6), (not_done, 4), (told, 3), (as_a_habit, 6), (just_now, 5),
-    (in_the_future, 5), (already_done, 4), (able, 2), (remarked, 4), (there_is, 3),
-    (compared, 2), (priced, 2), (journey, 2), (life, 2), (passive, 4), (gift, 3),
-    (asked, 8), (asked_where, 3), (asked_who, 2), (request, 3), (exclaimed, 1),
-    (quoted, 5), (quoted_remark, 3), (quoted_question, 3), (meanwhile, 4),
-    (because, 5), (although, 5), (when, 4), (before, 5), (after, 4), (reported, 6),
-    (asked_to, 4), (handed_on, 4), (wanted, 3), (two_things, 3), (whose, 3), (which, 4),
-    (opinion, 3), (condition, 3), (described, 2),
+    (clauses.in_the_past, 6), (clauses.not_done, 4), (clauses.told, 3),
+    (clauses.as_a_habit, 6), (clauses.just_now, 5), (clauses.in_the_future, 5),
+    (clauses.already_done, 4), (clauses.able, 2), (clauses.remarked, 4),
+    (clauses.there_is, 3), (clauses.compared, 2), (clauses.priced, 2),
+    (clauses.journey, 2), (clauses.life, 2), (clauses.passive, 4), (clauses.gift, 3),
+    (speech.asked, 8), (speech.asked_where, 3), (speech.asked_who, 2),
+    (speech.request, 3), (speech.exclaimed, 1), (speech.quoted, 5),
+    (speech.quoted_remark, 3), (speech.quoted_question, 3), (sentences.meanwhile, 4),
+    (sentences.because, 5), (sentences.although, 5), (sentences.when, 4),
+    (sentences.before, 5), (sentences.after, 4), (sentences.reported, 6),
+    (sentences.asked_to, 4), (sentences.handed_on, 4), (sentences.wanted, 3),
+    (sentences.two_things, 3), (sentences.whose, 3), (sentences.which, 4),
+    (sentences.opinion, 3), (sentences.condition, 3), (sentences.described, 2),
 )  # fmt: skip
 _DEALT = tuple(form for form, weight in FORMS for _ in range(weight))
 

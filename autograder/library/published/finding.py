@@ -133,14 +133,10 @@ def _download(listing: Listing, file: PublishedFile, folder: Path) -> None:
             with part.open("wb") as out:
                 for chunk in _chunks(stream, file, f"downloading {file.name}"):
                     out.write(chunk)
-            _renamed(part, folder, file)
+            checked(folder, PublishedFile(part.name, file.sha256, file.size))
+            part.replace(folder / file.name)
         finally:
             part.unlink(missing_ok=True)
-
-
-def _renamed(part: Path, folder: Path, file: PublishedFile) -> None:
-    checked(folder, PublishedFile(part.name, file.sha256, file.size))
-    part.replace(folder / file.name)
 
 
 @contextlib.contextmanager
