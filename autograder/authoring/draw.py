@@ -19,7 +19,9 @@ class Draw:
     """
 
     def __init__(self, seed: int | str):
-        self._rng = np.random.default_rng(_entropy(seed))
+        # The seed's letters, as the numbers that NumPy would make of each by itself.
+        letters = np.frombuffer(str(seed).encode(), dtype=np.uint8)
+        self._rng = np.random.default_rng(letters.astype(np.uint32))
 
     def tensor(self, *shape: int, scale: float = 2.0) -> torch.Tensor:
         """float32 numbers between -scale and scale, of either sign."""
@@ -46,8 +48,3 @@ class Draw:
             f"weights.{name}": part.clone().view(shape)
             for (name, shape), part in zip(shapes.items(), parts, strict=True)
         }
-
-
-def _entropy(seed: int | str) -> np.ndarray:
-    """The seed's letters, as the numbers that NumPy would make of each by itself."""
-    return np.frombuffer(str(seed).encode(), dtype=np.uint8).astype(np.uint32)

@@ -204,8 +204,8 @@ def products(root: Path = ROOT) -> dict[Path, str]:
     for unit in units(root):
         entries = list(read(path_of(chosen, unit), chosen))
         shown = extraction.ships(unit, engine)
-        parts = (_split(entries, shown, is_shown) for is_shown in (True, False))
-        for kind, part in zip(("public", "hidden"), parts, strict=True):
+        for kind, is_shown in (("public", True), ("hidden", False)):
+            part = (one for one in entries if (_forms(one.id)[0] in shown) == is_shown)
             made[kind, unit.name] = compiled(part, chosen)
     return {
         REFERENCES / kind / FOLDER / f"{name}.json": json.dumps(
@@ -225,12 +225,6 @@ def refuse_broken(unit: Unit) -> None:
     if (chosen := language(unit.root)) != ENGLISH:
         for path in (path_of(chosen), path_of(chosen, unit)):
             read(path, chosen)
-
-
-def _split(
-    entries: Iterable[Entry], shown: Collection[str], is_shown: bool
-) -> Iterator[Entry]:
-    return (one for one in entries if (_forms(one.id)[0] in shown) == is_shown)
 
 
 def install(root: Path = ROOT) -> list[Path]:

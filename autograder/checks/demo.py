@@ -43,7 +43,8 @@ def demo(function: Callable[[], Any]) -> Callable[[], Any]:
         with quiet():
             function()
     except Exception as error:
-        _close_figures()
+        if "matplotlib.pyplot" in sys.modules:  # the inline backend would show halves
+            sys.modules["matplotlib.pyplot"].close("all")
         _say_waiting(_title(function), *_reason(error, function))
     return function
 
@@ -113,9 +114,3 @@ def _reason(error: Exception, function: Callable[[], Any]) -> tuple[str, str]:
 
 def _title(function: Callable[..., object]) -> str:
     return function.__name__.replace("_", " ")
-
-
-def _close_figures() -> None:
-    """Close half-drawn figures; the inline backend would show them as they are."""
-    if "matplotlib.pyplot" in sys.modules:
-        sys.modules["matplotlib.pyplot"].close("all")

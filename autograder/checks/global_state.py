@@ -7,7 +7,6 @@ A check asks what the code computes, not in which mood it is called.
 from __future__ import annotations
 
 import contextlib
-import copy
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
@@ -108,7 +107,8 @@ def restored() -> Iterator[None]:
         for read, write, _ in _SWITCHES:
             stack.callback(write, read())
         stack.callback(_set_threads, torch.get_num_threads())
-        stack.callback(_set_printing, copy.copy(printing.PRINT_OPTS))
+        options = vars(printing.PRINT_OPTS)
+        stack.callback(options.update, options.copy())
         stack.callback(_set_device, torch.get_default_device())
         yield
 
@@ -143,7 +143,3 @@ def _set_device(device: torch.device) -> None:
 def _set_threads(number: int) -> None:
     if torch.get_num_threads() != number:
         torch.set_num_threads(number)
-
-
-def _set_printing(options: object) -> None:
-    vars(printing.PRINT_OPTS).update(vars(options))

@@ -8,7 +8,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TextIO
 
 from autograder.checks.console import showable
 from autograder.checks.frontend import is_attended
@@ -59,7 +58,8 @@ def told(
         while not done.wait(pause):
             pause = again
             text = _("(still running: {case}; interrupt the kernel to stop)")
-            _print(text.format(case=running), stream)
+            said = showable(text.format(case=running), stream)
+            print(said, file=stream, flush=True)
 
     thread = threading.Thread(target=tell, name="patience", daemon=True)
     thread.start()
@@ -67,7 +67,3 @@ def told(
         yield
     finally:
         done.set()
-
-
-def _print(text: str, stream: TextIO) -> None:
-    print(showable(text, stream), file=stream, flush=True)

@@ -45,10 +45,6 @@ class LearnedPositions(nn.Module):
         return x + self.table[: x.size(1)]
 
 
-def _learned(sizes: Sizes) -> LearnedPositions:
-    return LearnedPositions(sizes.max_len, sizes.d_model)
-
-
 class Restorer(nn.Module):
     """Unit 4's Transformer with one embedding for source, target and output.
 
@@ -58,11 +54,13 @@ class Restorer(nn.Module):
     def __init__(self, sizes: Sizes, parts: ModuleType):
         super().__init__()
         self.sizes = sizes
-        learned = sizes.positions == "learned"
+        learned = None
+        if sizes.positions == "learned":
+            learned = LearnedPositions(sizes.max_len, sizes.d_model)
         self.transformer = parts.tie_embeddings(parts.Transformer(
             sizes.vocab_size, sizes.vocab_size, sizes.d_model, sizes.num_heads,
             sizes.num_layers, sizes.d_ff, sizes.dropout, norm_first=True,
-            max_len=sizes.max_len, positions=_learned(sizes) if learned else None,
+            max_len=sizes.max_len, positions=learned,
         ))  # fmt: skip
         # The output shares the embedding: vectors of length 1 give logits near 1.
         nn.init.normal_(self.transformer.output.weight, std=sizes.d_model**-0.5)

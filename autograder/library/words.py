@@ -204,15 +204,11 @@ def past_of(verb: str) -> str:
 
 def ing_of(verb: str) -> str:
     """The present participle; short verbs double their last letter ("running")."""
-    if re.search(r"[^aeiouy][aeiou][bdgmnprt]$", verb) and _syllables(verb) == 1:
-        return verb + verb[-1] + "ing"
-    if verb in ("forget", "begin", "admit"):
+    is_short = len(re.findall(r"[aeiou]+", verb)) == 1
+    doubles = is_short and re.search(r"[^aeiouy][aeiou][bdgmnprt]$", verb)
+    if doubles or verb in ("forget", "begin", "admit"):
         return verb + verb[-1] + "ing"
     return (verb[:-1] if re.search(r"[^eo]e$", verb) else verb) + "ing"
-
-
-def _syllables(word: str) -> int:
-    return len(re.findall(r"[aeiou]+", word))
 
 
 def article(phrase: str) -> str:

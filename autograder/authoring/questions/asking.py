@@ -20,7 +20,6 @@ from autograder.authoring.questions.inside import lines, shapes, statements
 from autograder.authoring.questions.listing import CodeListing
 from autograder.authoring.questions.notes import NotedPlace
 from autograder.authoring.questions.observations import (
-    EditOutcome,
     NothingObservedError,
     Observation,
     Seen,
@@ -57,7 +56,8 @@ def questions(
         (edit, outcomes)
         for edit, outcomes in zip(edits, in_cases, strict=False)
         if edit.line in reached
-        and _is_worth_asking(edit, outcomes)
+        # No idea is in another way of writing the same.
+        and (edit.has_idea or not all(one.same for one in outcomes))
         and _are_alike(edit.exchanged, dict(seen[0].call))
     ]
     noted = [(places[n], v) for n, v in seen[0].notes if 0 <= n < len(places)]
@@ -72,11 +72,6 @@ def questions(
     less = _OF_ARITHMETIC if is_scalar(seen[0]) else 0.0
     found = [replace(one, worth=one.worth - less) for one in found]
     return sorted(found, key=lambda one: -one.worth - draw.random())
-
-
-def _is_worth_asking(edit: TriedEdit, outcomes: Sequence[EditOutcome]) -> bool:
-    """Whether there is an idea in it: none is in another way of writing the same."""
-    return edit.has_idea or not all(one.same for one in outcomes)
 
 
 def _are_alike(names: Sequence[str], given: Mapping[str, Seen]) -> bool:

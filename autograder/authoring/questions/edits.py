@@ -139,9 +139,8 @@ def _written(listing: CodeListing, tree: ast.Module, draft: _Draft) -> TriedEdit
 
 def _changed(statement: ast.stmt, function: ast.FunctionDef) -> Iterator[_Change]:
     """Statements that could be there instead, each a tree of its own."""
-    if not isinstance(statement, ast.Return) and not _first_assigned(
-        statement, function
-    ):
+    returns = isinstance(statement, ast.Return)
+    if not returns and not _first_assigned(statement, function):
         yield _Change("delete", ast.Pass(), statement, ast.Pass())
     names = _arguments(function)
     for made in OPERATORS["forget to add"](statement):
@@ -188,12 +187,8 @@ def _candidates(node: ast.AST, names: list[str]) -> Iterator[tuple[str, ast.AST]
         for made in _ALL[operator](node):
             if is_slip(operator, node, made):
                 yield operator, made
-    if (
-        isinstance(node, ast.Name)
-        and isinstance(node.ctx, ast.Load)
-        and node.id in names
-    ):
-        for name in names:
+    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+        for name in names if node.id in names else ():
             if name != node.id:
                 yield "another name", ast.Name(name, ast.Load())
 
@@ -221,14 +216,14 @@ def _without_call(node: ast.AST) -> Iterator[ast.AST]:
 
 def _dimensions(node: ast.AST) -> Iterator[ast.AST]:
     """A call with another one of the last two dimensions, or of the first ones."""
-    if not isinstance(node, ast.Call):
+    if not isinstance(node, ast.Call) or getattr(node.func, "attr", "") not in _TAKING:
         return
     for group in (node.args, node.keywords):
         for i, given in enumerate(group):
             value = given.value if isinstance(given, ast.keyword) else given
             given_number = number(value)
             named = isinstance(given, ast.keyword) and given.arg not in _DIMENSIONS
-            if given_number not in _OTHERS or named or not _takes_dimensions(node):
+            if given_number not in _OTHERS or named:
                 continue
             made = copy.deepcopy(node)
             new = ast.parse(str(_OTHERS[given_number]), mode="eval").body
@@ -248,11 +243,6 @@ _TAKING = {
     "all",
     "logsumexp", "repeat_interleave", "gather", "narrow", "select", "unbind", "movedim",
 }  # fmt: skip
-
-
-def _takes_dimensions(call: ast.Call) -> bool:
-    name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
-    return name in _TAKING
 
 
 def _is_dimension_like(node: ast.AST) -> bool:

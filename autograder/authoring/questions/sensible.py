@@ -33,7 +33,8 @@ def is_sensible(old: ast.stmt, new: ast.AST, text: str) -> bool:
     made = [node for node in ast.walk(new) if isinstance(node, ast.expr)]
     if any(_is_silly(node) and ast.unparse(node) not in own for node in made):
         return False
-    if isinstance(new, ast.Assign) and text in _kept_as_it_is(new):
+    target = ast.unparse(new.targets[0]) if isinstance(new, ast.Assign) else ""
+    if target and text in f"{target} = {target}":
         return False
     if _options(old) - _options(new) and _calls(old) == _calls(new):
         return False
@@ -160,16 +161,11 @@ def _is_silly_call(call: ast.Call) -> bool:
     given = [number(arg) for arg in call.args[-2:]]
     dims = given if None not in given and len(given) == 2 else [0, 1]
     name = name_of(call)
-    if name in _SWAPS:
-        return dims[0] == dims[1] or _is_short(call)
+    if name in _SWAPS:  # of two dimensions, both of which it names
+        return dims[0] == dims[1] or len(call.args) + len(call.keywords) < 2
     if name == "permute":
         return len({ast.dump(arg) for arg in call.args}) < len(call.args)
     return name == "flatten" and dims[0] >= dims[1] >= 0  # type: ignore[operator]
-
-
-def _is_short(call: ast.Call) -> bool:
-    """Whether a swap of two dimensions names fewer than two."""
-    return len(call.args) + len(call.keywords) < 2
 
 
 def _calls(tree: ast.AST) -> list[str]:
@@ -180,7 +176,3 @@ def _options(tree: ast.AST) -> set[str]:
     """The keywords that are of Python or of memory, rather than of the method."""
     nodes = [node for node in ast.walk(tree) if isinstance(node, ast.keyword)]
     return {node.arg for node in nodes if node.arg in _NOT_ASKED}
-
-
-def _kept_as_it_is(node: ast.Assign) -> str:
-    return f"{ast.unparse(node.targets[0])} = {ast.unparse(node.targets[0])}"

@@ -27,15 +27,18 @@ def spliced(
     before = _between(lines, _start(statement), _start(old))
     after = _between(lines, _end(old), _end(statement))
     part, meant = _numbers_kept(source, _part(source, old, new)), _read(plain)
+    whole = [(before, middle, after) for middle in _written(part)]
     if before[-1:] == "(" and after[:1] == ")":  # that no longer hold anything
-        text = _joined(f"{before[:-1]}{part}{after[1:]}")
-        if meant and _read(text) == meant:
-            return text
-    for middle in (part.replace("'", '"'), part, f"({part})"):
-        text = _joined(f"{before}{middle}{after}")
+        whole.insert(0, (before[:-1], part, after[1:]))
+    for text in (_joined("".join(parts)) for parts in whole):
         if meant and _read(text) == meant:
             return text
     return plain
+
+
+def _written(part: str) -> tuple[str, str, str]:
+    """Ways to write a part of a line."""
+    return part.replace("'", '"'), part, f"({part})"
 
 
 def line_of(
@@ -48,7 +51,7 @@ def line_of(
     lines, number = source.encode().split(b"\n"), last - 1
     left, right = _start(old)[1], _end(old)[1]
     part, meant = _numbers_kept(source, _part(source, old, new)), _read(in_a_line(made))
-    for middle in (part.replace("'", '"'), part, f"({part})"):
+    for middle in _written(part):
         line = lines[number][:left] + middle.encode() + lines[number][right:]
         whole = [*lines[:number], line, *lines[number + 1 :]]
         text = _between(whole, _start(statement), (statement.end_lineno or 0, 10**6))

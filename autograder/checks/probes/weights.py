@@ -171,7 +171,8 @@ def _refuse_others(
         # Further names of parameters that have another one.
         shared = dict(module.named_parameters(remove_duplicate=False)).keys() - own
         wanted = "a parameter" if len(missing) == 1 else "parameters"
-        nearest = sorted(own, key=lambda name: -_likeness(name, missing[0]))
+        likeness = {n: SequenceMatcher(None, n, missing[0]).ratio() for n in own}
+        nearest = sorted(own, key=lambda name: -likeness[name])
         found = ", ".join(f"`{name}`" for name in nearest[:_NEAREST])
         found = found or "no parameters at all"
         if (more := len(own) - _NEAREST) > 0:
@@ -186,7 +187,3 @@ def _refuse_others(
     ]
     if others:
         raise WrongAnswerError(f"expected {'; '.join(others)}")
-
-
-def _likeness(name: str, other: str) -> float:
-    return SequenceMatcher(None, name, other).ratio()

@@ -47,14 +47,11 @@ def because(w: Writer) -> str:
 def although(w: Writer) -> str:
     who = w.named()
     deed = w.deed(who=who)
-    state, deed = w.pick(STATES), by(deed, _pronoun(who))
+    state = w.pick(STATES)
+    deed = by(deed, Person(who.pronoun, who.lemma, who.pronoun))
     rest = in_words(w, deed, tenses.past(deed), definite=True)
     clause = f"although {who.text} {who.be(past=True)} {state}"
     return f"{clause}, {rest}."
-
-
-def _pronoun(who: Person) -> Person:
-    return Person(who.pronoun, who.lemma, who.pronoun)
 
 
 def when(w: Writer) -> str:
