@@ -50,11 +50,6 @@ def embedded(seed: int = 0) -> dict[str, list[str]]:
     return {split: generate(seed, size, split) for split, size in SIZES.items()}
 
 
-def checksum(sentences: Iterable[str]) -> str:
-    """SHA-256 of sentences, one a line: equal texts, equal sums."""
-    return hashlib.sha256("\n".join(sentences).encode()).hexdigest()
-
-
 @functools.cache
 def function_words() -> dict[str, tuple[str, ...]]:
     """The closed-class words by category."""

@@ -59,17 +59,12 @@ def measured(name: str, expected: Answers, actual: Answers) -> tuple[float, str]
         return 0.0, ""
 
 
-def value_of(name: str, expected: Answers, actual: Answers) -> float:
-    """A measure's value; 0 for answers that it cannot read."""
-    return measured(name, expected, actual)[0]
-
-
 def details(name: str, expected: Answers, actual: Answers) -> dict[str, float]:
     """The measure's value and whatever else is worth knowing of the answers.
 
     What nothing asked for (a recall of nothing is NaN) is left out.
     """
-    found, more = {name: value_of(name, expected, actual)}, find(name).details
+    found, more = {name: measured(name, expected, actual)[0]}, find(name).details
     try:
         others = more(expected, actual) if more else {}
     except _UNREADABLE:

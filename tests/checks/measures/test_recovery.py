@@ -9,7 +9,7 @@ import pytest
 
 from autograder.checks.compare import compare
 from autograder.checks.exercise import Case
-from autograder.checks.measures import details, value_of
+from autograder.checks.measures import details, measured
 from autograder.checks.measures.recovery import errors
 
 NUMBERS = {"recovery": 62.5, "bleu": 70.1, "case": 0.5, "says": "BLEU 70.1 of 91."}
@@ -32,7 +32,7 @@ def test_the_value_is_the_share_of_the_points():
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", "not JSON", '{"recovery": "x"}'])
 def test_what_is_no_such_answer_is_worth_nothing(text):
-    assert value_of("recovery", {}, {"recovery": text}) == 0
+    assert measured("recovery", {}, {"recovery": text}) == (0.0, "")
     assert compare(CASE, {"recovery": text}).credit == 0
 
 
