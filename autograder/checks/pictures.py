@@ -9,6 +9,7 @@ from __future__ import annotations
 import html
 import math
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 
 import torch
 
@@ -27,6 +28,21 @@ FAINT, STRONG = 0.12, 0.52
 _Index = tuple[int | slice, ...]
 
 
+@dataclass(frozen=True)
+class _Pair:
+    """Matrices that are drawn beside each other, where they differ, and their name."""
+
+    expected: torch.Tensor
+    actual: torch.Tensor
+    wrong: torch.Tensor
+    name: str
+
+    @property
+    def titles(self) -> tuple[str, str]:
+        yours = _("your {name}").format(name=self.name)
+        return _("expected {name}").format(name=self.name), yours
+
+
 def picture(finding: Finding, case: Case) -> str:
     """The picture that tells most about a wrong tensor, as HTML; "" if none would."""
     expected, actual = finding.expected, finding.actual
@@ -39,16 +55,16 @@ def picture(finding: Finding, case: Case) -> str:
     if case.picture == "curves" and expected.shape[-2:][0] > 2:
         return _curves(expected, actual, place, finding.name)
     window = _around(place, expected.shape)
-    shown = _written(window, expected.shape)
-    expected, actual, wrong = (
+    told = f"{reworded(finding.name)} {_written(window, expected.shape)}".strip()
+    first, second, differs = (
         torch.atleast_2d(t[window]) for t in (expected, actual, wrong)
     )
+    pair = _Pair(first, second, differs, told)
     if expected.dtype == torch.bool:
-        return _who_sees_whom(expected, actual, wrong, finding.name, shown)
-    if expected.shape[0] == 1 and expected.is_floating_point():
-        first = window[-1].start if isinstance(window[-1], slice) else 0
-        return _bars(expected[0], actual[0], first, finding.name, shown)
-    return _heat_maps(expected, actual, wrong, finding.name, shown)
+        return _who_sees_whom(pair)
+    if first.shape[0] == 1 and expected.is_floating_point():
+        return _bars(pair, window[-1].start if isinstance(window[-1], slice) else 0)
+    return _heat_maps(pair)
 
 
 def _around(place: Sequence[int], shape: Sequence[int]) -> _Index:
@@ -69,47 +85,26 @@ def _written(window: _Index, shape: Sequence[int]) -> str:
     return "" if set(parts) == {":"} else f"[{', '.join(parts)}]"
 
 
-def _who_sees_whom(
-    expected: torch.Tensor,
-    actual: torch.Tensor,
-    wrong: torch.Tensor,
-    name: str,
-    shown: str,
-) -> str:
+def _who_sees_whom(pair: _Pair) -> str:
     def fill(value: float) -> str:
         return f"rgba({BLUE},{0.9 if value else 0.05})"
 
-    titles = _titles(name, shown)
+    expected, yours = pair.titles
     drawings = (
-        _cells(expected, fill, titles[0]),
-        _cells(actual, fill, titles[1], wrong),
+        _cells(pair.expected, fill, expected),
+        _cells(pair.actual, fill, yours, pair.wrong),
     )
     legend = _("filled = True (may see), outlined = differs")
-    return _side_by_side(titles, drawings, legend)
+    return _side_by_side(pair.titles, drawings, legend)
 
 
-def _told(name: str, shown: str) -> str:
-    return f"{reworded(name)} {shown}".strip()
-
-
-def _titles(name: str, shown: str) -> tuple[str, str]:
-    told = _told(name, shown)
-    return (_("expected {name}").format(name=told), _("your {name}").format(name=told))
-
-
-def _heat_maps(
-    expected: torch.Tensor,
-    actual: torch.Tensor,
-    wrong: torch.Tensor,
-    name: str,
-    shown: str,
-) -> str:
+def _heat_maps(pair: _Pair) -> str:
     """Both matrices in one scale; their difference in its own, as it may be small."""
-    titles = _titles(name, shown)
+    expected, actual, titles = pair.expected, pair.actual, pair.titles
     gap = actual.double() - expected.double()
     if not expected.is_floating_point():
         gap = gap.to(expected.dtype)
-    gap = gap.where(wrong, 0)
+    gap = gap.where(pair.wrong, 0)
     most, widest = _largest(expected), _largest(gap)
     drawings = [
         _cells(expected, _shades(expected, most), titles[0]),
@@ -233,11 +228,9 @@ def _side_by_side(titles: Sequence[str], drawings: Sequence[str], legend: str) -
     return f'{figures}<div style="font-size:12px;opacity:.8">{legend}</div>'
 
 
-def _bars(
-    expected: torch.Tensor, actual: torch.Tensor, first: int, name: str, shown: str
-) -> str:
+def _bars(pair: _Pair, first: int) -> str:
     """One row, like a query's attention weights: two bars for each entry."""
-    lines = expected.double().tolist(), actual.double().tolist()
+    lines = pair.expected[0].double().tolist(), pair.actual[0].double().tolist()
     low, high = _range((*lines[0], *lines[1], 0.0))
     slot = max(CELL, 360 // len(lines[0]) if len(lines[0]) > 8 else 2 * CELL)
     scale = 100 / ((high - low) or 1.0)
@@ -260,12 +253,11 @@ def _bars(
         f'<text x="{i * slot + slot // 2}" y="124">{first + i}</text>'
         for i in range(len(lines[0]))
     )
-    told = _told(name, shown)
     legend = _(
         "{name}: blue, left = expected, orange, right = yours "
         "(from {low:.3g} to {high:.3g})"
-    ).format(name=told, low=low, high=high)
-    return _frame(width, 128, drawn + _texts(words), told) + _below(legend)
+    ).format(name=pair.name, low=low, high=high)
+    return _frame(width, 128, drawn + _texts(words), pair.name) + _below(legend)
 
 
 def _range(numbers: Iterable[float]) -> tuple[float, float]:

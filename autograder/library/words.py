@@ -26,16 +26,8 @@ MARKS = MASS + MIND + ONE + OWN + BODY
 _WITHOUT_MARKS = str.maketrans("", "", MARKS)
 
 # Adjectives that compare; the others would not, or not well ("more wooden").
-MORE = {
-    word: f"more {word}"
-    for word in LISTS["long"]
-} | {
-    "small": "smaller", "hot": "hotter", "strong": "stronger", "fresh": "fresher",
-    "clean": "cleaner", "deep": "deeper", "tall": "taller", "heavy": "heavier",
-    "long": "longer", "short": "shorter", "easy": "easier", "new": "newer",
-    "slow": "slower", "large": "larger", "old": "older", "loud": "louder",
-    "fast": "faster", "cheap": "cheaper", "hard": "harder", "soft": "softer",
-}  # fmt: skip
+MORE = {word: f"more {word}" for word in LISTS["long"]}
+MORE |= dict(pair.split("/") for pair in LISTS["short"])
 
 
 @dataclass(frozen=True)
