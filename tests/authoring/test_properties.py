@@ -1,6 +1,7 @@
 """Cases of general properties follow from an exercise's own, as its promise says."""
 
 import json
+from dataclasses import replace
 
 import torch
 
@@ -11,13 +12,7 @@ from autograder.authoring.specification import CaseKind
 from autograder.checks.properties import KEY
 
 OWN = [
-    CaseKind(
-        name=name,
-        title=name,
-        hint="",
-        atol=atol,
-        inputs=lambda draw: {"x": draw.tensor(2, 3)},
-    )
+    CaseKind(name, name, lambda draw: {"x": draw.tensor(2, 3)}, "", atol=atol)
     for name, atol in (("plain", 1e-5), ("large", 1e-3))
 ]
 CONTRACT = Contract(
@@ -50,27 +45,18 @@ def test_a_sequence_ends_with_what_it_began_with():
 
 
 def test_sizes_are_drawn_like_everything_else():
-    contract = Contract(
-        arguments="x: B L",
-        results="y: B L",
-        ways=(),
-        sizes=special(one_row=lambda draw: {"x": draw.tensor(1, 2)}),
-    )
-    sizes = kinds(contract, OWN)[0]
-    first, second = (sizes.inputs(Draw(seed))["0/x"] for seed in "ab")
-    assert not torch.equal(first, second)
-    assert (
-        json.loads(sizes.inputs(Draw("a"))[KEY])["parts"][0]["label"] == "for one row"
-    )
+    special_sizes = special(one_row=lambda draw: {"x": draw.tensor(1, 2)})
+    contract = replace(CONTRACT, ways=(), sizes=special_sizes)
+    first, second = (kinds(contract, OWN)[0].inputs(Draw(seed)) for seed in "ab")
+    assert not torch.equal(first["0/x"], second["0/x"])
+    assert json.loads(first[KEY])["parts"][0]["label"] == "for one row"
 
 
 def test_a_sequence_ends_with_all_options_by_name_where_there_are_some():
     made = sequence(OWN, forms(lambda x, rate=0.5: x))
     asked = json.loads(made[0].inputs(Draw("a"))[KEY])
-    assert asked["call"]["called"] == {
-        "names": ["x", "rate"],
-        "defaults": {"rate": 0.5},
-    }
+    called = {"names": ["x", "rate"], "defaults": {"rate": 0.5}}
+    assert asked["call"]["called"] == called
     assert asked["parts"][-1]["label"].endswith("with all options by their names")
 
 

@@ -1,9 +1,6 @@
 """A new term: other hidden references, the same course, the old results kept."""
 
 import datetime
-import os
-import subprocess
-import sys
 
 import pytest
 
@@ -16,7 +13,7 @@ from autograder.authoring.verify import Validity
 from autograder.checks import references as store
 from autograder.course import find_unit, units
 from autograder.course.errors import CourseError
-from tests.clone import checkout
+from tests.clone import checkout, run
 
 TODAY = datetime.date(2027, 4, 1)
 
@@ -122,15 +119,6 @@ def test_results_are_moved_never_over_others(tmp_path):
 def test_the_command_on_a_clean_clone(tmp_path):
     clone = checkout(tmp_path / "clone")
     (clone / "gradebook.db").write_text("grades")
-    environment = os.environ | {"PYTHONPATH": str(clone)}
-
-    def run(*arguments: str) -> str:
-        done = subprocess.run(
-            [sys.executable, "-m", *arguments], cwd=clone, env=environment,
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
-        )  # fmt: skip
-        assert done.returncode == 0, done.stdout
-        return done.stdout
 
     def files(kind: str) -> dict[str, bytes]:
         folder = clone / "autograder" / "references" / kind
@@ -139,7 +127,7 @@ def test_the_command_on_a_clean_clone(tmp_path):
     for text in (clone / "notebooks").glob("0[3-9]_*.py"):
         text.unlink()  # a course of two units, to save minutes
     public, hidden = files("public"), files("hidden")
-    out = run("autograder", "new-term")
+    out = run(clone, "autograder", "new-term")
     new = files("hidden")
     for unit in units()[:2]:
         assert f"new: autograder/references/hidden/{unit.name}" in out
@@ -148,6 +136,6 @@ def test_the_command_on_a_clean_clone(tmp_path):
     assert files("public") == public
     assert next((clone / "terms").glob("*/gradebook.db")).read_text() == "grades"
     # new-term has tried all mutants of both units: here, what it has written is read.
-    run("autograder", "validity", "--exercise", "attention/softmax")
+    run(clone, "autograder", "validity", "--exercise", "attention/softmax")
     tests = "tests/authoring/test_course.py -k what_is_committed"
-    run(*f"pytest -q -p no:cacheprovider {tests}".split())
+    run(clone, *f"pytest -q -p no:cacheprovider {tests}".split())

@@ -28,17 +28,12 @@ from autograder.solutions import encoder_decoder
 
 ACCELERATORS = [
     pytest.param(
-        "cuda",
-        marks=pytest.mark.skipif(
-            not torch.cuda.is_available(), reason="there is no CUDA device"
-        ),
-    ),
-    pytest.param(
-        "mps",
-        marks=pytest.mark.skipif(
-            not torch.backends.mps.is_available(), reason="there is no Apple GPU"
-        ),
-    ),
+        name, marks=pytest.mark.skipif(not there, reason=f"there is no {what}")
+    )
+    for name, there, what in (
+        ("cuda", torch.cuda.is_available(), "CUDA device"),
+        ("mps", torch.backends.mps.is_available(), "Apple GPU"),
+    )
 ]
 # How much of a case's tolerance rounding may use up, so that the rest is for others.
 MOST = 0.25
@@ -66,9 +61,8 @@ def elsewhere(answer: object, device: str) -> object:
     """An answer that does its work on a device, and leaves its results there."""
 
     def moved(value: object) -> object:
-        return (
-            value.to(device) if isinstance(value, torch.Tensor | nn.Module) else value
-        )
+        is_movable = isinstance(value, torch.Tensor | nn.Module)
+        return value.to(device) if is_movable else value
 
     if inspect.isclass(answer) and issubclass(answer, nn.Module):
 
