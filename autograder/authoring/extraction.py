@@ -58,7 +58,7 @@ def of_unit(unit: Unit, engine: Sequence[Message]) -> list[Message]:
 def probes(unit: Unit) -> list[Message]:
     """What a unit's probes report in words."""
     files = sorted((unit.folder / "probes").rglob("*.py"))
-    return _once(found for file in files for found in of_file(file, reports=True))
+    return _once(found for file in files for found in of_file(file))
 
 
 def ships(unit: Unit, engine: Sequence[Message]) -> set[str]:
@@ -119,18 +119,11 @@ def _is_list(text: str) -> bool:
         return False
 
 
-def of_file(path: Path, reports: bool | None = None) -> Iterator[Message]:
-    """The sentences of a module, in its order.
-
-    Args:
-        reports: whether it is a probe's, in which no sentence is marked; None: by its
-            folder.
-    """
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    where = path.relative_to(PACKAGE).as_posix()
-    if reports is None:
-        reports = bool({"probes", "properties"} & set(path.relative_to(PACKAGE).parts))
-    if reports:
+def of_file(path: Path) -> Iterator[Message]:
+    """The sentences of a module, in its order; of a probe, also unmarked ones."""
+    tree, place = ast.parse(path.read_text(encoding="utf-8")), path.relative_to(PACKAGE)
+    where = place.as_posix()
+    if {"probes", "properties"} & set(place.parts):
         yield from _reported(tree, where)
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):

@@ -40,11 +40,10 @@ def _own_module(path: Path, unit: str, reference: ModuleType) -> ModuleType:
     own = ModuleType(f"my_{unit}")
     vars(own).update(vars(reference))
     for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
-        if not cell["metadata"].get("nbgrader", {}).get("solution"):
+        mark = cell["metadata"].get("nbgrader", {})
+        if not mark.get("solution") or cell["cell_type"] != "code":
             continue
-        if cell["cell_type"] != "code":
-            continue
-        name, source = cell["metadata"]["nbgrader"]["grade_id"], "".join(cell["source"])
+        name, source = mark["grade_id"], "".join(cell["source"])
         file = f"<{path.name}, {name}>"
         linecache.cache[file] = (len(source), None, source.splitlines(True), file)
         try:

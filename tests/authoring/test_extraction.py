@@ -73,12 +73,13 @@ def test_marks_and_what_probes_report_are_extracted(tmp_path, monkeypatch):
         ("Next: {x}.", "", False), ("a case", "{n} cases", False),
         ("in line {n}", "", True),
     ]  # fmt: skip
-    (tmp_path / "probe.py").write_text(
+    (tmp_path / "probes").mkdir()
+    (tmp_path / "probes" / "e.py").write_text(
         '"""Not this."""\n@probe("u/e", results="not these; names")\n'
         'def e(x):\n    return {f"gradient of {x}": "no numbers"}\n'
         'def f(x):\n    return {"cpu": f"{x.y} of {x.z}"}\n'
     )
-    found = list(of_file(tmp_path / "probe.py", reports=True))
+    found = list(of_file(tmp_path / "probes" / "e.py"))
     assert sorted((m.text, m.raised) for m in found) == [
         ("gradient of {x}", True), ("no numbers", False),
         ("{value} of {value2}", True),
