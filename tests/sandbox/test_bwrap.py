@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -13,7 +15,7 @@ from autograder.sandbox.confine import ConfinementError, Policy, Room
 
 
 @pytest.fixture
-def ordinary(monkeypatch):
+def ordinary(tmp_path, monkeypatch):  # pytest makes its folder as who it is
     """An ordinary user of a machine that has bubblewrap."""
     monkeypatch.setattr(shutil, "which", lambda name: f"/usr/bin/{name}")
     monkeypatch.setattr(os, "getuid", lambda: 1000)
@@ -64,6 +66,23 @@ def test_the_module_runs_in_a_fresh_interpreter_on_a_disk_of_its_size(
     assert made[-2:] == ["-m", "autograder.sandbox.inside"]
     tmp = made.index("/tmp")
     assert made[tmp - 3 : tmp] == ["--size", str(3 << 20), "--tmpfs"]
+
+
+@pytest.mark.parametrize("module", ["inside", "selftest"])
+def test_all_that_a_module_imports_of_ours_is_shown(ordinary, tmp_path, module):
+    made = map(Path, bwrap.command(Policy(), room(tmp_path), module))
+    shown = {path for path in made if path.is_relative_to(bwrap.HERE)}
+    package = tmp_path / "alone" / "autograder"
+    package.mkdir(parents=True)
+    shutil.copy(bwrap.HERE.parent / "__init__.py", package)
+    for path in shown:
+        target = package / "sandbox" / path.name
+        copy = shutil.copytree if path.is_dir() else shutil.copyfile
+        target.parent.mkdir(exist_ok=True)
+        copy(path, target)
+    code = f"import autograder.sandbox.app, autograder.sandbox.{module}"
+    alone = {**os.environ, "PYTHONPATH": str(package.parent)}
+    subprocess.run([sys.executable, "-P", "-c", code], env=alone, check=True)
 
 
 @pytest.mark.parametrize(("program", "user"), [(None, 1000), ("/usr/bin/bwrap", 0)])

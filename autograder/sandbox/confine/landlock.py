@@ -28,7 +28,7 @@ def restrict(room: Room) -> None:
     """Files, TCP, abstract sockets and signals. Needs ABI 6 (Linux 6.12) for the last.
 
     The host's /dev/shm is none of it: what sandboxes put there they would share, and it
-    would stay (see without.py).
+    would stay (see landlock_shims.py).
     """
     abi = syscall(NR_LANDLOCK_CREATE, "Landlock", None, 0, 1)
     if abi < 6:
