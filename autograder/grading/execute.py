@@ -201,9 +201,6 @@ class _SandboxServer:
             except ConfinementError as error:
                 raise CourseError(_no_sandbox(error)) from error
 
-    def close(self) -> None:
-        """Nothing: it ends with this process."""
-
 
 def _no_sandbox(error: ConfinementError) -> str:
     """What to do about it: no other walls help a server that does not start."""

@@ -23,9 +23,6 @@ class Warmable(Protocol):
             CourseError: it cannot be started on this machine.
         """
 
-    def close(self) -> None:
-        """End it, whether or not it has started."""
-
 
 class Stage:
     """A preprocessor of ours that grades.

@@ -31,10 +31,10 @@ def main() -> None:
     os._exit(0)
 
 
-def command(module: str, *arguments: object) -> list[str]:
-    """What starts a module in this way."""
+def command(module: str) -> list[str]:
+    """What starts a module in this way; its arguments come behind it."""
     options = [logs.OPTION] if logs.shows_debug() else []
-    return [sys.executable, "-m", __name__, *options, module, *map(str, arguments)]
+    return [sys.executable, "-m", __name__, *options, module]
 
 
 def imported() -> None:

@@ -30,7 +30,8 @@ def held_mb(pids: list[int], limit: float, warm_mb: float) -> float:
     """
     rough = resident_mb(pids) + page_tables_mb(pids)
     hidden = waiting = queues_mb(pids)
-    if _mapped_mb(pids) - len(pids) * warm_mb > limit / 2 or _fds(pids) > 256:
+    open_files = summed(pids, "status", "FDSize:")
+    if mapped_mb(pids) - len(pids) * warm_mb > limit / 2 or open_files > 256:
         hidden = let_go_mb(pids) + max(sockets_mb(pids), waiting)
     if rough + hidden < limit:
         return rough + hidden
@@ -42,17 +43,9 @@ def page_tables_mb(pids: list[int]) -> float:
     return summed(pids, "status", "VmPTE:") / 1024
 
 
-def _mapped_mb(pids: list[int]) -> float:
+def mapped_mb(pids: list[int]) -> float:
+    """All that is mapped, files and reserved addresses included."""
     return summed(pids, "status", "VmSize:") / 1024
-
-
-def mapped_mb(pid: int) -> float:
-    """All that a process has mapped, files and reserved addresses included."""
-    return _mapped_mb([pid])
-
-
-def _fds(pids: list[int]) -> int:
-    return summed(pids, "status", "FDSize:")
 
 
 def let_go_mb(pids: list[int]) -> float:
@@ -94,7 +87,8 @@ def queues_mb(pids: list[int]) -> float:
     """
     for pid in pids:  # they share one network: the first that is still there tells
         with contextlib.suppress(OSError):
-            if os.stat(f"/proc/{pid}/ns/net").st_ino == _own_network():
+            its, ours = (os.stat(f"/proc/{p}/ns/net").st_ino for p in (pid, "self"))
+            if its == ours:
                 return 0.0
             return sum(_queued(pid, kind) for kind in _in_use(pid)) / (1 << 20)
     return 0.0
@@ -113,10 +107,6 @@ def _in_use(pid: int) -> list[str]:
                 if kind in _KINDS and int(counts.split()[0]) > 1:
                     found.append(kind)
     return found
-
-
-def _own_network() -> int:
-    return os.stat("/proc/self/ns/net").st_ino
 
 
 def _queued(pid: int, kind: str) -> int:

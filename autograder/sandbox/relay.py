@@ -61,7 +61,7 @@ class Relay:
         self._pairs: dict[int, tuple[_Lane, _Lane]] = {}  # by each of their ends
         self._doors: dict[int, tuple[socket.socket, Door]] = {}
         for door in doors:
-            listener = _listen(door.outer)
+            listener = listen(door.outer)
             self._doors[listener.fileno()] = listener, door
             self._want(listener.fileno(), select.POLLIN)
 
@@ -107,7 +107,7 @@ class Relay:
             self._await(pair)
             return
         for lane in pair:
-            self._drop(lane.source)
+            self._want(lane.source.fileno(), 0)
             del self._pairs[lane.source.fileno()]
             lane.source.close()
 
@@ -118,15 +118,12 @@ class Relay:
             writes = select.POLLOUT if other.waiting else 0
             self._want(lane.source.fileno(), reads | writes)
 
-    def _drop(self, end: socket.socket) -> None:
-        self._want(end.fileno(), 0)
-
     def _close(self) -> None:
         ends = [listener for listener, _ in self._doors.values()]
         ends += [lane.source for pair in self._pairs.values() for lane in pair]
         for end in ends:
             if end.fileno() >= 0:  # a pair stands there with both of its ends
-                self._drop(end)
+                self._want(end.fileno(), 0)
                 end.close()
         self._doors, self._pairs = {}, {}
 
@@ -164,7 +161,8 @@ def _move(lane: _Lane, ready: Mapping[int, int]) -> bool:
     return going
 
 
-def _listen(path: str) -> socket.socket:
+def listen(path: str) -> socket.socket:
+    """A socket that others on this machine can connect to."""
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(path)
     listener.listen(8)

@@ -19,7 +19,7 @@ from typing import Any
 from autograder.sandbox import bwrap, confine, inside, kit
 from autograder.sandbox.cgroup import Group
 from autograder.sandbox.confine import ConfinementError, Policy, Room
-from autograder.sandbox.relay import Door
+from autograder.sandbox.relay import Door, listen
 from autograder.sandbox.request import Request
 
 START_SECONDS = 60.0
@@ -52,7 +52,7 @@ def start(plan: Plan, channel: int) -> int:
         raise ConfinementError(
             "no confinement works here; only allow_unconfined would run submissions"
         )
-    listeners = [_listen(door.inner) for door in plan.doors()]
+    listeners = [_inherited(listen(door.inner)) for door in plan.doors()]
     ready, status = os.pipe()
     sandbox = confine.fork(plan.level)
     if sandbox == 0:
@@ -66,10 +66,7 @@ def start(plan: Plan, channel: int) -> int:
     return sandbox
 
 
-def _listen(path: str) -> int:
-    listener = socket.socket(socket.AF_UNIX)
-    listener.bind(path)
-    listener.listen(8)
+def _inherited(listener: socket.socket) -> int:
     listener.setblocking(False)
     return listener.detach()
 

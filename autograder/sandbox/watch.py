@@ -40,7 +40,7 @@ class Watchdog:
         self.says = ""
         self.next_look = time.monotonic() + WATCH_SECONDS
         self.cpu = (0.0, 0.0)
-        self.warm_mb, self.mapped_mb = resident_mb([sandbox]), mapped_mb(sandbox)
+        self.warm_mb, self.mapped_mb = resident_mb([sandbox]), mapped_mb([sandbox])
 
     def until_end(self, client: socket.socket, life: int) -> Usage:
         """Serve signals and check limits until the kernel ends; returns its usage."""

@@ -27,9 +27,9 @@ def started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """Start a module with that body of ``main``; the process, when it has ended."""
     monkeypatch.setenv("PYTHONPATH", f"{tmp_path}:{Path(__file__).parents[2]}")
 
-    def start(body: str, *arguments: object) -> subprocess.CompletedProcess[str]:
+    def start(body: str, *arguments: str) -> subprocess.CompletedProcess[str]:
         (tmp_path / "launched.py").write_text(MODULE.format(body=body))
-        line = command("launched", *arguments)
+        line = [*command("launched"), *arguments]
         return subprocess.run(line, capture_output=True, text=True, check=False)
 
     return start
@@ -41,7 +41,7 @@ def test_the_collector_rests_during_imports_and_leaves_them_alone_afterwards(sta
 
 
 def test_a_module_finds_its_arguments_and_nothing_is_taken_apart_at_the_end(started):
-    assert started("print(sys.argv[1:], end='')", 3, "x").stdout == "['3', 'x']"
+    assert started("print(sys.argv[1:], end='')", "3", "x").stdout == "['3', 'x']"
 
 
 def test_a_module_that_fails_says_so(started):

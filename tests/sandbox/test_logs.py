@@ -101,7 +101,7 @@ def test_a_process_that_is_started_logs_as_this_one_does(
         "    print(sys.argv[1:])\n"
     )
     ended = subprocess.run(
-        launch.command("started", 7), capture_output=True, text=True, check=True
+        [*launch.command("started"), "7"], capture_output=True, text=True, check=True
     )
     assert ended.stdout == "['7']\n"
     assert ended.stderr.rpartition("DEBUG ")[2].strip() == shown

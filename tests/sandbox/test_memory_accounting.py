@@ -72,7 +72,7 @@ def process(code: str, *before: str) -> Iterator[int]:
 @pytest.fixture(scope="module")
 def warm_mb() -> float:
     with process("") as pid:
-        return memory_accounting.mapped_mb(pid)
+        return memory_accounting.mapped_mb([pid])
 
 
 def test_an_ordinary_process_holds_what_is_resident(warm_mb):

@@ -18,7 +18,6 @@ import logging
 import shutil
 import tempfile
 import threading
-from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
@@ -79,9 +78,6 @@ class Cluster:
 
     def preload(self) -> None:
         """Nothing: its workers are there."""
-
-    def wait(self) -> None:
-        """Nothing, as above."""
 
     def submit(self, task: Task) -> Future[bytes]:
         """As `Pool.submit`.
@@ -167,22 +163,18 @@ class Cluster:
         self._client.close()
 
     def _compare_versions(self) -> None:
-        theirs = self._everywhere(course_version)
+        try:
+            theirs = self._client.run(course_version)
+        except ImportError as error:
+            raise SetupError(f"a worker does not have the course: {error}") from error
+        except OSError as error:
+            raise SetupError(f"a worker was lost: {error}; try again") from error
         other = [name for name, found in theirs.items() if found != course_version()]
         if other:
             raise SetupError(
                 f"{len(other)} workers have a different version of the course or of "
                 f"its libraries ({other[0]}): install the same, and restart them"
             )
-
-    def _everywhere(self, question: Callable[[], str]) -> dict[str, str]:
-        try:
-            found: dict[str, str] = self._client.run(question)
-        except ImportError as error:
-            raise SetupError(f"a worker does not have the course: {error}") from error
-        except OSError as error:
-            raise SetupError(f"a worker was lost: {error}; try again") from error
-        return found
 
 
 def _connected(address: str) -> Any:
@@ -242,7 +234,7 @@ def grade_there(data: bytes, version: str) -> bytes:
 
 
 def _submitted(task: Task) -> Future[bytes]:
-    """A task in this worker's pool. Raises NoBoxesError: this machine has none."""
+    """A task in this worker's pool. Raises NoSandboxError: this machine has none."""
     try:
         return _pool(task).submit(task)
     except SetupError as error:

@@ -17,7 +17,6 @@ Standard library only, and no import of the rest of the package: below bubblewra
 folder is all that is there of it.
 """
 
-from autograder.sandbox.confine.home import copy_submission
 from autograder.sandbox.confine.policy import (
     HOME,
     LEVELS,
@@ -44,7 +43,6 @@ __all__ = [
     "Policy",
     "Room",
     "adopt_orphans",
-    "copy_submission",
     "enter",
     "forbidden_calls",
     "fork",

@@ -237,12 +237,12 @@ def older(monkeypatch):
 
 
 def test_workers_with_another_version_of_the_course_are_refused(workers, older):
-    with pytest.raises(SetupError, match="workers have another version"):
+    with pytest.raises(SetupError, match="workers have a different version"):
         Cluster(workers.scheduler_address)
 
 
 def test_a_worker_that_joins_late_with_another_version_grades_nothing():
-    with pytest.raises(CourseError, match="another version"):
+    with pytest.raises(CourseError, match="a different version"):
         cluster.grade_there(task().to_bytes(), "older")
 
 

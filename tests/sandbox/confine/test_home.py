@@ -16,7 +16,7 @@ def test_a_submission_over_its_share_of_the_disk_is_refused(tmp_path: Path) -> N
     policy = confine.Policy(disk_mb=4)
     target = tmp_path.parent / "copy"
     with pytest.raises(confine.ConfinementError, match="too large"):
-        confine.copy_submission(tmp_path, target, policy)
+        home.copy_submission(tmp_path, target, policy)
 
 
 def test_files_are_made_in_the_order_of_their_names(tmp_path, monkeypatch) -> None:
@@ -38,7 +38,7 @@ def test_files_are_made_in_the_order_of_their_names(tmp_path, monkeypatch) -> No
         "_copy_regular",
         lambda f, name, *rest: made.append(name) or copied(f, name, *rest),
     )
-    confine.copy_submission(source, tmp_path / "target", confine.Policy())
+    home.copy_submission(source, tmp_path / "target", confine.Policy())
     assert made == ["e.txt", "f.txt", "c.txt", "d.txt"]
 
 
@@ -47,6 +47,6 @@ def test_a_device_or_a_link_to_a_folder_is_not_copied(tmp_path: Path) -> None:
     (source / "deep").mkdir(parents=True)
     (source / "deep" / "a.txt").write_text("a")
     (source / "etc").symlink_to("/etc")
-    confine.copy_submission(source, target, confine.Policy())
+    home.copy_submission(source, target, confine.Policy())
     names = sorted(str(p.relative_to(target)) for p in target.rglob("*"))
     assert names == ["deep", "deep/a.txt"]
