@@ -69,7 +69,8 @@ class CourseFeedback(ExchangeReleaseFeedback):  # type: ignore[misc]
         The Assignment List of JupyterLab shows feedback when each notebook has a page.
         """
         pages = sorted(folder.glob("*.html"))
-        if len(pages) != 1 or folder.parent.name in self._excluded:
+        excluded = str(self.coursedir.student_id_exclude).split(",")
+        if len(pages) != 1 or folder.parent.name in excluded:
             return
         secret = (folder / SECRET).read_text()
         for name in islice(self._names(folder), _MOST_NAMES):
@@ -79,10 +80,6 @@ class CourseFeedback(ExchangeReleaseFeedback):  # type: ignore[misc]
             part = place.with_name(f"{place.name}-tmp.html")
             shutil.copy(pages[0], part)
             part.replace(place.with_name(f"{place.name}.html"))
-
-    @property
-    def _excluded(self) -> list[str]:
-        return str(self.coursedir.student_id_exclude).split(",")
 
     def _names(self, folder: Path) -> Iterator[str]:
         """What a student called notebooks, but for names that no file here can have."""

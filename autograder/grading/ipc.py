@@ -48,7 +48,8 @@ class Connection:
     ) -> None:
         """Send a message within some seconds. Raises ConnectionLostError."""
         text = json.dumps(message).encode()
-        data, deadline = _head(text) + text, time.monotonic() + seconds
+        data = len(text).to_bytes(_HEAD, "big") + text
+        deadline = time.monotonic() + seconds
         try:
             while data:
                 self._wait(select.POLLOUT, deadline)
@@ -101,10 +102,6 @@ class Connection:
     def _wait(self, events: int, deadline: float) -> None:
         if not _ready(self._socket, events, deadline - time.monotonic()):
             raise ConnectionTimeoutError("the other process does not answer")
-
-
-def _head(text: bytes) -> bytes:
-    return len(text).to_bytes(_HEAD, "big")
 
 
 def _ready(file: socket.socket, events: int, seconds: float) -> bool:

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+from nbformat import NotebookNode, from_dict
+
 from autograder.course.errors import CourseError
 from autograder.course.files import permission_message
 from autograder.course.notebooks import remedy
@@ -83,6 +85,17 @@ class GradingMetadata:
         """
         box = self.box or {"level": "none"}
         return bool(box.get("grouped", True) or box["level"] == "none")
+
+
+def as_output(points: float, html: str) -> NotebookNode:
+    """A verdict as the output of its cell, which `CleanOutputs` knows by its mark."""
+    # Not by `new_output`, which would look at its own work again by the schema.
+    output: NotebookNode = from_dict({
+        "output_type": "execute_result", "execution_count": None,
+        "metadata": {KEY: "verdict"},
+        "data": {"text/plain": repr(points), "text/html": html},
+    })  # fmt: skip
+    return output
 
 
 def read(path: Path) -> dict[str, Any]:

@@ -17,14 +17,14 @@ from pathlib import Path
 from typing import Any
 
 from nbconvert.preprocessors import Preprocessor
-from nbformat import NotebookNode, from_dict
+from nbformat import NotebookNode
 from nbgrader.utils import is_grade
 
 from autograder.authoring.questions.question import LETTERS
 from autograder.course import files, grade_ids
 from autograder.course.errors import CourseError
 from autograder.grading.judge.verdict import CaseVerdict, Verdict
-from autograder.grading.metadata import KEY, GradingMetadata
+from autograder.grading.metadata import GradingMetadata, as_output
 from autograder.grading.task import identity
 from autograder.grading.warmable import Stage
 
@@ -173,9 +173,4 @@ def _shown(verdict: Verdict) -> NotebookNode:
     lines = [mark(not case.problem) + inline(case.title) for case in verdict.cases]
     told = "".join(f"<div>{line}</div>" for line in lines) or inline(verdict.note)
     colour = BLUE if verdict.points >= verdict.max_points else ORANGE
-    output: NotebookNode = from_dict({
-        "output_type": "execute_result", "execution_count": None,
-        "metadata": {KEY: "verdict"},
-        "data": {"text/plain": repr(verdict.points), "text/html": boxed(colour, told)},
-    })  # fmt: skip
-    return output
+    return as_output(verdict.points, boxed(colour, told))

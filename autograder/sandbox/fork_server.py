@@ -10,6 +10,7 @@ survive a fork).
 from __future__ import annotations
 
 import contextlib
+import functools
 import gc
 import importlib
 import json
@@ -40,6 +41,7 @@ from autograder.sandbox.slot import remove_tree
 from autograder.sandbox.warm import ON_DEMAND, WARM
 
 LARGEST_REQUEST = 1 << 16
+_view = functools.partial(supervisor.room_for, Policy())
 _MORE = 3  # sandboxes: where so many were asked for, there is a class to come
 
 
@@ -263,10 +265,6 @@ def _has_children() -> bool:
     except ChildProcessError:
         return False
     return True
-
-
-def _view(slot: Path, submission: Path) -> confine.Room:
-    return supervisor.room_for(Policy(), slot, submission)
 
 
 def main() -> None:

@@ -11,7 +11,7 @@ import secrets
 from collections.abc import Mapping
 from dataclasses import replace
 
-from nbformat import NotebookNode, from_dict
+from nbformat import NotebookNode
 
 from autograder.grading.cells.sandboxed_execute import SandboxedExecute
 from autograder.grading.checks import error_carried_forward
@@ -21,7 +21,7 @@ from autograder.grading.judge.deadline import CheckDeadline
 from autograder.grading.judge.exchange import Exchange, Question, Seconds
 from autograder.grading.judge.handle import Judge
 from autograder.grading.judge.verdict import RenderedVerdict, Verdict
-from autograder.grading.metadata import KEY, GradingMetadata
+from autograder.grading.metadata import GradingMetadata, as_output
 
 log = logging.getLogger(__name__)
 
@@ -197,10 +197,5 @@ class Checks:
     def _keep(self, cell: NotebookNode, index: int, found: RenderedVerdict) -> None:
         """Keep a verdict, in place of what the sandbox printed under the check."""
         points = min(found.verdict.points, float(cell.metadata.nbgrader.points))
-        # Not by `new_output`, which would look at its own work again by the schema.
-        self._panels[index] = from_dict({
-            "output_type": "execute_result", "execution_count": None,
-            "metadata": {KEY: "verdict"},
-            "data": {"text/plain": repr(points), "text/html": found.html},
-        })  # fmt: skip
+        self._panels[index] = as_output(points, found.html)
         self._verdicts[cell.metadata.nbgrader.grade_id] = found.verdict

@@ -103,22 +103,12 @@ class Gradebook(api.Gradebook):  # type: ignore[misc]
             warnings.simplefilter("ignore", SAWarning)
             self.update_or_create_submission(assignment, student, timestamp=stamp)
 
-    def record_zero(
-        self, student: str, assignment: str, name: str, reason: str
-    ) -> None:
-        """Zero for all that is graded by itself in a notebook, and why."""
-        self._record_all(0.0, f"Not graded: {reason}", (name, assignment, student))
-
-    def record_open(
-        self, student: str, assignment: str, name: str, reason: str
-    ) -> None:
-        """No score for anything in a notebook: it waits for a person."""
-        self._record_all(None, f"Not graded yet: {reason}", (name, assignment, student))
-
-    def _record_all(
-        self, score: float | None, comment: str, names: tuple[str, str, str]
-    ) -> None:
-        notebook = self.find_submission_notebook(*names)
+    def record_all(
+        self, name: str, assignment: str, student: str,
+        score: float | None, comment: str,
+    ) -> None:  # fmt: skip
+        """One score for all that is graded by itself in a notebook, and why."""
+        notebook = self.find_submission_notebook(name, assignment, student)
         notebook.late_submission_penalty = None
         for grade in notebook.grades:
             set_score(grade, score)

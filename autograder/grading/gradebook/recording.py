@@ -67,12 +67,13 @@ class Recorder:
             GradingInfrastructureError: a verdict is not its cell's.
         """
         names = task.student, task.assignment
+        place = task.notebook, task.assignment, task.student
         book.enrol(*names, stamp, self.create)
         extensions.record(book, task.assignment, task.student, extra)
-        if not graded.decided:
-            book.record_open(*names, task.notebook, graded.refused)
+        if not graded.decided:  # it waits for a person
+            book.record_all(*place, None, f"Not graded yet: {graded.refused}")
         elif graded.refused:
-            book.record_zero(*names, task.notebook, graded.refused)
+            book.record_all(*place, 0.0, f"Not graded: {graded.refused}")
         else:
             self.run(book, graded.notebook, resources_of(task))
         grades = rows_of(book, Grade, *names, task.notebook)

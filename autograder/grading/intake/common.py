@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from autograder.course.errors import CourseError
@@ -63,7 +63,7 @@ def listed(names: Sequence[object], most: int = 3) -> str:
 
 def say(repairs: Iterable[Repair]) -> list[dict[str, str]]:
     """Repairs as plain JSON values."""
-    return [{"kind": repair.kind, "says": repair.says} for repair in repairs]
+    return [asdict(repair) for repair in repairs]
 
 
 def few(repairs: Iterable[Repair], most: int = 3) -> tuple[Repair, ...]:

@@ -45,7 +45,7 @@ class Taken:
 
 
 SEEN = 100_000  # names that are looked at, to find the notebooks among them
-_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 def take(
@@ -197,7 +197,7 @@ def read_file(path: Path, most: int, says: str = "is too large") -> File:
 def opened(path: Path) -> Iterator[tuple[BinaryIO, os.stat_result]]:
     """A regular file, which nobody's link leads to; raises what `read_file` does."""
     try:
-        descriptor = os.open(path, _READ)
+        descriptor = os.open(path, READ)
     except PermissionError as error:
         raise UnreadableError(path, error) from None
     except OSError:

@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import IO
 
 from autograder.grading.intake import STAMP, RefusedError, SizeLimits, read_slim
-from autograder.grading.intake.files import SEEN, first
+from autograder.grading.intake.files import READ, SEEN, first
+from autograder.grading.intake.stamp import in_utc
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 def last_change(folder: Path, ignore: Sequence[str]) -> datetime.datetime:
@@ -36,11 +36,7 @@ def last_change(folder: Path, ignore: Sequence[str]) -> datetime.datetime:
             with contextlib.suppress(OSError):
                 status = os.stat(name, dir_fd=parent, follow_symlinks=False)
                 latest = max(latest, status.st_ctime)
-    return _utc(latest)
-
-
-def _utc(seconds: float) -> datetime.datetime:
-    return datetime.datetime.fromtimestamp(seconds, datetime.UTC).replace(tzinfo=None)
+    return in_utc(latest)
 
 
 def copy(
@@ -68,7 +64,7 @@ def copy(
                     left_out.append((path, f"its outputs only, of {saved >> 20} MB"))
             except _UnwantedError as reason:
                 left_out.append((path, str(reason)))
-    return left_out, _utc(latest)
+    return left_out, in_utc(latest)
 
 
 class _UnwantedError(Exception):
@@ -109,7 +105,7 @@ def _read(
         return None
     if stat.S_ISLNK(status.st_mode):
         raise _UnwantedError("it is a link")
-    with _opened(name, _FILE, parent) as descriptor:
+    with _opened(name, READ, parent) as descriptor:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
             raise _UnwantedError("it is not a regular file")

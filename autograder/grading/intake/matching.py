@@ -208,7 +208,7 @@ class Match:
 
     def belongs(self) -> bool:
         """Whether this can be the unit's notebook at all."""
-        told = {slot for slot in self.slot_of.values()}
+        told = set(self.slot_of.values())
         return self.recognised() > 0 or 5 * len(told) > len(self.slots)
 
 

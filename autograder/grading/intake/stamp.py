@@ -37,9 +37,7 @@ def handed_in(folder: Path) -> tuple[datetime.datetime | None, tuple[Repair, ...
             text, status = "", (folder.lstat(), path.lstat())
         else:
             return None, ()
-    latest = max(change.st_ctime for change in status)
-    collected = datetime.datetime.fromtimestamp(latest, datetime.UTC)
-    collected = collected.replace(tzinfo=None)
+    collected = in_utc(max(change.st_ctime for change in status))
     stamp = parse_stamp(text)
     if stamp and stamp.year >= 2000 and stamp <= collected:
         return stamp, ()
@@ -50,6 +48,11 @@ def handed_in(folder: Path) -> tuple[datetime.datetime | None, tuple[Repair, ...
     )
     says = f"The time of submission {wrong}; the time of collection counts."
     return collected, (Repair("time", says),)
+
+
+def in_utc(seconds: float) -> datetime.datetime:
+    """A time of the system's, in UTC without zone, as nbgrader has all of them."""
+    return datetime.datetime.fromtimestamp(seconds, datetime.UTC).replace(tzinfo=None)
 
 
 def parse_stamp(text: str) -> datetime.datetime | None:

@@ -114,11 +114,10 @@ def _has_many_numbers(case: Case) -> bool:
     )
 
 
-@functools.lru_cache(maxsize=24)  # more than the exercises of one submission
-def _fresh(name: str, seed: str) -> tuple[Case, ...]:
+def _drawn(name: str, seed: str) -> tuple[Case, ...]:
     return tuple(fresh_cases(specification(name), seed))
 
 
-@functools.lru_cache(maxsize=128)  # more than all that a unit's exercises have
-def _fresh_for_several(name: str, seed: str) -> tuple[Case, ...]:
-    return tuple(fresh_cases(specification(name), seed))
+# More than the exercises of one submission, and than all that a unit's exercises have.
+_fresh = functools.lru_cache(maxsize=24)(_drawn)
+_fresh_for_several = functools.lru_cache(maxsize=128)(_drawn)

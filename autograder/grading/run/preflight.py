@@ -7,6 +7,7 @@ import os
 import resource
 
 from autograder.course.errors import CourseError
+from autograder.sandbox.confine.limits import own_threads
 
 _FILES = 64  # for sockets, pipes, the gradebook; and as many for each job
 # Of the command itself, the server, the judge and a sandbox; as many for each job.
@@ -42,20 +43,9 @@ def _refuse_few_files(needed: int) -> None:
 
 def _refuse_few_threads(needed: int) -> None:
     most, _ = resource.getrlimit(resource.RLIMIT_NPROC)
-    if most == resource.RLIM_INFINITY or most >= needed + (used := _own_threads()):
+    if most == resource.RLIM_INFINITY or most >= needed + (used := own_threads()):
         return
     raise CourseError(
         f"this account may have {most} processes and threads and has {used}; grading "
         f"needs {needed} more: run ulimit -u {used + needed}, or end some"
     )
-
-
-def _own_threads() -> int:
-    """Threads of all processes of this account, as the limit counts them."""
-    count = 0
-    with contextlib.suppress(OSError):  # where there is no /proc
-        for entry in os.scandir("/proc"):
-            with contextlib.suppress(OSError):  # it has just ended
-                if entry.name.isdigit() and entry.stat().st_uid == os.geteuid():
-                    count += len(os.listdir(f"/proc/{entry.name}/task"))
-    return count

@@ -5,8 +5,10 @@ from __future__ import annotations
 import contextlib
 import json
 import logging
+import sys
 import traceback
 from collections.abc import Iterator
+from logging.handlers import BufferingHandler
 
 import nbformat
 from traitlets.log import get_logger
@@ -24,7 +26,7 @@ class GradingFaultError(RuntimeError):
 
 def answer(data: bytes) -> bytes:
     """Grade a task's bytes; the bytes of what came of it, for `opened`."""
-    with _kept_log() as lines:
+    with _kept_log() as records:
         try:
             graded = grade(Task.from_bytes(data))
             reply = {
@@ -35,6 +37,7 @@ def answer(data: bytes) -> bytes:
             reply = {"course": str(error)}
         except Exception:
             reply = {"fault": traceback.format_exc()}
+    lines = [(record.levelno, record.getMessage()) for record in records]
     return json.dumps(reply | {"log": lines, "id": json.loads(data)["id"]}).encode()
 
 
@@ -59,25 +62,15 @@ def opened(reply: bytes, task: Task, log: logging.Logger) -> Graded:
 
 
 @contextlib.contextmanager
-def _kept_log() -> Iterator[list[tuple[int, str]]]:
+def _kept_log() -> Iterator[list[logging.LogRecord]]:
     """Collect the warnings that traitlets' classes log meanwhile."""
-    handler, found = _Kept(logging.WARNING), get_logger()
+    handler, found = BufferingHandler(sys.maxsize), get_logger()
+    handler.setLevel(logging.WARNING)
     log = found.logger if isinstance(found, logging.LoggerAdapter) else found
     before, log.propagate = log.propagate, False
     log.addHandler(handler)
     try:
-        yield handler.lines
+        yield handler.buffer
     finally:
         log.removeHandler(handler)
         log.propagate = before
-
-
-class _Kept(logging.Handler):
-    """Keeps what is logged, as level and text."""
-
-    def __init__(self, level: int):
-        super().__init__(level)
-        self.lines: list[tuple[int, str]] = []
-
-    def emit(self, record: logging.LogRecord) -> None:
-        self.lines.append((record.levelno, record.getMessage()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import resource
 import struct
@@ -45,15 +46,18 @@ def set_limits(level: str, policy: Policy) -> None:
 
 def _shared_count(level: str) -> int:
     """Threads that count against this user's limit, but are not the sandbox's."""
-    if os.getuid() == 0 or level in ("user-namespaces", "bwrap"):
-        return 0
+    alone = os.getuid() == 0 or level in ("user-namespaces", "bwrap")
+    return 0 if alone else own_threads()
+
+
+def own_threads() -> int:
+    """Threads of all processes of this account, as its limit counts them."""
     count = 0
-    for entry in os.scandir("/proc"):
-        try:
-            if entry.name.isdigit() and entry.stat().st_uid == os.getuid():
-                count += len(os.listdir(f"/proc/{entry.name}/task"))
-        except OSError:  # it has just ended
-            continue
+    with contextlib.suppress(OSError):  # where there is no /proc
+        for entry in os.scandir("/proc"):
+            with contextlib.suppress(OSError):  # it has just ended
+                if entry.name.isdigit() and entry.stat().st_uid == os.getuid():
+                    count += len(os.listdir(f"/proc/{entry.name}/task"))
     return count
 
 
