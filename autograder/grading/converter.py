@@ -77,8 +77,7 @@ class CourseAutograde(Autograde, LimitedIntake):  # type: ignore[misc]
     ).tag(config=True)
 
     calm_seconds = Float(
-        20.0,
-        help="How long the second tries, at the end, wait for a calmer machine.",
+        20.0, help="How long the second tries, at the end, wait for a calmer machine."
     ).tag(config=True)
 
     _book: PatientBook

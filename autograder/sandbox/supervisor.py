@@ -18,12 +18,7 @@ from pathlib import Path
 
 from autograder.sandbox import confine, kit, logs
 from autograder.sandbox.cgroup import Group
-from autograder.sandbox.confine import (
-    MB,
-    ON_HOSTS_DISK,
-    Policy,
-    Room,
-)
+from autograder.sandbox.confine import MB, ON_HOSTS_DISK, Policy, Room
 from autograder.sandbox.ending import EndReason
 from autograder.sandbox.processes import end_all_children
 from autograder.sandbox.relay import Relay

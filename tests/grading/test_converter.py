@@ -21,15 +21,7 @@ from autograder.course.errors import CourseError
 from autograder.grading import converter, release
 from autograder.grading.intake import RefusedError
 from tests import tiny_course as tiny
-from tests.tiny_course import (
-    UNIT,
-    RunHere,
-    autograde,
-    good,
-    gradebook,
-    hand_in,
-    points,
-)
+from tests.tiny_course import UNIT, RunHere, autograde, good, gradebook, hand_in, points
 
 
 def test_answers_are_graded_and_words_wait_for_a_teacher(course):

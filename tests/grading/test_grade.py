@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from autograder.grading.grade import grade
 from autograder.grading.task import Task
-from tests.tiny_course import (
-    UNIT,
-    RunHere,
-    good,
-)
+from tests.tiny_course import UNIT, RunHere, good
 
 
 def test_grading_one_submission_is_a_function_without_gradebook(course):

@@ -14,13 +14,8 @@ from autograder.course.errors import CourseError
 from autograder.grading.execute import JudgedExecute  # noqa: F401 (it is known then)
 from autograder.grading.settings import misspelt
 from autograder.grading.task import Task
-from tests.grading.eventful import (
-    Eventful,
-    task,
-)
-from tests.tiny_course import (
-    RunHere,
-)
+from tests.grading.eventful import Eventful, task
+from tests.tiny_course import RunHere
 
 
 def test_classes_and_paths_travel_by_name():

@@ -5,9 +5,7 @@ from __future__ import annotations
 from traitlets.config import Config
 
 from autograder.grading.task import Task
-from tests.grading.eventful import (
-    task,
-)
+from tests.grading.eventful import task
 
 
 def test_a_task_is_the_same_after_its_journey_as_bytes():

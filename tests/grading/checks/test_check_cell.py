@@ -12,11 +12,7 @@ CHECK = 'check("u/e", answer)'
 
 
 @pytest.mark.parametrize(
-    "code",
-    [
-        CHECK,
-        f"{CHECK}\ncheck.hidden('u/e', (answer))  # the same answer",
-    ],
+    "code", [CHECK, f"{CHECK}\ncheck.hidden('u/e', (answer))  # the same answer"]
 )
 def test_a_check_and_its_hidden_part_are_one(code):
     cell = graded(new_code_cell(code), "u-e", 2.0)

@@ -5,12 +5,7 @@ from __future__ import annotations
 import nbformat
 
 from autograder.grading.intake import rebuild
-from tests.tiny_course import (
-    STUB,
-    cell,
-    data,
-    source_notebook,
-)
+from tests.tiny_course import STUB, cell, data, source_notebook
 
 
 def released() -> nbformat.NotebookNode:

@@ -14,14 +14,7 @@ from autograder.grading import intake
 from autograder.grading.intake import rebuild
 from autograder.grading.run.outcome import Outcome
 from tests.grading.intake.released import RELEASE, SOURCE, graded, is_solved, sources
-from tests.tiny_course import (
-    DOUBLE,
-    STUB,
-    TRIPLE,
-    WORDS,
-    cell,
-    solved,
-)
+from tests.tiny_course import DOUBLE, STUB, TRIPLE, WORDS, cell, solved
 
 
 def test_an_untouched_solved_notebook_needs_no_repair():

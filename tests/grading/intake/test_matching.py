@@ -9,12 +9,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell
 from autograder.grading import intake
 from autograder.grading.intake import File, RefusedError
 from tests.grading.intake.released import RELEASE
-from tests.tiny_course import (
-    UNIT,
-    cell,
-    data,
-    solved,
-)
+from tests.tiny_course import UNIT, cell, data, solved
 
 NAME = f"{UNIT}.ipynb"
 

@@ -14,12 +14,7 @@ from autograder.grading import intake
 from autograder.grading.intake import RefusedError, SizeLimits, rebuild
 from autograder.grading.intake.reading import read
 from tests.grading.intake.released import RELEASE, SOURCE, graded, is_solved
-from tests.tiny_course import (
-    STUB,
-    cell,
-    data,
-    solved,
-)
+from tests.tiny_course import STUB, cell, data, solved
 
 
 def test_forged_metadata_of_a_student_does_not_reach_the_graded_notebook():

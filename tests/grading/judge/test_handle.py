@@ -15,11 +15,7 @@ from autograder.grading.judge.exchange import Question
 from autograder.grading.judge.handle import DRAWINGS, Judge
 from autograder.sandbox.inside import ALIKE
 from autograder.solutions import attention
-from tests.grading.sandbox_and_judge import (
-    NAME,
-    OTHER,
-    TICKET,
-)
+from tests.grading.sandbox_and_judge import NAME, OTHER, TICKET
 
 
 def exchange(process, channel, ticket=TICKET, submission="ada"):

@@ -47,9 +47,7 @@ MASK, WORDS, COUNTS = (
 
 
 @pytest.mark.parametrize("name", [CLINIC, GREEDY, MEASURED, MASK, WORDS, COUNTS])
-def test_what_is_played_measured_or_filled_in_is_drawn_for_each_submission(
-    name,
-):
+def test_what_is_played_measured_or_filled_in_is_drawn_for_each_submission(name):
     one, two = (prepared(name, own, "shared") for own in ("one", "two"))
     assert one.fresh is not two.fresh
     assert one.fresh is prepared(name, "one", "another").fresh

@@ -12,9 +12,7 @@ from autograder.course.errors import CourseError
 from autograder.grading.faults import GradingInfrastructureError
 from autograder.grading.grade import grade
 from autograder.grading.workers.reply import answer, opened
-from tests.grading.eventful import (
-    task,
-)
+from tests.grading.eventful import task
 
 
 def test_a_reply_is_json_and_opens_to_what_was_graded(tmp_path):
