@@ -55,9 +55,7 @@ def told(folder: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in run.stdout.splitlines()]
 
 
-def test_nothing_is_open_before_the_fork_and_no_identity_shared_after_it(
-    tmp_path: Path,
-) -> None:
+def test_nothing_is_open_before_the_fork_and_no_identity_shared_after_it(tmp_path):
     server, one, other = told(tmp_path)
     assert server["threads"] == 1 and server["unused"] == []
     kinds = ("socket:", "pipe:", "anon_inode:")

@@ -172,7 +172,7 @@ def test_a_group_limits_memory_and_processes(tmp_path):
 def test_swap_and_weight_are_limited_where_they_are(tmp_path, monkeypatch):
     made = Path.mkdir
 
-    def with_files(path: Path) -> None:
+    def with_files(path):
         made(path)
         (path / "memory.swap.max").write_text("max")
         (path / "cpu.weight").write_text("?")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import fcntl
 import os
 import signal
-from pathlib import Path
 
 import pytest
 
@@ -13,7 +12,7 @@ from autograder.sandbox import client
 from autograder.sandbox.confine import ConfinementError, Policy
 
 
-def test_only_abandoned_servers_are_swept(tmp_path: Path) -> None:
+def test_only_abandoned_servers_are_swept(tmp_path):
     names = [f"ag-{os.getuid()}-{kind}" for kind in ("running", "dead", "new")]
     running, dead, new = (tmp_path / name for name in names)
     for folder in (running, dead, new):

@@ -73,8 +73,8 @@ def with_kernel(body: Callable[[Kernel], Any]) -> None:
     asyncio.run(whole())
 
 
-def test_one_after_the_other_and_each_is_answered() -> None:
-    async def body(kernel: Kernel) -> None:
+def test_one_after_the_other_and_each_is_answered():
+    async def body(kernel):
         for word in (b"one", b"two", b"three"):
             kernel.client.send(word)
         assert await kernel.until(3) == ["one", "two", "three"]
@@ -83,8 +83,8 @@ def test_one_after_the_other_and_each_is_answered() -> None:
     with_kernel(body)
 
 
-def test_an_answer_leaves_when_it_is_flushed() -> None:
-    async def body(kernel: Kernel) -> None:
+def test_an_answer_leaves_when_it_is_flushed():
+    async def body(kernel):
         kernel.client.send(b"one")
         await kernel.until(1)
         assert not kernel.early and kernel.answers(1) == ["did one"]
@@ -92,8 +92,8 @@ def test_an_answer_leaves_when_it_is_flushed() -> None:
     with_kernel(body)
 
 
-def test_what_waits_goes_on_later_and_nothing_overtakes_it() -> None:
-    async def body(kernel: Kernel) -> None:
+def test_what_waits_goes_on_later_and_nothing_overtakes_it():
+    async def body(kernel):
         for word in (b"wait", b"next"):
             kernel.client.send(word)
         await kernel.until(1)
@@ -108,8 +108,8 @@ def test_what_waits_goes_on_later_and_nothing_overtakes_it() -> None:
     with_kernel(body)
 
 
-def test_what_is_in_line_at_an_error_is_left_out_and_what_comes_later_is_not() -> None:
-    async def body(kernel: Kernel) -> None:
+def test_what_is_in_line_at_an_error_is_left_out_and_what_comes_later_is_not():
+    async def body(kernel):
         for word in (b"fail", b"behind"):
             kernel.client.send(word)
         assert await kernel.until(2) == ["fail", "left out"]
@@ -119,8 +119,8 @@ def test_what_is_in_line_at_an_error_is_left_out_and_what_comes_later_is_not() -
     with_kernel(body)
 
 
-def test_a_context_variable_is_there_in_the_next_cell() -> None:
-    async def body(kernel: Kernel) -> None:
+def test_a_context_variable_is_there_in_the_next_cell():
+    async def body(kernel):
         kernel.go_on.set()
         for word in (b"wait", b"recall"):
             kernel.client.send(word)
@@ -139,13 +139,11 @@ def publisher() -> Iterator[PromptPublisher]:
         made.stop()
 
 
-def test_outputs_of_all_threads_are_sent_by_one_in_their_order(
-    publisher: PromptPublisher,
-) -> None:
+def test_outputs_of_all_threads_are_sent_by_one_in_their_order(publisher):
     done: list[tuple[int, str]] = []
     end = threading.Event()
 
-    def note(number: int) -> None:
+    def note(number):
         done.append((number, threading.current_thread().name))
 
     for number in range(100):
@@ -155,9 +153,7 @@ def test_outputs_of_all_threads_are_sent_by_one_in_their_order(
     assert done == [(number, "IOPub") for number in range(100)]
 
 
-def test_without_its_thread_as_in_a_fork_it_is_done_at_once(
-    publisher: PromptPublisher,
-) -> None:
+def test_without_its_thread_as_in_a_fork_it_is_done_at_once(publisher):
     publisher.stop()
     done: list[int] = []
     publisher.schedule(lambda: done.append(1))

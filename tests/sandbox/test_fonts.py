@@ -27,9 +27,7 @@ def made_by_a_server(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
 
 
 @linux
-def test_a_second_server_makes_no_list_again(
-    cache: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_second_server_makes_no_list_again(cache, monkeypatch):
     made = made_by_a_server(monkeypatch)
     (kept,) = cache.iterdir()
     assert made == {kept.name: kept.read_text()}
@@ -40,9 +38,7 @@ def test_a_second_server_makes_no_list_again(
 
 
 @linux
-def test_a_list_that_was_cut_off_is_made_again(
-    cache: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_list_that_was_cut_off_is_made_again(cache, monkeypatch):
     (name,) = made_by_a_server(monkeypatch)
     whole = (cache / name).read_text()
     (cache / name).write_text(whole[:100])
@@ -50,9 +46,7 @@ def test_a_list_that_was_cut_off_is_made_again(
     assert (cache / name).read_text() == whole
 
 
-def test_settings_of_an_account_stay_out_of_a_server(
-    cache: Path, tmp_path: Path
-) -> None:
+def test_settings_of_an_account_stay_out_of_a_server(cache, tmp_path):
     cache.mkdir(parents=True)
     (cache / "matplotlibrc").write_text("axes.grid: True")
     fonts.bring(tmp_path / "settings")
@@ -61,8 +55,8 @@ def test_settings_of_an_account_stay_out_of_a_server(
 
 @pytest.mark.parametrize("home", ["/proc/nobody", ""])
 def test_an_account_that_can_keep_nothing_is_no_error(
-    home: str, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    home, cache, tmp_path, monkeypatch
+):
     monkeypatch.delenv("XDG_CACHE_HOME")
     monkeypatch.setattr(Path, "home", lambda: _home(home))
     folder = tmp_path / "settings"

@@ -6,8 +6,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from autograder.sandbox import hugepages
 from tests.sandbox.conftest import linux
 
@@ -21,12 +19,12 @@ MAPS = """\
 """
 
 
-def test_only_memory_of_the_process_itself_is_moved() -> None:
+def test_only_memory_of_the_process_itself_is_moved():
     assert list(hugepages._written(MAPS)) == [(0x1000, 0x3000), (0x5000, 0x6000)]
 
 
 @linux
-def test_what_is_in_memory_stays_as_it_was_in_forks_too() -> None:
+def test_what_is_in_memory_stays_as_it_was_in_forks_too():
     """In a process of its own: that of the tests has threads and much to move."""
     code = (
         "import os\n"
@@ -43,8 +41,6 @@ def test_what_is_in_memory_stays_as_it_was_in_forks_too() -> None:
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-def test_a_system_without_large_pages_is_left_alone(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_system_without_large_pages_is_left_alone(monkeypatch):
     monkeypatch.setattr(hugepages, "_SIZE", Path("/no/such/file"))
     hugepages.collapse()

@@ -42,12 +42,12 @@ def test_who_waits_is_woken():
 def test_a_recursive_lock_is_taken_again_by_its_owner_and_by_nobody_else():
     lock, others = semaphore(RECURSIVE, value=1, most=1), []
 
-    def try_it() -> None:
+    def try_it():
         others.append(lock.acquire(block=False))
         with pytest.raises(AssertionError, match="not owned by thread"):
             lock.release()
 
-    def from_another_thread() -> None:
+    def from_another_thread():
         thread = threading.Thread(target=try_it)
         thread.start()
         thread.join(60)

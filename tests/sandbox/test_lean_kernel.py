@@ -116,7 +116,7 @@ CELLS = (
 
 
 @pytest.mark.parametrize("cell", CELLS)
-def test_a_cell_becomes_the_same_python(cell: str) -> None:
+def test_a_cell_becomes_the_same_python(cell):
     def outcome(manager: TransformerManager) -> str:
         try:
             return str(manager.transform_cell(cell))
@@ -126,7 +126,7 @@ def test_a_cell_becomes_the_same_python(cell: str) -> None:
     assert outcome(PlainTransformer()) == outcome(TransformerManager())
 
 
-def test_a_notebook_may_bring_syntax_of_its_own() -> None:
+def test_a_notebook_may_bring_syntax_of_its_own():
     class Shout(TokenTransformBase):
         @classmethod
         def find(cls, tokens_by_line: Any) -> Shout | None:
@@ -145,7 +145,7 @@ def shown(cell: nbformat.NotebookNode) -> str:
     return "".join(output.get("text", "") for output in cell.outputs)
 
 
-def test_no_output_is_lost_wherever_it_comes_from(book: Any) -> None:
+def test_no_output_is_lost_wherever_it_comes_from(book):
     texts = [shown(cell) for cell in book.cells]
     assert texts[:30:2] == ["past"] * 15
     assert texts[1:30:2] == ["by a program\n"] * 15
@@ -153,7 +153,7 @@ def test_no_output_is_lost_wherever_it_comes_from(book: Any) -> None:
     assert texts[30] == f"before\n{forked}after\n"
 
 
-def test_the_order_of_what_is_printed_is_that_of_the_program(book: Any) -> None:
+def test_the_order_of_what_is_printed_is_that_of_the_program(book):
     """However long it takes: a quarter of a second is when ipykernel sends some."""
 
     def said(cell: nbformat.NotebookNode) -> list[tuple[str, str]]:
@@ -174,7 +174,7 @@ def test_the_order_of_what_is_printed_is_that_of_the_program(book: Any) -> None:
     ]
 
 
-def test_no_output_is_lost_for_its_size_or_number(book: Any) -> None:
+def test_no_output_is_lost_for_its_size_or_number(book):
     """A client may be late, and takes no message of more than some MB."""
     large, flood = book.cells[-2:]
     assert len(shown(large)) == 10**7 + 1
@@ -183,27 +183,27 @@ def test_no_output_is_lost_for_its_size_or_number(book: Any) -> None:
     ]
 
 
-def test_cells_may_await_and_ask_ipython(book: Any) -> None:
+def test_cells_may_await_and_ask_ipython(book):
     texts = [shown(cell) for cell in book.cells]
     assert texts[31:33] == ["awaited\n"] * 2
     assert texts[33] == "ZMQInteractiveShell\n"
 
 
-def test_an_error_shows_the_line_that_it_is_in(book: Any) -> None:
+def test_an_error_shows_the_line_that_it_is_in(book):
     (error,) = book.cells[34].outputs
     assert "# here" in "".join(error.traceback)
 
 
-def test_an_error_is_kept_as_it_was_shown(book: Any) -> None:
+def test_an_error_is_kept_as_it_was_shown(book):
     found = shown(book.cells[35])
     assert found == "[('ZeroDivisionError', 'division by zero', True)]\n"
 
 
-def test_a_cells_code_is_found_though_no_module_has_it(book: Any) -> None:
+def test_a_cells_code_is_found_though_no_module_has_it(book):
     found = shown(book.cells[36])
     assert found.startswith("None __main__\ndef fail():\n    1 / 0  # here\n")
 
 
-def test_cells_are_counted_as_ever(book: Any) -> None:
+def test_cells_are_counted_as_ever(book):
     counts = [cell.execution_count for cell in book.cells]
     assert counts == list(range(1, len(counts) + 1))

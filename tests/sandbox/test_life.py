@@ -71,6 +71,16 @@ async def ended(manager: Any) -> None:
             await asyncio.sleep(0.05)
 
 
+def usage_after(folder: Path, code: str) -> dict[str, Any]:
+    """What a kernel has used that this code ends."""
+
+    async def body(manager, kernel):
+        kernel.execute(code)
+        await ended(manager)
+
+    return with_kernel(folder, body)
+
+
 KEYS = """
 import ctypes, re
 found = set()
@@ -84,10 +94,10 @@ print(*(key.decode() for key in found))
 """
 
 
-def test_a_box_finds_nothing_of_those_before_it_in_its_memory(tmp_path: Path) -> None:
+def test_a_box_finds_nothing_of_those_before_it_in_its_memory(tmp_path):
     keys = []
 
-    async def body(manager: Any, kernel: Any) -> None:
+    async def body(manager, kernel):
         keys.append(manager.session.key.decode())
         found = set(text(await run(kernel, KEYS)).split())
         assert found == {keys[-1]}
@@ -98,8 +108,8 @@ def test_a_box_finds_nothing_of_those_before_it_in_its_memory(tmp_path: Path) ->
         with_kernel(folder, body)
 
 
-def test_an_interrupt_reaches_the_cell_and_its_subprocess(tmp_path: Path) -> None:
-    async def body(manager: Any, kernel: Any) -> None:
+def test_an_interrupt_reaches_the_cell_and_its_subprocess(tmp_path):
+    async def body(manager, kernel):
         for endless in (ENDLESS, "import subprocess; subprocess.run(['sleep', '99'])"):
             cell = asyncio.create_task(run(kernel, f"print('on')\n{endless}"))
             await asyncio.sleep(0.3)
@@ -110,13 +120,11 @@ def test_an_interrupt_reaches_the_cell_and_its_subprocess(tmp_path: Path) -> Non
     with_kernel(tmp_path, body)
 
 
-def test_what_all_processes_compute_is_bounded_and_sleep_is_not(
-    tmp_path: Path, policy: Callable[..., None]
-) -> None:
+def test_what_all_processes_compute_is_bounded_and_sleep_is_not(tmp_path, policy):
     policy(notebook_seconds=2.0)
     child = "import subprocess; subprocess.run(['sh', '-c', 'while :; do :; done'])"
 
-    async def body(manager: Any, kernel: Any) -> None:
+    async def body(manager, kernel):
         assert "awake" in text(await run(kernel, "!sleep 2.5\nprint('awake')"))
         kernel.execute(child)
         await ended(manager)
@@ -124,9 +132,7 @@ def test_what_all_processes_compute_is_bounded_and_sleep_is_not(
     assert with_kernel(tmp_path, body)["ended"] is EndReason.CPU_TIME
 
 
-def test_many_processes_together_stay_within_the_memory(
-    tmp_path: Path, policy: Callable[..., None]
-) -> None:
+def test_many_processes_together_stay_within_the_memory(tmp_path, policy):
     policy(memory_mb=300)
     hog = "b = bytearray(200 << 20); import time; time.sleep(60)"
     greedy = f"""
@@ -134,12 +140,7 @@ import subprocess, sys
 [subprocess.Popen([sys.executable, "-c", {hog!r}]) for _ in range(6)]
 while True: pass
 """
-
-    async def body(manager: Any, kernel: Any) -> None:
-        kernel.execute(greedy)
-        await ended(manager)
-
-    assert with_kernel(tmp_path, body)["ended"] is EndReason.MEMORY
+    assert usage_after(tmp_path, greedy)["ended"] is EndReason.MEMORY
 
 
 HIDDEN = {
@@ -177,16 +178,9 @@ while True: time.sleep(1)
 
 
 @pytest.mark.parametrize("name", HIDDEN)
-def test_memory_that_no_process_shows_counts(
-    tmp_path: Path, policy: Callable[..., None], name: str
-) -> None:
+def test_memory_that_no_process_shows_counts(tmp_path, policy, name):
     policy(memory_mb=300)
-
-    async def body(manager: Any, kernel: Any) -> None:
-        kernel.execute(HIDDEN[name])
-        await ended(manager)
-
-    assert with_kernel(tmp_path, body)["ended"] is EndReason.MEMORY
+    assert usage_after(tmp_path, HIDDEN[name])["ended"] is EndReason.MEMORY
 
 
 PARTS_WITHOUT_END = {
@@ -196,27 +190,18 @@ PARTS_WITHOUT_END = {
 
 
 @pytest.mark.parametrize("name", PARTS_WITHOUT_END)
-def test_a_message_without_end_does_not_grow_its_reader(
-    tmp_path: Path, policy: Callable[..., None], name: str
-) -> None:
+def test_a_message_without_end_does_not_grow_its_reader(tmp_path, policy, name):
     policy(messages_mb=300)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-
-    async def body(manager: Any, kernel: Any) -> None:
-        kernel.execute(f"{PARTS}\n{PARTS_WITHOUT_END[name]}")
-        await ended(manager)
-
-    used = with_kernel(tmp_path, body)
+    used = usage_after(tmp_path, f"{PARTS}\n{PARTS_WITHOUT_END[name]}")
     assert used["ended"] is EndReason.MESSAGES
     assert used["reason"].startswith("it sent")
     grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
     assert grown < 100 << 10  # in kB; a whole message would be more
 
 
-def test_what_is_too_large_to_show_is_left_out_and_the_kernel_goes_on(
-    tmp_path: Path,
-) -> None:
-    async def body(_: Any, kernel: Any) -> None:
+def test_what_is_too_large_to_show_is_left_out_and_the_kernel_goes_on(tmp_path):
+    async def body(_, kernel):
         shown = text(await run(kernel, f"{LARGE}\nprint('behind it')"))
         assert len(shown) < 5 << 20
         assert "still here" in text(await run(kernel, "print('still here')"))
@@ -231,24 +216,16 @@ def test_what_is_too_large_to_show_is_left_out_and_the_kernel_goes_on(
         ("import os; os.abort()", EndReason.SIGNAL),
     ],
 )
-def test_a_kernel_that_ends_itself_says_how(
-    tmp_path: Path, code: str, reason: EndReason
-) -> None:
-    async def body(manager: Any, kernel: Any) -> None:
-        kernel.execute(code)
-        await ended(manager)
-
-    used = with_kernel(tmp_path, body)
+def test_a_kernel_that_ends_itself_says_how(tmp_path, code, reason):
+    used = usage_after(tmp_path, code)
     assert used["ended"] is reason
     assert used["exit"] == 3 or used["exit"] < 0
 
 
-def test_a_supervisor_that_does_not_obey_is_waited_for_no_longer(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_supervisor_that_does_not_obey_is_waited_for_no_longer(tmp_path, monkeypatch):
     slots: list[Path] = []
 
-    async def body(manager: Any, kernel: Any) -> None:
+    async def body(manager, kernel):
         slots.append(Path(manager.ip).parent)
         os.kill(manager.provisioner.supervisor, signal.SIGSTOP)
 
@@ -257,7 +234,7 @@ def test_a_supervisor_that_does_not_obey_is_waited_for_no_longer(
     remove_tree(slots[0])  # else the server does, at its end
 
 
-def test_two_kernels_do_not_see_each_other(tmp_path: Path) -> None:
+def test_two_kernels_do_not_see_each_other(tmp_path):
     leave = """
 import socket, os, subprocess
 server = socket.create_server(("127.0.0.1", 45454))
@@ -280,7 +257,7 @@ for pid in filter(str.isdigit, os.listdir("/proc")):
 print(os.getuid(), "found", found)
 """
 
-    async def body(_: Any, first: Any) -> None:
+    async def body(_, first):
         manager, second = await started(tmp_path)
         mine = text(await run(first, leave))
         others = text(await run(second, look))
@@ -294,15 +271,15 @@ print(os.getuid(), "found", found)
 
 
 def test_kernels_draw_different_random_numbers_but_those_of_one_seed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    tmp_path, monkeypatch
+):
     draw = """
 import random, numpy, torch
 print(random.random(), numpy.random.rand(), torch.rand(1).item())
 """
     drawn: list[str] = []
 
-    async def body(_: Any, kernel: Any) -> None:
+    async def body(_, kernel):
         for _ in drawn:  # a client asks again while it has no answer
             await kernel.kernel_info(reply=True)
         drawn.append(text(await run(kernel, draw)))
@@ -314,7 +291,7 @@ print(random.random(), numpy.random.rand(), torch.rand(1).item())
     assert len({number for one in drawn[:4] for number in one.split()}) == 12
 
 
-def test_nbclient_runs_a_notebook_in_the_box(tmp_path: Path) -> None:
+def test_nbclient_runs_a_notebook_in_the_box(tmp_path):
     cells = [
         "import torch\nx = torch.ones(2)",
         "x * 2",
@@ -331,7 +308,7 @@ def test_nbclient_runs_a_notebook_in_the_box(tmp_path: Path) -> None:
     assert str(tmp_path) not in book.cells[3].outputs[0].data["text/plain"]
 
 
-def test_a_dead_kernel_is_noticed_by_nbclient(tmp_path: Path) -> None:
+def test_a_dead_kernel_is_noticed_by_nbclient(tmp_path):
     v4 = nbformat.v4
     book = v4.new_notebook(cells=[v4.new_code_cell("import os; os._exit(1)")])
     runner = NotebookClient(book, resources={"metadata": {"path": str(tmp_path)}})
@@ -339,8 +316,8 @@ def test_a_dead_kernel_is_noticed_by_nbclient(tmp_path: Path) -> None:
         runner.execute()
 
 
-def test_a_kernel_restarts_where_its_client_finds_it(tmp_path: Path) -> None:
-    async def body(manager: Any, kernel: Any) -> None:
+def test_a_kernel_restarts_where_its_client_finds_it(tmp_path):
+    async def body(manager, kernel):
         await run(kernel, "x = 1")
         await manager.restart_kernel(now=True)
         await kernel.wait_for_ready(timeout=30)
@@ -349,37 +326,33 @@ def test_a_kernel_restarts_where_its_client_finds_it(tmp_path: Path) -> None:
     with_kernel(tmp_path, body)
 
 
-def test_a_submission_that_is_too_large_has_no_kernel(
-    tmp_path: Path, policy: Callable[..., None]
-) -> None:
+def test_a_submission_that_is_too_large_has_no_kernel(tmp_path, policy):
     policy(disk_mb=2)
     (tmp_path / "big.bin").write_bytes(bytes(3 << 20))
     with pytest.raises(confine.ConfinementError, match="too large"):
         asyncio.run(started(tmp_path))
 
 
-def test_an_unconfined_kernel_needs_to_be_asked_for(
-    tmp_path: Path, policy: Callable[..., None]
-) -> None:
+def test_an_unconfined_kernel_needs_to_be_asked_for(tmp_path, policy):
     policy(level="none")
     with pytest.raises(confine.ConfinementError, match="allow_unconfined"):
         asyncio.run(started(tmp_path))
     policy(level="none", allow_unconfined=True)
 
-    async def body(manager: Any, kernel: Any) -> None:
+    async def body(manager, kernel):
         assert manager.provisioner.level == "none"
         assert "42" in text(await run(kernel, "print(6 * 7)"))
 
     assert with_kernel(tmp_path, body)["ended"] is EndReason.KILLED
 
 
-def test_slots_are_gone_when_their_kernels_are(tmp_path: Path) -> None:
+def test_slots_are_gone_when_their_kernels_are(tmp_path):
     def slots() -> set[Path]:
         return {p for p in client.run_directory().iterdir() if len(p.name) == 16}
 
     before, during = slots(), set[Path]()  # another test's may be on its way out
 
-    async def body(*_: Any) -> None:
+    async def body(*_):
         during.update(slots() - before)
 
     with_kernel(tmp_path, body)
@@ -387,10 +360,8 @@ def test_slots_are_gone_when_their_kernels_are(tmp_path: Path) -> None:
     assert not during & slots()
 
 
-def test_the_server_imports_what_is_asked_for_and_nothing_else(
-    tmp_path: Path, policy: Callable[..., None]
-) -> None:
-    async def body(manager: Any, kernel: Any) -> None:
+def test_the_server_imports_what_is_asked_for_and_nothing_else(tmp_path, policy):
+    async def body(manager, kernel):
         asked = (
             "import sys; print('pandas' in sys.modules, 'antigravity' in sys.modules)"
         )

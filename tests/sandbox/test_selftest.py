@@ -10,7 +10,7 @@ from tests.sandbox.conftest import linux
 
 
 @linux
-def test_the_self_test_sees_every_open_door() -> None:
+def test_the_self_test_sees_every_open_door():
     found = selftest.failures("none", whole_machine)
     expected = {
         "killed a process outside",

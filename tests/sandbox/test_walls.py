@@ -32,9 +32,7 @@ OTHERS = [
 
 
 @pytest.mark.parametrize(("user", "level"), WARM)
-def test_every_attack_is_denied_and_all_honest_work_is_done(
-    warm_levels: dict[tuple[int, str], dict[str, Any]], user: int, level: str
-) -> None:
+def test_every_attack_is_denied_and_all_honest_work_is_done(warm_levels, user, level):
     if (user, level) not in warm_levels:
         pytest.skip("only root can run as somebody else")
     look_at(warm_levels[user, level], level)
@@ -42,7 +40,7 @@ def test_every_attack_is_denied_and_all_honest_work_is_done(
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("user", "level"), OTHERS)
-def test_the_rarer_levels_deny_as_much(course: Path, user: int, level: str) -> None:
+def test_the_rarer_levels_deny_as_much(course, user, level):
     if level == "bwrap" and not shutil.which("bwrap"):
         pytest.skip("needs bubblewrap: apt-get install bubblewrap")
     look_at(run_json(drive("attack", user, course, level), 180)[level], level)
@@ -73,7 +71,7 @@ def look_at(report: dict[str, Any], level: str) -> None:
     [(ME, ""), pytest.param(OTHER, "landlock", marks=pytest.mark.slow)],
     ids=["strongest", "landlock"],
 )
-def test_nothing_outlives_a_killed_client(course: Path, user: int, level: str) -> None:
+def test_nothing_outlives_a_killed_client(course, user, level):
     command = drive("hang", user, course, level)
     client = subprocess.Popen(command, stdout=subprocess.PIPE, env=environment())
     said = client.stdout.readline()

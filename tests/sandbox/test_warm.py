@@ -5,9 +5,6 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
-from pathlib import Path
-
-import pytest
 
 from autograder.sandbox import client
 from autograder.sandbox.confine import Policy
@@ -18,14 +15,14 @@ from tests.sandbox.conftest import linux
 from tests.sandbox.drive import run, started, text
 
 
-def test_a_notebooks_words_tell_what_it_needs() -> None:
+def test_a_notebooks_words_tell_what_it_needs():
     cells = ["import seaborn as sns", "torch.optim.AdamW(model.parameters())"]
     assert asked_for(cells) == [
         "torch._dynamo", "pandas", "pandas.io.formats.html", "seaborn"
     ]  # fmt: skip
 
 
-def test_pytorchs_own_attention_finds_its_imports_done() -> None:
+def test_pytorchs_own_attention_finds_its_imports_done():
     """Which these are is PyTorch's own affair, and may change with its version."""
     code = (
         "import sys, torch\n"
@@ -44,11 +41,11 @@ def test_pytorchs_own_attention_finds_its_imports_done() -> None:
     assert "sympy" not in run.stdout.split()
 
 
-def test_a_word_within_another_asks_for_nothing() -> None:
+def test_a_word_within_another_asks_for_nothing():
     assert asked_for(["optimum = 3  # of all", "pandas_of_our_own()"]) == []
 
 
-def test_nothing_is_imported_for_everybody_that_some_ask_for() -> None:
+def test_nothing_is_imported_for_everybody_that_some_ask_for():
     some = {name for modules in ON_DEMAND.values() for name in modules}
     assert not some & set(WARM)
 
@@ -61,9 +58,7 @@ print(hash("word"), warnings.filters, len(matplotlib.pyplot.colormaps()), module
 
 
 @linux
-def test_what_a_box_finds_no_box_before_it_has_a_say_in(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_a_box_finds_no_box_before_it_has_a_say_in(tmp_path, monkeypatch):
     """Nor chance: not even the order in which a set holds its words."""
     start_kernels_with(monkeypatch, "autograder-box")
     monkeypatch.delenv(client.SERVER_VARIABLE, raising=False)  # a server of its own

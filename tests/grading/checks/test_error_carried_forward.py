@@ -8,7 +8,7 @@ import sys
 
 import nbformat
 import pytest
-from nbformat.v4 import new_code_cell, new_notebook
+from nbformat.v4 import new_code_cell
 
 from autograder.authoring.catalogue import specification
 from autograder.authoring.variants import solution_source
@@ -17,21 +17,26 @@ from autograder.checks.exercise import CheckResult
 from autograder.course import ROOT, units
 from autograder.grading import converter
 from autograder.grading.cells.submission_files import earlier_solutions
-from autograder.grading.checks import error_carried_forward
 from autograder.grading.checks.check_cell import check_cell
 from autograder.grading.checks.checking import Checks
+from autograder.grading.checks.error_carried_forward import (
+    is_better,
+    kept_back,
+    missing,
+    named,
+    titles,
+)
 from autograder.grading.judge import reference_substitution
 from autograder.grading.judge.rendered import verdict_of
 from autograder.grading.judge.verdict import Verdict
 from tests.grading import judged_course as judged
-from tests.tiny_course import answer_cell, cell, graded, run_nbgrader
+from tests.grading.judged_course import checked
+from tests.tiny_course import answer_cell, cell, make_course, source_of
 
 ATTENTION = """def scaled_dot_product_attention(q, k, v, mask=None):
     return attend(q, k, v, mask)"""
-SELF = "attention/self_attention"
-UNSCALED = solution_source(specification("attention/scaled_dot_product")).replace(
-    " / math.sqrt(q.size(-1))", ""
-)
+FIRST, SELF = "attention/scaled_dot_product", "attention/self_attention"
+UNSCALED = solution_source(specification(FIRST)).replace(" / math.sqrt(q.size(-1))", "")
 RIGHT = solution_source(specification(SELF))
 TELLS = RIGHT.replace(
     "class SelfAttention",
@@ -86,30 +91,16 @@ def pristine(tmp_path_factory):
             id="imports",
         ),
         answer_cell(ATTENTION, "attention-answer"),
-        graded(
-            new_code_cell(
-                'check("attention/scaled_dot_product", scaled_dot_product_attention)'
-            ),
-            "attention",
-            18.0,
-        ),
+        checked(FIRST, "scaled_dot_product_attention", "attention", 18.0),
         answer_cell("class SelfAttention:\n    return", "self-answer"),
-        graded(new_code_cell(f'check("{SELF}", SelfAttention)'), "self", 14.0),
+        checked(SELF, "SelfAttention", "self", 14.0),
         new_code_cell("PAD = 0", id="pad"),
         answer_cell("def masked_loss(logits, labels):\n    return 0.0", "loss-answer"),
-        graded(new_code_cell(f'check("{LOSS}", masked_loss)'), "loss", 6.0),
+        checked(LOSS, "masked_loss", "loss", 6.0),
         answer_cell("def perplexity(batches):\n    return 0.0", "unsure-answer"),
-        graded(
-            new_code_cell('check("sequence_reversal/perplexity", perplexity)'),
-            "unsure",
-            4.0,
-        ),
+        checked("sequence_reversal/perplexity", "perplexity", "unsure", 4.0),
     ]
-    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    path = root / "source" / judged.UNIT / f"{judged.UNIT}.ipynb"
-    path.parent.mkdir(parents=True)
-    nbformat.write(new_notebook(cells=cells, metadata={"kernelspec": kernel}), path)
-    assert run_nbgrader(root, "generate_assignment", judged.UNIT)["success"]
+    make_course(root, judged.UNIT, source_of(cells))
     hand_in(root, "ann", UNSCALED, RIGHT)
     hand_in(root, "bob", UNSCALED, BLIND)
     hand_in(root, "eve", UNSCALED, TELLS)
@@ -128,16 +119,9 @@ def pristine(tmp_path_factory):
 
 
 def hand_in(root, student, attention, own, loss=None, unsure=None):
-    path = root / "release" / judged.UNIT / f"{judged.UNIT}.ipynb"
-    notebook = nbformat.read(path, as_version=4)
-    cell(notebook, "attention-answer").source = attention
-    cell(notebook, "self-answer").source = own
-    if loss and unsure:
-        cell(notebook, "loss-answer").source = loss
-        cell(notebook, "unsure-answer").source = unsure
-    folder = root / "submitted" / student / judged.UNIT
-    folder.mkdir(parents=True)
-    nbformat.write(notebook, folder / path.name)
+    answers = {"attention": attention, "self": own, "loss": loss, "unsure": unsure}
+    given = {f"{name}-answer": code for name, code in answers.items() if code}
+    judged.submit(root, student, given)
 
 
 def records(root, student):
@@ -156,7 +140,7 @@ def test_a_right_exercise_earns_its_points_after_a_wrong_one(pristine):
     found = records(pristine, "ann")
     assert found["attention"]["points"] < 18.0
     assert found["self"]["points"] == 14.0
-    assert found["self"]["given"] == ["attention/scaled_dot_product"]
+    assert found["self"]["given"] == [FIRST]
     assert "given a right version of: Scaled dot-product" in found["self"]["note"]
     assert "given a right version" in judged.outputs(pristine, "ann", "self")
 
@@ -165,7 +149,7 @@ def test_a_right_exercise_earns_its_points_after_one_that_is_not_solved(pristine
     found = records(pristine, "sam")
     assert found["attention"]["note"].startswith("Not solved yet")
     assert found["self"]["points"] == 14.0
-    assert found["self"]["given"] == ["attention/scaled_dot_product"]
+    assert found["self"]["given"] == [FIRST]
 
 
 def test_each_box_of_a_submission_rolls_the_same_dice(pristine, tmp_path):
@@ -196,7 +180,7 @@ def test_a_mistake_of_its_own_still_costs(pristine):
 
 def test_nothing_but_the_verdict_leaves_the_second_box(pristine):
     path = pristine / "autograded" / "eve" / judged.UNIT / f"{judged.UNIT}.ipynb"
-    course = solution_source(specification("attention/scaled_dot_product"))
+    course = solution_source(specification(FIRST))
     scaling = "math.sqrt(q.size(-1))"  # which eve's own version lacks
     assert scaling in course and scaling not in path.read_text()
 
@@ -205,7 +189,7 @@ def test_what_an_answer_says_stays_in_the_second_box(pristine):
     found = records(pristine, "ivy")["self"]
     assert found["given"] and 0.0 < found["points"] < 14.0
     names: dict = {}
-    exec(reference_substitution.course_version(["attention/scaled_dot_product"]), names)
+    exec(reference_substitution.course_version([FIRST]), names)
     words = ".".join(names["scaled_dot_product_attention"].__code__.co_names)
     path = pristine / "autograded" / "ivy" / judged.UNIT / f"{judged.UNIT}.ipynb"
     assert "sqrt" in words and words not in path.read_text()
@@ -215,7 +199,7 @@ def test_what_an_answer_says_stays_in_the_second_box(pristine):
 
 def test_one_more_box_serves_all_second_tries_and_each_has_its_own_in_place(pristine):
     found = records(pristine, "kim")
-    assert found["self"]["given"] == ["attention/scaled_dot_product"]
+    assert found["self"]["given"] == [FIRST]
     assert found["unsure"]["given"] == [LOSS]
     assert (found["self"]["points"], found["unsure"]["points"]) == (14.0, 4.0)
     assert graded_notebook(pristine, "kim").metadata.autograder["box"]["boxes"] == 2
@@ -267,13 +251,11 @@ def test_the_second_verdict_counts_if_it_earns_more_or_knows_the_mistake():
     def record(points: float, mistake: str = "") -> Verdict:
         return Verdict("u/e", points, 10.0, mistake)
 
-    assert error_carried_forward.is_better(record(2.0), record(1.0, "unscaled"))
-    assert error_carried_forward.is_better(record(1.0, "unscaled"), record(1.0))
-    assert not error_carried_forward.is_better(record(1.0), record(1.0))
-    assert not error_carried_forward.is_better(
-        record(1.0, "one"), record(1.0, "another")
-    )
-    assert not error_carried_forward.is_better(record(0.5, "unscaled"), record(1.0))
+    assert is_better(record(2.0), record(1.0, "unscaled"))
+    assert is_better(record(1.0, "unscaled"), record(1.0))
+    assert not is_better(record(1.0), record(1.0))
+    assert not is_better(record(1.0, "one"), record(1.0, "another"))
+    assert not is_better(record(0.5, "unscaled"), record(1.0))
 
 
 def test_a_setting_switches_it_off(pristine, tmp_path):
@@ -289,10 +271,7 @@ def test_a_setting_switches_it_off(pristine, tmp_path):
 def test_what_an_exercise_builds_on_is_known_through_others():
     unit = "multi_head_attention"
     failed = [f"{unit}/cost", f"{unit}/split_heads"]
-    assert (
-        error_carried_forward.missing(f"{unit}/multi_head_attention", failed, {})
-        == failed[1:]
-    )
+    assert missing(f"{unit}/multi_head_attention", failed, {}) == failed[1:]
 
 
 def test_an_exercise_builds_on_what_the_students_answer_names():
@@ -300,28 +279,22 @@ def test_an_exercise_builds_on_what_the_students_answer_names():
     clinic = "def assert_sinusoidal(table):\n    right = sinusoid(places, d_model)"
     cells = [
         answer_cell("def table_by_loops(): ...  # later: sinusoid", "a"),
-        graded(
-            new_code_cell(f'check("{unit}/table_by_loops", table_by_loops)'), "1", 1.0
-        ),
+        checked(f"{unit}/table_by_loops", "table_by_loops", "1", 1.0),
         answer_cell("def sinusoid(p):\n    return table_by_loops(9)[p]", "b"),
-        graded(new_code_cell(f'check("{unit}/sinusoid", sinusoid)'), "2", 1.0),
+        checked(f"{unit}/sinusoid", "sinusoid", "2", 1.0),
         new_code_cell("print(module)  # nobody's answer"),
         answer_cell(clinic, "c"),
-        graded(
-            new_code_cell(f'check("{unit}/bug_clinic", assert_sinusoidal)'), "3", 1.0
-        ),
+        checked(f"{unit}/bug_clinic", "assert_sinusoidal", "3", 1.0),
     ]
-    uses = error_carried_forward.named(cells)
+    uses = named(cells)
     assert uses == {
         f"{unit}/table_by_loops": [],
         f"{unit}/sinusoid": [f"{unit}/table_by_loops"],
         f"{unit}/bug_clinic": [f"{unit}/sinusoid"],
     }
     failed = [f"{unit}/table_by_loops", f"{unit}/sinusoid", f"{unit}/module"]
-    assert (
-        error_carried_forward.missing(f"{unit}/bug_clinic", failed, uses) == failed[:2]
-    )
-    assert error_carried_forward.missing(f"{unit}/bug_clinic", failed, {}) == []
+    assert missing(f"{unit}/bug_clinic", failed, uses) == failed[:2]
+    assert missing(f"{unit}/bug_clinic", failed, {}) == []
 
 
 @pytest.mark.parametrize(
@@ -330,7 +303,7 @@ def test_an_exercise_builds_on_what_the_students_answer_names():
 def test_a_second_try_at_a_clinic_counts_as_a_whole_only(name, counts):
     def again(points):
         earned = verdict_of(CheckResult(name, "A title", points, 8.0), "somebody")
-        names = ["attention/scaled_dot_product"]
+        names = [FIRST]
         return reference_substitution.given(earned, names).verdict
 
     assert again(8.0).points == 8.0
@@ -346,16 +319,14 @@ def test_a_key_is_kept_back_unless_most_of_it_is_solved():
 
     key = f"{unit}/table_by_loops"
     for exercise in ("sinusoid", "shift_matrix", "bug_clinic"):
-        assert error_carried_forward.kept_back(f"{unit}/{exercise}", failed(4.9)) == [
-            key
-        ]
-        assert error_carried_forward.kept_back(f"{unit}/{exercise}", failed(5.0)) == []
-    assert error_carried_forward.kept_back(f"{unit}/module", failed(0.0)) == []
-    assert error_carried_forward.titles([key]) == "The sinusoid table, by loops"
+        assert kept_back(f"{unit}/{exercise}", failed(4.9)) == [key]
+        assert kept_back(f"{unit}/{exercise}", failed(5.0)) == []
+    assert kept_back(f"{unit}/module", failed(0.0)) == []
+    assert titles([key]) == "The sinusoid table, by loops"
 
 
 def test_the_courses_version_brings_its_imports():
-    code = reference_substitution.course_version(["attention/scaled_dot_product"])
+    code = reference_substitution.course_version([FIRST])
     names: dict = {}
     exec(code, names)
     assert callable(names["scaled_dot_product_attention"])

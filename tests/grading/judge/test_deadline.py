@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 from types import SimpleNamespace
 
 import pytest
@@ -27,13 +26,6 @@ class Clock:
 
     def next(self, budget) -> Clock:
         return Clock(EndReason.CPU_TIME if self.said else None)
-
-
-@pytest.fixture
-def ends():
-    ours, theirs = socket.socketpair()
-    with ours, theirs:
-        yield ours, theirs
 
 
 def exchange(ready: bool = False, complete: bool | None = None):

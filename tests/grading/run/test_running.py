@@ -60,13 +60,17 @@ def test_a_changed_submission_or_a_restored_gradebook_is_graded_again(course):
     assert points(course) == {"ada": [0.0, 4.0, None], "bob": [2.0, 4.0, None]}
 
 
-def test_scores_given_by_hand_survive_grading_again(course):
-    hand_in(course, "ada", good(course))
-    autograde(course)
+def read_by_a_person(course) -> None:
     with Gradebook(f"sqlite:///{course}/gradebook.db", "tiny") as book:
         grade = book.find_grade("numbers-why", UNIT, UNIT, "ada")
         grade.manual_score, grade.needs_manual_grade = 3.0, False
         book.db.commit()
+
+
+def test_scores_given_by_hand_survive_grading_again(course):
+    hand_in(course, "ada", good(course))
+    autograde(course)
+    read_by_a_person(course)
     autograde(course)
     assert graded_students() == []
     autograde(course, force=True)
@@ -76,14 +80,7 @@ def test_scores_given_by_hand_survive_grading_again(course):
 def test_points_by_hand_are_of_the_answer_that_was_read(course):
     hand_in(course, "ada", good(course))
     autograde(course)
-
-    def read_by_a_person() -> None:
-        with Gradebook(f"sqlite:///{course}/gradebook.db", "tiny") as book:
-            grade = book.find_grade("numbers-why", UNIT, UNIT, "ada")
-            grade.manual_score, grade.needs_manual_grade = 3.0, False
-            book.db.commit()
-
-    read_by_a_person()
+    read_by_a_person(course)
     hand_in(course, "ada", good(course, double="def double(x):\n    return x + x"))
     autograde(course)
     assert gradebook(course)["ada"][1]["numbers-why"][1] == 3.0, "the same answer"
@@ -92,7 +89,7 @@ def test_points_by_hand_are_of_the_answer_that_was_read(course):
     assert gradebook(course)["ada"][1]["numbers-why"][1] == 3.0, "it is refused"
     hand_in(course, "ada", good(course))
     autograde(course)
-    read_by_a_person()
+    read_by_a_person(course)
     hand_in(course, "ada", good(course, words="Because I say so."))
     told = autograde(course)["log"]
     assert "a new answer to numbers-why waits for a person; 3 points by hand" in told

@@ -53,18 +53,17 @@ class Destructive(Eventful):
         return super().preprocess(nb, resources)
 
 
+def local_cluster(folder: Path, workers: int, processes: bool = True):
+    """Workers of one thread, each a process without a disk that others know of."""
+    return distributed.LocalCluster(
+        n_workers=workers, threads_per_worker=1, processes=processes,
+        dashboard_address=None, local_directory=str(folder), silence_logs=50,
+    )  # fmt: skip
+
+
 @pytest.fixture(scope="module")
 def workers(tmp_path_factory):
-    """Two workers, each a process without a disk that the other knows of."""
-    here = tmp_path_factory.mktemp("dask")
-    with distributed.LocalCluster(
-        n_workers=2,
-        threads_per_worker=1,
-        processes=True,
-        dashboard_address=None,
-        local_directory=str(here),
-        silence_logs=50,
-    ) as found:
+    with local_cluster(tmp_path_factory.mktemp("dask"), 2) as found:
         yield found
 
 
@@ -137,14 +136,7 @@ def test_a_machine_that_hangs_is_given_up_and_another_grades(course, tmp_path):
     wish(course, "ada", freeze_once=tmp_path / "mark")
     with (
         dask.config.set({"distributed.scheduler.worker-ttl": "20s"}),
-        distributed.LocalCluster(
-            n_workers=2,
-            threads_per_worker=1,
-            processes=True,
-            dashboard_address=None,
-            local_directory=str(tmp_path),
-            silence_logs=50,
-        ) as two,
+        local_cluster(tmp_path, 2) as two,
     ):
         result = autograde(course, two.scheduler_address)
     assert result["success"], result["log"]
@@ -176,10 +168,7 @@ def test_a_machine_without_boxes_draws_no_work_to_it(course, tmp_path, caplog):
     for number in range(6):
         wish(course, f"s{number}")
     unfit = tmp_path / "unfit"
-    with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None,
-        local_directory=str(tmp_path), silence_logs=50,
-    ) as two:  # fmt: skip
+    with local_cluster(tmp_path, 2) as two:
         with distributed.Client(two.scheduler_address) as client:
             pids = list(client.run(os.getpid).values())
         unfit.write_text(str(pids[0]))
@@ -194,10 +183,7 @@ def test_where_no_machine_gives_boxes_the_command_says_so(course, tmp_path):
     hand_in(course, "ada", good(course))
     hand_in(course, "bob", good(course))
     unfit = tmp_path / "unfit"
-    with distributed.LocalCluster(
-        n_workers=1, threads_per_worker=1, processes=True, dashboard_address=None,
-        local_directory=str(tmp_path), silence_logs=50,
-    ) as one:  # fmt: skip
+    with local_cluster(tmp_path, 1) as one:
         with distributed.Client(one.scheduler_address) as client:
             unfit.write_text(str(*client.run(os.getpid).values()))
         result = autograde_but(course, one.scheduler_address, unfit)
@@ -209,10 +195,7 @@ def test_where_no_machine_gives_boxes_the_command_says_so(course, tmp_path):
 
 def test_who_waits_for_a_worker_says_so(tmp_path, monkeypatch, caplog):
     monkeypatch.setattr(cluster, "PATIENCE", 1.0)
-    with distributed.LocalCluster(
-        n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None,
-        local_directory=str(tmp_path), silence_logs=50,
-    ) as one:  # fmt: skip
+    with local_cluster(tmp_path, 1, processes=False) as one:
         grading = Cluster(one.scheduler_address)
         one.scale(0)
         with distributed.Client(one.scheduler_address) as client:
@@ -251,8 +234,6 @@ def test_without_a_scheduler_or_workers_the_command_says_so(course, monkeypatch)
     hand_in(course, "ada", good(course))
     log = autograde(course, "tcp://127.0.0.1:9")["log"]
     assert log.count("does not answer") == 1 and points(course) == {}
-    with distributed.LocalCluster(
-        n_workers=0, dashboard_address=None, silence_logs=50
-    ) as empty:
+    with local_cluster(course / "dask", 0) as empty:
         log = autograde(course, empty.scheduler_address)["log"]
     assert "has no workers" in log and points(course) == {}

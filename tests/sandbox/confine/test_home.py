@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
 import pytest
 
@@ -11,7 +10,7 @@ from autograder.sandbox import confine
 from autograder.sandbox.confine import home
 
 
-def test_a_submission_over_its_share_of_the_disk_is_refused(tmp_path: Path) -> None:
+def test_a_submission_over_its_share_of_the_disk_is_refused(tmp_path):
     (tmp_path / "big.bin").write_bytes(bytes(3 * confine.MB))
     policy = confine.Policy(disk_mb=4)
     target = tmp_path.parent / "copy"
@@ -19,7 +18,7 @@ def test_a_submission_over_its_share_of_the_disk_is_refused(tmp_path: Path) -> N
         home.copy_submission(tmp_path, target, policy)
 
 
-def test_files_are_made_in_the_order_of_their_names(tmp_path, monkeypatch) -> None:
+def test_files_are_made_in_the_order_of_their_names(tmp_path, monkeypatch):
     """A sandbox's disk lists them by it, and the host's by what it likes."""
     source, made = tmp_path / "source", []
     for name in ("b/d.txt", "b/c.txt", "a/f.txt", "e.txt"):
@@ -42,7 +41,7 @@ def test_files_are_made_in_the_order_of_their_names(tmp_path, monkeypatch) -> No
     assert made == ["e.txt", "f.txt", "c.txt", "d.txt"]
 
 
-def test_a_device_or_a_link_to_a_folder_is_not_copied(tmp_path: Path) -> None:
+def test_a_device_or_a_link_to_a_folder_is_not_copied(tmp_path):
     source, target = tmp_path / "source", tmp_path / "target"
     (source / "deep").mkdir(parents=True)
     (source / "deep" / "a.txt").write_text("a")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from autograder.sandbox import confine
@@ -13,11 +11,11 @@ from autograder.sandbox import confine
     "bad",
     [{"memory_mb": 0}, {"level": "castle"}, {"notebook_seconds": -1.0}, {"files": 0}],
 )
-def test_a_policy_that_is_no_limit_is_refused(bad: dict[str, Any]) -> None:
+def test_a_policy_that_is_no_limit_is_refused(bad):
     with pytest.raises(ValueError):
         confine.Policy(**bad)
 
 
-def test_a_policy_survives_its_environment_variable() -> None:
+def test_a_policy_survives_its_environment_variable():
     policy = confine.Policy(memory_mb=321, hidden=("/a", "/b"), notebook_seconds=1.5)
     assert confine.Policy.from_json(policy.to_json()) == policy
