@@ -39,9 +39,9 @@ class Connection:
         """For `select`: something has come, or the other end is gone."""
         return self._socket.fileno()
 
-    def has_something(self, seconds: float = 0.0) -> bool:
-        """Whether a message, or the end, comes within some seconds."""
-        return _ready(self._socket, select.POLLIN, seconds)
+    def has_something(self) -> bool:
+        """Whether a message, or the end, has come."""
+        return _ready(self._socket, select.POLLIN, 0.0)
 
     def put(
         self, message: Message, seconds: float, descriptors: Sequence[int] = ()

@@ -69,12 +69,18 @@ class CourseGenerate(GenerateAssignment):  # type: ignore[misc]
         except CourseError as error:
             self._refuse(error)
         finally:
-            self._beside = True
-            part = Path(self._format_dest(".", "."))
+            _, part = self._places(".", ".")
             self._beside = False
             shutil.rmtree(part, ignore_errors=True)
         if self._refused:
             raise NbGraderException(self._refused)
+
+    def _places(self, assignment_id: str, student_id: str) -> tuple[Path, Path]:
+        """Where a release is, and where one is made beside it, from here on."""
+        self._beside = False
+        there = Path(self._format_dest(assignment_id, student_id))
+        self._beside = True
+        return there, Path(self._format_dest(assignment_id, student_id))
 
     def _refuse(self, error: CourseError) -> None:
         """Say it in a line; nbgrader would, of any error on its way, tell where."""
@@ -83,10 +89,7 @@ class CourseGenerate(GenerateAssignment):  # type: ignore[misc]
 
     def init_destination(self, assignment_id: str, student_id: str) -> bool:
         """Begin with a copy of what is there, which nbgrader treats as the release."""
-        self._beside = False
-        there = Path(self._format_dest(assignment_id, student_id))
-        self._beside = True
-        part = Path(self._format_dest(assignment_id, student_id))
+        there, part = self._places(assignment_id, student_id)
         shutil.rmtree(part, ignore_errors=True)
         try:
             if there.is_dir():
@@ -117,11 +120,7 @@ class CourseGenerate(GenerateAssignment):  # type: ignore[misc]
 
         Of a step that fails, nbgrader removes what is there: never the old release.
         """
-        part = Path(self._format_dest(assignment_id, student_id))
-        self._beside = False
-        place = Path(self._format_dest(assignment_id, student_id))
-        self._beside = True
-        _replace(place, part)
+        _replace(*self._places(assignment_id, student_id))
         self._beside = False
         super().set_permissions(assignment_id, student_id)
 

@@ -27,8 +27,6 @@ class SandboxedProcess:
     it is told to is lost, and ended itself: nobody waits for it without end.
     """
 
-    stdin = stdout = stderr = None
-
     def __init__(self, connection: socket.socket, started: dict[str, Any]) -> None:
         self._connection, self._slot = connection, started["slot"]
         self.level, self.supervisor = started["level"], started["pid"]
@@ -51,12 +49,6 @@ class SandboxedProcess:
             self._connection.close()
         return self.usage["exit"]
 
-    def wait(self, timeout: float | None = None) -> int | None:
-        """As `poll`, after at most `timeout` seconds."""
-        if self.usage is None:
-            readable(self._connection, timeout)
-        return self.poll()
-
     def send_signal(self, number: int) -> None:
         """Signal the kernel and its children; SIGKILL ends the whole sandbox."""
         if number == signal.SIGKILL:
@@ -68,8 +60,6 @@ class SandboxedProcess:
     def kill(self) -> None:
         """End the sandbox at once."""
         self.send_signal(signal.SIGKILL)
-
-    terminate = kill
 
     def _last_words(self, answer: bytes) -> Usage:
         words = json.loads(answer) if answer else {}
@@ -89,14 +79,12 @@ class SandboxedProcess:
         }
 
 
-def readable(file: Any, seconds: float | None) -> bool:
+def readable(file: Any, seconds: float) -> bool:
     """Whether there is something to read; unlike select, for any descriptor.
 
     In steps: where all processes were stopped, a step is long, and counts as one.
     """
     poll = select.poll()
     poll.register(file, select.POLLIN)
-    if seconds is None:
-        return bool(poll.poll())
     steps = max(math.ceil(seconds / _STEP), 1)
     return any(poll.poll(seconds / steps * 1000) for _ in range(steps))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -20,7 +20,7 @@ class RefusedError(Exception):
 class UnreadableError(CourseError):
     """What was handed in is closed to this account: no fault of the student's."""
 
-    def __init__(self, path: Path, error: OSError):
+    def __init__(self, path: Path | str, error: OSError):
         super().__init__(f"{path}: {error.strerror}; see to its owner and its mode")
 
 
@@ -52,6 +52,7 @@ class SizeLimits:
 
 
 DEFAULTS = SizeLimits()
+_FEW = 3  # repairs of a kind that are told
 
 
 def listed(names: Sequence[object], most: int = 3) -> str:
@@ -66,21 +67,17 @@ def say(repairs: Iterable[Repair]) -> list[dict[str, str]]:
     return [asdict(repair) for repair in repairs]
 
 
-def few(repairs: Iterable[Repair], most: int = 3) -> tuple[Repair, ...]:
+def few(repairs: Iterable[Repair]) -> tuple[Repair, ...]:
     """The first repairs of each kind, and how many more there are of it."""
     kinds: dict[str, list[Repair]] = {}
     for repair in repairs:
         kinds.setdefault(repair.kind, []).append(repair)
-    return tuple(
-        one
-        for kind, all_ in kinds.items()
-        for one in (*all_[:most], *_rest(kind, len(all_) - most))
-    )
-
-
-def _rest(kind: str, count: int) -> Iterator[Repair]:
-    if count > 0:
-        yield Repair(kind, f"And {count:,} more like this.")
+    kept: list[Repair] = []
+    for kind, all_ in kinds.items():
+        kept += all_[:_FEW]
+        if (rest := len(all_) - _FEW) > 0:
+            kept.append(Repair(kind, f"And {rest:,} more like this."))
+    return tuple(kept)
 
 
 def said(values: Iterable[dict[str, str]]) -> tuple[Repair, ...]:

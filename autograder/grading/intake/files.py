@@ -45,7 +45,7 @@ class Taken:
 
 
 SEEN = 100_000  # names that are looked at, to find the notebooks among them
-READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 def take(
@@ -194,18 +194,25 @@ def read_file(path: Path, most: int, says: str = "is too large") -> File:
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[tuple[BinaryIO, os.stat_result]]:
-    """A regular file, which nobody's link leads to; raises what `read_file` does."""
+def opened(
+    path: Path | str, folder: int | None = None
+) -> Iterator[tuple[BinaryIO, os.stat_result]]:
+    """A regular file, which nobody's link leads to; raises what `read_file` does.
+
+    Args:
+        folder: one that is open already, in which ``path`` is a name.
+    """
     try:
-        descriptor = os.open(path, READ)
+        descriptor = os.open(path, _READ, dir_fd=folder)
     except PermissionError as error:
         raise UnreadableError(path, error) from None
     except OSError:
         raise RefusedError("cannot be read") from None
+    status = os.fstat(descriptor)
+    if not stat.S_ISREG(status.st_mode):  # Python opens no folder, nor closes it
+        os.close(descriptor)
+        raise RefusedError("is not a regular file")
     with open(descriptor, "rb") as file:
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode):
-            raise RefusedError("is not a regular file")
         try:
             yield file, status
         except OSError:

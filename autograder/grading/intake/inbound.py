@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import IO
 
 from autograder.grading.intake import STAMP, RefusedError, SizeLimits, read_slim
-from autograder.grading.intake.files import READ, SEEN, first
+from autograder.grading.intake.common import UnreadableError
+from autograder.grading.intake.files import SEEN, first, opened
 from autograder.grading.intake.stamp import in_utc
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -31,7 +32,7 @@ def last_change(folder: Path, ignore: Sequence[str]) -> datetime.datetime:
     cannot be looked at is not copied, either.
     """
     latest = folder.lstat().st_ctime
-    with contextlib.suppress(OSError), _opened(folder, _FOLDER) as descriptor:
+    with contextlib.suppress(OSError), _opened(folder) as descriptor:
         for _, parent, name in _counting(descriptor, ignore):
             with contextlib.suppress(OSError):
                 status = os.stat(name, dir_fd=parent, follow_symlinks=False)
@@ -52,81 +53,55 @@ def copy(
     """
     limits, left_out, latest = SizeLimits(), [], 0.0
     room = limits.total
-    with _opened(source, _FOLDER) as descriptor:
+    with _opened(source) as descriptor:
         for path, parent, name in _counting(descriptor, ignore):
             try:
-                size, saved, changed = _copy_file(
-                    parent, name, target / path, owner, limits, room
-                )
-                room, latest = room - size, max(latest, changed)
-                limits = replace(limits, saved=limits.saved - saved)
-                if saved:
-                    left_out.append((path, f"its outputs only, of {saved >> 20} MB"))
-            except _UnwantedError as reason:
-                left_out.append((path, str(reason)))
+                found = _read(parent, name, owner, limits, min(limits.file, room))
+            except RefusedError as reason:
+                left_out.append((path, f"it {reason}"))
+                continue
+            except (OSError, UnreadableError):
+                left_out.append((path, "it cannot be read"))
+                continue
+            if found is None:  # a folder is made for what is in it
+                continue
+            data, saved, changed = found
+            (target / path).parent.mkdir(parents=True, exist_ok=True)
+            (target / path).write_bytes(data)
+            room, latest = room - len(data), max(latest, changed)
+            limits = replace(limits, saved=limits.saved - saved)
+            if saved:
+                left_out.append((path, f"its outputs only, of {saved >> 20} MB"))
     return left_out, in_utc(latest)
-
-
-class _UnwantedError(Exception):
-    """A file is left out; the text says why."""
-
-
-def _copy_file(
-    parent: int,
-    name: str,
-    target: Path,
-    owner: int | None,
-    limits: SizeLimits,
-    room: int,
-) -> tuple[int, int, float]:
-    """Copy one file; its size in bytes, and when it was last changed.
-
-    Between them the size of a notebook that is copied without its outputs, else 0.
-    Folders count nothing and are not made here.
-    """
-    try:
-        found = _read(parent, name, owner, limits, min(limits.file, room))
-    except OSError:
-        raise _UnwantedError("it cannot be read") from None
-    if found is None:
-        return 0, 0, 0.0
-    data, saved, changed = found
-    target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_bytes(data)
-    return len(data), saved, changed
 
 
 def _read(
     parent: int, name: str, owner: int | None, limits: SizeLimits, most: int
 ) -> tuple[bytes, int, float] | None:
-    """What `_copy_file` copies and tells of a file; None for a folder."""
+    """What a file holds, and when it was last changed; None for a folder.
+
+    Between them the size of a notebook that is read without its outputs, else 0.
+    """
     status = os.stat(name, dir_fd=parent, follow_symlinks=False)
     if stat.S_ISDIR(status.st_mode):
         return None
     if stat.S_ISLNK(status.st_mode):
-        raise _UnwantedError("it is a link")
-    with _opened(name, READ, parent) as descriptor:
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode):
-            raise _UnwantedError("it is not a regular file")
+        raise RefusedError("is a link")
+    with opened(name, parent) as (file, status):
         if owner is not None and status.st_uid != owner:
-            raise _UnwantedError("it is not the student's own file")
-        with open(descriptor, "rb", closefd=False) as file:
-            data, saved = _within(file, name, status.st_size, limits, most)
+            raise RefusedError("is not the student's own file")
+        data, saved = _within(file, name, status.st_size, limits, most)
         # The time also if it was changed while we read.
-        return data, saved, os.fstat(descriptor).st_ctime
+        return data, saved, os.fstat(file.fileno()).st_ctime
 
 
 def _within(
     file: IO[bytes], name: str, size: int, limits: SizeLimits, most: int
 ) -> tuple[bytes, int]:
     if size > limits.notebook and name.lower().endswith(".ipynb"):
-        try:
-            return read_slim(file, limits, most)
-        except RefusedError as reason:
-            raise _UnwantedError(f"it {reason}") from None
+        return read_slim(file, limits, most)
     if size > most:
-        raise _UnwantedError(f"it is too large; {most >> 20} MB are left for it")
+        raise RefusedError(f"is too large; {most >> 20} MB are left for it")
     return file.read(size), 0
 
 
@@ -163,8 +138,8 @@ def _entries(
 
 
 @contextlib.contextmanager
-def _opened(path: Path | str, flags: int, parent: int | None = None) -> Iterator[int]:
-    descriptor = os.open(path, flags, dir_fd=parent)
+def _opened(folder: Path) -> Iterator[int]:
+    descriptor = os.open(folder, _FOLDER)
     try:
         yield descriptor
     finally:
