@@ -20,7 +20,7 @@ from typing import Any
 
 from autograder.course import child
 from autograder.grading.ipc import Connection, ConnectionLostError
-from autograder.grading.rendering import equations, listings, texts, tracebacks
+from autograder.grading.rendering import equations, texts, tracebacks
 from autograder.grading.rendering.sanitise import clean_html
 from autograder.sandbox import logs
 from autograder.sandbox.launch import imported
@@ -32,8 +32,8 @@ DRAWINGS: dict[str, Callable[..., str]] = {
     "html": clean_html,
     "markdown": texts.markdown,
     "latex": equations.latex,
-    "code": listings.highlighted,
-    "terminal": listings.terminal,
+    "code": texts.highlighted,
+    "terminal": texts.terminal,
     "traceback": tracebacks.trimmed,
 }
 

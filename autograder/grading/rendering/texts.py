@@ -1,11 +1,15 @@
-"""Markdown of anybody as harmless HTML with equations."""
+"""Text of anybody as harmless HTML: markdown, code, the colours of a terminal."""
 
 from __future__ import annotations
 
 import html
 from collections.abc import Mapping
 
+import pygments
+from nbconvert.filters import ansi2html
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import get_lexer_by_name
 
 from autograder.grading.rendering.equations import equation
 from autograder.grading.rendering.sanitise import clean_html
@@ -44,3 +48,14 @@ def markdown(source: str, attachments: Attachments | None = None) -> str:
     except Exception:  # text that a parser of anybody's text cannot bear
         rendered = f"<pre>{html.escape(source)}</pre>"
     return clean_html(rendered)
+
+
+def highlighted(source: str) -> str:
+    """Python code of a notebook as HTML."""
+    lexer = get_lexer_by_name("ipython3")
+    return str(pygments.highlight(source, lexer, HtmlFormatter(wrapcode=True)))
+
+
+def terminal(text: str) -> str:
+    """Text with ANSI escapes as HTML."""
+    return str(ansi2html(text))
