@@ -1,7 +1,5 @@
 """What a sandbox may answer, whatever was asked, and what is kept of it."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """Stop and kill the processes of a grading command, as a bad day would."""
 
-from __future__ import annotations
-
 import contextlib
 import random
 import threading

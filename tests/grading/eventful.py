@@ -1,7 +1,5 @@
 """Notebooks that do what lies beside them asks for, graded in several processes."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

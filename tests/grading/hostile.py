@@ -1,7 +1,5 @@
 """Texts that want to do something to who reads them, and how to see that they do."""
 
-from __future__ import annotations
-
 from html.parser import HTMLParser
 
 

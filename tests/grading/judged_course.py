@@ -1,7 +1,5 @@
 """A course of one notebook with two judged checks, and submissions of all sorts."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import nbformat

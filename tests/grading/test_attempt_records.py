@@ -1,7 +1,5 @@
 """Records of attempts come from students: whatever is no record is left out."""
 
-from __future__ import annotations
-
 import json
 import os
 import pwd

@@ -1,7 +1,5 @@
 """A clinic's things are looked at one by one, and none tells of another one."""
 
-from __future__ import annotations
-
 import random
 import statistics
 

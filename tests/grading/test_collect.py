@@ -1,7 +1,5 @@
 """``nbgrader collect``: not stopped, not deceived, and never losing a submission."""
 
-from __future__ import annotations
-
 import datetime
 import logging
 import os

@@ -1,7 +1,5 @@
 """``nbgrader autograde``: never stopped by a submission, and what it hands on."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import threading

@@ -1,7 +1,5 @@
 """On a bad day each student gets what they would get on a good one, or nothing yet."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shutil

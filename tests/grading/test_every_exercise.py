@@ -1,7 +1,5 @@
 """Of every exercise: whatever its cases are answered with ends in a verdict."""
 
-from __future__ import annotations
-
 import functools
 import random
 import socket

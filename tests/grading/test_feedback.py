@@ -1,7 +1,5 @@
 """What students read: their scores and panels, and nobody's scripts or secrets."""
 
-from __future__ import annotations
-
 import base64
 import re
 

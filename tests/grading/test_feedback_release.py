@@ -1,7 +1,5 @@
 """``nbgrader release_feedback``: everybody finds the page, and nobody stops it."""
 
-from __future__ import annotations
-
 import logging
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Grading one notebook is a function, which leaves nothing behind."""
 
-from __future__ import annotations
-
 from autograder.grading.grade import grade
 from autograder.grading.task import Task
 from tests.tiny_course import UNIT, RunHere, good

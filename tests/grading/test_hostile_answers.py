@@ -1,7 +1,5 @@
 """Whatever a sandbox answers, the judge ends soon, in a verdict that can be kept."""
 
-from __future__ import annotations
-
 import functools
 import json
 import time

@@ -1,7 +1,5 @@
 """A message passes between two of our processes as a whole, or the line is over."""
 
-from __future__ import annotations
-
 import os
 import socket
 import threading

@@ -1,7 +1,5 @@
 """What is taken of a submission is set in ``nbgrader_config.py``."""
 
-from __future__ import annotations
-
 from tests import tiny_course as tiny
 from tests.tiny_course import UNIT, autograde, hand_in, points
 

@@ -1,7 +1,5 @@
 """``nbgrader list --inbound``: nobody's hand-in hides the others'."""
 
-from __future__ import annotations
-
 import logging
 import os
 from pathlib import Path

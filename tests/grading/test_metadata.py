@@ -1,7 +1,5 @@
 """What grading keeps in a notebook has one reader, whatever version wrote it."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import fields, replace
 

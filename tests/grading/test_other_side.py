@@ -1,7 +1,5 @@
 """The judge plays the interactor: what a probe would have to hide stays with it."""
 
-from __future__ import annotations
-
 import itertools
 import random
 import socket

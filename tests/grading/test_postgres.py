@@ -1,7 +1,5 @@
 """The gradebook in PostgreSQL, on a real server that the tests start."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

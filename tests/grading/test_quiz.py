@@ -1,7 +1,5 @@
 """A quiz is graded by its letters alone, and by the key of the quiz that it names."""
 
-from __future__ import annotations
-
 import pytest
 
 from autograder.course.errors import CourseError

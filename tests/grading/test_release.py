@@ -1,7 +1,5 @@
 """A clone can be graded as it is, and no release goes before the new one is whole."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import sys

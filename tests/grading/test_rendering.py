@@ -1,7 +1,5 @@
 """Foreign text is drawn harmlessly and in time, or shown as it was written."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

@@ -1,7 +1,5 @@
 """nbgrader's rule for plain asserts, without what is unjust or loose in it."""
 
-from __future__ import annotations
-
 import pytest
 from nbformat.v4 import new_code_cell, new_output
 

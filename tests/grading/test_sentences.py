@@ -1,7 +1,5 @@
 """Groups of wrong answers without a name, and what teachers say about them."""
 
-from __future__ import annotations
-
 import pytest
 
 from autograder.grading import sentences

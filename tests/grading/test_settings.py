@@ -1,7 +1,5 @@
 """What of the settings goes to another process means the same there."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """How grading starts: what it does not load, and where nobody reads its log."""
 
-from __future__ import annotations
-
 import functools
 import os
 import subprocess

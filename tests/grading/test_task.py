@@ -1,7 +1,5 @@
 """A task is the same after its journey as bytes."""
 
-from __future__ import annotations
-
 from traitlets.config import Config
 
 from autograder.grading.task import Task

@@ -1,7 +1,5 @@
 """Two people grade in one folder: what is shared goes on, what is closed is said."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

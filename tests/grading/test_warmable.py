@@ -1,7 +1,5 @@
 """What is started early: asked of our own stages, and of nobody else's."""
 
-from __future__ import annotations
-
 from nbconvert.preprocessors import ClearOutputPreprocessor
 from traitlets.config import Config
 

@@ -1,7 +1,5 @@
 """Who runs the kernels of these tests: the user of pytest, and as root also nobody."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -6,8 +6,6 @@ says why the sandbox has ended; ``python drive.py hang FOLDER LEVEL`` starts a k
 that never ends and waits.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import dataclasses

@@ -1,7 +1,5 @@
 """A kernel that is prepared once: what forks of it share, and what they must not."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

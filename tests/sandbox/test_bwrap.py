@@ -1,7 +1,5 @@
 """The command line of bubblewrap shows what a sandbox may see, outer places first."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

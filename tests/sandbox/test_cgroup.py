@@ -4,8 +4,6 @@ Made of plain files in a folder, which behave as the system's in what is asked o
 the last test uses the machine's own, where it has some to give.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """The client's side: which server it takes, and which limits it asks for."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import signal

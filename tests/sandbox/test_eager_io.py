@@ -1,7 +1,5 @@
 """Messages are handled as they come, and answered when that is done."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Why something has ended is a member, not a sentence, on its whole way."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """matplotlib's list of fonts: made by one server, found by the next."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A host whose disk fills up while a sandbox writes to it: no fault of its code."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Large pages change nothing but what a fork costs."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A kernel's environment is its own, and nothing of the host's."""
 
-from __future__ import annotations
-
 import json
 import os
 import random

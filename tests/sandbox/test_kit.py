@@ -1,7 +1,5 @@
 """A sandbox sees the interpreter and what ships to students, and nothing twice."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A semaphore of a pipe is what the library's own one is."""
 
-from __future__ import annotations
-
 import threading
 
 import pytest

@@ -1,7 +1,5 @@
 """How processes start that import much."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

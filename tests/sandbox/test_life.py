@@ -1,7 +1,5 @@
 """From start to end of a kernel: interrupts, limits on time and memory, two at once."""
 
-from __future__ import annotations
-
 import asyncio
 import dataclasses
 import os

@@ -1,7 +1,5 @@
 """A log line names its process and its subject, and holds no control character."""
 
-from __future__ import annotations
-
 import logging
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Memory counts wherever it is kept, and many processes weigh as much as one."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shutil

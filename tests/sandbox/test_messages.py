@@ -1,7 +1,5 @@
 """Messages are counted as they arrive, and passed on whole or not at all."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

@@ -1,7 +1,5 @@
 """What a sandbox has used is what its processes did, on however busy a machine."""
 
-from __future__ import annotations
-
 import math
 import os
 import signal

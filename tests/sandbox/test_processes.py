@@ -1,7 +1,5 @@
 """What /proc tells of processes is true of those below us, and of nobody gone."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

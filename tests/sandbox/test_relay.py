@@ -1,7 +1,5 @@
 """What a sandbox sends is counted: large messages stop before their client."""
 
-from __future__ import annotations
-
 import contextlib
 import socket
 import threading

@@ -1,7 +1,5 @@
 """What the trusted side waits for, sandbox by sandbox."""
 
-from __future__ import annotations
-
 from autograder.sandbox import sandboxed
 
 

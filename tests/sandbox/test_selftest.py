@@ -1,7 +1,5 @@
 """Without walls each attack succeeds, so that its failure means something."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A sandbox's folder is measured and removed whatever its student has done to it."""
 
-from __future__ import annotations
-
 import errno
 import io
 import os

@@ -1,7 +1,5 @@
 """What is known of a sandbox before it is there."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What a sandbox sees: the interpreter and the kit, but nothing else of the course."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The same notebook of attacks and honest work at each level, as root and as nobody."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """What the warm server imports: for everybody, and for who asks for it."""
 
-from __future__ import annotations
-
 import asyncio
 import subprocess
 import sys

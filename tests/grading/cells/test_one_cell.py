@@ -1,7 +1,5 @@
 """A cell is over when its reply and the end of its output have come, or it is ended."""
 
-from __future__ import annotations
-
 import itertools
 
 import pytest

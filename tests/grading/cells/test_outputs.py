@@ -1,7 +1,5 @@
 """Of what a cell prints, its share is kept, and no message breaks the reader."""
 
-from __future__ import annotations
-
 import pytest
 from nbclient.exceptions import CellExecutionComplete
 from nbformat import validate

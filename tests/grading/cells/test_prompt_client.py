@@ -1,7 +1,5 @@
 """A client is ready when both the reply and the output of its question have come."""
 
-from __future__ import annotations
-
 import asyncio
 import datetime
 from queue import Empty

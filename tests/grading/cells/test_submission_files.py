@@ -1,7 +1,5 @@
 """What lies beside a notebook while it is graded."""
 
-from __future__ import annotations
-
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 

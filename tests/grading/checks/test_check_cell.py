@@ -1,7 +1,5 @@
 """A grade cell is a check if it is nothing but checks of one answer."""
 
-from __future__ import annotations
-
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell
 

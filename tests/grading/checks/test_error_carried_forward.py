@@ -1,7 +1,5 @@
 """An error costs once: what follows is tried again with a right earlier part."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import sys

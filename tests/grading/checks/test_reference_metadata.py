@@ -1,7 +1,5 @@
 """What the references say of a unit's exercises, read without PyTorch."""
 
-from __future__ import annotations
-
 import shutil
 
 import pytest

@@ -1,7 +1,5 @@
 """The gradebook: waited for, never half written, the same for two runs at once."""
 
-from __future__ import annotations
-
 import contextlib
 import logging
 import os

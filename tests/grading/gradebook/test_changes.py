@@ -1,7 +1,5 @@
 """What has changed in a gradebook is kept with its reason, and told."""
 
-from __future__ import annotations
-
 import pytest
 from nbgrader.api import Gradebook
 from traitlets.config import Config

@@ -1,7 +1,5 @@
 """More time for one student, granted before or after handing in."""
 
-from __future__ import annotations
-
 import datetime
 
 import pytest

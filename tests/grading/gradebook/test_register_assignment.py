@@ -1,7 +1,5 @@
 """An assignment enters the gradebook by itself, if its release is the source's."""
 
-from __future__ import annotations
-
 import pytest
 from nbgrader.api import Gradebook
 from traitlets.config import Config

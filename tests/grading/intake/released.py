@@ -1,7 +1,5 @@
 """The tiny course as it is released, and what rebuilding makes of a submission."""
 
-from __future__ import annotations
-
 import nbformat
 
 from autograder.grading.intake import rebuild

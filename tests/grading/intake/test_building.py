@@ -1,7 +1,5 @@
 """The notebook that is made of an honest submission."""
 
-from __future__ import annotations
-
 import copy
 import json
 

@@ -1,7 +1,5 @@
 """Names of files are safe to print, and repairs travel as plain values."""
 
-from __future__ import annotations
-
 import json
 
 from autograder.grading.intake.common import Repair, listed, said, say

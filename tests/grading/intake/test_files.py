@@ -1,7 +1,5 @@
 """What is read of a folder that was handed in, and what is left out."""
 
-from __future__ import annotations
-
 import os
 import socket
 

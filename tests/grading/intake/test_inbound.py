@@ -1,7 +1,5 @@
 """What lies in the exchange is read within limits, and tells when it was changed."""
 
-from __future__ import annotations
-
 import datetime
 import os
 import time

@@ -1,7 +1,5 @@
 """Which of the files is the notebook."""
 
-from __future__ import annotations
-
 import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell

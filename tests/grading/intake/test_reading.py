@@ -1,7 +1,5 @@
 """Bytes that may be anything are graded or refused, and nothing else happens."""
 
-from __future__ import annotations
-
 import json
 
 import nbformat

@@ -1,7 +1,5 @@
 """A large notebook loses its outputs on the way; nothing of them is in memory."""
 
-from __future__ import annotations
-
 import io
 import json
 import tracemalloc

@@ -1,7 +1,5 @@
 """When a submission was handed in."""
 
-from __future__ import annotations
-
 import datetime
 import os
 import time

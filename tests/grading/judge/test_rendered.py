@@ -1,7 +1,5 @@
 """A verdict as a record: what is told of it, cut to what can be kept."""
 
-from __future__ import annotations
-
 import json
 
 from autograder.checks.compare import judge

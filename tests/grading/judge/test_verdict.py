@@ -1,7 +1,5 @@
 """A record is plain JSON, also one that an earlier version wrote."""
 
-from __future__ import annotations
-
 import json
 
 from autograder.grading.judge.verdict import CaseVerdict, Verdict

@@ -1,7 +1,5 @@
 """What is to be graded is read once, and each result depends on all of it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

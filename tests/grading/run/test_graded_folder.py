@@ -1,7 +1,5 @@
 """A student's folder holds the last result as a whole, and nothing else."""
 
-from __future__ import annotations
-
 import os
 import threading
 

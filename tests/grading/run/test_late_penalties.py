@@ -1,7 +1,5 @@
 """A deadline that is set or moved after grading counts with the next run."""
 
-from __future__ import annotations
-
 import pytest
 from nbgrader.api import Gradebook
 

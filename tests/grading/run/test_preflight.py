@@ -1,7 +1,5 @@
 """Limits of a shell: raised as far as they may be; what is too little is told."""
 
-from __future__ import annotations
-
 import os
 import resource
 

@@ -1,7 +1,5 @@
 """Running again: nothing is graded twice, and nothing that was graded is lost."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

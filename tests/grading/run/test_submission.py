@@ -1,7 +1,5 @@
 """Enough is underway when all have work, or too much waits to be recorded."""
 
-from __future__ import annotations
-
 import logging
 from concurrent.futures import Future
 

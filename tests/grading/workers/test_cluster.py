@@ -1,7 +1,5 @@
 """Grading by a real Dask cluster of several processes on this machine."""
 
-from __future__ import annotations
-
 import os
 import signal
 import threading

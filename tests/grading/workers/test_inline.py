@@ -1,7 +1,5 @@
 """What grades in this process waits for nobody, and says what went wrong."""
 
-from __future__ import annotations
-
 import threading
 from types import SimpleNamespace
 

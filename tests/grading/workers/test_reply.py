@@ -1,7 +1,5 @@
 """A reply is bytes, of one task, and opens to what grading made or raised."""
 
-from __future__ import annotations
-
 import json
 import logging
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Of a submission only plain files come into its sandbox, and no more than fit."""
 
-from __future__ import annotations
-
 import os
 
 import pytest

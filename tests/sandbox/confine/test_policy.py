@@ -1,7 +1,5 @@
 """A policy is limits, and travels as text."""
 
-from __future__ import annotations
-
 import pytest
 
 from autograder.sandbox import confine
