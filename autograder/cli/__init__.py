@@ -83,10 +83,8 @@ def _parser() -> argparse.ArgumentParser:
 
     parser: argparse.ArgumentParser = Parser(prog="autograder", description=__doc__)
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    course.add(commands)
-    handing_in.add(commands)
-    grades.add(commands)
-    answers.add(commands)
+    for module in (course, handing_in, grades, answers):
+        module.COMMANDS.add(commands)
     for one in (parser, *commands.choices.values()):  # before or after the command
         one.add_argument(
             "--verbose", action="store_true", default=argparse.SUPPRESS,

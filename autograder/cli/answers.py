@@ -2,76 +2,39 @@
 
 from __future__ import annotations
 
-import argparse
+from argparse import Namespace
 from pathlib import Path
 
-from autograder.cli.arguments import Commands, add_graded
+from autograder.cli.arguments import CommandSet, flag, option
 from autograder.course import find_unit
 from autograder.course.errors import CourseError
 from autograder.course.files import write
 
-
-def add(commands: Commands) -> None:
-    """Add the commands to an argument parser's."""
-    add_graded(commands, "similarity", _similarity, "list pairs of similar solutions")
-    _add_questions(commands)
-    _add_unnamed(commands)
-    attempts = add_graded(
-        commands, "attempts", _attempts, "show attempts, if the course records them"
-    )
-    attempts.add_argument(
-        "--live", default="", metavar="PATTERN",
-        help='read students\' own files, like "/home/*/02_attention"',
-    )  # fmt: skip
+COMMANDS = CommandSet()
 
 
-def _add_questions(commands: Commands) -> None:
-    text = "make sheets with questions about each student's own accepted code"
-    command = add_graded(commands, "questions", _questions, text)
-    command.add_argument(
-        "--student", action="append", dest="students", default=[], metavar="STUDENT",
-        help="only this student; can be repeated",
-    )  # fmt: skip
-    command.add_argument(
-        "--quiz", action="store_true",
-        help="also write a notebook for each student, to be graded as quiz-UNIT",
-    )  # fmt: skip
+@COMMANDS.graded("similarity", "list pairs of similar solutions")
+def _similarity(unit: str, root: Path, _: Namespace) -> int:
+    from autograder.classroom import page, similarity
 
-
-def _add_unnamed(commands: Commands) -> None:
-    unnamed = add_graded(
-        commands, "unnamed", _unnamed, "group wrong answers that no mistake names"
-    )
-    unnamed.add_argument(
-        "--from", dest="table", type=Path, metavar="CSV",
-        help="keep the sentences of this table for the next feedback",
-    )  # fmt: skip
-    unnamed.add_argument(
-        "--adopt", nargs=2, metavar=("GROUP", "NAME"),
-        help="make a group's program a mistake of its exercise, with this name",
-    )  # fmt: skip
-    unnamed.add_argument(
-        "--asks", default="", metavar="QUESTION", help="the question of that mistake"
-    )
-
-
-def _similarity(options: argparse.Namespace) -> int:
-    from autograder.classroom import gradebook, page, similarity
-
-    unit = gradebook.find_assignment(options.unit, options.course)
-    answers = similarity.read(unit, options.course)
-    found = similarity.compare(answers, similarity.released(unit, options.course))
-    path = options.course / "reports" / f"{unit}-similarity.html"
+    answers = similarity.read(unit, root)
+    found = similarity.compare(answers, similarity.released(unit, root))
+    path = root / "reports" / f"{unit}-similarity.html"
     write(path, similarity.as_html(unit, found, answers, page.today()))
     print(similarity.as_text(unit, found), f"side by side: {path}", sep="\n\n")
     return 0
 
 
-def _questions(options: argparse.Namespace) -> int:
-    from autograder.classroom import gradebook, page, question_quizzes, question_sheets
+@COMMANDS.graded(
+    "questions", "make sheets with questions about each student's own accepted code",
+    option("--student", "only this student; can be repeated", "STUDENT",
+           action="append", dest="students", default=[]),
+    flag("--quiz",
+         "also write a notebook for each student, to be graded as quiz-UNIT"),
+)  # fmt: skip
+def _questions(unit: str, root: Path, options: Namespace) -> int:
+    from autograder.classroom import page, question_quizzes, question_sheets
 
-    root = options.course
-    unit = gradebook.find_assignment(options.unit, root)
     sheets, remarks = question_sheets.made(unit, root, options.students)
     said = [*remarks, *question_sheets.write(unit, root, sheets, page.today())]
     if options.quiz and sheets:
@@ -82,33 +45,45 @@ def _questions(options: argparse.Namespace) -> int:
     return 0 if sheets else 1
 
 
-def _unnamed(options: argparse.Namespace) -> int:
-    from autograder.classroom import gradebook, page, unnamed
+@COMMANDS.graded(
+    "unnamed", "group wrong answers that no mistake names",
+    option("--from", "keep the sentences of this table for the next feedback", "CSV",
+           dest="table", type=Path),
+    option("--adopt",
+           "make a group's program a mistake of its exercise, with this name",
+           ("GROUP", "NAME"), nargs=2),
+    option("--asks", "the question of that mistake", "QUESTION", default=""),
+)  # fmt: skip
+def _unnamed(label: str, root: Path, options: Namespace) -> int:
+    from autograder.classroom import page, unnamed
 
-    label = gradebook.find_assignment(options.unit, options.course)
     if options.adopt:
         if not options.asks:
             raise CourseError("give the mistake's question with --asks")
         unit = find_unit(label.partition("_")[2])
         key, name = options.adopt
-        path = unnamed.adopt(unit, options.course, key, name, options.asks)
+        path = unnamed.adopt(unit, root, key, name, options.asks)
         print(f"{path}: read it; a student wrote its program. Then run:")
         print(f"make build UNIT={unit.number} && make validity UNIT={unit.number}")
         return 0
     if options.table:
-        count = unnamed.take_sentences(label, options.course, options.table)
+        count = unnamed.take_sentences(label, root, options.table)
         print(f"{options.table}: for {count} students, with their next feedback:")
         print(f"nbgrader generate_feedback {label} --force")
         return 0
-    print(*unnamed.write_list(label, options.course, page.today()), sep="\n")
+    print(*unnamed.write_list(label, root, page.today()), sep="\n")
     return 0
 
 
-def _attempts(options: argparse.Namespace) -> int:
-    from autograder.classroom import gradebook, page, tries
+@COMMANDS.graded(
+    "attempts", "show attempts, if the course records them",
+    option("--live", 'read students\' own files, like "/home/*/02_attention"',
+           "PATTERN", default=""),
+)  # fmt: skip
+def _attempts(unit: str, root: Path, options: Namespace) -> int:
+    from autograder.classroom import page, tries
 
-    unit = gradebook.find_assignment(options.unit, options.course)
-    made = tries.read(unit, options.course, options.live)
+    made = tries.read(unit, root, options.live)
     if not made:
         where = options.live or f"the submissions of {unit}"
         raise CourseError(
@@ -116,5 +91,5 @@ def _attempts(options: argparse.Namespace) -> int:
             "of pyproject.toml has students' notebooks keep one"
         )
     print(tries.as_text(tries.table(unit, made)))
-    print(tries.write_page(unit, options.course, made, page.today()))
+    print(tries.write_page(unit, root, made, page.today()))
     return 0

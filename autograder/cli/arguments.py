@@ -1,15 +1,18 @@
-"""What the command line is made of: types, and arguments that many commands have."""
+"""What the command line is made of: commands, and arguments that many of them have."""
 
 from __future__ import annotations
 
 import argparse
+from argparse import Namespace
 from collections.abc import Callable
 from pathlib import Path
-from typing import NoReturn, TypeAlias
+from typing import Any, NoReturn, TypeAlias
 
 # argparse gives it no public name.
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
-Command = Callable[[argparse.Namespace], int]
+Command = Callable[[Namespace], int]
+OnUnit = Callable[[str, Path, Namespace], int]
+Option = tuple[str, dict[str, Any]]
 
 
 class Parser(argparse.ArgumentParser):
@@ -19,19 +22,64 @@ class Parser(argparse.ArgumentParser):
         self.exit(2, f"{self.prog}: {message}; see {self.prog} --help\n")
 
 
-def add_graded(
-    commands: Commands, name: str, run: Command, text: str
-) -> argparse.ArgumentParser:
-    """A command on what nbgrader has graded of one unit."""
-    command = commands.add_parser(name, help=text, description=text)
-    command.add_argument("unit", metavar="UNIT", help='like "attention" or "02"')
-    add_course(command)
-    command.set_defaults(run=run)
-    return command
+def option(name: str, text: str | None, metavar: Any = None, **how: Any) -> Option:
+    """An argument; ``how`` is as argparse's ``add_argument`` takes it."""
+    return name, {"help": text, "metavar": metavar, **how}
 
 
-def add_course(command: argparse.ArgumentParser) -> None:
-    command.add_argument(
-        "--course", type=Path, default=Path(), metavar="FOLDER",
-        help="nbgrader's course folder; default: this one",
-    )  # fmt: skip
+def flag(name: str, text: str) -> Option:
+    """An option that is either given or not."""
+    return name, {"help": text, "action": "store_true"}
+
+
+UNIT = option("unit", 'like "attention" or "02"', "UNIT")
+COURSE = option(
+    "--course", "nbgrader's course folder; default: this one", "FOLDER",
+    type=Path, default=Path(),
+)  # fmt: skip
+
+
+class CommandSet:
+    """Commands on one thing, in the order in which they are written."""
+
+    def __init__(self) -> None:
+        self._written: list[tuple[str, str, tuple[Option, ...], Command]] = []
+
+    def command(
+        self, name: str, text: str, *options: Option
+    ) -> Callable[[Command], Command]:
+        """Make a function a command; it returns the command's status."""
+
+        def written(run: Command) -> Command:
+            self._written.append((name, text, options, run))
+            return run
+
+        return written
+
+    def graded(
+        self, name: str, text: str, *options: Option
+    ) -> Callable[[OnUnit], OnUnit]:
+        """Make a function a command on what nbgrader has graded of one unit.
+
+        It is called with the assignment and the course folder.
+        """
+
+        def written(run: OnUnit) -> OnUnit:
+            def found(given: Namespace) -> int:
+                from autograder.classroom import gradebook
+
+                unit = gradebook.find_assignment(given.unit, given.course)
+                return run(unit, given.course, given)
+
+            self.command(name, text, UNIT, COURSE, *options)(found)
+            return run
+
+        return written
+
+    def add(self, commands: Commands) -> None:
+        """Add the commands to an argument parser's."""
+        for name, text, options, run in self._written:
+            command = commands.add_parser(name, help=text, description=text)
+            for argument, how in options:
+                command.add_argument(argument, **how)
+            command.set_defaults(run=run)

@@ -2,107 +2,33 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
+from argparse import Namespace
 from datetime import date
 from itertools import groupby
 from pathlib import Path
 
-from autograder.cli.arguments import Command, Commands
+from autograder.cli.arguments import UNIT, CommandSet, Option, option
 from autograder.course import ROOT, Unit, find_unit, units
 from autograder.course.errors import CourseError
 
-
-def add(commands: Commands) -> None:
-    """Add the commands to an argument parser's."""
-    text = "build source, release, solutions and references"
-    _add_edition(_add(commands, "build", _build, text))
-    _add(commands, "adopt", _adopt, "bring edits of source/ back into notebooks/")
-    text = "write the skeleton of an exercise: cells, probe, mistakes, contract"
-    new = commands.add_parser("new-exercise", help=text, description=text)
-    new.add_argument("unit", metavar="UNIT", help='like "attention" or "02"')
-    new.add_argument("name", metavar="NAME", help='like "favourite_key"')
-    new.set_defaults(run=_new_exercise)
-    text = "copy the course with some of its units, into a new folder"
-    own = commands.add_parser("new-course", help=text, description=text)
-    own.add_argument("folder", metavar="FOLDER", type=Path)
-    own.add_argument("--units", required=True, help='like "01,02,03"')
-    own.set_defaults(run=_new_course)
-    text = "bring the files for translators up to the sentences of today"
-    words = commands.add_parser("translate", help=text, description=text)
-    words.add_argument("language", metavar="LANGUAGE", help='its code, like "de"')
-    words.add_argument(
-        "units",
-        nargs="*",
-        metavar="UNIT",
-        help='like "attention" or "02"; default: all',
-    )
-    words.set_defaults(run=_translate)
-    text = "run all mutants and accepted solutions against the checks"
-    tried = _add(commands, "validity", _validity, text)
-    tried.add_argument(
-        "--exercise", metavar="NAME", action="append", dest="exercises", default=[],
-        help='only this exercise, like "attention/softmax"; can be repeated',
-    )  # fmt: skip
-    text = "generate mutants by rule, and list those that no case catches"
-    _add(commands, "generated", _generated, text)
-    text = "grade a sample class from end to end, in demo/"
-    shown = 'like "attention" or "02", or "all"; default: the one that shows the way'
-    _add(commands, "demo", _demo, text, shown)
-    _add(commands, "lab", _lab, "open JupyterLab in a student's working copy")
-    text = "write the student repository to publish, in dist/student/"
-    published = _add(commands, "kit", _kit, text)
-    published.add_argument(
-        "--owner", metavar="NAME", default="",
-        help="the GitHub account that publishes it; default: see pyproject.toml",
-    )  # fmt: skip
-    _add_edition(published)
-    _add(commands, "site", _site, "make the website, in dist/site/; needs '.[site]'")
-    text = "print what can go wrong in each exercise, and what to ask"
-    page = _add(commands, "mistakes", _mistakes, text)
-    page.add_argument(
-        "--output", metavar="FOLDER", type=Path, default=ROOT / "dist" / "mistakes",
-        help="where to write the pages; default: dist/mistakes",
-    )  # fmt: skip
-    text = "write the zip for Gradescope's autograder, in dist/gradescope/"
-    scope = commands.add_parser("gradescope", help=text, description=text)
-    scope.add_argument("unit", metavar="UNIT", help='like "attention" or "02"')
-    scope.add_argument(
-        "--tell", choices=("points", "cases", "panels"), default="points",
-        help="what students see at once; they see the rest after the deadline",
-    )  # fmt: skip
-    scope.set_defaults(run=_gradescope)
-    text = "draw new hidden references, and move old results to terms/"
-    term = commands.add_parser("new-term", help=text, description=text)
-    term.set_defaults(run=_new_term)
+COMMANDS = CommandSet()
+_EDITION = (
+    option("--edition",
+           '"short": exercises off the short path are given: solved, without points; '
+           '"full": nothing is; default: as it was built the last time',
+           "NAME", default=""),
+    option("--given",
+           'more exercises to give, like "exact_match,greedy_decode" or "5.8,5.9"',
+           "NAMES", default=""),
+)  # fmt: skip
 
 
-def _add(
-    commands: Commands,
-    name: str,
-    run: Command,
-    text: str,
-    chosen: str = 'like "attention" or "02"; default: all',
-) -> argparse.ArgumentParser:
-    command = commands.add_parser(name, help=text, description=text)
-    command.add_argument("units", nargs="*", metavar="UNIT", help=chosen)
-    command.set_defaults(run=run)
-    return command
+def _units(text: str = 'like "attention" or "02"; default: all') -> Option:
+    return option("units", text, "UNIT", nargs="*")
 
 
-def _add_edition(command: argparse.ArgumentParser) -> None:
-    command.add_argument(
-        "--edition", metavar="NAME", default="",
-        help='"short": exercises off the short path are given: solved, without '
-        'points; "full": nothing is; default: as it was built the last time',
-    )  # fmt: skip
-    command.add_argument(
-        "--given", metavar="NAMES", default="",
-        help='more exercises to give, like "exact_match,greedy_decode" or "5.8,5.9"',
-    )  # fmt: skip
-
-
-def _build_unit(unit: Unit, options: argparse.Namespace) -> None:
+def _build_unit(unit: Unit, options: Namespace) -> None:
     """Build a unit in the edition that is asked for, and say what changed."""
     from autograder.authoring import edition
     from autograder.authoring.course import build
@@ -122,7 +48,7 @@ def _build_unit(unit: Unit, options: argparse.Namespace) -> None:
         )
 
 
-def _chosen(options: argparse.Namespace) -> list[Unit]:
+def _chosen(options: Namespace) -> list[Unit]:
     """The units that are named, all if none is.
 
     Raises:
@@ -136,13 +62,17 @@ def _chosen(options: argparse.Namespace) -> list[Unit]:
     return chosen
 
 
-def _build(options: argparse.Namespace) -> int:
+@COMMANDS.command(
+    "build", "build source, release, solutions and references", _units(), *_EDITION
+)
+def _build(options: Namespace) -> int:
     for unit in _chosen(options):
         _build_unit(unit, options)
     return 0
 
 
-def _adopt(options: argparse.Namespace) -> int:
+@COMMANDS.command("adopt", "bring edits of source/ back into notebooks/", _units())
+def _adopt(options: Namespace) -> int:
     from autograder.authoring.adopt import adopt
 
     for unit in _chosen(options):
@@ -151,19 +81,13 @@ def _adopt(options: argparse.Namespace) -> int:
     return 0
 
 
-def _translate(options: argparse.Namespace) -> int:
-    from autograder.authoring import translations
-
-    for unit in (None, *_chosen(options)):
-        made = translations.update(options.language, unit)
-        path = made.path.relative_to(ROOT)
-        print(f"{path}: {made.sentences} sentences, {made.missing} to translate")
-    for path in translations.install():
-        print(path.relative_to(ROOT))
-    return 0
-
-
-def _new_exercise(options: argparse.Namespace) -> int:
+@COMMANDS.command(
+    "new-exercise",
+    "write the skeleton of an exercise: cells, probe, mistakes, contract",
+    UNIT,
+    option("name", 'like "favourite_key"', "NAME"),
+)
+def _new_exercise(options: Namespace) -> int:
     from autograder.authoring.new_exercise import MARK, create
 
     unit = find_unit(options.unit)
@@ -176,7 +100,12 @@ def _new_exercise(options: argparse.Namespace) -> int:
     return 0
 
 
-def _new_course(options: argparse.Namespace) -> int:
+@COMMANDS.command(
+    "new-course", "copy the course with some of its units, into a new folder",
+    option("folder", None, "FOLDER", type=Path),
+    option("--units", 'like "01,02,03"', required=True),
+)  # fmt: skip
+def _new_course(options: Namespace) -> int:
     from autograder.authoring.new_course import create
 
     chosen = [find_unit(name.strip()) for name in options.units.split(",")]
@@ -187,7 +116,30 @@ def _new_course(options: argparse.Namespace) -> int:
     return 0
 
 
-def _validity(options: argparse.Namespace) -> int:
+@COMMANDS.command(
+    "translate", "bring the files for translators up to the sentences of today",
+    option("language", 'its code, like "de"', "LANGUAGE"),
+    _units(),
+)  # fmt: skip
+def _translate(options: Namespace) -> int:
+    from autograder.authoring import translations
+
+    for unit in (None, *_chosen(options)):
+        made = translations.update(options.language, unit)
+        path = made.path.relative_to(ROOT)
+        print(f"{path}: {made.sentences} sentences, {made.missing} to translate")
+    for path in translations.install():
+        print(path.relative_to(ROOT))
+    return 0
+
+
+@COMMANDS.command(
+    "validity", "run all mutants and accepted solutions against the checks", _units(),
+    option("--exercise",
+           'only this exercise, like "attention/softmax"; can be repeated',
+           "NAME", action="append", dest="exercises", default=[]),
+)  # fmt: skip
+def _validity(options: Namespace) -> int:
     from autograder.authoring.catalogue import specification
     from autograder.authoring.verify import measure, total
     from autograder.checks.references import load
@@ -204,7 +156,7 @@ def _validity(options: argparse.Namespace) -> int:
     return 0 if sound and whole.named >= 0.95 * whole.mutants else 1
 
 
-def _tried(options: argparse.Namespace) -> list[str]:
+def _tried(options: Namespace) -> list[str]:
     """The names of the exercises that are asked for, all of the units if none is.
 
     Raises:
@@ -222,7 +174,12 @@ def _tried(options: argparse.Namespace) -> list[str]:
     return [name for name in known if not names or name in names]
 
 
-def _generated(options: argparse.Namespace) -> int:
+@COMMANDS.command(
+    "generated",
+    "generate mutants by rule, and list those that no case catches",
+    _units(),
+)
+def _generated(options: Namespace) -> int:
     from autograder.authoring.catalogue import specifications
     from autograder.authoring.generated import count
 
@@ -236,7 +193,11 @@ def _generated(options: argparse.Namespace) -> int:
     return 1 if survivors else 0
 
 
-def _demo(options: argparse.Namespace) -> int:
+@COMMANDS.command(
+    "demo", "grade a sample class from end to end, in demo/",
+    _units('like "attention" or "02", or "all"; default: the one that shows the way'),
+)  # fmt: skip
+def _demo(options: Namespace) -> int:
     from autograder.classroom.demo import run, usual
 
     if options.units == ["all"]:
@@ -247,7 +208,22 @@ def _demo(options: argparse.Namespace) -> int:
     return 0
 
 
-def _kit(options: argparse.Namespace) -> int:
+@COMMANDS.command("lab", "open JupyterLab in a student's working copy", _units())
+def _lab(options: Namespace) -> int:
+    from autograder.classroom import lab
+
+    lab.prepare(_chosen(options), ROOT / "demo")
+    return lab.run(ROOT / "demo")
+
+
+@COMMANDS.command(
+    "kit", "write the student repository to publish, in dist/student/", _units(),
+    option("--owner",
+           "the GitHub account that publishes it; default: see pyproject.toml",
+           "NAME", default=""),
+    *_EDITION,
+)  # fmt: skip
+def _kit(options: Namespace) -> int:
     from autograder.authoring.colab import PLACEHOLDER, published
     from autograder.classroom.publishing import kit
 
@@ -278,14 +254,20 @@ def _with_edition(unit: Unit) -> str:
     return f"{unit.label} ({given} exercises given)" if given else unit.label
 
 
-def _site(options: argparse.Namespace) -> int:
+@COMMANDS.command("site", "make the website, in dist/site/; needs '.[site]'", _units())
+def _site(options: Namespace) -> int:
     from autograder.classroom.publishing import website
 
     print(website.build(_chosen(options), ROOT / "dist" / "site"))
     return 0
 
 
-def _mistakes(options: argparse.Namespace) -> int:
+@COMMANDS.command(
+    "mistakes", "print what can go wrong in each exercise, and what to ask", _units(),
+    option("--output", "where to write the pages; default: dist/mistakes", "FOLDER",
+           type=Path, default=ROOT / "dist" / "mistakes"),
+)  # fmt: skip
+def _mistakes(options: Namespace) -> int:
     from autograder.classroom import mistakes
 
     for unit in _chosen(options):
@@ -293,7 +275,13 @@ def _mistakes(options: argparse.Namespace) -> int:
     return 0
 
 
-def _gradescope(options: argparse.Namespace) -> int:
+@COMMANDS.command(
+    "gradescope", "write the zip for Gradescope's autograder, in dist/gradescope/",
+    UNIT,
+    option("--tell", "what students see at once; they see the rest after the deadline",
+           choices=("points", "cases", "panels"), default="points"),
+)  # fmt: skip
+def _gradescope(options: Namespace) -> int:
     from autograder.classroom.publishing import gradescope
 
     unit = find_unit(options.unit)
@@ -302,14 +290,10 @@ def _gradescope(options: argparse.Namespace) -> int:
     return 0
 
 
-def _lab(options: argparse.Namespace) -> int:
-    from autograder.classroom import lab
-
-    lab.prepare(_chosen(options), ROOT / "demo")
-    return lab.run(ROOT / "demo")
-
-
-def _new_term(options: argparse.Namespace) -> int:
+@COMMANDS.command(
+    "new-term", "draw new hidden references, and move old results to terms/"
+)
+def _new_term(options: Namespace) -> int:
     from autograder.authoring import term
 
     for path in term.renew(units()):

@@ -127,7 +127,7 @@ def test_debug_lines_show_if_a_command_is_verbose(line, monkeypatch, capsys):
     logger = logging.getLogger("autograder")
     monkeypatch.setattr(logger, "handlers", [])
     monkeypatch.setattr(logger, "level", logger.level)
-    monkeypatch.setattr("autograder.cli.course.add", add)
+    monkeypatch.setattr("autograder.cli.course.COMMANDS.add", add)
     assert cli.main(["count"]) == 0
     assert capsys.readouterr().err == ""
     assert cli.main(line) == 0
