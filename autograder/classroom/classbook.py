@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
+import functools
+import re
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from autograder.grading.judge.verdict import Verdict
+
+
+@functools.cache
+def plain(name: str) -> str:
+    """A name without case, blanks and punctuation.
+
+    Letters with their accents apart, or in one, are the same.
+    """
+    folded = unicodedata.normalize("NFKC", name).casefold()
+    return re.sub(r"[\W_]+", "", folded)
 
 
 @dataclass(frozen=True)

@@ -6,15 +6,13 @@ waits for a person there is no score: the cell is empty, which no LMS takes for 
 
 from __future__ import annotations
 
-import functools
 import re
-import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
 
 from autograder.classroom import results
-from autograder.classroom.classbook import Classbook, Student, Submission
+from autograder.classroom.classbook import Classbook, Student, Submission, plain
 from autograder.course import files, sheet
 from autograder.course.errors import CourseError
 from autograder.course.sheet import Sheet
@@ -73,16 +71,16 @@ def _canvas_column(book: Classbook, into: Sheet, title: str) -> int:
     assignments = [
         n for n, own in enumerate(into.titles) if re.search(r"\(\d+\)$", own)
     ]
-    plain = {n: re.sub(r"\(\d+\)$", "", into.titles[n]).rstrip() for n in assignments}
-    wanted = {_plain(title)} if title else {
-        _plain(book.unit), _plain(book.unit.partition("_")[2])
+    names = {n: re.sub(r"\(\d+\)$", "", into.titles[n]).rstrip() for n in assignments}
+    wanted = {plain(title)} if title else {
+        plain(book.unit), plain(book.unit.partition("_")[2])
     }  # fmt: skip
     found = [
-        n for n in assignments if {_plain(plain[n]), _plain(into.titles[n])} & wanted
+        n for n in assignments if {plain(names[n]), plain(into.titles[n])} & wanted
     ]
     if len(found) == 1:
         return found[0]
-    listed = ", ".join(f'"{plain[n]}"' for n in assignments) or "none"
+    listed = ", ".join(f'"{names[n]}"' for n in assignments) or "none"
     raise CourseError(
         f'no column for "{title or book.unit}"; say which with --column: {listed}'
     )
@@ -112,19 +110,9 @@ def moodle(book: Classbook, into: Sheet | None = None) -> Export:
         CourseError: the worksheet has no column "Grade" or nobody to tell apart.
     """
     if into is None:
-        rows: list[list[object]] = [
-            ["id", "first_name", "last_name", "email", book.unit]
-        ]
-        rows += [
-            [
-                sheet.harmless(cell)
-                for cell in (s.id, s.first_name, s.last_name, s.email)
-            ]
-            + [sheet.number(entry.score)]
-            for entry in book.submissions
-            for s in (entry.student,)
-        ]
-        return Export(sheet.as_text(rows), tuple(_waiting(book)))
+        titles = ("id", "first_name", "last_name", "email", book.unit)
+        rows = [(*astuple(s.student)[:4], s.score) for s in book.submissions]
+        return Export(sheet.as_harmless_text([titles, *rows]), tuple(_waiting(book)))
     column = into.index("Grade")
     if column is None or into.index("Identifier") is None:
         raise CourseError(
@@ -153,18 +141,11 @@ def _moodle_rank(into: Sheet, row: Sequence[str], student: Student) -> int:
 # --- Gradescope ----------------------------------------------------------------------
 
 
-def gradescope(book: Classbook) -> dict[str, str]:
-    """Student id -> the text of the ``results.json`` of an autograder."""
-    return {
-        submission.student.id: results.gradescope(book, submission, "panels")
-        for submission in book.submissions
-    }
-
-
 def write_gradescope(book: Classbook, folder: Path) -> list[str]:
     """Write ``<student>/results.json`` for everybody; what to know about it."""
-    for student, text in gradescope(book).items():
-        files.write(folder / student / "results.json", text)
+    for one in book.submissions:
+        text = results.gradescope(book, one, "panels")
+        files.write(folder / one.student.id / "results.json", text)
     return list(_waiting(book))
 
 
@@ -200,14 +181,7 @@ def _is_name(student: Student, name: str) -> bool:
         return False
     last, comma, first = name.partition(",")
     shown = f"{first} {last}" if comma else name
-    return _plain(shown) == _plain(student.name)
-
-
-@functools.cache
-def _plain(text: str) -> str:
-    # As the roster compares: letters with their accents apart, or in one, are the same.
-    folded = unicodedata.normalize("NFKC", text).casefold()
-    return re.sub(r"[\W_]+", "", folded)
+    return plain(shown) == plain(student.name)
 
 
 def refused(book: Classbook) -> list[str]:

@@ -149,8 +149,10 @@ def test_moodle_s_worksheet_is_filled_in(table):
 # --- Gradescope ----------------------------------------------------------------------
 
 
-def test_gradescope_s_results_add_up_and_leave_waiting_ones_open():
-    made = {name: json.loads(text) for name, text in exports.gradescope(BOOK).items()}
+def test_gradescope_s_results_add_up_and_leave_waiting_ones_open(tmp_path):
+    exports.write_gradescope(BOOK, tmp_path)
+    found = tmp_path.glob("*/results.json")
+    made = {path.parent.name: json.loads(path.read_text()) for path in found}
     assert made["ada"]["score"] == 7.5 and "1.5 points off" in made["ada"]["output"]
     code, essay = made["bob"]["tests"]
     assert "score" not in made["bob"] and "score" not in essay

@@ -15,7 +15,7 @@ import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -52,8 +52,42 @@ class Member:
     place: Any
 
 
-class Archive:
-    """A zip file with its members, and those that were left out with a reason.
+class Source:
+    """Members that can be read, and those that were left out with a reason."""
+
+    def __init__(self, path: Path):
+        self.path = path
+        self.members: list[Member] = []
+        self.left_out: list[tuple[str, str]] = []
+
+    def leave_out(self, name: str, reason: str) -> None:
+        self.left_out.append((printable(name)[:_SHOWN], reason))
+
+    def opened(self, member: Member) -> AbstractContextManager[IO[bytes]]:
+        """A member, to be read in pieces.
+
+        Raises:
+            NotPlacedError: it cannot be read, also when that is met on the way.
+        """
+        raise NotImplementedError
+
+    def read(self, member: Member, most: int) -> bytes:
+        """What a member holds.
+
+        Raises:
+            NotPlacedError: it is larger than ``most`` bytes, or cannot be read.
+        """
+        if member.size > most:
+            raise NotPlacedError(f"larger than {most >> 20} MB")
+        with self.opened(member) as file:
+            data = file.read(most + 1)
+        if len(data) > most:
+            raise NotPlacedError(f"larger than {most >> 20} MB")
+        return data
+
+
+class Archive(Source):
+    """A zip file.
 
     Args:
         file: its bytes, where it is no file of its own.
@@ -63,7 +97,7 @@ class Archive:
     """
 
     def __init__(self, path: Path, file: IO[bytes] | None = None):
-        self.path = path
+        super().__init__(path)
         try:
             self._zip = zipfile.ZipFile(file or path)
         except UnicodeDecodeError:
@@ -79,7 +113,6 @@ class Archive:
         except NotPlacedError:
             self.close()
             raise
-        self.left_out: list[tuple[str, str]] = []
         self.members = list(self._members())
 
     def __enter__(self) -> Archive:
@@ -91,27 +124,8 @@ class Archive:
     def close(self) -> None:
         self._zip.close()
 
-    def read(self, member: Member, most: int) -> bytes:
-        """What a member holds.
-
-        Raises:
-            NotPlacedError: it is larger than ``most`` bytes, or damaged.
-        """
-        if member.size > most:
-            raise NotPlacedError(f"larger than {most >> 20} MB")
-        with self.opened(member) as file:
-            data = file.read(most + 1)
-        if len(data) > most:
-            raise NotPlacedError(f"larger than {most >> 20} MB")
-        return data
-
     @contextmanager
     def opened(self, member: Member) -> Iterator[IO[bytes]]:
-        """A member, to be read in pieces.
-
-        Raises:
-            NotPlacedError: it is damaged, also when that is met on the way.
-        """
         try:
             with self._zip.open(member.place) as file:
                 yield file
@@ -141,17 +155,13 @@ class Archive:
         copies = Counter(_folded(name or "") for _, name in named)
         for info, name in named:
             if name is None:
-                reason = "its name is in an unknown encoding"
-                self.left_out.append((printable(info.filename)[:_SHOWN], reason))
+                self.leave_out(info.filename, "its name is in an unknown encoding")
+            elif NOISE.search(name):
                 continue
-            if NOISE.search(name):
-                continue
-            reason = _objection(info, name)
-            if not reason and copies[_folded(name)] > 1:
-                reason = "there are several of this name"
-            if reason:
-                shown = printable(name or info.filename)[:_SHOWN]
-                self.left_out.append((shown, reason))
+            elif reason := _objection(info, name):
+                self.leave_out(name or info.filename, reason)
+            elif copies[_folded(name)] > 1:
+                self.leave_out(name, "there are several of this name")
             else:
                 yield Member(name, info.file_size, _time(info), info)
 

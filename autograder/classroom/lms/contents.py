@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from autograder.classroom.lms.archive import Member, NotPlacedError
+from autograder.classroom.lms.archive import Member, NotPlacedError, Source
 from autograder.classroom.lms.layouts import Attempt
-from autograder.classroom.lms.sources import Source, inside, strip_top
+from autograder.classroom.lms.sources import inside, strip_top
 from autograder.grading import intake
 
 ONLINE_TEXT = "onlinetext.html"  # Moodle's, beside the files

@@ -17,8 +17,7 @@ from typing import Any
 
 import yaml
 
-from autograder.classroom.lms.archive import Member, NotPlacedError
-from autograder.classroom.lms.sources import Source
+from autograder.classroom.lms.archive import Member, NotPlacedError, Source
 from autograder.course.errors import CourseError
 from autograder.course.printable import printable
 from autograder.grading.intake import parse_stamp

@@ -7,12 +7,13 @@ nothing to the others.
 from __future__ import annotations
 
 import datetime
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.classroom.collection_log import Note
-from autograder.classroom.lms.archive import NotPlacedError
+from autograder.classroom.lms.archive import NotPlacedError, Source
 from autograder.classroom.lms.contents import contents
 from autograder.classroom.lms.layouts import (
     Attempt,
@@ -24,7 +25,7 @@ from autograder.classroom.lms.layouts import (
     is_known,
 )
 from autograder.classroom.lms.roster import Roster
-from autograder.classroom.lms.sources import Source, opened, pieces
+from autograder.classroom.lms.sources import opened, pieces
 from autograder.classroom.lms.submitted import Arrival, Place
 from autograder.course.errors import CourseError
 
@@ -140,9 +141,8 @@ class _Collection:
         note = _note(person, latest, layout.lms, len(found))
         place = Place(self.root, student, self.unit)
         status, says = place.put(Arrival(files, note, stamp), self.replace)
-        if len(found) > 1:
-            late += (f"the latest of {len(found)} attempts",)
-        return status, "; ".join(filter(None, [says, *notes, *late]))
+        latest_of = f"the latest of {len(found)} attempts" if len(found) > 1 else ""
+        return status, "; ".join(filter(None, [says, *notes, late, latest_of]))
 
 
 def _latest(found: Sequence[Claim]) -> Claim:
@@ -190,21 +190,16 @@ def _note(person: Submitter, attempt: Attempt, lms: str, count: int) -> Note:
     return Note(kind, time, lms, origin, attempt.late, count, _claimant(person))
 
 
-def _stamp(
-    attempt: Attempt, due: datetime.datetime | None
-) -> tuple[str, tuple[str, ...]]:
+def _stamp(attempt: Attempt, due: datetime.datetime | None) -> tuple[str, str]:
     """What goes into ``timestamp.txt``, and what to say of lateness."""
-    when = attempt.when
-    says: tuple[str, ...] = ()
+    when, says = attempt.when, ""
     if attempt.late and when is None:
-        unknown = "late, but the archive does not say by how much"
+        says = "late, but the archive does not say by how much"
         if due and due < datetime.datetime.now(datetime.UTC).replace(tzinfo=None):
             when = due + datetime.timedelta(seconds=1)
-            says = (f"{unknown}: one second counts",)
+            says += ": one second counts"
         else:
-            says = (
-                f"{unknown}; set the deadline and collect again, if it is to count",
-            )
+            says += "; set the deadline and collect again, if it is to count"
     return (f"{when:%Y-%m-%d %H:%M:%S} UTC" if when else ""), says
 
 
@@ -216,8 +211,6 @@ def as_text(outcomes: Iterable[Placing]) -> str:
         f"{row.who[:60] or row.archive:<{who}}  {row.status:<10}  {row.says}".rstrip()
         for row in rows
     ]
-    counts: dict[str, int] = {}
-    for row in rows:
-        counts[row.status] = counts.get(row.status, 0) + 1
+    counts = Counter(row.status for row in rows)
     sums = ", ".join(f"{count} {status}" for status, count in counts.items())
     return "\n".join([*lines, "", sums or "nothing in these archives"])

@@ -10,11 +10,11 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from autograder.classroom.classbook import Student
+from autograder.classroom.classbook import Student, plain
 from autograder.classroom.gradebook import NoGradebookError, enter_students, students
 from autograder.classroom.lms.archive import NotPlacedError
 from autograder.classroom.lms.layouts import Layout, Submitter
@@ -175,11 +175,11 @@ def _is_called(entry: Enrolment, name: str, grouped: bool = False) -> bool:
     if not (student.first_name or student.last_name) or not name:
         return False
     own = {
-        _plain(student.first_name + student.last_name),
-        _plain(student.last_name + student.first_name),
+        plain(student.first_name + student.last_name),
+        plain(student.last_name + student.first_name),
     }
     parts = name.split("-")
-    called = {_plain("-".join(parts[n:])) for n in range(len(parts) if grouped else 1)}
+    called = {plain("-".join(parts[n:])) for n in range(len(parts) if grouped else 1)}
     return bool(called & own - {""})
 
 
@@ -199,32 +199,25 @@ def _address(text: str) -> str:
     return unicodedata.normalize("NFC", text.strip()).encode().lower().decode()
 
 
-def _plain(text: str) -> str:
-    """A name without case, blanks and punctuation."""
-    folded = unicodedata.normalize("NFKC", text).casefold()
-    return re.sub(r"[\W_]+", "", folded)
-
-
 # --- reading -------------------------------------------------------------------------
 
 
 def of_course(root: Path, path: Path | None = None) -> Roster:
-    """The roster in the file at ``path``, else what the course knows already."""
+    """The roster in the file at ``path``, else what the course knows already.
+
+    Of whom the gradebook knows but the id, nothing is known.
+    """
     if path:
         return from_csv(path)
     kept = _kept(root)
     entries = from_csv(kept).entries if kept.is_file() else []
     names = {entry.student.id: entry.username for entry in entries}
     try:
-        return from_students(students(root), names)
+        found = students(root)
     except NoGradebookError:
         return Roster()
-
-
-def from_students(found: Iterable[Student], usernames: Mapping[str, str]) -> Roster:
-    """The gradebook's students, as far as more than their ids is known."""
     told = [s for s in found if s.first_name or s.last_name or s.email or s.lms_id]
-    return Roster(Enrolment(student, usernames.get(student.id, "")) for student in told)
+    return Roster(Enrolment(student, names.get(student.id, "")) for student in told)
 
 
 def keep(roster: Roster, root: Path) -> None:
@@ -253,12 +246,9 @@ def from_csv(path: Path) -> Roster:
     """
     entries = []
     for row in _rows(path, {name: name for name in COLUMNS}):
-        if row.get("id"):
-            student = Student(
-                row["id"], row.get("first_name", ""), row.get("last_name", ""),
-                row.get("email", ""), row.get("lms_user_id", ""),
-            )  # fmt: skip
-            entries.append(Enrolment(student, row.get("username", "")))
+        if row["id"]:
+            *person, username = row.values()
+            entries.append(Enrolment(Student(*person), username))
     if not entries:
         raise CourseError(f'{path}: no column "id"; columns are {", ".join(COLUMNS)}')
     for name, count in Counter(e.student.id for e in set(entries)).items():
@@ -272,5 +262,4 @@ def _rows(path: Path, columns: dict[str, str]) -> Iterator[dict[str, str]]:
     table = sheet.read(path)
     for row in table.rows:
         cells = {ours: table.cell(row, theirs) for theirs, ours in columns.items()}
-        plain = {n: unicodedata.normalize("NFC", own) for n, own in cells.items()}
-        yield {ours: printable(own) for ours, own in plain.items()}
+        yield {n: printable(unicodedata.normalize("NFC", c)) for n, c in cells.items()}

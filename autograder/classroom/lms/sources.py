@@ -7,10 +7,10 @@ import io
 import os
 import stat
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import IO, Protocol
+from typing import IO
 
 from autograder.classroom.lms.archive import (
     MOST_MEMBERS,
@@ -18,30 +18,16 @@ from autograder.classroom.lms.archive import (
     Archive,
     Member,
     NotPlacedError,
+    Source,
     plain,
 )
-from autograder.course.printable import printable
 
 DEEPEST = 4  # folders around what the LMS packed, zips in zips
 _LARGEST_INNER = 2 << 30  # bytes of a zip in a zip
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
-class Source(Protocol):
-    """Members that can be read, and those that were left out with a reason."""
-
-    path: Path
-    members: list[Member]
-    left_out: list[tuple[str, str]]
-
-    def read(self, member: Member, most: int) -> bytes:
-        """What a member holds, if it is at most ``most`` bytes."""
-
-    def opened(self, member: Member) -> AbstractContextManager[IO[bytes]]:
-        """A member, to be read in pieces."""
-
-
-class Folder:
+class Folder(Source):
     """An unpacked archive; links and whatever is no plain file are left out.
 
     Raises:
@@ -49,9 +35,7 @@ class Folder:
     """
 
     def __init__(self, path: Path):
-        self.path = path
-        self.members: list[Member] = []
-        self.left_out: list[tuple[str, str]] = []
+        super().__init__(path)
         for folder, _, names in os.walk(path):
             for name in sorted(names):
                 self._add(Path(folder) / name)
@@ -62,33 +46,16 @@ class Folder:
             return
         status = path.lstat()
         if not stat.S_ISREG(status.st_mode):
-            self.left_out.append((printable(shown)[:200], "it is a link or a device"))
+            self.leave_out(shown, "it is a link or a device")
         elif not shown.isprintable():
-            self.left_out.append((printable(shown)[:200], "its name is not plain text"))
+            self.leave_out(shown, "its name is not plain text")
         else:
             self.members.append(Member(shown, status.st_size, _time(status), path))
         if len(self.members) > MOST_MEMBERS:
             raise NotPlacedError(f"it has more than {MOST_MEMBERS} members")
 
-    def read(self, member: Member, most: int) -> bytes:
-        """What a file holds.
-
-        Raises:
-            NotPlacedError: it is larger than ``most`` bytes, or cannot be read.
-        """
-        with self.opened(member) as file:
-            data = file.read(most + 1)
-        if len(data) > most:
-            raise NotPlacedError(f"larger than {most >> 20} MB")
-        return data
-
     @contextmanager
     def opened(self, member: Member) -> Iterator[IO[bytes]]:
-        """A file, to be read in pieces.
-
-        Raises:
-            NotPlacedError: it cannot be read.
-        """
         try:
             with os.fdopen(os.open(member.place, _READ), "rb") as file:
                 yield file

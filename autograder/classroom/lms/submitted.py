@@ -38,18 +38,6 @@ class Arrival:
 
 
 @dataclass(frozen=True)
-class Order:
-    """What tells which of two submissions is newer.
-
-    ``kind`` is "lms" for a time of handing in, "zip" for one that the archive has; only
-    those of a kind compare.
-    """
-
-    kind: str
-    time: str
-
-
-@dataclass(frozen=True)
 class Place:
     """Where a student's submission of a unit lies."""
 
@@ -92,14 +80,14 @@ class Place:
                 if self._known() is None:  # that was cut off then
                     self._keep(arrival.note)
                 return "same", ""
-            old, new = self._order(), _order(arrival.note)
+            old, new = self._noted(), arrival.note
             if not replace and not is_same:
-                if another := self._other_claimant(arrival.note):
+                if another := self._other_claimant(new):
                     return "unclear", (
                         f"what is there is from {another}, this from "
-                        f"{arrival.note.claimant}; --replace takes this one"
+                        f"{new.claimant}; --replace takes this one"
                     )
-                if not (old and new and old.kind == new.kind) or old.time == new.time:
+                if old.kind != new.kind or old.time == new.time:
                     return "unclear", (
                         "another submission is there, and which is newer cannot be "
                         "told; --replace takes this one"
@@ -124,13 +112,13 @@ class Place:
     def _keep(self, note: Note) -> None:
         collection_log.write(self.root, self.unit, self.student, note)
 
-    def _order(self) -> Order | None:
+    def _noted(self) -> Note:
         """When what is there was handed in, or what an earlier collection noted."""
         note = self._known()
         stamp, odd = intake.handed_in(self.folder)
         if stamp and not odd and not (note and note.kind == "zip"):
-            return Order("lms", stamp.replace(microsecond=0).isoformat())
-        return _order(note)
+            return Note("lms", stamp.replace(microsecond=0).isoformat())
+        return note or Note()
 
     def _write(self, arrival: Arrival) -> None:
         """Write a submission beside its place, then put it there in one step."""
@@ -171,7 +159,3 @@ class Place:
 
     def _beside(self, ending: str) -> Path:
         return self.folder.with_name(f".{self.folder.name}.{ending}")
-
-
-def _order(note: Note | None) -> Order | None:
-    return Order(note.kind, note.time) if note and note.kind else None
