@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.classroom import table
+from autograder.classroom import gradebook
 from autograder.course import ROOT, find_unit
 from tests.classroom.students import FULL, MISTAKEN
 from tests.clone import checkout
@@ -104,11 +104,11 @@ def test_make_demo_grades_the_sample_class_and_a_second_run_agrees(tmp_path):
     command += f" UNIT={UNIT.number} 2>> progress.log"
     said = run(command, clone, PATH=str(tools))
     root, page = clone / "demo", f"{UNIT.label}/{UNIT.label}.html"
-    rows = {row.student: row for row in table.read(UNIT, root)}
+    rows = {s.student.id: s for s in gradebook.read(UNIT.label, root).submissions}
     assert UNIT.label in said and "ada" in said
-    most = max(row.points for row in rows.values())
-    assert {student for student, row in rows.items() if row.points == most} == FULL
-    assert rows["felix"].points == 0
+    most = max(row.known for row in rows.values())
+    assert {student for student, row in rows.items() if row.known == most} == FULL
+    assert rows["felix"].known == 0
     for student in MISTAKEN:
         misses = [r for r in rows[student].records.values() if r.points < r.max_points]
         assert misses and all(r.mistake for r in misses), student

@@ -14,7 +14,7 @@ from tqdm import tqdm
 
 from autograder import course
 from autograder.authoring.course import build, is_built
-from autograder.classroom import report, sample, table
+from autograder.classroom import gradebook, report, sample, table
 from autograder.course import ROOT, Unit, graded_notebooks, manifest
 from autograder.course.errors import CourseError
 from autograder.course.files import write
@@ -54,7 +54,7 @@ def run(units: Sequence[Unit], root: Path) -> None:
             nbgrader(root, "generate_feedback", unit.label)
     for unit in units:
         write(_mark(root, unit), _digest())
-        print(f"\n{table.as_text(unit, table.read(unit, root))}")
+        print(f"\n{table.as_text(gradebook.read(unit.label, root))}")
     print("\nWhich mistake cost whom how many points:")
     for unit in units:
         page = root / "reports" / f"{unit.label}.html"

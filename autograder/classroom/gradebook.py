@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import datetime
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from nbgrader import api
 from nbgrader.apps.baseapp import NbGrader
@@ -32,7 +32,8 @@ from autograder.grading.gradebook.book import (
 from autograder.grading.intake import SizeLimits
 from autograder.grading.metadata import GradingMetadata
 
-PATIENCE = 60.0  # seconds that a locked gradebook is waited for
+Result = TypeVar("Result")
+_PATIENCE = 60.0  # seconds that a locked gradebook is waited for
 
 
 class NoGradebookError(CourseError):
@@ -41,6 +42,11 @@ class NoGradebookError(CourseError):
 
 class NothingGradedError(CourseError):
     """The gradebook does not know an assignment, or has no submission of it."""
+
+
+def assignments(root: Path) -> list[str]:
+    """All assignments of the course at ``root`` that have a source."""
+    return sorted({path.parent.name for path in root.glob("source/*/*.ipynb")})
 
 
 def find_assignment(name: str, root: Path) -> str:
@@ -52,8 +58,7 @@ def find_assignment(name: str, root: Path) -> str:
     refuse_path(root)
     names = ("source", "submitted", "autograded", "feedback")
     refuse_unreadable(*(root / name for name in names))
-    known = sorted(path.parent.name for path in root.glob("source/*/*.ipynb"))
-    known = list(dict.fromkeys(known))
+    known = assignments(root)
     found = [n for n in known if n == name] or [
         n for n in known if name in n.split("_", 1)
     ]
@@ -123,11 +128,7 @@ def known_ids(root: Path) -> set[str]:
 
 
 def enter_students(root: Path, entered: Iterable[Student]) -> None:
-    """Have students in the gradebook, which is made if there is none.
-
-    Raises:
-        CourseError: the gradebook cannot be written.
-    """
+    """Have students in the gradebook; errors are those of `change`."""
 
     def add(book: Gradebook) -> None:
         for student in entered:
@@ -139,10 +140,19 @@ def enter_students(root: Path, entered: Iterable[Student]) -> None:
             book.update_or_create_student(student.id, **told)
         book.finish()
 
+    change(root, add)
+
+
+def change(root: Path, action: Callable[[Gradebook], Result]) -> Result:
+    """Do something with a course's gradebook, which is made if there is none.
+
+    Raises:
+        CourseError: it cannot be written.
+    """
     log = logging.getLogger(__name__)
-    patient = PatientBook(*place(root), seconds=PATIENCE, log=log)
+    patient = PatientBook(*place(root), seconds=_PATIENCE, log=log)
     try:
-        patient.use(add)
+        return patient.use(action)
     finally:
         patient.close()
 

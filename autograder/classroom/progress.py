@@ -75,7 +75,7 @@ def read(root: Path) -> list[Classbook]:
         CourseError: there is none.
     """
     books = []
-    for unit in sorted(path.parent.name for path in root.glob("source/*/*.ipynb")):
+    for unit in gradebook.assignments(root):
         try:
             books.append(gradebook.read(unit, root))
         except gradebook.NothingGradedError:
@@ -173,7 +173,7 @@ def _rows(told: Progress) -> Iterator[list[Any]]:
 
 
 def make(
-    root: Path, path: Path, weights: Mapping[str, float], drop: int, today: str
+    root: Path, path: Path, weights: Mapping[str, float], drop: int
 ) -> tuple[Path, Path]:
     """Write the page to ``path`` and the table beside it; where they are.
 
@@ -184,7 +184,7 @@ def make(
     granted = {book.unit: _days(root, book.unit) for book in books}
     new = {book.unit: ungraded(book, root) for book in books}
     told = progress(books, weights, drop, granted, new)
-    write(path, page.render("progress.html.j2", "course", told=told, today=today))
+    page.write(path, "progress.html.j2", "course", told=told)
     write(path.with_suffix(".csv"), as_csv(told))
     return path, path.with_suffix(".csv")
 

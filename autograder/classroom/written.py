@@ -6,7 +6,6 @@ columns to tick. What is filled in goes into the gradebook, as if the formgrader
 
 from __future__ import annotations
 
-import logging
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,11 +16,10 @@ from nbgrader import api
 from nbgrader.utils import is_grade, is_solution
 
 from autograder.classroom import comment_bank, gradebook, page
-from autograder.classroom.classbook import Student
 from autograder.course import graded_notebooks, notebooks, sheet
 from autograder.course.errors import CourseError
 from autograder.course.files import write
-from autograder.grading.gradebook.book import Gradebook, PatientBook
+from autograder.grading.gradebook.book import Gradebook
 from autograder.grading.metadata import GradingMetadata
 from autograder.grading.titles import title
 
@@ -105,10 +103,8 @@ def answers(unit: str, root: Path, question: EssayPrompt) -> list[Answer]:
     Those that wait come first. Refused work is left out: nobody has read it.
     """
     told = []
+    names = {student.id: student.name for student in gradebook.students(root)}
     with gradebook.open_gradebook(root) as book:
-        names = {s.id: Student(
-            s.id, s.first_name or "", s.last_name or "").name for s in book.students
-        }  # fmt: skip
         for path in graded_notebooks(unit, root):
             notebook = notebooks.read(path)
             if GradingMetadata.of(notebook).refused:
@@ -122,10 +118,11 @@ def answers(unit: str, root: Path, question: EssayPrompt) -> list[Answer]:
             ))  # fmt: skip
     waiting = {a.plain for a in told if a.points is None}
     first = {a.plain: a.student for a in reversed(told)}
-    return sorted(
-        told,
-        key=lambda a: (a.plain not in waiting, a.blank, first[a.plain], a.student),
-    )
+
+    def order(a: Answer) -> tuple[object, ...]:
+        return a.plain not in waiting, a.blank, first[a.plain], a.student
+
+    return sorted(told, key=order)
 
 
 def grouped(told: Sequence[Answer]) -> list[list[Answer]]:
@@ -148,15 +145,10 @@ def write_list(unit: str, root: Path, folder: Path) -> list[Path]:
     """Write the page, and a table to fill in for each question; where they are."""
     asked = [(q, answers(unit, root, q)) for q in questions(unit, root)]
     made = [folder / f"{unit}-written.html"]
-    shown = [
-        (
-            q,
-            told,
-            grouped(told),
-            comment_bank.read(comment_bank.place(root, unit, q.name)),
-        )
-        for q, told in asked
-    ]
+    shown = []
+    for question, told in asked:
+        bank = comment_bank.read(comment_bank.place(root, unit, question.name))
+        shown.append((question, told, grouped(told), bank))
     write(made[0], page.render("written.html.j2", unit, asked=shown))
     for question, told, groups, _ in shown:
         same = {a.student: group[0].student for group in groups for a in group[1:]}
@@ -265,9 +257,4 @@ def _record(
         book.finish()
         return count
 
-    log = logging.getLogger(__name__)
-    patient = PatientBook(*gradebook.place(root), seconds=gradebook.PATIENCE, log=log)
-    try:
-        return patient.use(put)
-    finally:
-        patient.close()
+    return gradebook.change(root, put)

@@ -15,12 +15,12 @@ COMMANDS = CommandSet()
 
 @COMMANDS.graded("similarity", "list pairs of similar solutions")
 def _similarity(unit: str, root: Path, _: Namespace) -> int:
-    from autograder.classroom import page, similarity
+    from autograder.classroom import similarity
 
     answers = similarity.read(unit, root)
     found = similarity.compare(answers, similarity.released(unit, root))
     path = root / "reports" / f"{unit}-similarity.html"
-    write(path, similarity.as_html(unit, found, answers, page.today()))
+    write(path, similarity.as_html(unit, found, answers))
     print(similarity.as_text(unit, found), f"side by side: {path}", sep="\n\n")
     return 0
 
@@ -33,10 +33,10 @@ def _similarity(unit: str, root: Path, _: Namespace) -> int:
          "also write a notebook for each student, to be graded as quiz-UNIT"),
 )  # fmt: skip
 def _questions(unit: str, root: Path, options: Namespace) -> int:
-    from autograder.classroom import page, question_quizzes, question_sheets
+    from autograder.classroom import question_quizzes, question_sheets
 
     sheets, remarks = question_sheets.made(unit, root, options.students)
-    said = [*remarks, *question_sheets.write(unit, root, sheets, page.today())]
+    said = [*remarks, *question_sheets.write(unit, root, sheets)]
     if options.quiz and sheets:
         said += question_quizzes.write(unit, root, sheets)
         name = question_quizzes.assignment_of(unit)
@@ -55,7 +55,7 @@ def _questions(unit: str, root: Path, options: Namespace) -> int:
     option("--asks", "the question of that mistake", "QUESTION", default=""),
 )  # fmt: skip
 def _unnamed(label: str, root: Path, options: Namespace) -> int:
-    from autograder.classroom import page, unnamed
+    from autograder.classroom import unnamed
 
     if options.adopt:
         if not options.asks:
@@ -71,7 +71,7 @@ def _unnamed(label: str, root: Path, options: Namespace) -> int:
         print(f"{options.table}: for {count} students, with their next feedback:")
         print(f"nbgrader generate_feedback {label} --force")
         return 0
-    print(*unnamed.write_list(label, root, page.today()), sep="\n")
+    print(*unnamed.write_list(label, root), sep="\n")
     return 0
 
 
@@ -81,7 +81,7 @@ def _unnamed(label: str, root: Path, options: Namespace) -> int:
            "PATTERN", default=""),
 )  # fmt: skip
 def _attempts(unit: str, root: Path, options: Namespace) -> int:
-    from autograder.classroom import page, tries
+    from autograder.classroom import tries
 
     made = tries.read(unit, root, options.live)
     if not made:
@@ -91,5 +91,5 @@ def _attempts(unit: str, root: Path, options: Namespace) -> int:
             "of pyproject.toml has students' notebooks keep one"
         )
     print(tries.as_text(tries.table(unit, made)))
-    print(tries.write_page(unit, root, made, page.today()))
+    print(tries.write_page(unit, root, made))
     return 0

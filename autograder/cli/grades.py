@@ -28,7 +28,7 @@ COMMANDS = CommandSet()
     option("--output", "default: reports/", "FILE", type=Path),
 )  # fmt: skip
 def _report(options: Namespace) -> int:
-    from autograder.classroom import gradebook, page, progress, report
+    from autograder.classroom import gradebook, progress, report, ungraded
 
     if bool(options.unit) == options.all:
         raise CourseError("give a unit, or --all")
@@ -39,10 +39,10 @@ def _report(options: Namespace) -> int:
     if options.unit and (options.weight or options.drop):
         raise CourseError("--weight and --drop need --all")
     if options.all:
-        known = sorted({p.parent.name for p in options.course.glob("source/*/*.ipynb")})
+        known = gradebook.assignments(options.course)
         weights = progress.parse_weights(options.weight, known)
         path = options.output or options.course / "reports" / "course.html"
-        made = progress.make(options.course, path, weights, options.drop, page.today())
+        made = progress.make(options.course, path, weights, options.drop)
         print(*made, sep="\n")
         return 0
     unit = gradebook.find_assignment(options.unit, options.course)
@@ -50,15 +50,9 @@ def _report(options: Namespace) -> int:
     path = options.output or options.course / "reports" / name
     named = not options.shareable
     made = report.make(unit, options.course, path, named, options.before)
-    print(*_not_graded(unit, options.course), *made, sep="\n")
+    new = ungraded.remark(gradebook.read(unit, options.course), options.course)
+    print(*new, *made, sep="\n")
     return 0
-
-
-def _not_graded(unit: str, root: Path) -> list[str]:
-    from autograder.classroom import gradebook, ungraded
-
-    found = ungraded.ungraded(gradebook.read(unit, root), root)
-    return ungraded.remark(found, unit)
 
 
 @COMMANDS.graded(
@@ -70,10 +64,8 @@ def _show(unit: str, root: Path, options: Namespace) -> int:
 
     book = gradebook.read(unit, root)
     one = one_student.find(book, options.student)
-    print(one_student.as_text(book, one))
-    found = ungraded.ungraded(book, root, only=one.student.id)
-    for line in ungraded.remark(found, unit):
-        print(line)
+    new = ungraded.remark(book, root, only=one.student.id)
+    print(one_student.as_text(book, one), *new, sep="\n")
     return 0
 
 
@@ -93,7 +85,7 @@ def _grades(unit: str, root: Path, options: Namespace) -> int:
 
     book = gradebook.read(unit, root)
     base = root / "reports" / f"{unit}-{options.format}"
-    new = ungraded.remark(ungraded.ungraded(book, root), unit)
+    new = ungraded.remark(book, root)
     if not options.zero_refused:
         new += exports.refused(book)
         book = replace(book, submissions=book.accepted)
@@ -177,10 +169,10 @@ def _preview(unit: str, root: Path) -> int:
 
 @COMMANDS.graded("feedback", "pack feedback pages for the LMS")
 def _feedback(unit: str, root: Path, _: Namespace) -> int:
-    from autograder.classroom import feedback_archive
+    from autograder.classroom import feedback_archive, gradebook, ungraded
 
     made = feedback_archive.write(unit, root, root / "reports")
-    remarks = (*made.remarks, *_not_graded(unit, root))
+    remarks = (*made.remarks, *ungraded.remark(gradebook.read(unit, root), root))
     print(*made.paths, *remarks, sep="\n")
     return 1 if remarks else 0
 
