@@ -28,45 +28,40 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from autograder.course import ROOT, Unit, units
 from autograder.course.errors import CourseError
 
-LIMITS = (
+_LIMITS = (
     "timeout", "answer_seconds", "check_seconds", "notebook_seconds", "memory_mb",
     "disk_mb",
 )  # fmt: skip
+# By the name of a table: those that it may hold, or () for any, and their kind.
+_TABLES: Mapping[str, tuple[tuple[str, ...], Any]] = {
+    "limits": (_LIMITS, int | float),
+    "handed_in": ((), str),
+    "ships": (("files",), list),
+    "keys": ((), list),
+}
 
 
 @dataclass(frozen=True)
 class Manifest:
     """What a unit needs that others do not; paths are absolute.
 
-    Args:
-        demo: shown by the demo if no unit is named.
-        path: the exercises of the short path, in their order, without the unit. It is
-            closed under calls: whoever solves exactly these misses none of their
-            points, and all demonstrations run but those of ``beyond``.
-        beyond: the demonstrations, by their functions, that need other exercises.
-        limits: by the name of the setting that they replace.
-        handed_in: files that are handed in beside the notebook, by their names there:
-            the instructor's own.
-        ships: files beside the package that students get, too.
-        keys: by exercise, those before it whose solution gives its answer away. Such a
-            one is put in place for it only if the student has solved most of it.
+    The short path is closed under calls: whoever solves exactly its exercises misses
+    none of their points, and all demonstrations run but those of ``beyond``. A key is
+    put in place for an exercise only if the student has solved most of that.
     """
 
     demo: bool = False
     path: tuple[str, ...] = ()
     beyond: tuple[str, ...] = ()
-    limits: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
-    handed_in: Mapping[str, Path] = field(default_factory=lambda: MappingProxyType({}))
+    limits: Mapping[str, float] = field(default_factory=dict)
+    handed_in: Mapping[str, Path] = field(default_factory=dict)
     ships: tuple[Path, ...] = ()
-    keys: Mapping[str, tuple[str, ...]] = field(
-        default_factory=lambda: MappingProxyType({})
-    )
+    keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def files(self) -> tuple[Path, ...]:
@@ -89,22 +84,19 @@ def read(unit: Unit) -> Manifest:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise CourseError(f"{path}: {error}") from None
     where = str(path.relative_to(unit.root))
-    tables = dict.fromkeys(("limits", "handed_in", "ships", "keys"), dict)
-    _known(table, {"demo": bool, "path": list, "beyond": list, **tables}, where)
-    limits, ships = table.get("limits", {}), table.get("ships", {})
-    handed_in, keys = table.get("handed_in", {}), table.get("keys", {})
-    _known(limits, dict.fromkeys(LIMITS, int | float), f"{where}, [limits]")
-    _known(ships, {"files": list}, f"{where}, [ships]")
-    _known(handed_in, dict.fromkeys(handed_in, str), f"{where}, [handed_in]")
-    _known(keys, dict.fromkeys(keys, list), f"{where}, [keys]")
+    plain = {"demo": bool, "path": list, "beyond": list}
+    _known(table, plain | dict.fromkeys(_TABLES, dict), where)
+    for name, (known, kind) in _TABLES.items():
+        own = table.setdefault(name, {})
+        _known(own, dict.fromkeys(known or own, kind), f"{where}, [{name}]")
     return Manifest(
         table.get("demo", False),
         tuple(table.get("path", ())),
         tuple(table.get("beyond", ())),
-        limits,
-        {name: _file(unit, file, where) for name, file in handed_in.items()},
-        tuple(_file(unit, file, where) for file in ships.get("files", ())),
-        {name: tuple(earlier) for name, earlier in keys.items()},
+        table["limits"],
+        {name: _file(unit, file, where) for name, file in table["handed_in"].items()},
+        tuple(_file(unit, file, where) for file in table["ships"].get("files", ())),
+        {name: tuple(earlier) for name, earlier in table["keys"].items()},
     )
 
 
