@@ -11,7 +11,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from autograder.course import sheet
+from autograder.course import files, sheet
 from autograder.grading.titles import title
 
 _TEMPLATES = Path(__file__).parent / "templates"
@@ -20,8 +20,8 @@ _TEMPLATES = Path(__file__).parent / "templates"
 def render(template: str, unit: str, **values: Any) -> str:
     """A template of this package as HTML; what is put into it is escaped.
 
-    Exercises are called by their titles. ``names``, student id -> name, if it is given,
-    puts names beside ids.
+    Exercises are called by their titles, and ``today`` is the date. ``names``, student
+    id -> name, if it is given, puts names beside ids.
     """
     environment = Environment(
         loader=FileSystemLoader(_TEMPLATES), autoescape=True, undefined=StrictUndefined,
@@ -36,7 +36,14 @@ def render(template: str, unit: str, **values: Any) -> str:
         short=lambda name: title(unit, name).removeprefix(prefix),
         person=lambda student: _person(student, values.get("names", {})),
     )
+    environment.globals["today"] = today()
     return environment.get_template(template).render(unit=unit, **values)
+
+
+def write(path: Path, template: str, unit: str, **values: Any) -> Path:
+    """Write what `render` makes of a template; where it is."""
+    files.write(path, render(template, unit, **values))
+    return path
 
 
 def today() -> str:

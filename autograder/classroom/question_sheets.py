@@ -23,7 +23,7 @@ from autograder.authoring.questions.question import ChoiceQuestion, chosen
 from autograder.authoring.specification import Specification
 from autograder.classroom import gradebook, page
 from autograder.classroom.classbook import Student, Submission
-from autograder.course import files, find_unit, grade_ids, graded_notebooks, notebooks
+from autograder.course import find_unit, grade_ids, graded_notebooks, notebooks
 from autograder.course.errors import CourseError
 from autograder.grading.cells.observing import Asked, observed
 
@@ -102,27 +102,17 @@ def made(
     return sheets, remarks
 
 
-def write(
-    unit: str, root: Path, sheets: Sequence[QuestionSheet], today: str
-) -> Iterator[Path]:
-    """Write the pages of some sheets and of their key; the paths, that of all first.
-
-    Args:
-        today: the date, as it is printed.
-    """
+def write(unit: str, root: Path, sheets: Sequence[QuestionSheet]) -> Iterator[Path]:
+    """Write the pages of some sheets and of their key; the paths, that of all first."""
     if not sheets:
         return
     folder = root / "reports"
     pages = {f"{unit}-questions.html": list(sheets)}
     pages |= {f"{unit}-questions/{one.student.id}.html": [one] for one in sheets}
     for name, shown in pages.items():
-        text = page.render("questions.html.j2", unit, sheets=shown, today=today)
-        files.write(folder / name, text)
-        yield folder / name
+        yield page.write(folder / name, "questions.html.j2", unit, sheets=shown)
     path = folder / f"{unit}-questions-key.html"
-    text = page.render("questions_key.html.j2", unit, sheets=sheets, today=today)
-    files.write(path, text)
-    yield path
+    yield page.write(path, "questions_key.html.j2", unit, sheets=sheets)
 
 
 def _sheet(

@@ -265,9 +265,7 @@ def _alike(exercises: Mapping[str, _Item], one: int, other: int) -> tuple[Alike,
     return tuple(sorted(found, key=lambda alike: -alike.share))
 
 
-def as_html(
-    unit: str, found: Comparison, answers: Mapping[str, Codes], today: str
-) -> str:
+def as_html(unit: str, found: Comparison, answers: Mapping[str, Codes]) -> str:
     """A page with the first pairs side by side, to be read by a person."""
     shown = found.pairs[:PAIRS_ON_PAGE]
     concerned = {student for pair in shown for student in (pair.one, pair.other)}
@@ -275,9 +273,7 @@ def as_html(
         student: {name: _cut(code) for name, code in answers[student].items()}
         for student in concerned
     }
-    return page.render(
-        "alike.html.j2", unit, found=found, shown=shown, answers=answers, today=today
-    )
+    return page.render("alike.html.j2", unit, found=found, shown=shown, answers=answers)
 
 
 def _cut(code: str) -> str:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import statistics
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 
 from autograder.classroom import page
 from autograder.classroom.ungraded import folders
 from autograder.course import find_unit, grade_ids
-from autograder.course.files import write
 from autograder.grading import attempt_records
 from autograder.grading.attempt_records import RecordedAttempt
 from autograder.grading.checks import reference_metadata
@@ -60,10 +59,7 @@ def read(unit: str, root: Path, live: str = "") -> dict[str, list[RecordedAttemp
 
 def table(unit: str, made: ByStudent) -> list[ExerciseTries]:
     """The exercises of a unit that somebody tried, in their order."""
-    return [row for row in _rows(unit, made) if row.tried]
-
-
-def _rows(unit: str, made: ByStudent) -> Iterator[ExerciseTries]:
+    rows = []
     for exercise in reference_metadata.titles(find_unit(unit).name):
         cell, spent, stuck = grade_ids.of_check(exercise), [], list[StuckStudent]()
         tried = 0
@@ -77,24 +73,21 @@ def _rows(unit: str, made: ByStudent) -> Iterator[ExerciseTries]:
             elif len(own) >= STUCK:
                 named = next((a.mistake for a in reversed(own) if a.mistake), "")
                 stuck.append(StuckStudent(student, len(own), named))
-        counts, minutes = zip(*spent, strict=True) if spent else ((), ())
-        yield ExerciseTries(
-            number(unit, cell), title(unit, cell), tried, len(spent),
-            statistics.median(counts) if counts else None,
-            statistics.median(minutes) if minutes else None,
-            tuple(sorted(stuck, key=lambda one: -one.attempts)),
-        )  # fmt: skip
+        if tried:
+            columns = zip(*spent, strict=True)
+            counts, minutes = map(median, columns) if spent else (None, None)
+            rows.append(ExerciseTries(
+                number(unit, cell), title(unit, cell), tried, len(spent), counts,
+                minutes, tuple(sorted(stuck, key=lambda one: -one.attempts)),
+            ))  # fmt: skip
+    return rows
 
 
-def write_page(unit: str, root: Path, made: ByStudent, today: str) -> Path:
+def write_page(unit: str, root: Path, made: ByStudent) -> Path:
     """Write the page of a class's attempts."""
     path = root / "reports" / f"{unit}-attempts.html"
     rows = table(unit, made)
-    write(
-        path,
-        page.render("tries.html.j2", unit, rows=rows, students=len(made), today=today),
-    )
-    return path
+    return page.write(path, "tries.html.j2", unit, rows=rows, students=len(made))
 
 
 def as_text(rows: Sequence[ExerciseTries]) -> str:

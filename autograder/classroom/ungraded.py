@@ -5,7 +5,7 @@ Reports and grades tell, or who is missing in them looks like who handed in noth
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Set
 from pathlib import Path
 
 from nbformat import NotebookNode
@@ -29,15 +29,13 @@ def ungraded(book: Classbook, root: Path, only: str = "") -> tuple[str, ...]:
     Raises:
         CourseError: the release cannot be read.
     """
-    released, limits = _released(book.unit, root), gradebook.limits(root)
+    is_of = _comparison(book.unit, root)
     graded = {entry.student.id: entry.graded for entry in book.submissions}
     found = []
     for student, folder in folders(book.unit, root).items():
         if only not in ("", student):
             continue
-        if student not in graded or not _is_of(
-            graded[student], folder, released, limits
-        ):
+        if student not in graded or not is_of(graded[student], folder):
             # What cannot be a student's name is a folder that somebody has to look at.
             found.append(student if student.isprintable() else ascii(student))
     return tuple(found)
@@ -57,22 +55,22 @@ def is_graded(student: str, unit: str, root: Path, failed: bool = False) -> bool
     if not known or (failed and not any(one.refused for one in known)):
         return False
     graded = {one.id for one in known if one.id is not None}
-    folder = root / "submitted" / student / unit
-    released, limits = _released(unit, root), gradebook.limits(root)
-    return _is_of(graded, folder, released, limits)
+    return _comparison(unit, root)(graded, root / "submitted" / student / unit)
 
 
-def _is_of(
-    graded: Collection[str],
-    folder: Path,
-    released: dict[str, NotebookNode],
-    limits: SizeLimits,
-) -> bool:
-    """Whether a result is that of what a folder holds now.
+def _comparison(unit: str, root: Path) -> Callable[[Set[str], Path], bool]:
+    """Tells whether a result is that of what a folder holds now.
 
     Notes of earlier versions do not say of what they are: that is taken for granted.
     """
-    return not graded or _identities(folder, released, limits) <= set(graded)
+    paths = sorted((root / "release" / unit).glob("*.ipynb"))
+    released = {path.stem: notebooks.read(path) for path in paths}
+    limits = gradebook.limits(root)
+
+    def is_of(graded: Set[str], folder: Path) -> bool:
+        return not graded or _identities(folder, released, limits) <= graded
+
+    return is_of
 
 
 def folders(unit: str, root: Path) -> dict[str, Path]:
@@ -81,17 +79,13 @@ def folders(unit: str, root: Path) -> dict[str, Path]:
     return {folder.parent.name: folder for folder in found if folder.is_dir()}
 
 
-def remark(students: tuple[str, ...], unit: str) -> list[str]:
+def remark(book: Classbook, root: Path, only: str = "") -> list[str]:
     """A line that names them and says what to do; [] if there are none."""
+    students = ungraded(book, root, only)
     return [
         f"handed in, but not graded: {', '.join(students)}; "
-        f"run: nbgrader autograde {unit}"
+        f"run: nbgrader autograde {book.unit}"
     ] * bool(students)
-
-
-def _released(unit: str, root: Path) -> dict[str, NotebookNode]:
-    paths = sorted((root / "release" / unit).glob("*.ipynb"))
-    return {path.stem: notebooks.read(path) for path in paths}
 
 
 def _identities(

@@ -86,24 +86,22 @@ def _bare(code: str) -> str:
     return ast.unparse(tree)[:_LONGEST]
 
 
-def write_list(unit: str, root: Path, today: str) -> list[Path]:
+def write_list(unit: str, root: Path) -> list[Path]:
     """Write the page of all groups, and the table to fill in.
 
     Raises:
         CourseError: nothing is graded yet.
     """
     found = groups(unit, root)
-    made = [root / "reports" / f"{unit}-unnamed.{kind}" for kind in ("html", "csv")]
-    files.write(
-        made[0], page.render("unnamed.html.j2", unit, groups=found, today=today)
-    )
+    path, table = (root / "reports" / f"{unit}-unnamed.{k}" for k in ("html", "csv"))
+    page.write(path, "unnamed.html.j2", unit, groups=found)
     rows = [("group", "exercise", "students", "sentence")]
     rows += [
         (one.key, title(unit, one.exercise), str(len(one.students)), one.sentence)
         for one in found
     ]
-    files.write(made[1], sheet.as_harmless_text(rows))
-    return made
+    files.write(table, sheet.as_harmless_text(rows))
+    return [path, table]
 
 
 def take_sentences(unit: str, root: Path, path: Path) -> int:
@@ -153,38 +151,29 @@ def adopt(unit: Unit, root: Path, key: str, name: str, asks: str) -> Path:
 def _mistake(group: AnswerGroup, name: str, asks: str) -> str:
     program = textwrap.indent(group.program, " " * 16)
     quotes = '"""' if '"""' not in program else "'''"
+    raw = "r" if "\\" in program else ""
     return (
         f"    wrong({name!r},\n          {group.sentence!r},\n          {asks!r},\n"
-        f"          source({_raw(program)}{quotes}\n{program}\n"
+        f"          source({raw}{quotes}\n{program}\n"
         f"                 {quotes})),\n"
     )
-
-
-def _raw(program: str) -> str:
-    return "r" if "\\" in program else ""
 
 
 def _with_mistake(path: Path, mistake: str) -> str:
     """The text of an exercise's file with one more mistake at the end of its list."""
     text = path.read_text(encoding="utf-8")
     for node in ast.parse(text).body:
-        if not isinstance(node, ast.Assign) or not _is_named_mistakes(node):
-            continue
-        value = node.value
-        while isinstance(value, ast.BinOp):
-            value = value.left
-        if isinstance(value, ast.List) and value.end_lineno:
-            lines = text.splitlines(keepends=True)
-            lines.insert(value.end_lineno - 1, mistake)
-            changed = _import_source("".join(lines))
-            ast.parse(changed)
-            return changed
+        match node:
+            case ast.Assign([ast.Name("MISTAKES")], value):
+                while isinstance(value, ast.BinOp):
+                    value = value.left
+                if isinstance(value, ast.List) and value.end_lineno:
+                    lines = text.splitlines(keepends=True)
+                    lines.insert(value.end_lineno - 1, mistake)
+                    changed = _import_source("".join(lines))
+                    ast.parse(changed)
+                    return changed
     raise CourseError(f"{path} has no list MISTAKES; add this by hand:\n{mistake}")
-
-
-def _is_named_mistakes(node: ast.Assign) -> bool:
-    target = node.targets[0]
-    return isinstance(target, ast.Name) and target.id == "MISTAKES"
 
 
 def _import_source(text: str) -> str:

@@ -79,7 +79,7 @@ def book(unit: str = "02_attention") -> Classbook:
 
 def course() -> str:
     told = progress.progress([book(), book("03_multi_head_attention")], {}, drop=1)
-    return pages.render("progress.html.j2", "course", told=told, today="today")
+    return pages.render("progress.html.j2", "course", told=told)
 
 
 def work_list(root: Path) -> str:
@@ -95,7 +95,7 @@ def feedback(root: Path) -> str:
 
 PAGES = {
     "student_summary": summary,
-    "instructor_report": lambda: report.as_html(report.overview(book()), "today"),
+    "instructor_report": lambda: report.as_html(report.overview(book())),
     "instructor_course": course,
 }
 GRADED = {"student_feedback": feedback, "instructor_written": work_list}

@@ -16,7 +16,6 @@ from autograder.course.errors import CourseError
 
 UNIT = "02_attention"
 NAMES = ("attention-softmax", "attention-by_hand", "attention-scores")
-TODAY = "1 March 2026"
 HOSTILE = """
 print('autograder-trace {"cases": []}</code><script>alert(1)</script>')
 def stable_softmax(x):
@@ -27,7 +26,7 @@ def stable_softmax(x):
 
 def make(root: Path, *students: str) -> tuple[list[Path], list[str]]:
     sheets, remarks = question_sheets.made(UNIT, root, students)
-    return list(question_sheets.write(UNIT, root, sheets, TODAY)), remarks
+    return list(question_sheets.write(UNIT, root, sheets)), remarks
 
 
 def _submission(student: Student, points: float) -> Submission:

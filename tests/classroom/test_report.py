@@ -70,7 +70,7 @@ def test_written_answers_that_wait_are_no_zeros():
     assert view.waiting == 1 and view.known_max == 10 and view.max_points == 15
     unread = report.overview(class_of(submission("x", 4, 6))).exercises[2]
     assert unread.mean is None
-    page = report.as_html(view, "today")
+    page = report.as_html(view)
     assert "1 not yet graded" in page and "10 so far" in page
 
 
@@ -129,9 +129,9 @@ def test_refused_work_is_in_no_figure_and_is_counted_apart():
     assert [(row.mean, row.none, row.waiting) for row in view.exercises[:2]] == [
         (1.0, 0, 0)
     ] * 2
-    assert "refused, and not in these figures" in report.as_html(view, "")
+    assert "refused, and not in these figures" in report.as_html(view)
     alone = report.overview(class_of(refused))
-    assert "it is empty" in report.as_html(alone, ""), "and nobody divides by zero"
+    assert "it is empty" in report.as_html(alone), "and nobody divides by zero"
 
 
 # --- the page ------------------------------------------------------------------------
@@ -167,7 +167,7 @@ def test_the_page_is_self_contained_and_its_links_lead_somewhere():
         report.overview(thirteen(), similar),
         report.overview(thirteen(), named=False),
     ):
-        page = Page(report.as_html(view, "today"))
+        page = Page(report.as_html(view))
         assert not {"script", "link", "img", "iframe", "object"} & set(page.tags)
         assert page.links and all(link.startswith("#") for link in page.links)
         assert {link[1:] for link in page.links} <= set(page.ids)
@@ -180,7 +180,7 @@ def test_what_students_wrote_stays_text():
         submission(evil, 0, 0, says=evil, repairs=((evil, evil),)),
         submission("x", 0, 0, refused=evil),
     )
-    page = report.as_html(report.overview(book), "today")
+    page = report.as_html(report.overview(book))
     assert "<script" not in page and "&lt;script&gt;" in page
 
 
@@ -197,7 +197,7 @@ def test_the_csv_has_a_row_for_each_student_and_no_formula():
 
 def test_the_shareable_report_names_nobody_and_hides_rare_mistakes():
     view = report.overview(thirteen(), named=False)
-    text = report.as_html(view, "today") + report.as_csv(view)
+    text = report.as_html(view) + report.as_csv(view)
     for student in [f"id-{n}" for n in range(10)] + ["id-rare", "id-top", "absentee"]:
         assert student not in text
     assert "shifted" in text and "no other" not in text and "odd" not in text
@@ -233,7 +233,7 @@ def test_a_class_of_four_has_no_shareable_report():
 def test_the_report_says_what_a_level_does_not_promise(level, is_grouped, says):
     ran = {"level": level, "is_grouped": is_grouped}
     book = class_of(*(submission(f"s{n}", 4, 6, **ran) for n in range(3)))
-    page = report.as_html(report.overview(book), "today")
+    page = report.as_html(report.overview(book))
     assert f"isolation: {level}" in page
     for sentence in ("What is not promised then", "this machine gave none"):
         assert (sentence in page) == (sentence == says)
@@ -267,7 +267,7 @@ CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 @pytest.mark.skipif(not CHROMIUM, reason="chromium is not installed")
 def test_a_browser_lays_the_page_out_and_prints_it(tmp_path):
     view = report.overview(thirteen(), Comparison((), 0, 0.1))
-    path, _ = report.write(view, tmp_path / "report.html", "today")
+    path, _ = report.write(view, tmp_path / "report.html")
     command = [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu"]
     done = subprocess.run(
         [*command, "--dump-dom", path.as_uri()],
@@ -315,7 +315,7 @@ def test_it_says_which_case_failed_how_many_and_who_left_it_blank():
         ("inputs 0", 1),
         ("inputs 1", 2),
     ]
-    page = report.as_html(told, "today")
+    page = report.as_html(told)
     assert "inputs 1 <span" in page and "Bob King (bob)" in page
     assert "left blank" in page
 
@@ -329,9 +329,7 @@ def test_what_was_left_blank_is_none_of_the_mistakes():
     assert [row.students for row in told.mistakes] == [("bob",)]
     told = report.overview(Classbook("01_numbers", items, (blank, blank)))
     assert not told.mistakes and told.exercises[0].blank == 2
-    assert "Nobody lost a point at a check of what was tried" in report.as_html(
-        told, "today"
-    )
+    assert "Nobody lost a point at a check of what was tried" in report.as_html(told)
 
 
 def test_exercises_are_called_by_their_titles():
@@ -340,7 +338,7 @@ def test_exercises_are_called_by_their_titles():
     name = "attention-softmax"
     taken = Submission(Student("ada"), {name: 0.0}, records={name: softmax})
     book = Classbook("02_attention", (Item(name, 2.0),), (taken,))
-    page = report.as_html(report.overview(book), "today")
+    page = report.as_html(report.overview(book))
     title = titles("attention")["attention/softmax"]
     assert f'<th scope="row">{title}</th>' in page
     assert f"begins to lose points at {title}" in page
@@ -353,7 +351,7 @@ def test_exercises_stand_beside_those_of_an_earlier_term(tmp_path):
     told = report.with_before(report.overview(book), table)
     assert [row.before for row in told.exercises] == [0.875, None, None]
     assert [row.index_before for row in told.exercises] == [0.41, None, None]
-    page = report.as_html(told, "today")
+    page = report.as_html(told)
     assert '<td class="n">88%</td>' in page and '<td class="n">0.41</td>' in page
     table.write_text("exercise,mean_share\nelsewhere,1\n")
     with pytest.raises(CourseError, match="not a shareable report"):
@@ -363,9 +361,7 @@ def test_exercises_stand_beside_those_of_an_earlier_term(tmp_path):
 def test_a_term_is_compared_with_what_the_last_one_wrote(tmp_path):
     """Who was told apart before, and is not any more, is remarked; so is a hard one."""
     apart = class_of(*(submission(f"s{n}", n / 3, n / 2) for n in range(12)))
-    _, table = report.write(
-        report.overview(apart, named=False), tmp_path / "a", "today"
-    )
+    _, table = report.write(report.overview(apart, named=False), tmp_path / "a")
     alike = class_of(
         *(submission(f"s{n}", (n % 2) / 4, (n // 2) / 2) for n in range(12))
     )

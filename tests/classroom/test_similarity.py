@@ -116,7 +116,7 @@ def test_the_command_lists_pairs_as_a_hint(graded, capsys):
 def test_the_page_shows_both_solutions_as_text():
     answers = class_of(30)
     answers["<b>thief"] = {n: f"# <b>\n{code}" for n, code in answers["s11"].items()}
-    page = similarity.as_html("01_unit", compare(answers), answers, "today")
+    page = similarity.as_html("01_unit", compare(answers), answers)
     assert page.count("<pre") == 2 * 6 and "<b>" not in page
     assert "&lt;b&gt;thief" in page and "even the names" in page
 
@@ -137,7 +137,7 @@ def test_vast_answers_cost_seconds_and_a_page_of_ordinary_size():
     similarity._lexed.cache_clear()
     began = time.process_time()
     found = compare(answers)
-    html = similarity.as_html("02_attention", found, answers, "today")
+    html = similarity.as_html("02_attention", found, answers)
     assert time.process_time() - began < 15
     assert similarity._lexed.cache_info().misses < 6 * 12 + 5, "each text once"
     assert found.pairs[0].same_names and found.pairs[0].share == 1

@@ -18,11 +18,11 @@ from autograder.grading.titles import title
 MOST_ROWS = 30  # of a list that a class can make arbitrarily long
 
 
-def as_html(overview: Overview, today: str) -> str:
+def as_html(overview: Overview) -> str:
     """The report as one page that asks nothing of any network and runs no script."""
     return page.render(
-        "class_report.html.j2", overview.unit, report=overview, today=today,
-        rare=RARE, weak=WEAK, most=MOST_ROWS,
+        "class_report.html.j2", overview.unit, report=overview, rare=RARE, weak=WEAK,
+        most=MOST_ROWS,
         names={row.student: row.name for row in overview.students},
     )  # fmt: skip
 
@@ -67,10 +67,10 @@ def _exercise_table(overview: Overview) -> Iterator[list[object]]:
         ]  # fmt: skip
 
 
-def write(overview: Overview, path: Path, today: str) -> tuple[Path, Path]:
+def write(overview: Overview, path: Path) -> tuple[Path, Path]:
     """Write the page to ``path`` and the table beside it; where they are."""
     table = path.with_suffix(".csv")
-    files.write(path, as_html(overview, today))
+    files.write(path, as_html(overview))
     files.write(table, as_csv(overview))
     return path, table
 
@@ -93,4 +93,4 @@ def make(
     book = gradebook.read(unit, root)
     changed = changes.read(root, unit) if named else ()
     told = overview(book, similar, named, ungraded(book, root), changed)
-    return write(with_before(told, before) if before else told, path, page.today())
+    return write(with_before(told, before) if before else told, path)
