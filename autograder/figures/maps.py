@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from autograder.figures import style
 
 VALUES = 100  # cells; in more of them nobody reads a number
@@ -23,7 +25,6 @@ def heat_map(
     top: float | None = 1.0,
     allowed: Any = None,
     values: str | None = ".2f",
-    colour: str = style.BLUE,
     size: float = 8,
 ) -> None:
     """Draw a matrix, a row a query and a column a key.
@@ -34,42 +35,42 @@ def heat_map(
         top: the value of the full colour; None: the largest one that there is.
         allowed: booleans of the same shape; what is False is struck out, without value.
         values: how to write one; None writes none, nor are more than VALUES written.
-        colour: of the sequential map.
     """
-    table = matrix.detach().float() if hasattr(matrix, "detach") else matrix
-    cells = [[float(value) for value in row] for row in table]
-    kept = allowed.tolist() if allowed is not None else [[True] * len(r) for r in cells]
-    shown = [
-        abs(v)
-        for r, k in zip(cells, kept, strict=True)
-        for v, ok in zip(r, k, strict=True)
-        if ok
-    ]
-    most = (max(shown, default=0.0) if top is None else top) or 1.0
-    few = values is not None and len(cells) * len(cells[0]) <= VALUES
+    cells = np.array(_table(matrix), dtype=float)
+    kept = np.ones_like(cells, bool) if allowed is None else np.array(allowed.tolist())
+    most = (abs(cells[kept]).max(initial=0.0) if top is None else top) or 1.0
+    few = values is not None and cells.size <= VALUES
     full = style.STRONGEST if few else 1.0
-    colours = style.diverging(full) if signed else style.sequential(colour, full)
+    colours = style.diverging(full) if signed else style.sequential(strongest=full)
     fills: dict[Any, list[tuple[int, int]]] = {}  # the cells of a colour
-    for i, (row, oks) in enumerate(zip(cells, kept, strict=True)):
-        for j, (value, ok) in enumerate(zip(row, oks, strict=True)):
-            part = round(_SHADES * (value / most)) / _SHADES
-            part = (part + 1) / 2 if signed else part
-            fills.setdefault(colours(part) if ok else None, []).append((i, j))
-            if ok and few and values:
-                word = written(value, values)
-                ink = style.INK if float(word) else style.QUIET
-                axes.text(j, i, word, size=size, color=ink, **_MIDDLE)
+    for (i, j), value in np.ndenumerate(cells):
+        part = round(_SHADES * (value / most)) / _SHADES
+        part = (part + 1) / 2 if signed else part
+        fills.setdefault(colours(part) if kept[i, j] else None, []).append((i, j))
+        if kept[i, j] and few and values:
+            word = written(value, values)
+            ink = style.INK if float(word) else style.QUIET
+            axes.text(j, i, word, size=size, color=ink, **_MIDDLE)
     for fill, places in fills.items():
         _cells(axes, places, fill)
-    style.bare(axes)
-    axes.set(
-        xlim=(-0.5, len(cells[0]) - 0.5), ylim=(len(cells) - 0.5, -0.5), aspect="equal"
-    )
+    _frame(axes, cells.shape, title)
     _name(axes, rows, columns)
-    axes.set_title(title)
 
 
 _MIDDLE: dict[str, Any] = {"ha": "center", "va": "center", "clip_on": False}
+
+
+def _table(matrix: Any) -> Any:
+    """A matrix as NumPy takes it."""
+    return matrix.detach().float().numpy() if hasattr(matrix, "detach") else matrix
+
+
+def _frame(axes: Any, shape: tuple[int, ...], title: str) -> None:
+    """Square cells without a frame, the first row on top."""
+    rows, columns = shape
+    style.bare(axes)
+    axes.set(xlim=(-0.5, columns - 0.5), ylim=(rows - 0.5, -0.5), aspect="equal")
+    axes.set_title(title)
 
 
 def written(value: float, form: str = ".2f") -> str:
@@ -86,13 +87,8 @@ def _cells(axes: Any, places: Sequence[tuple[float, float]], fill: Any) -> None:
     from matplotlib.path import Path
 
     half = 0.5 - _GAP
-    square = [
-        (-half, -half),
-        (half, -half),
-        (half, half),
-        (-half, half),
-        (-half, -half),
-    ]
+    corners = ((-1, -1), (1, -1), (1, 1), (-1, 1), (-1, -1))
+    square = [(half * x, half * y) for x, y in corners]
     codes = [Path.MOVETO, *[Path.LINETO] * 3, Path.CLOSEPOLY]
     if fill is None:
         square += [(-half, half), (half, -half)]
@@ -117,7 +113,7 @@ def image(
     axes: Any, matrix: Any, *, signed: bool = False, top: float | None = None
 ) -> Any:
     """Draw a large matrix, without values; returns what a colour bar needs."""
-    table = matrix.detach().float().numpy() if hasattr(matrix, "detach") else matrix
+    table = _table(matrix)
     most = float(abs(table).max()) if top is None else top
     drawn = axes.imshow(
         table, cmap=style.diverging(1.0) if signed else style.sequential(strongest=1.0),
@@ -151,8 +147,4 @@ def coloured_cells(
     for i, (row, fills) in enumerate(zip(words, colours, strict=True)):
         for j, (word, fill) in enumerate(zip(row, fills, strict=True)):
             cell(axes, i, j, (*to_rgb(fill), 0.5), word)
-    style.bare(axes)
-    axes.set(
-        xlim=(-0.5, len(words[0]) - 0.5), ylim=(len(words) - 0.5, -0.5), aspect="equal"
-    )
-    axes.set_title(title)
+    _frame(axes, (len(words), len(words[0])), title)

@@ -66,7 +66,8 @@ class Drawn:
 def figure(drawn: Drawn, number: str = "", caption: str = "") -> str:
     """A drawing with its caption; ``number`` is like "2.3"."""
     name = _name(drawn)
-    return _framed(name, _RULES, drawn.svg, _still(drawn), _caption(number, caption))
+    still = f'<div class="still">{_picture(drawn)}</div>'
+    return _framed(name, _RULES, drawn.svg, still, _caption(number, caption))
 
 
 def steps(
@@ -117,10 +118,6 @@ def _caption(number: str, caption: str) -> str:
         return ""
     label = f"<b>Figure {html.escape(number)}.</b> " if number else ""
     return f"<figcaption>{label}{html.escape(caption)}</figcaption>"
-
-
-def _still(drawn: Drawn) -> str:
-    return f'<div class="still">{_picture(drawn)}</div>'
 
 
 def _picture(drawn: Drawn) -> str:
