@@ -51,17 +51,9 @@ def end_with_parent() -> None:
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
-def limit(*, data: int | None = None, cpu: int | None = None) -> None:
-    """Limits of this process, where the system has any: it is killed beyond them.
-
-    Args:
-        data: bytes of memory without what is shared.
-        cpu: seconds of CPU time.
-    """
+def limit(data: int) -> None:
+    """Bytes of memory of this process, without what is shared, where the system can."""
     with contextlib.suppress(ImportError, ValueError, OSError):
         import resource
 
-        if data is not None:
-            resource.setrlimit(resource.RLIMIT_DATA, (data, data))
-        if cpu is not None:
-            resource.setrlimit(resource.RLIMIT_CPU, (cpu, cpu))
+        resource.setrlimit(resource.RLIMIT_DATA, (data, data))

@@ -36,15 +36,14 @@ def refuse() -> None:
     def load(
         cls: type[Application], basefilename: str, *arguments: Any, **options: Any
     ) -> Iterator[Any]:
-        if Path(basefilename).name.removesuffix(".py") != _NAME:
-            yield from read(cls, basefilename, *arguments, **options)
-            return
-        options["raise_config_file_errors"] = True
+        is_ours = Path(basefilename).name.removesuffix(".py") == _NAME
+        if is_ours:
+            options["raise_config_file_errors"] = True
         try:
             yield from read(cls, basefilename, *arguments, **options)
-        except CourseError:
-            raise
         except Exception as error:
+            if not is_ours or isinstance(error, CourseError):
+                raise
             raise CourseError(_about(error)) from error
 
     load.refuses = True  # type: ignore[attr-defined]

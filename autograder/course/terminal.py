@@ -31,8 +31,9 @@ def settle() -> None:
             os.fstat(number)
         except OSError:  # those below are open: it gets this number
             os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
-    sys.stdout = _there(sys.stdout) or open(os.devnull, "w")  # noqa: SIM115 (it stays)
-    if not _there(sys.stderr):
+    # Where a stream is closed, it is None, whatever its type says.
+    sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115 (it stays)
+    if not sys.stderr:
         sys.stderr = sys.stdout
         _log_there(sys.stdout)
     if sys.excepthook is sys.__excepthook__:
@@ -60,11 +61,6 @@ def _stop_alike() -> None:
         number = getattr(signal, name, None)  # not every system has all
         if number and signal.getsignal(number) is signal.SIG_DFL:
             signal.signal(number, signal.default_int_handler)
-
-
-def _there(stream: TextIO) -> TextIO | None:
-    """The stream, which is None where it is closed, whatever its type says."""
-    return stream
 
 
 def _log_there(stream: TextIO) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 
@@ -35,22 +34,18 @@ def test_where_the_folder_at_hand_is_imported_from_it_still_is(monkeypatch):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux ends it")
-@pytest.mark.parametrize(
-    ("limits", "code", "ended"),
-    [
-        ({"cpu": 1}, "while True: pass", {-signal.SIGXCPU, -signal.SIGKILL}),
-        ({"data": 300 << 20}, "bytearray(1 << 30)", {1}),  # a MemoryError
-    ],
-)
-def test_what_it_may_use_is_limited(limits, code, ended):
-    script = f"from autograder.course import child; child.limit(**{limits}); {code}"
-    if "while" in code:
-        script = script.replace("; while", "\nwhile")
+def test_the_memory_that_it_may_use_is_limited():
+    script = (
+        "from autograder.course import child\n"
+        "child.limit(300 << 20)\n"
+        "try:\n    bytearray(1 << 30)\n"
+        "except MemoryError:\n    print('limited')\n"
+    )
     done = subprocess.run(
         [sys.executable, "-c", script], env=child.environment(),
         capture_output=True, timeout=60, check=False,
     )  # fmt: skip
-    assert done.returncode in ended, done.stderr
+    assert done.stdout == b"limited\n", done.stderr
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux ends it")

@@ -43,7 +43,7 @@ def main() -> None:
     control = Connection(socket.socket(fileno=int(sys.argv[1])))
     logs.name_process("rendering")
     imported()
-    child.limit(data=MEMORY)
+    child.limit(MEMORY)
     with contextlib.suppress(ConnectionLostError):  # whoever asked has gone
         control.put({"ready": True}, math.inf)
         while True:
