@@ -26,22 +26,35 @@ def write(path: Path, data: str | bytes) -> bool:
         CourseError: it cannot be written; what was there stays.
     """
     data = data.encode() if isinstance(data, str) else data
-    # A name of its own: another command may be writing the same file now.
-    part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
-    try:
+    with replacing(path) as part:
         if path.is_file() and path.read_bytes() == data:
             return False
-        path.parent.mkdir(parents=True, exist_ok=True)
         with part.open("wb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        part.replace(path)
+    return True
+
+
+@contextlib.contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Where to write what is then to take the place of a file, if anything is.
+
+    Raises:
+        CourseError: it cannot be written; what was there stays.
+    """
+    # A name of its own: another command may be writing the same file now.
+    part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        yield part
+        if part.exists():
+            part.replace(path)
     except OSError as error:
+        raise CourseError(f"{path} cannot be written: {error.strerror}") from None
+    finally:
         with contextlib.suppress(OSError):
             part.unlink()
-        raise CourseError(f"{path} cannot be written: {error.strerror}") from None
-    return True
 
 
 def refuse_path(root: Path) -> None:
@@ -91,25 +104,22 @@ def refuse_full(*folders: Path) -> None:
         CourseError: the disk of a folder is full, or read-only.
     """
     for folder in map(_what_is_there, folders):
-        _refuse_full(folder)
-
-
-def _refuse_full(folder: Path) -> None:
-    try:
-        disk = os.statvfs(folder)
-    except OSError as error:
-        raise CourseError(f"{folder} cannot be read: {error.strerror}") from None
-    why = ""
-    if disk.f_flag & os.ST_RDONLY:
-        why = "is read-only; make it writable"
-    elif disk.f_blocks and disk.f_bavail * disk.f_frsize < _ROOM:  # 0: it does not say
-        why = f"has {disk.f_bavail * disk.f_frsize >> 20} MB left; make room"
-    elif disk.f_files and disk.f_favail < 100:
-        why = f"has room for {disk.f_favail} more files; remove some"
-    if why:
+        try:
+            disk = os.statvfs(folder)
+        except OSError as error:
+            raise CourseError(f"{folder} cannot be read: {error.strerror}") from None
+        left = disk.f_bavail * disk.f_frsize
+        if disk.f_flag & os.ST_RDONLY:
+            why = "is read-only; make it writable"
+        elif disk.f_blocks and left < _ROOM:  # 0: it does not say
+            why = f"has {left >> 20} MB left; make room"
+        elif disk.f_files and disk.f_favail < 100:
+            why = f"has room for {disk.f_favail} more files; remove some"
+        else:
+            continue
         raise CourseError(
-            f"the disk of {folder.absolute()} {why}, and run the same command again: "
-            "nothing is lost"
+            f"the disk of {folder} {why}, and run the same command again: nothing is "
+            "lost"
         )
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from autograder.course import Unit, notebooks
-from autograder.course.errors import CourseError
+from autograder.course.files import replacing
 from autograder.grading.secret import course_secret
 
 _SETUP = """\
@@ -65,24 +65,16 @@ def build(unit: Unit, path: Path, tell: str) -> Path:
     scripts = {"setup.sh": _SETUP, "run_autograder": _RUN}
     for notebook in (unit.source, unit.release):
         notebooks.whole(notebook)
-    part = path.with_suffix(".part")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as file:
-            for name, text in scripts.items():
-                given = {"unit": unit.label, "name": unit.name, "tell": tell}
-                for key, value in given.items():
-                    text = text.replace(f"{{{key}}}", value)
-                _add(file, name, text.encode(), 0o755)
-            for source in sorted(_files(unit)):
-                name = source.relative_to(unit.root).as_posix()
-                _add(file, name, source.read_bytes(), 0o644)
-            secret = course_secret(unit.root)
-            _add(file, ".autograder/secret", secret, 0o600)
-        part.replace(path)
-    except OSError as error:
-        part.unlink(missing_ok=True)
-        raise CourseError(f"{path} cannot be written: {error.strerror}") from None
+    with replacing(path) as part, zipfile.ZipFile(part, "w") as file:
+        for name, text in scripts.items():
+            given = {"unit": unit.label, "name": unit.name, "tell": tell}
+            for key, value in given.items():
+                text = text.replace(f"{{{key}}}", value)
+            _add(file, name, text.encode(), 0o755)
+        for source in sorted(_files(unit)):
+            name = source.relative_to(unit.root).as_posix()
+            _add(file, name, source.read_bytes(), 0o644)
+        _add(file, ".autograder/secret", course_secret(unit.root), 0o600)
     return path
 
 
