@@ -68,10 +68,11 @@ def _collect(unit: str, root: Path, options: Namespace) -> int:
         roster.keep(known, root)
     if options.worksheet:
         known = known.with_worksheet(options.worksheet)
-    outcomes = list(place.collect(
-        unit, options.archives, root, known, layouts.to_utc(options.timezone),
-        options.lms.lower(), options.replace, gradebook.due(root, unit),
-    ))  # fmt: skip
+    collection = place.Collection(
+        unit, root, known, layouts.to_utc(options.timezone), options.lms.lower(),
+        options.replace, gradebook.due(root, unit),
+    )  # fmt: skip
+    outcomes = list(collection.place(options.archives))
     print(place.as_text(outcomes))
     return 1 if any(outcome.needs_person for outcome in outcomes) else 0
 
@@ -166,11 +167,7 @@ def _extend(unit: str, root: Path, options: Namespace) -> int:
 
 
 def _extra(unit: str, root: Path, options: Namespace) -> timedelta | None:
-    """The time that is asked for; None if nothing was said.
-
-    Raises:
-        CourseError: there can be no such time.
-    """
+    """The time that is asked for; None if nothing was said."""
     from autograder.classroom import gradebook
     from autograder.grading.dates import due_date
 

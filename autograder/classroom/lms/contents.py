@@ -62,11 +62,7 @@ def contents(
 def _read(
     source: Source, member: Member, limits: intake.SizeLimits, most: int
 ) -> tuple[bytes, int]:
-    """What a member holds; its size if it is a notebook without its outputs.
-
-    Raises:
-        NotPlacedError: it is too large, or damaged.
-    """
+    """What a member holds; its size if it is a notebook without its outputs."""
     if member.size <= limits.notebook or not _notebooks([member.name]):
         return source.read(member, most), 0
     try:
@@ -89,14 +85,7 @@ def _notebooks(files: Iterable[str]) -> list[str]:
 def _unpacked(
     archive: Source, member: Member, limits: intake.SizeLimits, most_bytes: int
 ) -> dict[str, bytes]:
-    """The files of a zip that a student handed in instead of a notebook.
-
-    Args:
-        most_bytes: unpacked.
-
-    Raises:
-        NotPlacedError: it is none, too large, or made to deceive.
-    """
+    """The files of a zip that a student handed in instead of a notebook, unpacked."""
     files: dict[str, bytes] = {}
     with inside(archive, member, limits.total) as packed:
         strip_top(packed)

@@ -272,11 +272,7 @@ Submitted = tuple[tuple[Submitter, ...], datetime.datetime | None]
 
 
 def _submitters(archive: Source, handed_in: Collection[str]) -> dict[str, Submitted]:
-    """Who handed in each submission, and when, by its number.
-
-    Args:
-        handed_in: the names of what students have handed in.
-    """
+    """Who handed in each submission, and when, by its number."""
     files = [m for m in archive.members if m.name.rpartition("/")[2] == _METADATA]
     files = [m for m in files if m.name.count("/") <= 1 and m.name not in handed_in]
     if len(files) != 1:

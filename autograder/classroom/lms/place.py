@@ -52,11 +52,9 @@ class Placing:
         return self.status in _PEOPLE
 
 
-def collect(
-    unit: str, archives: Sequence[Path], root: Path, roster: Roster, utc: ToUtc,
-    lms: str = "", replace: bool = False, due: datetime.datetime | None = None,
-) -> Iterator[Placing]:  # fmt: skip
-    """Place the submissions of an assignment.
+@dataclass(frozen=True)
+class Collection:
+    """The submissions of an assignment, from archives to their places.
 
     Args:
         utc: from the LMS's local time to UTC, both without zone.
@@ -65,38 +63,35 @@ def collect(
         due: the deadline in UTC without zone; what an LMS calls late, without a time,
             counts as one second late.
     """
-    collection = _Collection(unit, root, roster, utc, replace, due)
-    for path in archives:
-        try:
-            with opened(path) as whole:
-                for archive in pieces(whole, is_known):
-                    for name, reason in archive.left_out:
-                        yield Placing(path.name, name, "not placed", reason)
-                    try:
-                        yield from collection.archive(archive, detect(archive, lms))
-                    except NotPlacedError as fault:
-                        yield Placing(archive.path.name, "", "not placed", str(fault))
-        except NotPlacedError as fault:
-            yield Placing(path.name, "", "not placed", str(fault))
-
-
-@dataclass(frozen=True)
-class _Collection:
-    """What goes with all archives; see `collect`."""
 
     unit: str
     root: Path
     roster: Roster
     utc: ToUtc
-    replace: bool
-    due: datetime.datetime | None
+    lms: str = ""
+    replace: bool = False
+    due: datetime.datetime | None = None
 
-    def archive(self, archive: Source, layout: Layout) -> Iterator[Placing]:
-        """Place what each student of the roster has in an archive.
+    def place(self, archives: Sequence[Path]) -> Iterator[Placing]:
+        """Place what is in some archives."""
+        for path in archives:
+            try:
+                with opened(path) as whole:
+                    for archive in pieces(whole, is_known):
+                        yield from self._pieces_of(path, archive)
+            except NotPlacedError as fault:
+                yield Placing(path.name, "", "not placed", str(fault))
 
-        Raises:
-            NotPlacedError: the archive's names, or its metadata, are ambiguous.
-        """
+    def _pieces_of(self, path: Path, archive: Source) -> Iterator[Placing]:
+        for name, reason in archive.left_out:
+            yield Placing(path.name, name, "not placed", reason)
+        try:
+            yield from self._archive(archive, detect(archive, self.lms))
+        except NotPlacedError as fault:
+            yield Placing(archive.path.name, "", "not placed", str(fault))
+
+    def _archive(self, archive: Source, layout: Layout) -> Iterator[Placing]:
+        """Place what each student of the roster has in an archive."""
         name = archive.path.name
         found, strays = attempts(archive, layout, self.utc, self.roster.usernames)
         for path, reason in strays:
@@ -127,14 +122,7 @@ class _Collection:
     def _student(
         self, archive: Source, layout: Layout, student: str, found: Sequence[Claim]
     ) -> tuple[str, str]:
-        """Place the latest attempt of a student; a status, and what to say of it.
-
-        Raises:
-            NotPlacedError: whose it is, or which is the latest, cannot be told; or it
-                cannot be unpacked.
-            CourseError: what was noted of others cannot be read or written.
-            OSError: it cannot be written.
-        """
+        """Place the latest attempt of a student; a status, and what to say of it."""
         person, latest = _latest(found)
         files, notes = contents(archive, latest, self.unit)
         stamp, late = _stamp(latest, self.due)
@@ -146,11 +134,7 @@ class _Collection:
 
 
 def _latest(found: Sequence[Claim]) -> Claim:
-    """The latest of what is said to be one student's, alone or in a group.
-
-    Raises:
-        NotPlacedError: it may be somebody else's, or another one may be the latest.
-    """
+    """The latest of what is said to be one student's, alone or in a group."""
     claimants = {_claimant(person): person.shown for person, _ in found}
     if len(claimants) > 1:
         listed = " and ".join(sorted(claimants.values())[:_LISTED])

@@ -82,7 +82,9 @@ class Place:
                 return "same", ""
             old, new = self._noted(), arrival.note
             if not replace and not is_same:
-                if another := self._other_claimant(new):
+                known = self._known()
+                another = known.claimant if known and known.lms == new.lms else ""
+                if another and another != new.claimant:
                     return "unclear", (
                         f"what is there is from {another}, this from "
                         f"{new.claimant}; --replace takes this one"
@@ -101,13 +103,6 @@ class Place:
 
     def _known(self) -> Note | None:
         return collection_log.read(self.root, self.unit).get(self.student)
-
-    def _other_claimant(self, note: Note) -> str:
-        """Who else, by the same LMS, handed in what is there; "" for nobody."""
-        known = self._known()
-        if known and known.lms == note.lms and known.claimant != note.claimant:
-            return known.claimant
-        return ""
 
     def _keep(self, note: Note) -> None:
         collection_log.write(self.root, self.unit, self.student, note)

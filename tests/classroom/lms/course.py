@@ -56,15 +56,14 @@ class Course:
         return path
 
     def collect(self, *paths, roster=None, zone="Europe/Berlin", **options):
-        outcomes = place.collect(
+        collection = place.Collection(
             UNIT,
-            paths,
             self.root,
             self.roster if roster is None else roster,
             layouts.to_utc(zone),
             **options,
         )
-        return {outcome.who: outcome for outcome in outcomes}
+        return {outcome.who: outcome for outcome in collection.place(paths)}
 
     @property
     def placed(self) -> dict[str, dict[str, bytes]]:

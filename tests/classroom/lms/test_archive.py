@@ -227,9 +227,10 @@ def test_whatever_bytes_an_archive_has_the_answer_is_a_table(tmp_path, changes):
         data[place_ % len(data)] = byte
     path = tmp_path / "x.zip"
     path.write_bytes(data)
-    for outcome in place.collect(
-        UNIT, [path], tmp_path, Roster(), layouts.to_utc("UTC"), replace=True
-    ):
+    collection = place.Collection(
+        UNIT, tmp_path, Roster(), layouts.to_utc("UTC"), replace=True
+    )
+    for outcome in collection.place([path]):
         assert place.as_text([outcome])
 
 

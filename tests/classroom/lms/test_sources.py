@@ -48,9 +48,8 @@ def test_a_bad_zip_in_a_zip_does_not_stop_the_next(course):
         ("groups/3.zip", zipped(("nobody knows.txt", ADA))),
         ("groups/4.zip", zipped((CANVAS_BOB, BOB))),
     )
-    told = place.collect(
-        UNIT, [path], course.root, course.roster, layouts.to_utc("UTC")
-    )
+    utc = layouts.to_utc("UTC")
+    told = place.Collection(UNIT, course.root, course.roster, utc).place([path])
     says = {(one.archive, one.who): one.says for one in told}
     assert set(course.placed) == {"ada", "bob"}
     assert "2.zip: it is not a readable zip" in says[path.name, ""]
