@@ -8,6 +8,7 @@ it out once their deadlines have passed. Nothing hidden is ever inside.
 from __future__ import annotations
 
 import hashlib
+import itertools
 import shutil
 import tomllib
 from collections.abc import Sequence
@@ -57,26 +58,17 @@ it, a notebook's first cell says so.
 """
 
 
-def needs_solutions(unit: Unit) -> bool:
-    """Whether a unit's notebook builds on the reference solutions of earlier units."""
-    return bool(builds_on(unit))
-
-
-def first_unit(root: Path = ROOT) -> Unit:
+def first_unit() -> Unit:
     """The last unit that can be handed out before any solution is."""
-    known = units(root)
-    position = next(
-        (i for i, unit in enumerate(known) if needs_solutions(unit)), len(known)
-    )
-    return known[position - 1]
+    return list(itertools.takewhile(lambda unit: not builds_on(unit), units()))[-1]
 
 
-def why_first(root: Path = ROOT) -> str:
+def why_first() -> str:
     """Why the kit ends where it does, if no unit was named."""
-    first = first_unit(root)
-    later = [unit for unit in units(root) if unit.label > first.label]
+    first, known = first_unit(), units()
+    later = [unit for unit in known if unit.label > first.label]
     if not later:
-        number = units(root)[0].number
+        number = known[0].number
         return f"the whole course; for fewer, name the last: make kit UNIT={number}"
     return (
         f"up to {first.label}, since {later[0].label} and later units bring solutions "
@@ -92,7 +84,7 @@ def shown_units(last: Unit) -> list[Unit]:
 def solved_units(last: Unit) -> list[Unit]:
     """The units whose solutions are in the kit of unit ``last``: those it builds on."""
     before = [unit for unit in shown_units(last) if unit.label < last.label]
-    return before if needs_solutions(last) else []
+    return before if builds_on(last) else []
 
 
 def build(last: Unit, folder: Path, where: Repository | None = None) -> list[Path]:
@@ -168,7 +160,9 @@ def _wheel(last: Unit) -> tuple[str, bytes]:
             files[f"autograder/{name}"] = path.read_bytes()
     files["LICENSE"] = (ROOT / "LICENSE").read_bytes()
     project = _project()
-    requires = [line for name, line in _required(project).items() if name in _NEEDED]
+    # Where students work, other courses do: nothing there is to be made older.
+    lines = [line.split(",")[0] for line in project["dependencies"]]
+    requires = [line for line in lines if line.partition(">=")[0] in _NEEDED]
     digest = hashlib.sha256(repr([requires, sorted(files.items())]).encode())
     content = int.from_bytes(digest.digest()[:6])
     version = f"{int(last.number)}.{content}"
@@ -186,15 +180,6 @@ def _project() -> dict[str, Any]:
     text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     table: dict[str, Any] = tomllib.loads(text)["project"]
     return table
-
-
-def _required(project: dict[str, Any]) -> dict[str, str]:
-    """The course's dependencies by name, without the newest versions that it allows.
-
-    Where students work, other courses do: nothing there is to be made older.
-    """
-    lines = [line.split(",")[0] for line in project["dependencies"]]
-    return {line.partition(">=")[0]: line for line in lines}
 
 
 def pythons() -> str:

@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from autograder.authoring import assistants, colab, notebook, release
+from autograder.authoring.solutions import builds_on
 from autograder.classroom.publishing import kit
 from autograder.course import ROOT, Unit, find_unit, units
 from autograder.course.errors import CourseError
@@ -64,7 +65,7 @@ def test_the_kit_of_a_unit_holds_the_solutions_of_those_before_and_no_other(unit
     files = [PurePath(name) for name in kit.contents(unit)]
     found = {f.stem for f in files if f.parts[0] == "solutions"} - {"__init__"}
     before = {u.name for u in units() if u.label < unit.label}
-    assert found == (before if kit.needs_solutions(unit) else set())
+    assert found == (before if builds_on(unit) else set())
 
 
 @pytest.mark.parametrize("unit", units(), ids=lambda unit: unit.label)
