@@ -6,8 +6,9 @@ waits for a person there is no score: the cell is empty, which no LMS takes for 
 
 from __future__ import annotations
 
+import contextlib
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import astuple, dataclass
 from pathlib import Path
 
@@ -62,9 +63,8 @@ def canvas(book: Classbook, into: Sheet, title: str = "") -> Export:
         if "points possible" in row[0].casefold():
             possible = row[column].strip()
         filled.append(cells)
-    remarks = (*_waiting(book), *_unlike(possible, book, "Canvas"))
     text = sheet.as_text([titles, *filled], into.comma)
-    return Export(text, remarks, _not_in(book, match.values()))
+    return _export(book, text, match.values(), possible, "Canvas")
 
 
 def _canvas_column(book: Classbook, into: Sheet, title: str) -> int:
@@ -112,7 +112,7 @@ def moodle(book: Classbook, into: Sheet | None = None) -> Export:
     if into is None:
         titles = ("id", "first_name", "last_name", "email", book.unit)
         rows = [(*astuple(s.student)[:4], s.score) for s in book.submissions]
-        return Export(sheet.as_harmless_text([titles, *rows]), tuple(_waiting(book)))
+        return Export(sheet.as_harmless_text([titles, *rows]), _waiting(book))
     column = into.index("Grade")
     if column is None or into.index("Identifier") is None:
         raise CourseError(
@@ -124,9 +124,8 @@ def moodle(book: Classbook, into: Sheet | None = None) -> Export:
     for number, submission in match.items():
         filled[number][column] = sheet.number(submission.score)
     possible = into.cell(into.rows[0], "Maximum Grade") if into.rows else ""
-    remarks = (*_waiting(book), *_unlike(possible, book, "Moodle"))
     text = sheet.as_text([into.titles, *filled], into.comma)
-    return Export(text, remarks, _not_in(book, match.values()))
+    return _export(book, text, match.values(), possible, "Moodle")
 
 
 def _moodle_rank(into: Sheet, row: Sequence[str], student: Student) -> int:
@@ -141,12 +140,12 @@ def _moodle_rank(into: Sheet, row: Sequence[str], student: Student) -> int:
 # --- Gradescope ----------------------------------------------------------------------
 
 
-def write_gradescope(book: Classbook, folder: Path) -> list[str]:
+def write_gradescope(book: Classbook, folder: Path) -> tuple[str, ...]:
     """Write ``<student>/results.json`` for everybody; what to know about it."""
     for one in book.submissions:
         text = results.gradescope(book, one, "panels")
         files.write(folder / one.student.id / "results.json", text)
-    return list(_waiting(book))
+    return _waiting(book)
 
 
 # --- what they share -----------------------------------------------------------------
@@ -191,29 +190,32 @@ def refused(book: Classbook) -> list[str]:
     return [*lines, remedy] if lines else []
 
 
-def _waiting(book: Classbook) -> Iterator[str]:
-    waiting = [s.student.id for s in book.submissions if s.waiting]
-    if waiting:
-        yield (
-            f"{len(waiting)} of {len(book.submissions)} have no score yet: written "
-            "answers wait in the formgrader"
-        )
+def _waiting(book: Classbook) -> tuple[str, ...]:
+    waiting = sum(bool(one.waiting) for one in book.submissions)
+    says = (
+        f"{waiting} of {len(book.submissions)} have no score yet: written answers wait "
+        "in the formgrader"
+    )
+    return (says,) if waiting else ()
 
 
-def _unlike(possible: str, book: Classbook, lms: str) -> Iterator[str]:
-    try:
+def _export(
+    book: Classbook, text: str, found: Iterable[Submission], possible: str, lms: str
+) -> Export:
+    """A file of an LMS's with the scores of those who were found in it.
+
+    Args:
+        possible: the points of the assignment there; "" where it does not say.
+    """
+    remarks = _waiting(book)
+    with contextlib.suppress(ValueError):
         plain = possible.replace(",", ".")  # as half of Europe writes it
-        same = not possible or abs(float(plain) - book.max_points) < 1e-6
-    except ValueError:
-        return
-    if not same:
-        yield (
-            f"{lms} has {possible} points for this assignment, the gradebook "
-            f"{sheet.number(book.max_points)}: change it in {lms}, or scores mislead"
-        )
-
-
-def _not_in(book: Classbook, found: Iterable[Submission]) -> tuple[str, ...]:
-    written = {submission.student.id for submission in found}
-    everybody = [submission.student.id for submission in book.submissions]
-    return tuple(student for student in everybody if student not in written)
+        if possible and abs(float(plain) - book.max_points) >= 1e-6:
+            most = sheet.number(book.max_points)
+            remarks += (
+                f"{lms} has {possible} points for this assignment, the gradebook "
+                f"{most}: change it in {lms}, or scores mislead",
+            )
+    written = {one.student.id for one in found}
+    everybody = [one.student.id for one in book.submissions]
+    return Export(text, remarks, tuple(s for s in everybody if s not in written))

@@ -49,23 +49,14 @@ def make(unit: Unit, folder: Path) -> Path:
     return path
 
 
-def _headings(text: str) -> list[str]:
-    """The headings of exercises, without their signs: "Exercise 1.1 - Look it up"."""
-    found = wording().heading.finditer(text)
-    return [text[one.start() :].splitlines()[0].lstrip("# ") for one in found]
-
-
 def sections(cells: Sequence[Cell]) -> Iterator[Section]:
     heading = ""
     for cell in cells:
         if cell.kind == "markdown":
-            found = _headings(cell.text)
-            heading = found[-1] if found else heading
+            for found in wording().heading.finditer(cell.text):
+                heading = cell.text[found.start() :].splitlines()[0].lstrip("# ")
         elif cell.role == "check" and not cell.given:
             exercise = specification(cell.name)
-            yield Section(
-                heading or exercise.title,
-                cell.points,
-                exercise,
-                shares(cell.name, cell.points),
-            )
+            by_aspect = shares(cell.name, cell.points)
+            named = heading or exercise.title
+            yield Section(named, cell.points, exercise, by_aspect)

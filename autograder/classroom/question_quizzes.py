@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -109,12 +110,10 @@ def _mark(cell: NotebookNode, grade_id: str, **more: object) -> None:
 
 
 def _texts(sheet: QuestionSheet) -> Iterator[str]:
-    number = 0
+    numbers = itertools.count(1)
     for part in sheet.parts:
         yield _about(part)
-        for question in part.questions:
-            number += 1
-            yield _asked(number, question)
+        yield from (_asked(next(numbers), question) for question in part.questions)
 
 
 def _about(part: SheetPart) -> str:

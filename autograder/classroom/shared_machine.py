@@ -86,10 +86,10 @@ class Classroom:
     """What is set up: who grades, and where everything lies."""
 
     graders: Sequence[str]
-    folder: Path = Path("/srv/nbgrader")
-    config: Path = Path("/etc/jupyter")
-    group: str = "nbgraders"
-    course_id: str = "transformer"
+    folder: Path
+    config: Path
+    group: str
+    course_id: str
     root: Path = ROOT
 
     @property
@@ -113,8 +113,13 @@ def set_up(room: Classroom) -> None:
     with _umask(0o007):
         _make_exchange(room, group)
         _make_course(room, group)
-    _close_checkout(room, group)
-    write(room.config / "nbgrader_config.py", _for_everybody(room))
+    os.chown(room.root, -1, group)
+    room.root.chmod((stat.S_IMODE(room.root.stat().st_mode) | 0o050) & ~0o027)
+    for_everybody = _EVERYBODY.format(
+        course_id=room.course_id, exchange=str(room.exchange),
+        course=str(room.course), group=room.group,
+    )  # fmt: skip
+    write(room.config / "nbgrader_config.py", for_everybody)
     (room.config / "nbgrader_config.py").chmod(0o644)
     room.config.chmod(0o755)
     for grader in room.graders:
@@ -247,18 +252,6 @@ def _give(descriptor: int, group: int, mode: int) -> None:
             os.fchmod(descriptor, mode)
     finally:
         os.close(descriptor)
-
-
-def _close_checkout(room: Classroom, group: int) -> None:
-    os.chown(room.root, -1, group)
-    room.root.chmod((stat.S_IMODE(room.root.stat().st_mode) | 0o050) & ~0o027)
-
-
-def _for_everybody(room: Classroom) -> str:
-    return _EVERYBODY.format(
-        course_id=room.course_id, exchange=str(room.exchange),
-        course=str(room.course), group=room.group,
-    )  # fmt: skip
 
 
 def _try_as(grader: str, room: Classroom, group: int) -> None:

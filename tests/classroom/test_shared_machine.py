@@ -278,4 +278,4 @@ def test_what_is_in_the_way_is_told_in_one_line(class_):
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may do it")
 def test_without_root_it_says_to_use_sudo(tmp_path):
     with pytest.raises(CourseError, match="run it with sudo"):
-        set_up(Classroom(["ada"], tmp_path / "x", tmp_path / "etc", root=ROOT))
+        set_up(Classroom(["ada"], tmp_path / "x", tmp_path / "etc", "ta", "nlp", ROOT))
