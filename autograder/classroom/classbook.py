@@ -8,6 +8,7 @@ import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from autograder.course.errors import CourseError
 from autograder.grading.judge.verdict import Verdict
 
 
@@ -92,9 +93,14 @@ class Submission:
         return sum(points for points in self.points.values() if points is not None)
 
     @property
+    def so_far(self) -> float:
+        """The points so far, without what waits, and after the penalty."""
+        return max(0.0, self.known - self.penalty)
+
+    @property
     def score(self) -> float | None:
         """The final points, as nbgrader's export has them; None while one waits."""
-        return None if self.waiting else max(0.0, self.known - self.penalty)
+        return None if self.waiting else self.so_far
 
 
 @dataclass(frozen=True)
@@ -115,6 +121,17 @@ class Classbook:
     def refused(self) -> tuple[Submission, ...]:
         """Those that could not be graded, and have zero points until they are."""
         return tuple(one for one in self.submissions if one.refused)
+
+    def of(self, student: str) -> Submission:
+        """The submission of a student, by id.
+
+        Raises:
+            CourseError: there is none.
+        """
+        for one in self.submissions:
+            if one.student.id == student:
+                return one
+        raise CourseError(f"{student} has no graded submission of {self.unit}")
 
     @property
     def max_points(self) -> float:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -35,7 +33,10 @@ def run(units: Sequence[Unit], root: Path) -> None:
         CourseError: a step failed; the text says which, and where its output is.
     """
     root.mkdir(exist_ok=True)
-    stale = [unit for unit in units if not is_built(unit) or _has_changed(root, unit)]
+    # What is committed is built.
+    known = {unit for unit in units if _mark(root, unit).is_file()}
+    changed = {unit for unit in known if not _is_current(root, unit)}
+    stale = [unit for unit in units if unit in changed or not is_built(unit)]
     for unit in tqdm(stale, "build", unit="unit"):
         build(unit)
     current = {unit for unit in units if _is_current(root, unit)}
@@ -65,9 +66,10 @@ def run(units: Sequence[Unit], root: Path) -> None:
 def _digest() -> str:
     """A digest of all that the build and the sample class are made of."""
     code = hashlib.sha256()
-    for path in sorted((ROOT / "autograder").rglob("*.py")) + sorted(
-        (ROOT / "notebooks").glob("*.py")
-    ):
+    for path in [
+        *sorted((ROOT / "autograder").rglob("*.py")),
+        *sorted((ROOT / "notebooks").glob("*.py")),
+    ]:
         code.update(path.read_bytes())
     return code.hexdigest()
 
@@ -81,15 +83,10 @@ def _is_current(root: Path, unit: Unit) -> bool:
     return mark.is_file() and mark.read_text() == _digest()
 
 
-def _has_changed(root: Path, unit: Unit) -> bool:
-    """Whether the code is not that of the last time; what is committed is built."""
-    return _mark(root, unit).is_file() and not _is_current(root, unit)
-
-
 def _has_feedback(root: Path, unit: Unit) -> bool:
     """Whether every graded submission has a page that is younger than its grades."""
-    for graded in graded_notebooks(unit.label, root):
-        page = root / "feedback" / graded.parts[-3] / unit.label / f"{unit.label}.html"
+    for student, graded in graded_notebooks(unit.label, root).items():
+        page = root / "feedback" / student / unit.label / f"{unit.label}.html"
         if not page.is_file() or page.stat().st_mtime < graded.stat().st_mtime:
             return False
     return True
@@ -101,16 +98,13 @@ def nbgrader(root: Path, command: str, assignment: str, *flags: str) -> None:
     Raises:
         CourseError: it failed; its output is in the text.
     """
-    program = Path(sys.executable).with_name("nbgrader")
-    if not program.is_file():
-        program = Path(shutil.which("nbgrader") or "nbgrader")
-    print(" ".join(["nbgrader", command, assignment, *flags]), flush=True)
+    words = ["nbgrader", command, assignment, *flags]
+    print(" ".join(words), flush=True)
     log = root / f"{command}.log"
     with log.open("w") as output:
         done = subprocess.run(
-            [program, command, assignment, *flags], cwd=root, env=os.environ,
-            stdout=output, stderr=None if command == "autograde" else output,
-            check=False,
+            [sys.executable, "-m", *words], cwd=root, stdout=output,
+            stderr=None if command == "autograde" else output, check=False,
         )  # fmt: skip
     if done.returncode:
         raise CourseError(f"`nbgrader {command} {assignment}` failed; see {log}")

@@ -12,7 +12,6 @@ from __future__ import annotations
 import re
 import zipfile
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.classroom import collection_log
@@ -21,22 +20,18 @@ from autograder.classroom.collection_log import Note
 from autograder.classroom.gradebook import students
 from autograder.course import graded_notebooks
 from autograder.course.errors import CourseError
+from autograder.course.files import replacing
 
 _CANVAS = re.compile(r"(?P<head>[^/]*?_\d+_\d+)_[^/]+")
 _MOODLE = re.compile(r"(?P<head>[^/]+?_\d+)_assignsubmission_[^/]*(?:/.*)?")
 _TIME = (1980, 1, 1, 0, 0, 0)  # the same pages make the same zip
 
 
-@dataclass(frozen=True)
-class Made:
-    """Zips that were written, and whose page the LMS's zip cannot hold."""
-
-    paths: tuple[Path, ...]
-    remarks: tuple[str, ...]
-
-
-def write(unit: str, root: Path, folder: Path) -> Made:
+def write(unit: str, root: Path, folder: Path) -> tuple[tuple[Path, ...], list[str]]:
     """Write ``UNIT-feedback-LMS.zip`` for each LMS that submissions came from.
+
+    Returns:
+        Where they are, and whose pages are missing or older than the grades.
 
     Raises:
         CourseError: there is no feedback yet, or it cannot be written.
@@ -48,9 +43,9 @@ def write(unit: str, root: Path, folder: Path) -> Made:
     if not pages:
         raise CourseError(f"no feedback yet; run: nbgrader generate_feedback {unit}")
     paths = pack(unit, root, pages, folder / f"{unit}-feedback", f"{unit}.html")
-    stale = [s for s, page in pages.items() if _is_stale(root, unit, s, page)]
-    graded = [path.parts[-3] for path in graded_notebooks(unit, root)]
+    graded = graded_notebooks(unit, root)
     without = [student for student in graded if student not in pages]
+    stale = [s for s, page in pages.items() if _is_older(page, graded.get(s))]
     remarks = [
         f"{what}: {', '.join(students)}; run: nbgrader generate_feedback {unit}"
         for what, students in (
@@ -59,7 +54,7 @@ def write(unit: str, root: Path, folder: Path) -> Made:
         )
         if students
     ]
-    return Made(paths, tuple(remarks))
+    return paths, remarks
 
 
 def pack(
@@ -97,22 +92,14 @@ def name_for(note: Note, student: Student, called: str) -> tuple[str, str]:
     return "pages", f"{plain}_{called}"
 
 
-def _is_stale(root: Path, unit: str, student: str, page: Path) -> bool:
-    graded = root / "autograded" / student / unit / f"{page.stem}.ipynb"
-    return graded.is_file() and graded.stat().st_mtime > page.stat().st_mtime
+def _is_older(page: Path, graded: Path | None) -> bool:
+    return graded is not None and page.stat().st_mtime < graded.stat().st_mtime
 
 
 def _pack(path: Path, members: dict[str, Path]) -> Path:
-    part = path.with_suffix(".part")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as file:
-            for name, page in sorted(members.items()):
-                info = zipfile.ZipInfo(name, _TIME)
-                info.external_attr = 0o644 << 16
-                file.writestr(info, page.read_bytes(), zipfile.ZIP_DEFLATED)
-        part.replace(path)
-    except OSError as error:
-        part.unlink(missing_ok=True)
-        raise CourseError(f"{path} cannot be written: {error.strerror}") from None
+    with replacing(path) as part, zipfile.ZipFile(part, "w") as file:
+        for name, page in sorted(members.items()):
+            info = zipfile.ZipInfo(name, _TIME)
+            info.external_attr = 0o644 << 16
+            file.writestr(info, page.read_bytes(), zipfile.ZIP_DEFLATED)
     return path

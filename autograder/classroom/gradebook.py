@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import logging
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -90,12 +91,15 @@ def read(unit: str, root: Path) -> Classbook:
         entries = {entry.student_id: entry for entry in assignment.submissions}
         # After those: a run may be entering students meanwhile.
         students = {student.id: _student(student) for student in book.students}
-        points, penalties = _points(book, unit), penalties_of(book, unit)
+        penalties = penalties_of(book, unit)
+        points: dict[str, dict[str, float | None]] = defaultdict(dict)
+        for one in points_of(book, unit):
+            points[one.student][one.cell] = one.total
         told = collection_log.read(root, unit)
         submissions = tuple(
             Submission(
                 student=students[student],
-                points={e.name: points.get(student, {}).get(e.name) for e in exercises},
+                points={e.name: points[student].get(e.name) for e in exercises},
                 penalty=penalties.get(student, 0.0),
                 late=entry.total_seconds_late,
                 called_late=_is_late(entry, told.get(student)),
@@ -195,16 +199,17 @@ def open_gradebook(root: Path) -> Iterator[api.Gradebook]:
 
 def place(root: Path) -> tuple[str, str]:
     """The address of the gradebook, and the course's name in it."""
-    app = _configured(root)
+    app = configured(root)
     return app.coursedir.db_url, app.coursedir.course_id
 
 
 def limits(root: Path) -> SizeLimits:
     """How much of a submission grading takes, by the course's settings."""
-    return CourseAutograde(config=_configured(root).config).limits
+    return CourseAutograde(config=configured(root).config).limits
 
 
-def _configured(root: Path) -> NbGrader:
+def configured(root: Path) -> NbGrader:
+    """nbgrader with the settings of the course at ``root``."""
     app = NbGrader(log_level=40)
     app.initialize([], root=str(root.resolve()))
     return app
@@ -228,14 +233,6 @@ def _student(student: api.Student) -> Student:
         student.id, student.first_name or "", student.last_name or "",
         student.email or "", student.lms_user_id or "",
     )  # fmt: skip
-
-
-def _points(book: api.Gradebook, unit: str) -> dict[str, Any]:
-    """Points by student and exercise."""
-    points: dict[str, dict[str, float | None]] = {}
-    for one in points_of(book, unit):
-        points.setdefault(one.student, {})[one.cell] = one.total
-    return points
 
 
 def _known(unit: str, student: str, root: Path) -> dict[str, Any]:

@@ -15,7 +15,6 @@ from typing import Any
 
 from autograder.classroom import page
 from autograder.course import graded_notebooks, sheet
-from autograder.course.files import write as write_whole
 from autograder.grading import metadata
 from autograder.grading.metadata import GradingMetadata
 
@@ -56,7 +55,7 @@ class Board:
 
 def read(unit: str, root: Path) -> list[Entry]:
     """The entries of all graded submissions of an assignment, the best first."""
-    paths = graded_notebooks(unit, root)
+    paths = graded_notebooks(unit, root).values()
     found = (_entry(metadata.read(path)) for path in paths)
     return ranked(entry for entry in found if entry)
 
@@ -152,8 +151,5 @@ def as_html(unit: str, entries: Sequence[Entry]) -> str:
 
 def write(unit: str, root: Path) -> list[Path]:
     """Write the boards of an assignment into the course's reports; the paths."""
-    entries, base = read(unit, root), root / "reports" / f"{unit}-leaderboard"
-    pages = {".html": as_html(unit, entries), ".csv": as_csv(entries)}
-    for suffix, text in pages.items():
-        write_whole(base.with_suffix(suffix), text.encode())
-    return [base.with_suffix(suffix) for suffix in pages]
+    entries, path = read(unit, root), root / "reports" / f"{unit}-leaderboard.html"
+    return page.write_both(path, as_html(unit, entries), as_csv(entries))

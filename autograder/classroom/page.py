@@ -46,6 +46,14 @@ def write(path: Path, template: str, unit: str, **values: Any) -> Path:
     return path
 
 
+def write_both(path: Path, html: str, table: str) -> list[Path]:
+    """Write a page, and the CSV of the same beside it; where they are."""
+    made = [path, path.with_suffix(".csv")]
+    for file, text in zip(made, (html, table), strict=True):
+        files.write(file, text)
+    return made
+
+
 def today() -> str:
     """The date as pages and records bear it: "02 November 2026"."""
     return f"{datetime.date.today():%d %B %Y}"

@@ -14,11 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from autograder.classroom import gradebook, page
-from autograder.classroom.classbook import Classbook, Student, Submission
+from autograder.classroom.classbook import Classbook, Student
 from autograder.classroom.ungraded import ungraded
 from autograder.course import sheet
 from autograder.course.errors import CourseError
-from autograder.course.files import write
 from autograder.grading.gradebook import extensions
 
 DAY = 86400.0
@@ -134,15 +133,9 @@ def _mark(
     waits = student in new.get(book.unit, ())
     if not own:
         return Mark(0.0, False, waits, extended=extended)
-    points = _points(own[0]) / book.max_points if book.max_points else 0.0
+    points = own[0].so_far / book.max_points if book.max_points else 0.0
     late = math.ceil(own[0].late / DAY)
     return Mark(points, True, bool(own[0].waiting) or waits, late, extended)
-
-
-def _points(submission: Submission) -> float:
-    if submission.score is not None:
-        return submission.score
-    return max(0.0, submission.known - submission.penalty)
 
 
 def _line(
@@ -172,9 +165,7 @@ def _rows(told: Progress) -> Iterator[list[Any]]:
         yield [who.id, who.name, who.email, *shares, whole, line.late, waiting]
 
 
-def make(
-    root: Path, path: Path, weights: Mapping[str, float], drop: int
-) -> tuple[Path, Path]:
+def make(root: Path, path: Path, weights: Mapping[str, float], drop: int) -> list[Path]:
     """Write the page to ``path`` and the table beside it; where they are.
 
     Raises:
@@ -184,9 +175,8 @@ def make(
     granted = {book.unit: _days(root, book.unit) for book in books}
     new = {book.unit: ungraded(book, root) for book in books}
     told = progress(books, weights, drop, granted, new)
-    page.write(path, "progress.html.j2", "course", told=told)
-    write(path.with_suffix(".csv"), as_csv(told))
-    return path, path.with_suffix(".csv")
+    html = page.render("progress.html.j2", "course", told=told)
+    return page.write_both(path, html, as_csv(told))
 
 
 def _days(root: Path, unit: str) -> dict[str, float]:

@@ -24,7 +24,6 @@ from autograder.authoring.specification import Specification
 from autograder.classroom import gradebook, page
 from autograder.classroom.classbook import Student, Submission
 from autograder.course import find_unit, grade_ids, graded_notebooks, notebooks
-from autograder.course.errors import CourseError
 from autograder.grading.cells.observing import Asked, observed
 
 _TRIED = 6  # answers of a student that are observed
@@ -88,15 +87,13 @@ def made(
             gives no sandbox.
     """
     book = gradebook.read(unit, root)
-    known = {one.student.id: one for one in book.submissions}
-    if unknown := [name for name in students if name not in known]:
-        raise CourseError(f"{unknown[0]} has no graded submission of {unit}")
+    chosen = [book.of(name) for name in students] or book.submissions
     most = {e.name: e.max_points for e in book.exercises if not e.written}
     asked = {one.name: one for one in specifications(find_unit(unit).name)}
-    paths = {path.parts[-3]: path for path in graded_notebooks(unit, root)}
+    paths = graded_notebooks(unit, root)
     sheets, remarks = [], []
-    for name in students or sorted(known):
-        sheet, said = _sheet(unit, known[name], paths.get(name), most, asked)
+    for one in chosen:
+        sheet, said = _sheet(unit, one, paths.get(one.student.id), most, asked)
         remarks += said
         sheets += [sheet] if sheet else []
     return sheets, remarks

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from autograder.classroom import gradebook
-from autograder.classroom.classbook import Classbook, Submission
+from autograder.classroom.classbook import Submission
 from autograder.course import files
 from autograder.course.errors import CourseError
 from autograder.course.printable import printable
@@ -84,18 +84,11 @@ def _found(
     unit: str, root: Path, student: str, exercise: str
 ) -> tuple[Submission, str]:
     book = gradebook.read(unit, root)
-    own = [s for s in book.submissions if s.student.id == student]
-    if not own:
-        raise CourseError(f"{student} has no graded submission of {unit}")
-    return own[0], _name(book, exercise)
-
-
-def _name(book: Classbook, exercise: str) -> str:
-    names = [e.name for e in book.exercises]
+    own, names = book.of(student), [e.name for e in book.exercises]
     found = [n for n in names if exercise == n or n.endswith(f"-{exercise}")]
     if len(found) != 1:
         raise CourseError(f'no exercise "{exercise}"; there are {", ".join(names)}')
-    return found[0]
+    return own, found[0]
 
 
 def _state(submission: Submission, name: str) -> Iterator[str]:

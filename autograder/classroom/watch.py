@@ -18,12 +18,12 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from nbgrader.apps import NbGraderAPI
-from nbgrader.apps.baseapp import NbGrader
 
-from autograder.classroom.ungraded import is_graded
+from autograder.classroom.gradebook import configured
+from autograder.classroom.ungraded import folders, is_graded
 from autograder.course import graded_notebooks
 from autograder.course.errors import CourseError
 from autograder.course.files import write
@@ -34,23 +34,6 @@ HOUR = 3600.0
 
 class NotGradedError(CourseError):
     """A student's submission could not be graded: that is tried again."""
-
-
-class Steps(Protocol):
-    """What a round does with the world."""
-
-    def collect(self) -> None:
-        """Bring what was handed in to ``submitted/``."""
-
-    def grade(self, waiting: Sequence[str]) -> None:
-        """Grade all that is new, but of those who wait."""
-
-    def give_back(self, student: str) -> None:
-        """Make a student's page, and release it.
-
-        Raises:
-            NotGradedError: there is nothing to make it of.
-        """
 
 
 @dataclass
@@ -64,7 +47,7 @@ class Watch:
 
     unit: str
     root: Path
-    steps: Steps
+    steps: Commands
     per_hour: int = 6
     clock: Callable[[], float] = time.time
 
@@ -82,18 +65,17 @@ class Watch:
             failed.append(str(error))
         there, done = self._there(), self._done()
         new = {s for s, mark in there.items() if done.get(s, {}).get("mark") != mark}
-        waiting = {student for student in new if not self._may(done.get(student, {}))}
-        ready = sorted(new - waiting)
+        often = {s for s in new if len(self._recent(done.get(s, {}))) >= self.per_hour}
+        ready = sorted(new - often)
         if ready:
-            self.steps.grade(sorted(waiting))
+            self.steps.grade(sorted(often))
         for student in ready:
             try:
                 self.steps.give_back(student)
             except CourseError as error:
                 failed.append(str(error))
-                if isinstance(
-                    error, NotGradedError
-                ):  # it has cost as much as a grading
+                # It has cost as much as a grading.
+                if isinstance(error, NotGradedError):
                     self._note(student, done.get(student, {}).get("mark", ""))
                 continue
             self._note(student, there[student])
@@ -103,11 +85,8 @@ class Watch:
 
     def _there(self) -> dict[str, str]:
         """What lies in ``submitted/``, by student: a mark that changes with it."""
-        folders = sorted((self.root / "submitted").glob(f"*/{self.unit}"))
-        return {path.parent.name: _mark(path) for path in folders if path.is_dir()}
-
-    def _may(self, noted: dict[str, Any]) -> bool:
-        return len(self._recent(noted)) < self.per_hour
+        there = folders(self.unit, self.root)
+        return {student: _mark(folder) for student, folder in there.items()}
 
     def _recent(self, noted: dict[str, Any]) -> list[float]:
         """When a student was graded in the last hour; a clock may have been wrong."""
@@ -153,10 +132,12 @@ class Commands:
     _unsure: set[str] = field(default_factory=set, init=False)
 
     def collect(self) -> None:
+        """Bring what was handed in to ``submitted/``."""
         if self.exchange:
             self._ask("collect", self.unit, update=True)
 
     def grade(self, waiting: Sequence[str]) -> None:
+        """Grade all that is new, but of those who wait."""
         before = self._graded()
         done = self._autograde(*(f"--Autograde.waiting={one}" for one in waiting))
         after = self._graded()
@@ -175,10 +156,15 @@ class Commands:
 
     def _graded(self) -> dict[str, int]:
         """When each student's result was written."""
-        paths = graded_notebooks(self.unit, self.root)
-        return {path.parts[-3]: path.stat().st_mtime_ns for path in paths}
+        graded = graded_notebooks(self.unit, self.root)
+        return {student: path.stat().st_mtime_ns for student, path in graded.items()}
 
     def give_back(self, student: str) -> None:
+        """Make a student's page, and release it.
+
+        Raises:
+            NotGradedError: there is nothing to make it of.
+        """
         unsure = student in self._unsure
         failed = unsure and not self._autograde(f"--student={student}")
         if not is_graded(student, self.unit, self.root, failed):
@@ -190,8 +176,7 @@ class Commands:
             self._ask("release_feedback", self.unit, student)
 
     def _ask(self, method: str, *arguments: str, **options: bool) -> None:
-        app = NbGrader(log_level=40)
-        app.initialize([], root=str(self.root.resolve()))
+        app = configured(self.root)
         app.config.Tell.tell = self.tell
         told = getattr(NbGraderAPI(config=app.config), method)(*arguments, **options)
         if not told["success"]:

@@ -105,11 +105,11 @@ def answers(unit: str, root: Path, question: EssayPrompt) -> list[Answer]:
     told = []
     names = {student.id: student.name for student in gradebook.students(root)}
     with gradebook.open_gradebook(root) as book:
-        for path in graded_notebooks(unit, root):
+        for student, path in graded_notebooks(unit, root).items():
             notebook = notebooks.read(path)
             if GradingMetadata.of(notebook).refused:
                 continue
-            student, key = path.parts[-3], (question.name, unit, unit, path.parts[-3])
+            key = question.name, unit, unit, student
             text = _text(notebook, question.name)
             grade, comment = book.find_grade(*key), book.find_comment(*key)
             told.append(Answer(

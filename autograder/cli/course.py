@@ -157,11 +157,7 @@ def _validity(options: Namespace) -> int:
 
 
 def _tried(options: Namespace) -> list[str]:
-    """The names of the exercises that are asked for, all of the units if none is.
-
-    Raises:
-        CourseError: there is no exercise of such a name.
-    """
+    """The names of the exercises that are asked for, all of the units if none is."""
     from autograder.authoring.catalogue import specifications
 
     names: list[str] = options.exercises

@@ -171,9 +171,9 @@ def _preview(unit: str, root: Path) -> int:
 def _feedback(unit: str, root: Path, _: Namespace) -> int:
     from autograder.classroom import feedback_archive, gradebook, ungraded
 
-    made = feedback_archive.write(unit, root, root / "reports")
-    remarks = (*made.remarks, *ungraded.remark(gradebook.read(unit, root), root))
-    print(*made.paths, *remarks, sep="\n")
+    paths, remarks = feedback_archive.write(unit, root, root / "reports")
+    remarks += ungraded.remark(gradebook.read(unit, root), root)
+    print(*paths, *remarks, sep="\n")
     return 1 if remarks else 0
 
 

@@ -58,13 +58,13 @@ def units(root: Path = ROOT) -> list[Unit]:
     return [Unit(number, name, root) for number, _, name in named]
 
 
-def find_unit(name: str, root: Path = ROOT) -> Unit:
+def find_unit(name: str) -> Unit:
     """The unit called "attention", "02" or "02_attention".
 
     Raises:
         CourseError: there is no such unit.
     """
-    known = units(root)
+    known = units()
     for unit in known:
         if name in (unit.name, unit.number, unit.label):
             return unit
@@ -72,13 +72,14 @@ def find_unit(name: str, root: Path = ROOT) -> Unit:
     raise CourseError(f'there is no unit "{name}"; there are {listed}')
 
 
-def graded_notebooks(assignment: str, root: Path) -> list[Path]:
-    """The graded notebooks of an assignment in a course folder, by student.
+def graded_notebooks(assignment: str, root: Path) -> dict[str, Path]:
+    """The graded notebooks of an assignment in a course folder, by the student's id.
 
-    A path's third part from the end is the student's id. No other notebook that may lie
-    beside one counts: plain nbgrader copies there whatever a student handed in.
+    No other notebook that may lie beside one counts: plain nbgrader copies there
+    whatever a student handed in.
     """
-    return sorted((root / "autograded").glob(f"*/{assignment}/{assignment}.ipynb"))
+    paths = (root / "autograded").glob(f"*/{assignment}/{assignment}.ipynb")
+    return {path.parts[-3]: path for path in sorted(paths)}
 
 
 def settings(root: Path = ROOT) -> dict[str, Any]:

@@ -109,7 +109,7 @@ def test_a_page_that_is_older_than_the_grade_is_told(graded):
     os.utime(graded / "feedback" / "bob" / UNIT / f"{UNIT}.html", (0, 0))
     assert (
         "older than the grades: bob"
-        in (feedback_archive.write(UNIT, graded, graded / "x").remarks[0])
+        in (feedback_archive.write(UNIT, graded, graded / "x")[1][0])
     )
 
 
@@ -122,5 +122,5 @@ def test_no_page_is_lost_to_another_of_its_name(graded):
         "\N{SMILING FACE WITH SMILING EYES}",
     ):
         page(graded, student)
-    (path,) = feedback_archive.write(UNIT, graded, graded).paths
+    (path,), _ = feedback_archive.write(UNIT, graded, graded)
     assert len(packed(path)) == 5
