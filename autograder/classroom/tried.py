@@ -17,7 +17,6 @@ from statistics import median
 from autograder.classroom import page
 from autograder.classroom.ungraded import folders
 from autograder.course import sheet
-from autograder.course.files import write as write_whole
 from autograder.grading.intake.common import RefusedError, UnreadableError
 from autograder.grading.intake.files import read_file
 from autograder.library import run_log
@@ -165,20 +164,13 @@ def as_html(unit: str, tried: Tried) -> str:
     )
 
 
-def logs_as_html(unit: str, tried: Tried) -> str:
-    """All logs as one page without scripts, for who grades them."""
-    return page.render("logs.html.j2", unit, logs=tried.logs, most=_ROWS)
-
-
 @dataclass(frozen=True)
 class Picture:
     """Where the marks of a picture are: a dot and a line for each change."""
 
     changes: Sequence[TriedChange]
 
-    @property
-    def width(self) -> int:
-        return _LEFT + _WIDTH + 20
+    width = _LEFT + _WIDTH + 20
 
     @property
     def height(self) -> int:
@@ -208,13 +200,12 @@ class Picture:
 
 
 def write(unit: str, root: Path) -> tuple[list[Path], Tried]:
-    """Write what a class has tried into the course's reports; the paths."""
+    """Write what a class has tried into the course's reports; the paths.
+
+    All logs are a page of their own, for who grades them.
+    """
     tried, reports = read(unit, root), root / "reports"
-    pages = {
-        reports / f"{unit}-tried.html": as_html(unit, tried),
-        reports / f"{unit}-tried.csv": as_csv(tried),
-        reports / f"{unit}-logs.html": logs_as_html(unit, tried),
-    }
-    for path, text in pages.items():
-        write_whole(path, text.encode())
-    return list(pages), tried
+    path, logs = reports / f"{unit}-tried.html", reports / f"{unit}-logs.html"
+    made = page.write_both(path, as_html(unit, tried), as_csv(tried))
+    page.write(logs, "logs.html.j2", unit, logs=tried.logs, most=_ROWS)
+    return [*made, logs], tried

@@ -93,15 +93,14 @@ def write_list(unit: str, root: Path) -> list[Path]:
         CourseError: nothing is graded yet.
     """
     found = groups(unit, root)
-    path, table = (root / "reports" / f"{unit}-unnamed.{k}" for k in ("html", "csv"))
-    page.write(path, "unnamed.html.j2", unit, groups=found)
     rows = [("group", "exercise", "students", "sentence")]
     rows += [
         (one.key, title(unit, one.exercise), str(len(one.students)), one.sentence)
         for one in found
     ]
-    files.write(table, sheet.as_harmless_text(rows))
-    return [path, table]
+    html = page.render("unnamed.html.j2", unit, groups=found)
+    path = root / "reports" / f"{unit}-unnamed.html"
+    return page.write_both(path, html, sheet.as_harmless_text(rows))
 
 
 def take_sentences(unit: str, root: Path, path: Path) -> int:

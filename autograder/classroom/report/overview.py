@@ -14,7 +14,6 @@ from autograder.classroom.report.rows import (
     HelpRow,
     MistakeRow,
     Overview,
-    StudentRow,
     Tally,
 )
 from autograder.classroom.report.shareable import FEWEST, anonymous
@@ -74,7 +73,9 @@ def overview(
         refused=_tally((s.refused, s) for s in taken if s.refused),
         levels=_tally((s.level or "not run", s) for s in taken),
         uncounted=sum(not submission.is_grouped for submission in taken),
-        seconds=_middle_most_and_sum(seconds) if seconds else None,
+        seconds=(statistics.median(seconds), max(seconds), sum(seconds))
+        if seconds
+        else None,
     )
     if not named:
         return anonymous(whole)
@@ -82,17 +83,13 @@ def overview(
     return replace(
         whole,
         help=tuple(_help(book, most)),
-        students=tuple(StudentRow(s.student.id, s.student.name, s) for s in taken),
+        students=taken,
         missing=tuple(student.full for student in absent),
         ungraded=tuple(ungraded),
         changes=tuple(reversed(changes)),
         slowest=tuple(sorted(timed, key=lambda pair: -pair[1])[:5]),
         similar=similar,
     )
-
-
-def _middle_most_and_sum(seconds: Sequence[float]) -> tuple[float, float, float]:
-    return statistics.median(seconds), max(seconds), sum(seconds)
 
 
 def _bands(points: Sequence[float], most: float) -> tuple[Band, ...]:

@@ -11,7 +11,7 @@ from autograder.classroom.report.overview import overview
 from autograder.classroom.report.rows import Overview
 from autograder.classroom.report.shareable import RARE
 from autograder.classroom.ungraded import ungraded
-from autograder.course import files, sheet
+from autograder.course import sheet
 from autograder.grading.gradebook import changes
 from autograder.grading.titles import title
 
@@ -23,7 +23,7 @@ def as_html(overview: Overview) -> str:
     return page.render(
         "class_report.html.j2", overview.unit, report=overview, rare=RARE, weak=WEAK,
         most=MOST_ROWS,
-        names={row.student: row.name for row in overview.students},
+        names={row.student.id: row.student.name for row in overview.students},
     )  # fmt: skip
 
 
@@ -41,15 +41,13 @@ def _student_table(overview: Overview) -> Iterator[list[object]]:
         "isolation", "seconds",
     ]  # fmt: skip
     for row in overview.students:
-        submission, student = row.submission, row.submission.student
-        records = submission.records
+        student, records = row.student, row.records
         yield [
-            student.id, row.name, student.email, submission.score, overview.max_points,
-            len(submission.waiting), submission.penalty,
-            *(submission.points[name] for name in names),
+            student.id, student.name, student.email, row.score, overview.max_points,
+            len(row.waiting), row.penalty, *(row.points[name] for name in names),
             *(records[n].mistake if n in records else "" for n in names),
-            submission.refused, " ".join(says for _, says in submission.repairs),
-            submission.level, submission.seconds,
+            row.refused, " ".join(says for _, says in row.repairs), row.level,
+            row.seconds,
         ]  # fmt: skip
 
 
@@ -67,17 +65,14 @@ def _exercise_table(overview: Overview) -> Iterator[list[object]]:
         ]  # fmt: skip
 
 
-def write(overview: Overview, path: Path) -> tuple[Path, Path]:
+def write(overview: Overview, path: Path) -> list[Path]:
     """Write the page to ``path`` and the table beside it; where they are."""
-    table = path.with_suffix(".csv")
-    files.write(path, as_html(overview))
-    files.write(table, as_csv(overview))
-    return path, table
+    return page.write_both(path, as_html(overview), as_csv(overview))
 
 
 def make(
     unit: str, root: Path, path: Path, named: bool = True, before: Path | None = None
-) -> tuple[Path, Path]:
+) -> list[Path]:
     """Compute and write the report of the course at ``root``; where page and table are.
 
     Args:

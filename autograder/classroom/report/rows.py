@@ -84,15 +84,6 @@ class HelpRow:
 
 
 @dataclass(frozen=True)
-class StudentRow:
-    """One line of the class's table."""
-
-    student: str
-    name: str
-    submission: Submission
-
-
-@dataclass(frozen=True)
 class Tally:
     """How often something happened, and to whom."""
 
@@ -138,7 +129,7 @@ class Overview:
     uncounted: int
     seconds: tuple[float, float, float] | None
     help: tuple[HelpRow, ...] = ()
-    students: tuple[StudentRow, ...] = ()
+    students: tuple[Submission, ...] = ()
     missing: tuple[str, ...] = ()
     slowest: tuple[tuple[str, float], ...] = ()
     similar: Comparison | None = None
