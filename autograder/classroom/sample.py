@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping, Sequence
+import copy
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import nbformat
@@ -41,7 +41,8 @@ def submissions(unit: Unit) -> dict[str, bytes]:
         for cell in read(unit)
         if cell.role == "exercise"
     }
-    made = {student: _fill(release, a) for student, a in _answers(exercises, solved)}
+    answers = _answers(exercises, solved)
+    made = {student: _fill(release, codes) for student, codes in answers.items()}
     made["niels"] = _saved_by_colab(_fill(release, solved))
     made["rosalind"] = _copied_cell(_fill(release, solved), exercises[0])
     return {
@@ -50,23 +51,23 @@ def submissions(unit: Unit) -> dict[str, bytes]:
     }
 
 
-def _answers(
-    exercises: Sequence[Specification], solved: Codes
-) -> Iterable[tuple[str, Codes]]:
-    yield "ada", solved
+def _answers(exercises: Sequence[Specification], solved: Codes) -> dict[str, Codes]:
+    middle = exercises[len(exercises) // 2].name
+    unfinished = f"{solved[middle]}\n    return ((("
+    exits = f"import os\n\n{solved[middle]}\n\nos._exit(1)"
+    answers = {
+        "ada": solved,
+        "felix": {},
+        "henri": solved | {middle: unfinished},
+        "isaac": solved | {middle: exits},
+        "maryam": _noisy(exercises, solved),
+    }
     for turn, student in enumerate(("emmy", "grace", "katherine")):
-        yield student, _styles(exercises, solved, turn)
+        answers[student] = _styles(exercises, solved, turn)
     names = ("alan", "blaise", "claude", "dorothy", "erwin")
     for turn, student in enumerate(names):
-        yield student, _mistakes(exercises, solved, turn, len(names))
-    middle = exercises[len(exercises) // 2].name
-    yield "felix", {}
-    yield "henri", solved | {middle: solved[middle] + "\n    return ((("}
-    yield (
-        "isaac",
-        solved | {middle: "import os\n\n" + solved[middle] + "\n\nos._exit(1)"},
-    )
-    yield "maryam", _noisy(exercises, solved)
+        answers[student] = _mistakes(exercises, solved, turn, len(names))
+    return answers
 
 
 def _styles(exercises: Sequence[Specification], solved: Codes, turn: int) -> Codes:
@@ -113,8 +114,7 @@ def _noisy(exercises: Sequence[Specification], solved: Codes) -> Codes:
 
 
 def _fill(release: nbformat.NotebookNode, answers: Codes) -> nbformat.NotebookNode:
-    copy = nbformat.from_dict(json.loads(nbformat.writes(release)))
-    notebook: nbformat.NotebookNode = copy
+    notebook = copy.deepcopy(release)
     by_id = {grade_ids.of_answer(name): s for name, s in answers.items()}
     for cell in notebook.cells:
         grade_id = cell.metadata.get("nbgrader", {}).get("grade_id")
@@ -152,9 +152,9 @@ def _copied_cell(
     wanted = grade_ids.of_answer(exercise.name)
     for index, cell in enumerate(notebook.cells):
         if cell.metadata.get("nbgrader", {}).get("grade_id") == wanted:
-            copy = nbformat.from_dict(json.loads(json.dumps(cell)))
-            copy["id"] = f"{cell['id'][:50]}-copied"
-            notebook.cells.insert(index + 1, copy)
+            copied = copy.deepcopy(cell)
+            copied["id"] = f"{cell['id'][:50]}-copied"
+            notebook.cells.insert(index + 1, copied)
             break
     return notebook
 

@@ -65,7 +65,7 @@ def read(path: Path) -> Sheet:
 def as_text(rows: Iterable[Iterable[object]], comma: str = ",") -> str:
     """Rows as CSV, in which no cell can begin another row."""
     text = io.StringIO()
-    lines = ([_one_cell(value) for value in row] for row in rows)
+    lines = (map(_one_cell, row) for row in rows)
     csv.writer(text, delimiter=comma, lineterminator="\n").writerows(lines)
     return text.getvalue()
 
