@@ -94,6 +94,13 @@ def test_an_exercise_that_discriminates_has_its_index_and_no_remark():
     assert row.index == pytest.approx(1.0) and row.remark == ""
 
 
+def test_a_written_exercise_is_compared_with_all_others_but_not_with_itself():
+    """Whoever is good at the checks writes badly here, and the index says so."""
+    book = class_of(*(submission(f"s{n}", 0, n / 12, 5 - n / 3) for n in range(12)))
+    row = report.overview(book).exercises[2]
+    assert row.index == pytest.approx(-1.0) and "does worse here" in row.remark
+
+
 def test_the_most_common_mistake_comes_first_with_its_students():
     first = report.overview(thirteen()).mistakes[0]
     assert (first.name, first.count) == ("shifted", 10)

@@ -67,9 +67,8 @@ def _discrimination(
     book: Classbook, exercise: Item, graded: Sequence[Submission]
 ) -> tuple[float | None, str]:
     """The corrected item-total correlation of an exercise, and what it says."""
-    others = [e for e in book.exercises if e.name != exercise.name]
     points = [s.points[exercise.name] or 0.0 for s in graded]
-    rest = [judged(s, others) - _own(s, exercise) for s in graded]
+    rest = [judged(s, book.exercises) - _own(s, exercise) for s in graded]
     if len(graded) < ENOUGH:
         return None, f"too few graded submissions to tell ({len(graded)} of {ENOUGH})"
     if min(points) >= exercise.max_points:
