@@ -9,6 +9,7 @@ import torch
 from autograder.authoring.draw import Draw
 from autograder.authoring.notation import case, edit, right, source, wrong
 from autograder.authoring.specification import Inputs, Specification
+from autograder.units.text_recovery.exercises._inputs import BOS, EOS
 from autograder.units.text_recovery.exercises.beam_search import (
     FEW,
     early_end,
@@ -28,9 +29,19 @@ def _one_by_one(draw: Draw, sizes: list[int], max_len: int, eos: float = 0.0) ->
 
 
 def _by_default(draw: Draw) -> Inputs:
-    """EOS is so improbable that all 60 tokens are used, and that four prefixes matter."""
-    made = soft_script(draw, FEW, [0], 0.0, 60, eos=-99.0)
+    """EOS is so improbable that all 60 tokens are used; one sentence decides the beam.
+
+    In it, the fourth best first token has a better future than those before it, and the
+    fifth a better one still: a beam of 4 finds the one, and not the other.
+    """
+    made = soft_script(draw, FEW, [0], 0.0, 60, eos=-99.0, vocab=20)
     made["places"] = made["places"] / 4
+    made["habits"][[BOS, *range(12, 19)]] = 0.0
+    made["habits"][15, 17], made["habits"][16, 17] = 2.0, 6.0
+    one = made["places"][FEW[0]]
+    one[:] = -40.0
+    one[0, 12:17] = -torch.arange(5) / 10
+    one[1:, 17], one[1:, 18], one[2:, EOS] = 0.0, -0.25, 20.0
     return made
 
 
