@@ -129,8 +129,7 @@ MISTAKES = [
               if padding_idx is None:
                   return vectors
               """, """
-              if padding_idx is None:
-                  padding_idx = 0
+              padding_idx = 0 if padding_idx is None else padding_idx
               """)),
     wrong("mask_inverted",
           "Only padding keeps its vector; all real words become zero.",
