@@ -148,11 +148,8 @@ MISTAKES = [
     wrong("inverse_order",
           "Your shuffle is the inverse of `order`: it sends position `n` *to* `order[n]`.",
           "Which vector should be at position 0 of the shuffled sentence?",
-          source("""
-              def shuffle_gap(mix, x, order):
-                  back = order.argsort()
-                  return (mix(x[:, back]) - mix(x)[:, back]).abs().max()
-              """)),
+          edit("mix(x[:, order])", "mix(x[:, order.argsort()])",
+               "mix(x)[:, order]", "mix(x)[:, order.argsort()]")),
     wrong("features_shuffled",
           "The components of each vector are shuffled, not the positions.",
           "Which of the three dimensions of `x` holds the positions?",
@@ -177,6 +174,10 @@ MISTAKES = [
           "You return the norm of the difference, not its largest absolute entry.",
           "What does the docstring say the result is?",
           edit(".abs().max()", ".norm()")),
+    wrong("distance_per_position",
+          "You return the largest norm of a position's difference, not the largest entry.",
+          "How do the length of a vector and its largest entry compare?",
+          edit(".abs().max()", ".norm(dim=-1).max()")),
     wrong("squared",
           "You return the largest *squared* difference.",
           "Should a gap have the units of `x`, or of its square?",
@@ -201,6 +202,10 @@ MISTAKES = [
           "You return one gap per sentence instead of one for the whole batch.",
           "What shape does the docstring promise?",
           edit(".abs().max()", ".abs().amax((1, 2))")),
+    wrong("mean_of_sentences",
+          "The largest difference of each sentence is found, but these are averaged over the batch.",
+          "What if only one sentence of many has a gap?",
+          edit(".abs().max()", ".abs().amax((1, 2)).mean()")),
     wrong("yes_or_no",
           "You return whether there is a gap, not how large it is.",
           "What would a plain yes say about a gap of 0.0000001?",

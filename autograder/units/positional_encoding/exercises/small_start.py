@@ -63,6 +63,18 @@ MISTAKES = [
           "You gave every row the length 1, so the rows no longer keep their relative lengths.",
           "By which single factor should all rows shrink?",
           edit(_SCALE, "embedding.weight.copy_(nn.functional.normalize(embedding.weight, dim=1))")),
+    wrong("drawn_anew",
+          "You draw new values, so those that the table held are lost.",
+          "Which operation scales the existing values instead of overwriting them?",
+          edit(_SCALE, "nn.init.normal_(embedding.weight, std=embedding.embedding_dim**-0.5)")),
+    wrong("drawn_anew_but_for_padding",
+          "You draw new values, so those that the table held are lost.",
+          "Which operation scales the existing values instead of overwriting them?",
+          edit(_SCALE, """
+              nn.init.normal_(embedding.weight, std=embedding.embedding_dim**-0.5)
+              if embedding.padding_idx is not None:
+                  embedding.weight[embedding.padding_idx].zero_()
+              """)),
     wrong("every_entry_alike",
           "All entries have become the same number, so the tokens can no longer be "
           "told apart.",

@@ -138,7 +138,7 @@ def _dropped(calm: torch.Tensor, trained: torch.Tensor) -> str:
 
 @probe(
     "positional_encoding/small_start",
-    results="table afterwards",
+    results="weights after the call",
     calls="weight afterwards",
     learning="table can be trained afterwards",
 )
@@ -153,7 +153,7 @@ def small_start(function: Any, inputs: Inputs) -> Seen:
     function(embedding)
     found = embedding.weight
     return {
-        "table afterwards": found.detach(),
+        "weights after the call": found.detach(),
         "weight afterwards": "the same" if found is given else "a different parameter",
         "table can be trained afterwards": str(found.requires_grad),
     }
@@ -188,12 +188,15 @@ def learned(make: Any, inputs: Inputs) -> Seen:
     }
 
 
+_ZEROS = "nothing but zeros, at every single position"
+
+
 def _start(make: Callable[[int, int], nn.Module]) -> str:
     """In words, what a table holds before it is trained, large enough to tell."""
     first, second = (dict(make(64, 100).named_parameters())["table"] for _ in range(2))
     spread = float(first.detach().std())
     if spread < 1e-5:
-        return "all numbers alike" if first.any() else "zeros"
+        return "all numbers alike" if first.any() else _ZEROS
     if torch.equal(first, second):
         return "the same numbers each time"
     if spread < 5e-4:
