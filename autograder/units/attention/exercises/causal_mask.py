@@ -121,6 +121,16 @@ MISTAKES = [
                       MASKS[length] = torch.ones(length, length, dtype=torch.bool).tril()
                   return MASKS[length]
               """)),
+    wrong("slice_of_a_buffer",
+          "You return a slice of one stored mask. A slice is a view, so modifying one result changes all later ones, "
+          "and the stored mask has a maximum length.",
+          "Which memory does a slice use, and what is `mask[:5]` of a mask with 3 rows?",
+          source("""
+              STORED = torch.ones(256, 256, dtype=torch.bool).tril()
+
+              def causal_mask(length):
+                  return STORED[:length, :length]
+              """)),
 ]
 
 ACCEPTED = [

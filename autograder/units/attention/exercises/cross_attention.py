@@ -159,6 +159,28 @@ MISTAKES = [
               o, w = scaled_dot_product_attention(q, k, v, mask)
               return o + F.pad(q, (0, o.size(-1) - q.size(-1))), w
               """)),
+    wrong("over_queries",
+          "Your *columns* sum to one: the softmax runs over the queries instead of the positions of the memory.",
+          "One query divides its attention among all keys. Which dimension holds these weights?",
+          edit("return scaled_dot_product_attention(q, k, v, mask)", """
+              scores = q @ k.mT / math.sqrt(q.size(-1))
+              if mask is not None:
+                  scores = scores.masked_fill(~mask, -1e9)
+              weights = scores.softmax(dim=1)
+              return weights @ v, weights
+              """)),
+    wrong("scaled_by_memory",
+          "The scores are scaled by the square root of `d_memory` instead of `d_k`.",
+          "Which vectors are compared, and how long are they?",
+          edit("self.w_q(x)", "self.w_q(x) * (self.w_q.out_features / memory.size(-1)) ** 0.5")),
+    wrong("scaled_by_model",
+          "The scores are scaled by the square root of `d_model` instead of `d_k`.",
+          "Which vectors are compared, and how long are they?",
+          edit("self.w_q(x)", "self.w_q(x) * (self.w_q.out_features / x.size(-1)) ** 0.5")),
+    wrong("unscaled",
+          "The scores are not scaled, so your weights are too sharp.",
+          "What is the standard deviation of the scores, and by what are they divided?",
+          edit("self.w_q(x)", "self.w_q(x) * self.w_q.out_features**0.5")),
     wrong("shared_layer",
           "`w_k` has no weights of its own. Perhaps queries and keys share one layer.",
           "How many layers does the exercise ask for?",

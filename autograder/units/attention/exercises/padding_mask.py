@@ -165,7 +165,7 @@ MISTAKES = [
     wrong("with_heads",
           "Your mask has shape `(B, 1, 1, L)`. That fits scores with heads, which come in the next unit.",
           "How many dimensions do the scores `(B, Lq, Lk)` have?",
-          edit("(ids != pad_id).unsqueeze(1)", "(ids != pad_id)[:, None, None, :]")),
+          edit(".unsqueeze(1)", ".unsqueeze(1).unsqueeze(1)")),
     wrong("expanded",
           "You expanded the mask to `(B, L, L)`. Its entries are correct, but there may be more or fewer queries than "
           "keys; a dimension of size 1 leaves that open.",
@@ -187,6 +187,10 @@ MISTAKES = [
     common("additive",
            edit("(ids != pad_id).unsqueeze(1)",
                 "torch.zeros(ids.shape).masked_fill(ids == pad_id, -math.inf).unsqueeze(1)")),
+    wrong("additive_by_the_lowest",
+          "You built an additive mask, with 0 and the lowest float, but this exercise asks for a boolean one.",
+          "Which two values can a boolean have?",
+          edit(_REAL, "((ids == pad_id) * torch.finfo(torch.float32).min)")),
     wrong("by_length",
           "You counted the real tokens and allowed that many positions from the left. This fails when padding comes "
           "first.",

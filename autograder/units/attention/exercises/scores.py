@@ -36,7 +36,7 @@ MISTAKES = [
           "Does the docstring mention a maximum score?",
           edit(_PRODUCT, f"({_PRODUCT}).clamp(-100, 100)")),
     wrong("by_size",
-          "You divided by `d_k` itself, not by its square root.",
+          "The scores are divided by `d_k` itself, not by its square root.",
           "The variance of a score is `d_k`. What is its standard deviation?",
           edit(_ROOT, "q.size(-1)")),
     wrong("multiplied",
