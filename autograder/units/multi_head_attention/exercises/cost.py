@@ -140,7 +140,7 @@ MISTAKES = [
           "How many features does `w_q` produce for all heads together?",
           edit(_PROJECTIONS, f"projections = 4 * length * {_HEAD}")),
     wrong("additions_counted",
-          "Your count is exactly twice as large as it should be: you count additions as well.",
+          "You count additions as well as multiplications, so every product counts twice.",
           "What does the text count, and what does PyTorch's counter count?",
           edit(_WORK, "2 * (projections + scores_and_sums)")),
     wrong("biases_in_the_work",

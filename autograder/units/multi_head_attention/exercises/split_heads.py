@@ -23,6 +23,7 @@ def _in_float64(maker: Maker) -> Maker:
     return lambda draw: maker(draw) | {"double": "yes"}
 
 
+_MOVE = ".transpose(1, 2)"
 _SPLIT = "return x.unflatten(-1, (num_heads, -1)).transpose(1, 2)"
 
 CASES = [
@@ -43,7 +44,7 @@ MISTAKES = [
     wrong("in_float32",
           "The heads come back in float32, whatever the dtype of `x`.",
           "Does splitting have to know the dtype of the entries that it moves?",
-          edit(_SPLIT, "return x.float().unflatten(-1, (num_heads, -1)).transpose(1, 2)")),
+          edit("x.unflatten", "x.float().unflatten")),
     wrong("view_only",
           "The shape is right, but each head holds chopped-up positions: you reshaped straight to `(B, h, L, d_k)` "
           "without moving anything.",
@@ -58,15 +59,15 @@ MISTAKES = [
     wrong("not_transposed",
           "The features are split correctly, but the heads still come after the positions: `(B, L, h, d_k)`.",
           "Attention treats all but the last two dimensions as a batch. Which two should these be?",
-          edit(_SPLIT, "return x.unflatten(-1, (num_heads, -1))")),
+          edit(_MOVE, "")),
     wrong("heads_first",
           "The heads come before the batch: `(h, B, L, d_k)`.",
           "Which dimension comes first in this course, always?",
-          edit(_SPLIT, "return x.unflatten(-1, (num_heads, -1)).permute(2, 0, 1, 3)")),
+          edit(_MOVE, ".permute(2, 0, 1, 3)")),
     wrong("positions_last",
           "Positions and features are swapped within each head: `(B, h, d_k, L)`.",
           "Which two of the four dimensions need to swap, and which do not?",
-          edit(_SPLIT, "return x.unflatten(-1, (num_heads, -1)).permute(0, 2, 3, 1)")),
+          edit(_MOVE, ".permute(0, 2, 3, 1)")),
     wrong("folded_into_batch",
           "Batch and heads are folded into one dimension. That works for some products, but our masks need both.",
           "How many dimensions does `(B, h, L, d_k)` have?",
@@ -78,7 +79,7 @@ MISTAKES = [
     wrong("numbers_swapped",
           "You made `d_k` heads of size `h`: the two sizes are swapped.",
           "Which of the two is `num_heads`?",
-          edit(_SPLIT, "return x.unflatten(-1, (-1, num_heads)).transpose(1, 2)")),
+          edit("(num_heads, -1)", "(-1, num_heads)")),
     wrong("positions_cut",
           "You split the positions instead of the features.",
           "Which dimension of `(B, L, d_model)` is divided among the heads?",

@@ -88,7 +88,7 @@ def pack_heads(function: Any, inputs: Inputs) -> Seen:
         numbers = {n: v for n, v in seen.items() if isinstance(v, torch.Tensor)}
         types = sorted({str(value.dtype) for value in numbers.values()})
         seen |= {name: beyond_float32(value) for name, value in numbers.items()}
-        seen["types of the tensors"] = ", ".join(types)
+        seen |= {"types of the tensors": ", ".join(types)} if types else {}
     left = [p for head in heads for p in head.parameters()]
     modes = {part.training for head in heads for part in head.modules()}
     return seen | {
@@ -103,10 +103,10 @@ def pack_heads(function: Any, inputs: Inputs) -> Seen:
 
 @probe(
     "multi_head_attention/mask_for_heads",
-    results="dimensions of the ?-D mask's answer; 2-D mask, broadcast to the scores; "
-    "4-D mask, broadcast to the scores",
+    results="dimensions of the ?-D mask's answer; the 2-D mask among the scores; "
+    "the 4-D mask among the scores",
     calls="kind of the answer without a mask; * afterwards",
-    parts={"3-D": "3-D mask, broadcast to the scores"},
+    parts={"3-D": "the 3-D mask among the scores"},
 )
 def mask_for_heads(function: Any, inputs: Inputs) -> Seen:
     """For masks of every rank: the dimensions of the answer, and who may attend."""
@@ -117,7 +117,7 @@ def mask_for_heads(function: Any, inputs: Inputs) -> Seen:
             continue
         mask = tensor(function(inputs[name]), "the mask")
         seen[f"dimensions of the {name} mask's answer"] = torch.tensor(mask.dim())
-        seen[f"{name} mask, broadcast to the scores"] = _broadcast(mask, shape)
+        seen[f"the {name} mask among the scores"] = _broadcast(mask, shape)
         seen[f"{name} mask afterwards"] = inputs[name]
     return seen
 
