@@ -198,6 +198,10 @@ MISTAKES = [
           "`norm2` is used twice and `norm3` never.",
           "Which norm belongs to the feed-forward network?",
           edit("self.feed_forward, self.norm3", "self.feed_forward, self.norm2")),
+    wrong("norms_swapped",
+          "`norm2` and `norm3` are swapped: `norm2` belongs to the cross-attention, `norm3` to the feed-forward network.",
+          "In which order do your three calls use the norms?",
+          edit("look_up, self.norm2", "look_up, self.norm3", "self.feed_forward, self.norm3", "self.feed_forward, self.norm2")),
     wrong("norm1_twice",
           "`norm1` is used for both attention steps.",
           "Which norm belongs to the cross-attention?",
@@ -227,6 +231,27 @@ MISTAKES = [
           "The memory is normalised again, by the target's norm.",
           "What has already normalised the memory?",
           edit(LOOK_UP, "self.cross_attention(x, self.norm2(memory), self.norm2(memory), memory_mask)")),
+    wrong("memory_normed_in_pre",
+          "In pre-norm the memory is normalised again, by the target's norm.",
+          "What has already normalised the memory?",
+          edit("""
+              def look_up(x: Tensor) -> Tensor:
+                  return self.cross_attention(x, memory, memory, memory_mask)
+              """, """
+              def look_up(x: Tensor) -> Tensor:
+                  source = self.norm2(memory) if self.norm_first else memory
+                  return self.cross_attention(x, source, source, memory_mask)
+              """)),
+    wrong("keys_not_normed",
+          "In pre-norm only the query of the self-attention is normalised, not its keys and values.",
+          "Which three arguments of the self-attention come from the normalised `x`?",
+          edit("""
+              def attend(x: Tensor) -> Tensor:
+                  return self.self_attention(x, x, x, tgt_mask)
+              """, """
+              def attend(y: Tensor) -> Tensor:
+                  return self.self_attention(y, x, x, tgt_mask)
+              """)),
     common("placement_swapped", edit("self.norm_first = norm_first", "self.norm_first = not norm_first")),
     common("always_post", edit("self.norm_first = norm_first", "self.norm_first = False")),
     common("activation_ignored",

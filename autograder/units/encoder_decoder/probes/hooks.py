@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import torch
@@ -84,7 +85,9 @@ class _State:
         return {
             "times that the model was called": str(model.calls),
             "times that a hook of the model heard it": str(len(self._heard)),
-            "modes while called": "as before" if model.modes == modes else "others",
+            "modes while called": (
+                "as before" if model.modes == modes else _in_eval(model.modes)
+            ),
             "hooks stay": "yes" if _hooks(model) > self._hooks else "no",
             "hooks of others stay": "yes" if _theirs(model) else "no",
             "modes as before": "yes" if _modes(model) == self._modes else "no",
@@ -96,6 +99,11 @@ class _State:
 
 def _modes(model: nn.Module) -> tuple[bool, ...]:
     return tuple(part.training for part in model.modules())
+
+
+def _in_eval(modes: Iterable[tuple[bool, ...]]) -> str:
+    counts = sorted({f"{mode.count(False)} of {len(mode)}" for mode in modes})
+    return f"{' and '.join(counts) or 'no'} parts of the model were in eval mode"
 
 
 def _names(model: nn.Module) -> set[str]:

@@ -263,7 +263,8 @@ def language_model(module_class: Any, inputs: Inputs) -> Seen:
 
 @probe(
     "encoder_decoder/from_bert",
-    results="*weight; *bias; names; output of an encoder with these weights",
+    results="*weight; *bias; names in the layers; other names; "
+    "output of an encoder with these weights",
     calls="* afterwards",
 )
 def from_bert(function: Any, inputs: Inputs) -> Seen:
@@ -283,8 +284,10 @@ def from_bert(function: Any, inputs: Inputs) -> Seen:
         name for name, value in kept.items()
         if name in given and not torch.equal(given[name], value)
     ]  # fmt: skip
+    inside = [name for name in names if name.startswith("layers.")]
     return seen | {
-        "names": ", ".join(names),
+        "names in the layers": listed(inside),
+        "other names": listed(sorted({*names} - {*inside})),
         "given names that are missing afterwards": listed(sorted(kept - given.keys())),
         "given tensors with different values afterwards": listed(written),
     }
