@@ -106,18 +106,9 @@ MISTAKES = [
                   for row, n in zip(weights.argmax(-1).tolist(), lengths.tolist()):
                       shares.append(sum(row[t] == n - 1 - t for t in range(n)) / n)
                   return sum(shares) / len(shares)
-              """)),
-    wrong("mean_of_rows_with_eos",
-          "Two slips at once: you also count the step that writes EOS, and you averaged within each row before you "
-          "averaged over the rows.",
-          "How many steps does a row of n symbols have, and how much does each of them contribute to your result?",
-          source("""
-              def antidiagonal_share(weights, lengths):
-                  shares = []
-                  for row, n in zip(weights.argmax(-1).tolist(), lengths.tolist()):
-                      shares.append(sum(row[t] == n - 1 - t for t in range(n + 1)) / (n + 1))
-                  return sum(shares) / len(shares)
-              """)),
+              """),
+          edit("hits.double().mean()", "(hits.double() / (lengths * len(lengths)).repeat_interleave(lengths)).sum()",
+               name="rows_weigh_the_same")),
     wrong("whole_rows",
           "You count sequences whose steps are all right; count single steps instead.",
           "What should the result be if each sequence has one wrong step out of ten?",

@@ -58,6 +58,12 @@ MISTAKES = [
           "The scores are not scaled.",
           "What are dot products divided by before the softmax?",
           edit("scaled_dot_product_attention(q, k, v)", "scaled_dot_product_attention(q * q.size(-1) ** 0.5, k, v)")),
+    wrong("is_causal",
+          "From the second step on, the output is that of the first value alone: PyTorch's `is_causal` lets the first "
+          "query see the first key only, and your query is the first one.",
+          "Which row of a causal mask does the newest position need: the first one or the last?",
+          edit("attention.scaled_dot_product_attention(q, k, v)",
+               "F.scaled_dot_product_attention(q, k, v, is_causal=True), None")),
     wrong("first_cache_kept",
           "Your cache stops growing: after the first position, the same cache comes back each time.",
           "Which keys should the third call find in the cache?",

@@ -228,6 +228,23 @@ MISTAKES = [
                   same = [a == b for a, b in zip(written, right)]
                   return sum(same) / len(same)
               """)),
+    wrong("specials_taken_out",
+          "You removed the special tokens before comparing, so a row without EOS, or with PAD inside, passes as right.",
+          "Which special tokens tell you something about how a row was written?",
+          source("""
+              def exact_match(decoded, labels):
+                  written, right = (
+                      [[i for i in row if i >= FIRST] for row in rows.tolist()]
+                      for rows in (decoded, labels)
+                  )
+                  same = [a == b for a, b in zip(written, right)]
+                  return sum(same) / len(same)
+              """)),
+    wrong("padding_among_the_hits",
+          "You count equal positions, padding included, but compare their number with that of the real tokens, so a "
+          "correct row that is padded counts as wrong.",
+          "How many of its positions are equal if a row with padding is right?",
+          edit("(decoded == labels).all(dim=1)", "((decoded == labels).sum(dim=1) == (labels != PAD).sum(dim=1))")),
     wrong("sums",
           "You compare one number per row, but different tokens can give the same number.",
           "Do equal sums prove equal tokens?",

@@ -67,6 +67,26 @@ MISTAKES = [
           "You stop when the model writes PAD, but only EOS ends a sequence.",
           "What may a model write before EOS?",
           edit("tokens[-1] != EOS", "tokens[-1] not in (EOS, PAD)")),
+    wrong("specials_end_it",
+          "You stop when the model writes PAD or BOS, but only EOS ends a sequence.",
+          "What may a model write before EOS?",
+          edit("tokens[-1] != EOS and", "(len(tokens) == 1 or tokens[-1] not in (EOS, PAD, BOS)) and")),
+    wrong("end_not_written",
+          "A special token ends your sequence before it is written: PAD and BOS may come before EOS, and EOS belongs "
+          "in the result.",
+          "How can the caller tell whether the sequence ended on its own?",
+          source("""
+              @evaluating
+              def greedy_sequence(model, source, max_len):
+                  tokens = []
+                  for _ in range(max_len):
+                      logits = model(source, source.new_tensor([[BOS, *tokens]]))
+                      best = int(logits[0, -1].argmax())
+                      if best in (PAD, BOS, EOS):
+                          break
+                      tokens.append(best)
+                  return tokens
+              """)),
     wrong("first_position",
           "You read the logits of the first position, which only ever predict the first token.",
           "Which position of `(1, T, V)` predicts the next token?",

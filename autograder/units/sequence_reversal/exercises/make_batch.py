@@ -49,6 +49,11 @@ MISTAKES = [
           "Your source rows lack EOS, which marks where the decoder starts to read backwards.",
           "Compare your source with the picture above the exercise. What is missing?",
           edit("source = [[*ids, EOS]", "source = [[*ids]")),
+    wrong("pad_for_eos_in_source",
+          "Your source rows lack EOS: PAD is in its place, so nothing marks where the decoder starts to read "
+          "backwards.",
+          "Compare your source with the picture above the exercise. What is missing?",
+          edit("source = [[*ids, EOS]", "source = [[*ids, PAD]")),
     wrong("bos_in_source",
           "Your source rows begin with BOS, but only the decoder needs a start token.",
           "Who has to begin with nothing on the page: the reader or the writer?",
@@ -59,9 +64,9 @@ MISTAKES = [
           source("""
               def make_batch(sequences):
                   longest = max(map(len, sequences))
-                  fill = [[PAD] * (longest - len(s)) for s in sequences]
-                  source = [[*s, EOS] + f for s, f in zip(sequences, fill)]
-                  target = [[BOS, *([*s] + f)[::-1], EOS] for s, f in zip(sequences, fill)]
+                  fill = [[PAD] * (longest - len(ids)) for ids in sequences]
+                  source = [[*ids, EOS] + pad for ids, pad in zip(sequences, fill)]
+                  target = [[BOS, *[*ids, *pad][::-1], EOS] for ids, pad in zip(sequences, fill)]
                   return torch.tensor(source), torch.tensor(target)
               """)),
     wrong("flip_tensor",
@@ -169,6 +174,10 @@ MISTAKES = [
           "Which dtype does `torch.zeros` have unless told otherwise?",
           edit("for row in source]),", "for row in source]).float(),",
                "for row in target]),", "for row in target]).float(),")),
+    wrong("batch_second",
+          "Rows have become columns: the batch is in dimension 1, as `pad_sequence` puts it unless told otherwise.",
+          "What does `batch_first` mean in `pad_sequence`, and which shapes does the docstring name?",
+          edit("for row in source]),", "for row in source]).T,", "for row in target]),", "for row in target]).T,")),
     wrong("int32",
           "Your tensors hold int32, but ids are int64 in PyTorch.",
           "Which dtype does `torch.tensor([1, 2])` have?",

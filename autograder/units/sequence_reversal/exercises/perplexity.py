@@ -59,6 +59,11 @@ MISTAKES = [
     wrong("mean_of_batches",
           "You averaged the batch means, so a token in a small batch counts more than one in a large batch.",
           "How many tokens is each of these averages taken over?",
+          edit("int((labels != PAD).sum())", "int((labels != PAD).any())")),
+    wrong("mean_with_empty_batches",
+          "You averaged the batch means, so a token in a small batch counts more; and a batch without a real label "
+          "counts as a mean of 0.",
+          "How many tokens is each of these averages taken over?",
           edit(_ADDED, "total += float(masked_loss(logits, labels))", "count += real", "count += 1")),
     wrong("mean_of_all_batches",
           "You averaged the batch means, but a batch without a real label has none: it is NaN.",
@@ -81,6 +86,11 @@ MISTAKES = [
           edit("real = int((labels != PAD).sum())", "real = len(labels)")),
     wrong("weighted_by_places",
           "Each batch mean is weighted by all its positions, padding included.",
+          "How many labels of a padded batch are real?",
+          edit("real = int((labels != PAD).sum())", "real = labels.numel() * bool((labels != PAD).any())")),
+    wrong("weighted_by_all_places",
+          "Each batch mean is weighted by all its positions, padding included, so a batch without a real label makes "
+          "everything NaN.",
           "How many labels of a padded batch are real?",
           edit("real = int((labels != PAD).sum())", "real = labels.numel()")),
     wrong("padding_counts",

@@ -268,6 +268,11 @@ MISTAKES = [
           "less than `top_p`.",
           "0.5, 0.3, 0.15, 0.05 and `top_p` 0.6: is 0.5 alone enough?",
           edit("before >= top_p", "((before + probabilities) >= top_p) & (before > 0)")),
+    wrong("above_p_dropped",
+          "Unless it is the first one, the token that takes the sum above `top_p` is dropped, so the rest sums to less "
+          "than `top_p`.",
+          "0.5, 0.3, 0.15, 0.05 and `top_p` 0.6: is 0.5 alone enough?",
+          edit("before >= top_p", "((before + probabilities) > top_p) & (before > 0)"), unsteady=("all_of_it",)),
     wrong("one_more_than_needed",
           "One token too many stays: the sum had reached `top_p` without it.",
           "Is your set of tokens the smallest possible one?",
@@ -410,8 +415,7 @@ ACCEPTED = [
             if temperature <= 0:
                 raise ValueError(temperature)
             rows = []
-            for row in logits.reshape(-1, logits.size(-1)):
-                row = row / temperature
+            for row in (logits / temperature).reshape(-1, logits.size(-1)):
                 order = row.argsort(descending=True).tolist()
                 if top_k is not None:
                     order = order[:top_k]
@@ -424,9 +428,8 @@ ACCEPTED = [
                             break
                         chosen.append(place)
                         total += float(probabilities[place])
-                    again = torch.full_like(row, -math.inf)
-                    again[chosen] = row[chosen]
-                    kept = again
+                    kept = torch.full_like(row, -math.inf)
+                    kept[chosen] = row[chosen]
                 rows.append(kept.softmax(0))
             return torch.stack(rows).view(logits.shape)
         """)),
@@ -436,13 +439,10 @@ ACCEPTED = [
                 raise ValueError("the temperature must be positive")
             ordered, indices = (logits / temperature).sort(dim=-1, descending=True)
             if top_k is not None:
-                ordered = torch.cat((
-                    ordered[..., :top_k],
-                    torch.full_like(ordered[..., top_k:], -math.inf)), dim=-1)
+                ordered = torch.cat((ordered[..., :top_k], torch.full_like(ordered[..., top_k:], -math.inf)), dim=-1)
             if top_p is not None:
-                over = ordered.softmax(-1).cumsum(-1) >= top_p
-                over = torch.cat((torch.zeros_like(over[..., :1]), over[..., :-1]), -1)
-                ordered = ordered.masked_fill(over, -math.inf)
+                before = F.pad(ordered.softmax(-1).cumsum(-1)[..., :-1], (1, 0))
+                ordered = ordered.masked_fill(before >= top_p, -math.inf)
             return torch.zeros_like(ordered).scatter(-1, indices, ordered.softmax(-1))
         """)),
     right("k_by_sort", edit(LEAST, "least = scores.sort(dim=-1, descending=True).values[..., :top_k][..., -1:]")),

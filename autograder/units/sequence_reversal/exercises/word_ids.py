@@ -100,8 +100,19 @@ MISTAKES = [
           source("""
               def word_ids(sentences):
                   from collections import Counter
-                  words = Counter(w for s in sentences for w in s.split())
-                  return {w: FIRST + i for i, (w, _) in enumerate(sorted(words.items(), key=lambda p: (-p[1], p[0])))}
+                  words = Counter(word for sentence in sentences for word in sentence.split())
+                  return {word: FIRST + i for i, (word, _) in enumerate(words.most_common())}
+              """)),
+    wrong("most_frequent_sorted",
+          "Your words are numbered by frequency, and alphabetically where that is equal, instead of in order of "
+          "appearance.",
+          "Which word of the first sentence should have the id 4?",
+          source("""
+              def word_ids(sentences):
+                  from collections import Counter
+                  words = Counter(word for sentence in sentences for word in sentence.split())
+                  order = sorted(words.items(), key=lambda p: (-p[1], p[0]))
+                  return {word: FIRST + i for i, (word, _) in enumerate(order)}
               """)),
     wrong("lower_case",
           "You lower-cased all words, so `The` and `the` became one.",
