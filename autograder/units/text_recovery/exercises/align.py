@@ -166,6 +166,20 @@ MISTAKES = [
                       pairs += zip_longest(output[a:b], original[c:d])
                   return pairs
               """)),
+    wrong("left_over_in_a_block",
+          "Where a block of your `SequenceMatcher` has more tokens on one side than on the other, `zip` drops those "
+          "that are left over.",
+          "How many tokens of `a b c` occur in `zip('abc', 'xy')`, and which function fills up with `None`?",
+          source("""
+              def align(output, original):
+                  from difflib import SequenceMatcher
+                  from itertools import zip_longest
+                  pairs = []
+                  for tag, a, b, c, d in SequenceMatcher(None, output, original, autojunk=False).get_opcodes():
+                      fill = zip if tag == "replace" else zip_longest
+                      pairs += fill(output[a:b], original[c:d])
+                  return pairs
+              """)),
     wrong("equal_is_not_better",
           "A pair of equal words costs as much as a wrong one, so any two words are paired.",
           "What does the pair `(cake, the)` cost, and what `(cake, cake)`?",

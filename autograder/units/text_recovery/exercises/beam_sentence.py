@@ -96,6 +96,25 @@ MISTAKES = [
           "The first hypothesis that ends is returned. A live one may still be better.",
           "When can no live prefix win any more?",
           edit(_STOP, "if best > -math.inf:")),
+    wrong("first_in_the_beam",
+          "The search stops as soon as EOS is among the k best continuations. A live prefix may still be better.",
+          "When can no live prefix win any more?",
+          source("""
+              @torch.no_grad()
+              def beam_sentence(model, source, beam_size=4, max_len=60):
+                  model.eval()
+                  memory = model.encode(source)
+                  prefixes, scores = source.new_full((1, 1), BOS), torch.zeros(1)
+                  for _ in range(max_len):
+                      n = len(prefixes)
+                      logits = model.decode(prefixes, memory.expand(n, -1, -1), source.expand(n, -1))
+                      longer, scores = beam_step(prefixes, scores, logits[:, -1].log_softmax(dim=-1), beam_size)
+                      prefixes = longer[:, :-1]
+                      for i in (longer[:, -1] == EOS).nonzero().flatten().tolist():
+                          return [*prefixes[i, 1:].tolist(), EOS]
+                      prefixes = longer
+                  return prefixes[0, 1:].tolist()
+              """)),
     wrong("eos_must_be_best",
           "A hypothesis ends only if EOS is the best continuation of all.",
           "In which steps, and after which prefixes, is EOS a continuation?",

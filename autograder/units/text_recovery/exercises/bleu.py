@@ -60,7 +60,7 @@ def _nothing(draw: Draw) -> Inputs:
 
 CASES = [
     case("good", "good outputs", lambda draw: _corpus(draw, 12, 0.1),
-         "Sum the counts over all sentences; then divide, once.", tells=("arithmetic_mean",)),
+         "Sum the counts over all sentences; then divide, once.", tells=("arithmetic_mean", "extra_words_left_out")),
     case("poor", "poorer outputs, all of them short", lambda draw: _corpus(draw, 10, 0.3, brief=1),
          "The brevity penalty uses the lengths of the whole corpus."),
     case("wordy", "outputs that are longer than the references", _wordy,
@@ -132,6 +132,17 @@ MISTAKES = [
           "The precisions are multiplied, but the fourth root is missing.",
           "Which exponent does the formula have?",
           edit("math.exp(logs / 4)", "math.exp(logs)")),
+    wrong("halving_weights",
+          "Your orders have the weights 1/2, 1/4, 1/8 and 1/16, as in a well-known textbook; here all four weigh the "
+          "same.",
+          "Which weight does each of the four precisions have in a geometric mean?",
+          edit("math.exp(logs / 4)",
+               "math.prod((m / t) ** 0.5**n for n, (m, t) in enumerate(zip(matches, totals), start=1))")),
+    wrong("extra_words_left_out",
+          "The length of an output counts only up to that of its reference, so a long output no longer makes up for a "
+          "short one.",
+          "Whose lengths are h and r: each sentence's, or the corpus's?",
+          edit("h, r = h + len(tokens), r + len(wanted)", "h, r = h + min(len(tokens), len(wanted)), r + len(wanted)")),
     wrong("three_orders",
           "Only n-grams up to n = 3 are counted.",
           "What is the 4 in BLEU-4?",
@@ -187,6 +198,11 @@ MISTAKES = [
           "What does a precision of 0 do to a product?",
           edit("if 0 in matches:", "if not any(matches):",
                "for m, t in zip(matches, totals, strict=True))", "for m, t in zip(matches, totals) if m)")),
+    wrong("a_little_for_zero",
+          "An order without a match counts as a tiny number instead of 0, so BLEU is not 0.",
+          "What does a precision of 0 do to a product, and what does 1e-9?",
+          edit("if 0 in matches:", "if h == 0:",
+               _LOGS, "logs = sum(math.log((m + 1e-9) / (t + 1e-9)) for m, t in zip(matches, totals, strict=True))")),
     wrong("log_of_zero",
           "An order without a match makes your function raise an error.",
           "What is the logarithm of 0, and what should BLEU be?",

@@ -166,10 +166,8 @@ MISTAKES = [
                       for w, s in words.items():
                           for p in set(zip(s, s[1:])):
                               pairs[p] += counts[w]
-                      if not pairs:
-                          break
-                      best = min(pairs, key=lambda p: (-pairs[p], p))
-                      if pairs[best] < 2:
+                      best = min(pairs, key=lambda pair: (-pairs[pair], pair), default=None)
+                      if best is None or pairs[best] < 2:
                           break
                       merges.append(best)
                       words = {w: merge_pair(s, best) for w, s in words.items()}

@@ -115,6 +115,10 @@ MISTAKES = [
                       i += 2 if hit else 1
                   return out
               """)),
+    wrong("end_not_merged",
+          "A pair at the very end of the list is not merged.",
+          "For a list of two symbols, how often does your loop run?",
+          edit("tuple(symbols[i : i + 2]) == pair", "i + 2 < len(symbols) and tuple(symbols[i : i + 2]) == pair")),
     wrong("second_kept",
           "The pair is merged, but its second symbol also remains.",
           "How far must the index move after a merge?",
@@ -211,7 +215,7 @@ MISTAKES = [
           source("""
               def merge_pair(symbols, pair):
                   for i, _ in enumerate(symbols):
-                      if tuple(symbols[i:i + 2]) == pair:
+                      if tuple(symbols[i : i + 2]) == pair:
                           symbols[i:i + 2] = [''.join(pair)]
                   return list(symbols)
               """)),

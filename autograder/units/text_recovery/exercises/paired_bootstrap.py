@@ -65,8 +65,8 @@ MISTAKES = [
               differences.append(score(second[other].sum(0)) - score(first[rows].sum(0)))
               """)),
     wrong("without_replacement",
-          "Each resample has every sentence once, so all differences are equal.",
-          "May a sentence be drawn twice?",
+          "You draw without replacement, so no sentence occurs twice in a resample.",
+          "How can a resample of n sentences differ from the test set?",
           edit("rng.choices(range(n), k=n)", "rng.sample(range(n), k=n)")),
     wrong("no_resampling",
           "Nothing is drawn: every difference is that of the whole test set.",

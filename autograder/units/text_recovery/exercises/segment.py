@@ -76,13 +76,13 @@ MISTAKES = [
           "Do you use the *order* of the merges?",
           source("""
               def segment(word, merges):
-                  known, out = {a + b for a, b in merges}, []
+                  known, symbols = {s for a, b in merges for s in (a, b, a + b)}, []
                   while word:
                       for n in range(len(word), 0, -1):
                           if n == 1 or word[:n] in known:
                               break
-                      out.append(word[:n]); word = word[n:]
-                  return out
+                      symbols.append(word[:n]); word = word[n:]
+                  return symbols
               """)),
     wrong("reversed",
           "The merges are applied from the last to the first.",
@@ -125,7 +125,9 @@ MISTAKES = [
     wrong("unknown_characters_lost",
           "Characters that occur in no merge are lost.",
           "What should become of a letter that does not occur in the corpus?",
-          edit("symbols = list(word)", "symbols = [c for c in word if any(c in a + b for a, b in merges)]")),
+          edit("symbols = list(word)", "symbols = [c for c in word if any(c in a + b for a, b in merges)]"),
+          edit("return symbols", "return [s for s in symbols if any(s in a + b for a, b in merges)]",
+               name="unknown_symbols_lost")),
     wrong("last_merge_left_out",
           "The last merge is never applied.",
           "Where does your loop over the merges end?",

@@ -93,6 +93,38 @@ MISTAKES = [
           "By what is the smoothing divided in the formula?",
           edit("- smoothing * log_p.mean(dim=-1)",
                "- smoothing * (log_p.sum(dim=-1) - wanted) / (log_p.size(-1) - 1)")),
+    wrong("others_on_top",
+          "You divide by V - 1 what you sum over all V tokens: the weights of the tokens sum to more than 1.",
+          "By what is the smoothing divided in the formula, and how many tokens get a part of it?",
+          edit("smoothing * log_p.mean(dim=-1)", "smoothing * log_p.sum(dim=-1) / (log_p.size(-1) - 1)")),
+    wrong("divergence",
+          "You return a KL divergence: the entropy of the smoothed targets is subtracted, so the loss is too small by "
+          "a constant. Its gradient is right.",
+          "What is the loss of a model that predicts the smoothed distribution exactly: 0, or something larger?",
+          source("""
+              import torch.nn.functional as F
+              def smoothed_loss(logits, target, smoothing=0.1):
+                  size = logits.size(-1)
+                  wanted = F.one_hot(target, size) * (1 - smoothing) + smoothing / size
+                  each = F.kl_div(logits.log_softmax(-1), wanted, reduction="none").sum(-1)
+                  return each[target != PAD].mean()
+              """)),
+    wrong("divergence_over_two_fewer",
+          "You return a KL divergence, from which the entropy of the targets is subtracted, and spread the smoothing "
+          "over V - 2 tokens: all except PAD and the target. This is a published class; the formula above differs in "
+          "both.",
+          "What is the loss of a model that predicts the smoothed distribution exactly, and which weight does PAD have "
+          "in the formula?",
+          source("""
+              import torch.nn.functional as F
+              def smoothed_loss(logits, target, smoothing=0.1):
+                  flat, labels = logits.log_softmax(-1).flatten(0, 1), target.flatten()
+                  wanted = torch.full_like(flat, smoothing / (flat.size(1) - 2))
+                  wanted.scatter_(1, labels.unsqueeze(1), 1 - smoothing)
+                  wanted[:, PAD] = 0
+                  wanted[labels == PAD] = 0
+                  return F.kl_div(flat, wanted, reduction="sum") / (labels != PAD).sum()
+              """)),
     wrong("over_two_fewer",
           "You spread the smoothing over V - 2 tokens: all except PAD and the target.",
           "Over which tokens does the docstring spread it?",
