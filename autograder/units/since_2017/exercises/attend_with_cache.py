@@ -49,7 +49,8 @@ _LISTED = """
         {keep}
         k, v = (torch.cat(every, dim=2) for every in zip(*cache))
         mask = attention.causal_mask(past + x.size(1))[past:]
-        heads, _ = grouped_attention(rotate(q, angles), k, v, mask)
+        q = rotate(q, angles)
+        heads, _ = grouped_attention(q, k, v, mask)
         return layer.w_o(mha.merge_heads(heads)), cache
 """
 
@@ -143,10 +144,12 @@ MISTAKES = [
           "As soon as there is a cache, you use no mask: positions of a chunk see later ones.",
           "After a prompt, may the first position of a chunk of 3 see the third?",
           edit(_MASK, "mask = attention.causal_mask(x.size(1)) if past == 0 else None")),
-    wrong("first_rows_for_chunks",
-          "The mask of a chunk has the wrong rows: new positions see only what the first positions may see.",
+    wrong("aligned_to_the_first_key",
+          "A chunk behind a prompt sees too little: `is_causal` lets its first position see the first key only, as if "
+          "nothing came before.",
           "Which rows of the causal mask of T + n belong to the new positions?",
-          edit(_MASK, "mask = attention.causal_mask(past + x.size(1))[: x.size(1)] if x.size(1) > 1 else None")),
+          edit(_MASK,
+               "mask = attention.causal_mask(past + x.size(1))[: x.size(1)] if x.size(1) > 1 else None")),
     wrong("past_hidden",
           "New positions do not see the old ones: the cache is not used, or the mask hides what is in it.",
           "How many keys does the third chunk see?",
@@ -194,9 +197,14 @@ MISTAKES = [
               """)),
     wrong("old_cache_changed",
           "Your function changes the old cache. A caller who goes back to it finds keys of later tokens there.",
-          "Does `append` create a new list?",
+          "Is the cache that you return a new object, or the one that you were given?",
           source(_LISTED.format(start="cache = [] if cache is None else cache",
-                                keep="cache.append((rotate(k, angles), v))"))),
+                                keep="cache.append((rotate(k, angles), v))")),
+          edit("return layer.w_o(mha.merge_heads(heads)), (k, v)", """
+              cache = [None, None] if cache is None else cache
+              cache[:] = k, v
+              return layer.w_o(mha.merge_heads(heads)), cache
+              """, name="overwritten")),
     wrong("cache_in_the_layer",
           "Keys of an earlier text are still used when a new text begins, although its cache is None.",
           "Where does your cache live, and who empties it?",

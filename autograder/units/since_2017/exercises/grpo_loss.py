@@ -121,6 +121,11 @@ MISTAKES = [
           "Which token do the logits at position 0 predict?",
           edit(_LOG_P,
                "log_p = logits.log_softmax(-1)[:, :-1].gather(-1, written[:, 1:, None])[..., 0]; real = real[:, 1:]; real[:, :1] = True")),
+    wrong("shifted_again_to_nothing",
+          "You shift once more: position `t` of the logits already belongs to token `t` of the answer. The first token "
+          "is never learnt, and an answer of one token is left without any.",
+          "Which token do the logits at position 0 predict?",
+          edit(_REAL, f"logits, written = logits[:, :-1], written[:, 1:]; {_REAL}")),
     wrong("rolled",
           "You move the logits by one position: each token meets the logits of its predecessor.",
           "Which token do the logits at position 0 predict?",

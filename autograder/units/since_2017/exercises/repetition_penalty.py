@@ -76,11 +76,7 @@ MISTAKES = [
     wrong("each_time",
           "A token that occurs twice is penalised twice.",
           "Does it matter how often a token occurs, or only whether it does?",
-          source("""
-              def repetition_penalty(logits, written, penalty):
-                  counts = F.one_hot(written, logits.size(-1)).sum(1)
-                  return logits.log_softmax(-1) * penalty ** counts
-              """)),
+          edit(_RESULT, "return log_p * penalty ** F.one_hot(written, logits.size(-1)).sum(1)")),
     wrong("on_all",
           "All tokens are penalised, even those that were not written.",
           "Which tokens should become less probable?",
@@ -96,7 +92,8 @@ MISTAKES = [
     wrong("texts_share",
           "A token that one text has written is penalised in all texts.",
           "Whose ids are in row 1 of `written`?",
-          edit(_OCCURS, f"{_OCCURS}.any(0, keepdim=True)")),
+          edit(_LOG_P, f"{_LOG_P}; written = written.flatten().expand(len(logits), -1)"),
+          edit(_OCCURS, f"{_OCCURS}.any(0, keepdim=True)", name="any_text")),
     wrong("first_text_only",
           "All texts are penalised for what the first one has written.",
           "Whose ids are in row 1 of `written`?",

@@ -110,7 +110,7 @@ MISTAKES = [
           "In which unit does `cos` expect its argument?",
           edit(_ANGLES, "cos, sin = angles.deg2rad().cos(), angles.deg2rad().sin()")),
     wrong("stays_wide",
-          "The result is in float32, whatever dtype x has.",
+          "Queries and keys in half precision come back in float32.",
           "Which dtype do the keys have that it is compared with?",
           edit("rotated.to(x.dtype)", "rotated")),
     wrong("wrong_dimension",
