@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from autograder.checks.diagnostics.symptoms import SEEN
 from autograder.checks.exercise import RAISED, CaseResult, CheckResult, Finding
 from autograder.checks.language import _, marked, reworded
 from autograder.checks.properties import what_was_seen
@@ -151,7 +152,7 @@ def details(result: CaseResult, verdict: CheckResult) -> list[Line]:
     if also := [reworded(one.name) for one in wrong[SHOWN:] if one.problem]:
         names = listed(also, LISTED - SHOWN)
         lines.append(Line(_("also wrong: {names}").format(names=names), "", _quoted))
-    if verdict.mistake is None and not result.passed and _is_hinted(result, verdict):
+    if not result.passed and _is_hinted(result, verdict):
         lines.append(Line(_("Hint: {rule}").format(rule=_(result.case.hint))))
     return lines
 
@@ -165,10 +166,14 @@ def listed(names: list[str], most: int = LISTED) -> str:
 
 
 def _is_hinted(result: CaseResult, verdict: CheckResult) -> bool:
-    """Whether a case's hint is to the point.
+    """Whether a case's hint is to the point: no mistake is known, nor what raised.
 
     That of a general property is none where not even ordinary cases are right.
     """
+    if verdict.mistake:
+        raised = any(finding.problem == RAISED for finding in result.findings)
+        if verdict.mistake.name != SEEN or raised:
+            return False
     if result.case.says:
         return all(r.passed or bool(r.case.says) for r in verdict.results)
     return bool(result.case.hint)

@@ -6,13 +6,21 @@ that it speaks of, whatever else is wrong beside them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import torch
 
-from autograder.checks.diagnostics import errors
-from autograder.checks.diagnostics.promises import another_error
+from autograder.checks.diagnostics import errors, unfit
+from autograder.checks.diagnostics.numbers import NUMBERS
+from autograder.checks.diagnostics.promises import another_error, names
+from autograder.checks.diagnostics.shapes import SHAPES, too_long
+from autograder.checks.diagnostics.texts import (
+    TEXTS,
+    ended,
+    rejects,
+    same_word,
+)
 from autograder.checks.diagnostics.values import (
     BIAS,
     CREATED,
@@ -40,11 +48,28 @@ def of_a_part(wrong: Sequence[CaseResult]) -> Sign:
     for finding in faults(wrong):
         if _is_comparable(finding, wrong):
             kinds.setdefault(finding.name, []).append(finding)
-    for sign in (_parameters, _no_gradient, _dtype, another_error, _length):
-        for found in kinds.values():
-            if told := sign(found):
-                return told
-    return _errors(wrong) or _no_numbers(wrong) or _of_a_test(wrong)
+    answers = list(kinds.values())
+    return (
+        _first((_parameters, _no_gradient, _dtype, another_error), answers)
+        or _first((*SHAPES, _length), answers)
+        or _errors(wrong)
+        or _no_numbers(wrong)
+        or _of_a_test(wrong)
+        or rejects(wrong)
+        or names(faults(wrong))
+        or ended(wrong)
+        or same_word(wrong)
+        or _first((*TEXTS, too_long, *NUMBERS), answers)
+    )
+
+
+def _first(
+    signs: Sequence[Callable[[Sequence[Finding]], Sign]],
+    answers: Sequence[Sequence[Finding]],
+) -> Sign:
+    """The first sign that an answer shows in all cases in which it is wrong."""
+    told = (sign(found) for sign in signs for found in answers)
+    return next(filter(None, told), None)
 
 
 def _is_comparable(finding: Finding, wrong: Wrong) -> bool:
@@ -143,7 +168,8 @@ def _shape(value: object) -> tuple[int, ...]:
 
 def _errors(wrong: Wrong) -> Sign:
     """The kind of error in which most of the cases end that end in one."""
-    told = [errors.told([result]) for result in wrong if _raised(result)]
+    raised = [[result] for result in wrong if _raised(result)]
+    told = [errors.told(one) or unfit.told(one) for one in raised]
     known = [each for each in told if each]
     if not known:
         return None
@@ -174,11 +200,6 @@ def _of_a_test(wrong: Wrong) -> Sign:
                 "right."
             ),
             _("Which rule does your test never try, or try with too wide a bound?"),
-        )
-    if said == {("accepted", "rejected")}:
-        return (
-            _("Your test rejects something that is right."),
-            _("Which of your assertions demands more than the rules do?"),
         )
     return None
 

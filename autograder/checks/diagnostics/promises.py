@@ -25,11 +25,16 @@ _OTHER = "other names"  # what a probe reports of a dictionary beyond the promis
 
 
 def _names(wrong: Wrong) -> Sign:
-    """A dictionary with other keys than the promised ones."""
     found = faults(wrong)
+    about = [f for f in found if f.problem == "missing" or f.name == _OTHER]
+    return names(found) if len(about) == len(found) else None
+
+
+def names(found: Sequence[Finding]) -> Sign:
+    """A dictionary with other keys than the promised ones."""
     missing = [f.name for f in found if f.problem == "missing"]
     others = [str(f.actual) for f in found if f.name == _OTHER]
-    if len(missing) + len(others) < len(found):
+    if not missing and not others:
         return None
     if missing and others:
         return (

@@ -8,7 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from autograder.checks.diagnostics import errors, promises
+from autograder.checks.diagnostics import errors, promises, unfit
+from autograder.checks.diagnostics.contrasts import (
+    CONTRASTS,
+    raised_in_a_measured_case,
+)
 from autograder.checks.diagnostics.parts import and_more, of_a_part
 from autograder.checks.diagnostics.values import SIGNS, Sign, Wrong, faults
 from autograder.checks.exercise import RAISED, CaseResult, Finding, Mistake
@@ -124,9 +128,11 @@ def of_all(results: Sequence[CaseResult]) -> Mistake | None:
         for result in results
         if not (result.passed or result.case.says or result.case.measure)
     ]
+    if not wrong:
+        return _whole((errors.told, unfit.told), raised_in_a_measured_case(results))
     if stale := _of_a_later_call(results, wrong):
         return stale
-    first: Signs = (errors.told, *promises.FIRST)
+    first: Signs = (errors.told, unfit.told, *promises.FIRST)
     others: Signs = SIGNS
     if any(result.passed for result in results):
         first = (promises.refused, *first)
@@ -137,6 +143,7 @@ def of_all(results: Sequence[CaseResult]) -> Mistake | None:
         or _part((promises.changed,), wrong)  # the cause of more, perhaps
         or _whole(others, wrong)
         or _part((of_a_part,), wrong)
+        or _whole(CONTRASTS, results)
     )
 
 

@@ -10,7 +10,7 @@ from autograder.checks.diagnostics.alike import (
     are_tensors,
     close,
     holds_booleans,
-    in_order,
+    holds_the_same,
     same,
     which_input,
 )
@@ -29,6 +29,10 @@ CUT = marked(
 BIAS = marked("Which layers have a bias, and which arguments switch it off?")
 CREATED = marked("Which line creates it? Is it a part of what the contract lists?")
 DTYPE = marked("Which step changes the dtype?")
+MOVED = marked(
+    "Which step moves entries: a `reshape` where a `transpose` belongs, the "
+    "wrong dimension, the wrong order?"
+)
 NO_NUMBER = marked(
     "What could cause it: a division by zero, infinity minus infinity, a softmax "
     "over nothing but minus infinity, the exponential of a large number?"
@@ -210,20 +214,11 @@ def _other_shape(wrong: Wrong) -> Sign:
 
 def _elsewhere(wrong: Wrong) -> Sign:
     pairs = _pairs(wrong)
-    if not pairs or not all(
-        a.dtype == b.dtype
-        and a.is_floating_point()
-        and a.numel() == b.numel() > 3
-        and same(in_order(a), in_order(b))
-        for a, b in pairs
-    ):
+    if not pairs or not all(holds_the_same(a, b) for a, b in pairs):
         return None
     return (
         _("All values are there, but at the wrong positions."),
-        _(
-            "Which step moves entries: a `reshape` where a `transpose` belongs, the "
-            "wrong dimension, the wrong order?"
-        ),
+        _(MOVED),
     )
 
 

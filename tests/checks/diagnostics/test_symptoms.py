@@ -9,14 +9,17 @@ from tests.checks.answered import CASES, EXERCISE, said
 
 def test_nothing_is_said_of_what_is_wrong_in_several_ways():
     def two_ways(right: dict) -> dict:
-        return right | {"output": 2 * right["output"], "weights": right["weights"] + 1}
+        output, weights = right["output"].tan(), right["weights"].square()
+        return right | {"output": output, "weights": weights.softmax(-1)}
 
     assert said(two_ways) == ""
 
 
 def test_a_symptom_holds_for_every_wrong_case():
     def one_each(case: Case) -> dict:
-        factor = 2.0 if case.name == "a" else 3.0
-        return dict(case.expected) | {"output": factor * case.expected["output"]}
+        output = case.expected["output"]
+        output = 2 * output if case.name == "a" else output.tan()
+        weights = case.expected["weights"].square().softmax(-1)
+        return dict(case.expected) | {"output": output, "weights": weights}
 
     assert judge(EXERCISE, CASES, one_each).mistake is None

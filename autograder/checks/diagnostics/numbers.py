@@ -1,0 +1,316 @@
+"""Signs of numbers: of one answer that has the right shape wherever it is wrong."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import torch
+
+from autograder.checks.diagnostics.alike import holds_the_same
+from autograder.checks.diagnostics.values import MOVED, Sign
+from autograder.checks.exercise import Finding
+from autograder.checks.language import _, reworded
+from autograder.checks.values import differing
+
+_ATOL, _RTOL = 1e-5, 1e-4
+_MANY = 4  # so many entries are no chance
+_LARGE = 1e6  # times the largest expected number: something grows without a bound
+Pairs = list[tuple[torch.Tensor, torch.Tensor]]  # expected, and the student's
+
+
+def _pairs(found: Sequence[Finding]) -> Pairs:
+    """The values of each finding; none if one of them differs in more than values."""
+    pairs = [
+        (f.expected, f.actual)
+        for f in found
+        if f.problem == "values"
+        and isinstance(f.expected, torch.Tensor)
+        and isinstance(f.actual, torch.Tensor)
+        and not f.expected.is_complex()
+        and bool(_wrong(f.expected, f.actual).any())
+    ]
+    return pairs if len(pairs) == len(found) else []
+
+
+def _wrong(expected: torch.Tensor, actual: torch.Tensor) -> torch.Tensor:
+    return differing(expected, actual, _ATOL, _RTOL)
+
+
+def _shown(number: torch.Tensor) -> str:
+    """A number as a sentence shows it."""
+    value = number.item()
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def sums(found: Sequence[Finding]) -> Sign:
+    """Rows of probabilities that do not sum to 1."""
+    pairs = [(a, b) for a, b in _pairs(found) if a.dim() and a.is_floating_point()]
+    if len(pairs) < len(found) or not all(
+        a.shape[-1] > 1 and bool((a >= 0).all()) and _are_one(a.sum(-1))
+        for a, b in pairs
+    ):
+        return None
+    if any(_are_one(b.sum(-1)) for a, b in pairs):
+        return None
+    name = reworded(found[0].name)
+    for dim in range(pairs[0][0].dim() - 1):
+        if all(b.dim() > dim + 1 and _are_one(b.sum(dim)) for a, b in pairs):
+            return (
+                _(
+                    'The numbers of "{name}" sum to 1 along dimension {dim}, but '
+                    "should do so along the last one."
+                ).format(name=name, dim=dim),
+                _("Over which entries should each set of numbers sum to 1?"),
+            )
+    rows = pairs[0][1].double().sum(-1)
+    own = _shown(rows.flatten()[(rows - 1).abs().argmax()])
+    return (
+        _(
+            'Each row of "{name}" should sum to 1, but one of yours sums to {own}.'
+        ).format(name=name, own=own),
+        _("Which step makes a row sum to 1, and what happens to the row after it?"),
+    )
+
+
+def _are_one(sums: torch.Tensor) -> bool:
+    return bool((sums.double() - 1).abs().max() < 1e-4) if sums.numel() else False
+
+
+def one_value(found: Sequence[Finding]) -> Sign:
+    """All that is wrong is one and the same number, or one in place of another."""
+    pairs = _pairs(found)
+    if not pairs:
+        return None
+    kinds = [(a[_wrong(a, b)], b[_wrong(a, b)]) for a, b in pairs]
+    if len({part.dtype for kind in kinds for part in kind}) > 1:
+        return None
+    expected, own = (torch.cat(parts) for parts in zip(*kinds, strict=True))
+    if len(own) < 3 or len(own.unique()) > 1:
+        return None
+    told = {"name": reworded(found[0].name), "own": _shown(own[0])}
+    if len(expected.unique()) > 1:
+        says = _('Wherever "{name}" is wrong, yours is {own}.').format(**told)
+    else:
+        says = _('Wherever "{name}" is wrong, yours is {own} instead of {expected}.')
+        says = says.format(**told, expected=_shown(expected[0]))
+    return says, _("What do these entries have in common?")
+
+
+def not_zero(found: Sequence[Finding]) -> Sign:
+    """Something where nothing should be, in all cases in which that is anywhere."""
+    pairs = [(a, b) for a, b in _pairs(found) if a.is_floating_point()]
+    astray = [b[(a == 0) & _wrong(a, b)] for a, b in pairs]
+    own = torch.cat([torch.empty(0), *astray])
+    if len(own) < (_MANY if any(a.dim() for a, b in pairs) else 1):
+        return None
+    if not all(len(n) or a.all() for n, (a, _b) in zip(astray, pairs, strict=True)):
+        return None
+    return (
+        _('Where "{name}" should be exactly 0, yours is {own} in one place.').format(
+            name=reworded(found[0].name), own=_shown(own[own.abs().argmax()])
+        ),
+        _("What should remove these entries, and what do you add or let through?"),
+    )
+
+
+def zeros(found: Sequence[Finding]) -> Sign:
+    """Nothing where something should be, in some entries of every case."""
+    pairs = _pairs(found)
+    astray = [(b == 0) & _wrong(a, b) for a, b in pairs]
+    if not pairs or any(b.dtype == torch.bool or not b.any() for _a, b in pairs):
+        return None
+    counts = [int(where.sum()) for where in astray]
+    if min(counts) < 1 or sum(counts) < _MANY:
+        return None
+    return (
+        _('In "{name}", some numbers are 0 that should not be.').format(
+            name=reworded(found[0].name)
+        ),
+        _("Which entries are these, and which step leaves them out or writes a 0?"),
+    )
+
+
+def scaled(found: Sequence[Finding]) -> Sign:
+    """The right numbers times a factor, or with a summand, the same in all cases."""
+    pairs = _pairs(found)
+    if not pairs or not all(a.is_floating_point() for a, b in pairs):
+        return None
+    if not all(_tell_apart([pair[side] for pair in pairs]) for side in (0, 1)):
+        return None
+    name = reworded(found[0].name)
+    factor = _ratio(pairs)
+    if factor and all(_is_times(factor, *pair) for pair in pairs):
+        return (
+            _(
+                'Every number of "{name}" is {factor:.4g} times what it should be.'
+            ).format(name=name, factor=factor),
+            _("Where does this factor come from?"),
+        )
+    more = [float((b.double() - a.double()).mean()) for a, b in pairs]
+    if all(_is_plus(more[0], *pair) for pair in pairs):
+        return (
+            _('Every number of "{name}" differs from the right one by {more:.4g}.')
+            .format(name=name, more=more[0]),
+            _("Which constant is added, or missing?"),
+        )  # fmt: skip
+    return None
+
+
+def scaled_apart(found: Sequence[Finding]) -> Sign:
+    """In each case the right numbers times a factor, which is another in each."""
+    pairs = _pairs(found)
+    if len(pairs) < 2 or not all(
+        a.is_floating_point() and _tell_apart([a]) and _tell_apart([b])
+        for a, b in pairs
+    ):
+        return None
+    factors = [_ratio([pair]) for pair in pairs]
+    if not all(f and _is_times(f, *p) for f, p in zip(factors, pairs, strict=True)):
+        return None
+    return (
+        _(
+            'In every case the numbers of "{name}" are right up to a factor: '
+            "{first:.4g} in one of them, {second:.4g} in another."
+        ).format(name=reworded(found[0].name), first=max(factors), second=min(factors)),
+        _("What is the factor in each case: a size, a count, a sum?"),
+    )
+
+
+def scaled_rows(found: Sequence[Finding]) -> Sign:
+    """In each row the right numbers times a factor, which is another in some rows."""
+    pairs = _pairs(found)
+    factors = set[float]()
+    for a, b in pairs:
+        if a.dim() < 2 or not a.is_floating_point():
+            return None
+        for row in zip(a.flatten(0, -2), b.flatten(0, -2), strict=True):
+            if not _tell_apart([row[0]]):
+                continue
+            factor = _ratio([row], least=0.0)
+            if not factor or not _is_times(factor, *row):
+                return None
+            factors.add(round(factor, 3))
+    if len(factors) < _MANY:
+        return None
+    return (
+        _(
+            'In each row of "{name}" the numbers are right up to a factor, which '
+            "differs from row to row: {first:.4g}, {second:.4g}."
+        ).format(name=reworded(found[0].name), first=max(factors), second=min(factors)),
+        _("What is each row divided or multiplied by, and what is that computed from?"),
+    )
+
+
+def _ratio(pairs: Pairs, least: float = 1e-3) -> float:
+    """The factor of the largest expected number; 0.0 where it says nothing.
+
+    It differs from 1 by at least ``least``.
+    """
+    a, b = max(pairs, key=lambda pair: float(pair[0].abs().max()))
+    place = a.abs().argmax()
+    factor = float(b.flatten()[place]) / (float(a.flatten()[place]) or math.inf)
+    return factor if abs(factor) > 1e-6 and abs(factor - 1) >= least else 0.0
+
+
+def _is_times(factor: float, a: torch.Tensor, b: torch.Tensor) -> bool:
+    told = factor * a.double()
+    return torch.allclose(b.double(), told, 1e-3, 1e-5 * float(told.abs().max()))
+
+
+def _is_plus(more: float, a: torch.Tensor, b: torch.Tensor) -> bool:
+    rounding = 1e-5 * max(float(a.abs().max()), 1.0)
+    gap = (b.double() - a.double()) - more
+    return abs(more) > 100 * rounding and bool(gap.abs().max() < rounding)
+
+
+def _tell_apart(values: Sequence[torch.Tensor]) -> bool:
+    """Whether there are so many different numbers that a rule shows."""
+    flat = torch.cat([value.double().flatten() for value in values])
+    return len(flat.unique()) > 2 and bool(flat.isfinite().all())
+
+
+def elsewhere(found: Sequence[Finding]) -> Sign:
+    """All numbers, at the wrong positions."""
+    pairs = _pairs(found)
+    if not pairs or not all(holds_the_same(a, b) for a, b in pairs):
+        return None
+    return (
+        _('All numbers of "{name}" are there, but at the wrong positions.').format(
+            name=reworded(found[0].name)
+        ),
+        _(MOVED),
+    )
+
+
+def by_index(found: Sequence[Finding]) -> Sign:
+    """Right up to some index along a dimension, and wrong from there on."""
+    pairs = _pairs(found)
+    ranks = {a.dim() for a, b in pairs}
+    if len(pairs) < 2 or len(ranks) != 1:
+        return None
+    for dim in range(ranks.pop()):
+        lines = [_along(_wrong(a, b), dim) for a, b in pairs]
+        if any(len(line) < 3 for line in lines):
+            continue
+        right = [line.index(True) for line in lines]
+        told = {"name": reworded(found[0].name), "dim": dim, "index": right[0]}
+        if all(n and all(line[n:]) for n, line in zip(right, lines, strict=True)):
+            if len(set(right)) > 1:
+                says = _(
+                    'Along dimension {dim}, "{name}" is right at first and wrong from '
+                    "some index on: in one case from {index} on."
+                )
+            else:
+                says = _(
+                    'Along dimension {dim}, "{name}" is right before index {index}, '
+                    "and wrong from there on."
+                )
+            return says.format(**told), _("What is different from there on?")
+    return None
+
+
+def _along(wrong: torch.Tensor, dim: int) -> list[bool]:
+    """For each index along a dimension whether anything is wrong there."""
+    by_place = wrong.movedim(dim, 0).reshape(wrong.shape[dim], -1)
+    return [bool(place.any()) for place in by_place]
+
+
+def grows(found: Sequence[Finding]) -> Sign:
+    """Numbers that have no bound."""
+    for a, b in _pairs(found):
+        if not a.is_floating_point():
+            continue
+        largest = b.abs().max()
+        if largest > _LARGE * a.abs().max().clamp_min(1):
+            return (
+                _('Numbers of "{name}" are far too large: {own} is the largest.')
+                .format(name=reworded(found[0].name), own=_shown(largest)),
+                _("Which step makes them larger, and what should keep them small?"),
+            )  # fmt: skip
+    return None
+
+
+def count(found: Sequence[Finding]) -> Sign:
+    """A whole number that is off by the same amount in every case."""
+    pairs = [(a, b) for a, b in _pairs(found) if a.dim() == 0]
+    if len(pairs) < 2 or len(pairs) < len(found) or pairs[0][0].is_floating_point():
+        return None
+    more = {int(b) - int(a) for a, b in pairs}
+    if len(more) > 1 or pairs[0][0].dtype == torch.bool:
+        return None
+    if (number := more.pop()) > 0:
+        says = _("{name}: {count} too many.")
+    else:
+        says = _("{name}: {count} too few.")
+    name = reworded(found[0].name)
+    return says.format(name=name, count=abs(number)), _(
+        "What does your code count, and what does it leave out?"
+    )
+
+
+# Of one answer, in all cases in which it is wrong.
+NUMBERS = (
+    count, elsewhere, scaled, sums, one_value, not_zero, scaled_apart, scaled_rows,
+    grows, by_index, zeros,
+)  # fmt: skip

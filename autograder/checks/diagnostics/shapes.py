@@ -1,0 +1,147 @@
+"""Signs of shapes: of one answer that has the wrong one in every case that fails."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+
+import torch
+
+from autograder.checks.diagnostics.values import Sign
+from autograder.checks.exercise import Finding
+from autograder.checks.language import _, reworded
+
+Shape = tuple[int, ...]
+Shapes = list[tuple[Shape, Shape]]  # expected, and the student's
+
+
+def _shapes(found: Sequence[Finding]) -> Shapes:
+    """Of each finding both shapes; none if one of them is not about a shape."""
+    pairs = [
+        (tuple(f.expected.shape), tuple(f.actual.shape))
+        for f in found
+        if f.problem == "shape"
+        and isinstance(f.expected, torch.Tensor)
+        and isinstance(f.actual, torch.Tensor)
+    ]
+    return pairs if len(pairs) == len(found) else []
+
+
+def _same_rank(found: Sequence[Finding]) -> Shapes:
+    """The same, if all have as many dimensions as expected, and two of them or more."""
+    pairs = _shapes(found)
+    ranks = {len(shape) for pair in pairs for shape in pair}
+    return pairs if len(ranks) == 1 and ranks.pop() > 1 else []
+
+
+def rank(found: Sequence[Finding]) -> Sign:
+    """More or fewer dimensions than expected, everywhere the same number."""
+    pairs = _shapes(found)
+    ranks = {(len(a), len(b)) for a, b in pairs}
+    if len(ranks) != 1 or len(set(next(iter(ranks)))) == 1:
+        return None
+    expected, own = ranks.pop()
+    return (
+        _(
+            '"{name}" should have {expected} dimensions, but yours has {own}: shape '
+            "{own_shape} instead of {shape}."
+        ).format(
+            name=reworded(found[0].name), expected=expected, own=own,
+            own_shape=pairs[0][1], shape=pairs[0][0],
+        ),
+        _("What does each dimension stand for, and which step adds or drops one?"),
+    )  # fmt: skip
+
+
+def order(found: Sequence[Finding]) -> Sign:
+    """All sizes are there, everywhere in the same other order."""
+    pairs = _same_rank(found)
+    if not pairs or len({len(set(a)) for a, _b in pairs} - {1}) == 0:
+        return None
+    orders = itertools.permutations(range(len(pairs[0][0])))
+    if len(pairs[0][0]) > 5 or not any(
+        all(tuple(a[dim] for dim in each) == b for a, b in pairs) for each in orders
+    ):
+        return None
+    return (
+        _(
+            'The dimensions of "{name}" are in a different order: its shape is {own} '
+            "instead of {expected}."
+        ).format(name=reworded(found[0].name), own=pairs[0][1], expected=pairs[0][0]),
+        _("What does each dimension stand for, and which step moves yours there?"),
+    )
+
+
+def moved(found: Sequence[Finding]) -> Sign:
+    """What varies from case to case along one dimension, varies along another one."""
+    pairs = _same_rank(found)
+    for dim, own in itertools.permutations(range(len(pairs[0][0])) if pairs else (), 2):
+        sizes = {a[dim] for a, _b in pairs}
+        if len(sizes) < 2 or any(
+            b[own] != a[dim] or b[own] == a[own] or b[dim] == a[dim] for a, b in pairs
+        ):
+            continue
+        return (
+            _(
+                'What should be dimension {dim} of "{name}" is dimension {own} of '
+                "yours: shape {own_shape} instead of {shape}."
+            ).format(
+                dim=dim, name=reworded(found[0].name), own=own,
+                own_shape=pairs[0][1], shape=pairs[0][0],
+            ),
+            _("What does each dimension stand for, and which step moves yours there?"),
+        )  # fmt: skip
+    return None
+
+
+def times(found: Sequence[Finding]) -> Sign:
+    """A dimension that is everywhere the same number of times as long."""
+    for dim, sizes in _along(_shapes(found)):
+        if any(not a or b % a for a, b in sizes) or len({a for a, _b in sizes}) < 2:
+            continue
+        factors = {b // a for a, b in sizes}
+        if len(factors) == 1 and (factor := factors.pop()) > 1:
+            return (
+                _(
+                    'Dimension {dim} of "{name}" is {factor} times as long as it '
+                    "should be: {own} instead of {expected}."
+                ).format(
+                    dim=dim, name=reworded(found[0].name), factor=factor,
+                    own=sizes[0][1], expected=sizes[0][0],
+                ),
+                _("Is something there more than once, or never cut off?"),
+            )  # fmt: skip
+    return None
+
+
+def too_long(found: Sequence[Finding]) -> Sign:
+    """A dimension that is everywhere too long, or too short, by more or by less."""
+    for dim, sizes in _along(_shapes(found)):
+        if len(sizes) < 2 or len({(a < b) - (a > b) for a, b in sizes}) > 1:
+            continue
+        expected, own = sizes[0]
+        if own == expected:
+            continue
+        says = _(
+            'Dimension {dim} of "{name}" is too long: {own} instead of {expected}.'
+        )
+        asks = _("What should end it, or leave something out?")
+        if own < expected:
+            says = _(
+                'Dimension {dim} of "{name}" is too short: {own} instead of {expected}.'
+            )
+            asks = _("What is left out, or ends too early?")
+        name = reworded(found[0].name)
+        return says.format(dim=dim, name=name, own=own, expected=expected), asks
+    return None
+
+
+def _along(pairs: Shapes) -> Iterator[tuple[int, list[tuple[int, int]]]]:
+    """Each dimension with its sizes, expected and the student's."""
+    ranks = {len(shape) for pair in pairs for shape in pair}
+    for dim in range(ranks.pop() if len(ranks) == 1 else 0):
+        yield dim, [(a[dim], b[dim]) for a, b in pairs]
+
+
+# Of one answer, in all cases in which it is wrong.
+SHAPES = (rank, order, moved, times)

@@ -1,0 +1,197 @@
+"""Signs of what is answered in words: kinds, phrases, and lists of items."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+
+import torch
+
+from autograder.checks.diagnostics.values import Sign, Wrong, faults
+from autograder.checks.exercise import Finding
+from autograder.checks.language import _, reworded
+
+_LONGEST = 40  # letters of a phrase
+_SO, _NOT_SO = ("True", "yes"), ("False", "no")
+_ENDED = "ended by "  # before the error with which a student's test ends
+
+
+def kind(found: Sequence[Finding]) -> Sign:
+    """A result of the same wrong type in all cases."""
+    kinds = {(str(f.expected), str(f.actual)) for f in found}
+    name = found[0].name.removeprefix("kind of ")
+    if name == found[0].name or len(kinds) != 1:
+        return None
+    expected, own = map(reworded, kinds.pop())
+    return (
+        _("The result should be {expected}, but {name} is {own}.").format(
+            name=reworded(name), expected=expected, own=own
+        ),
+        _(
+            "What does the docstring promise to return, and what turns one into the "
+            "other?"
+        ),
+    )
+
+
+def phrase(found: Sequence[Finding]) -> Sign:
+    """The same words instead of the same other ones; what should be so and is not."""
+    said = {(_word(f.expected), _word(f.actual)) for f in found}
+    if len(said) != 1 or "" in (pair := said.pop()):
+        return None
+    expected, own = pair
+    name = reworded(found[0].name)
+    if (expected, own) in zip(_SO, _NOT_SO, strict=True):
+        says = _("This should hold, but does not: {name}.").format(name=name)
+    elif (own, expected) in zip(_SO, _NOT_SO, strict=True):
+        says = _("This should not be so, but is: {name}.").format(name=name)
+    else:
+        says = _('For "{name}", "{expected}" is right, but yours is "{own}".').format(
+            name=name, own=reworded(own), expected=reworded(expected)
+        )
+    return says, _("Which line decides this?")
+
+
+def _word(value: object) -> str:
+    """A phrase, or yes or no, as text; "" of all else."""
+    if isinstance(value, torch.Tensor):
+        single = value.dtype == torch.bool and value.dim() == 0
+        return str(value.item()) if single else ""
+    if not isinstance(value, str) or len(value) > _LONGEST:
+        return ""
+    letters = value.replace(" ", "").replace("-", "").replace(",", "")
+    return value if letters.isalpha() else ""
+
+
+def same_word(wrong: Wrong) -> Sign:
+    """One and the same words wherever something is wrong, whatever is expected."""
+    found = faults(wrong)
+    said = {_word(f.actual) for f in found if isinstance(f.actual, str)}
+    expected = {_word(f.expected) for f in found}
+    own = next(iter(said)) if len(said) == 1 else ""
+    if not own or len(found) < 3 or not all(isinstance(f.actual, str) for f in found):
+        return None
+    if own in (*_SO, *_NOT_SO) or len(expected) < 2 or "" in expected:
+        return None
+    return (
+        _('Wherever your answer is wrong, it is "{own}".').format(own=reworded(own)),
+        _("Which condition leads to this answer, and when is it true?"),
+    )
+
+
+def rejects(wrong: Wrong) -> Sign:
+    """A test of the student's that rejects what is right, whatever else it does."""
+    said = {(f.expected, f.actual) for f in faults(wrong) if isinstance(f.actual, str)}
+    if ("accepted", "rejected") not in said:
+        return None
+    return (
+        _("Your test rejects something that is right."),
+        _("Which of your assertions demands more than the rules do?"),
+    )
+
+
+def ended(wrong: Wrong) -> Sign:
+    """A test of the student's that an error ends, instead of what it asserts."""
+    said = Counter(
+        f.actual.removeprefix(_ENDED)
+        for f in faults(wrong)
+        if isinstance(f.actual, str) and f.actual.startswith(_ENDED)
+    )
+    if not said:
+        return None
+    error = said.most_common(1)[0][0]
+    return (
+        _("Your test does not decide: a `{error}` ends it.").format(error=error),
+        _("Which line raises it? Run the test on a correct object and read the error."),
+    )
+
+
+def items(found: Sequence[Finding]) -> Sign:
+    """A list whose items are in another order, or that has some too many or too few."""
+    lists = [(_items(f.expected), _items(f.actual)) for f in found]
+    if any(a is None or b is None for a, b in lists):
+        return None
+    pairs = [(a, b) for a, b in lists if a and b is not None]
+    if len(pairs) < len(lists):
+        return None
+    name = reworded(found[0].name)
+    if all(len(a) > 2 and b == a[::-1] for a, b in pairs):
+        return (
+            _('The items of "{name}" are right, but in reverse.').format(name=name),
+            _("From which end does your code work, and what turns the result around?"),
+        )
+    if all(sorted(a) == sorted(b) for a, b in pairs):
+        return (
+            _('The items of "{name}" are right, but in a different order.').format(
+                name=name
+            ),
+            _("Which order is asked for, and what decides between equal ones?"),
+        )
+    return _pieces(name, pairs)
+
+
+def _items(value: object) -> list[str] | None:
+    """The items of a list, each as its own JSON."""
+    if not isinstance(value, str):
+        return None
+    try:
+        read = json.loads(value)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(read, list):
+        return None
+    return [json.dumps(item, ensure_ascii=False) for item in read]
+
+
+def _pieces(name: str, pairs: Sequence[tuple[list[str], list[str]]]) -> Sign:
+    """Of items that hold pieces of text: other pieces of the same, or some left out."""
+    wrong = [
+        (_text(x), _text(y))
+        for a, b in pairs
+        if len(a) == len(b)
+        for x, y in zip(a, b, strict=True)
+        if x != y
+    ]
+    known = [(a, b) for a, b in wrong if a and b is not None]
+    if len(known) < max(len(wrong), 2) or any(len(a) != len(b) for a, b in pairs):
+        return None
+    texts = [("".join(a), "".join(b)) for a, b in known]
+    if all(a == b for a, b in texts):
+        says = _("{name}: the text is right, but cut in different places.")
+        if all(len(a) < len(b) for a, b in known):
+            says = _("{name}: the text is right, but cut into too many pieces.")
+        if all(len(a) > len(b) for a, b in known):
+            says = _("{name}: the text is right, but cut into too few pieces.")
+        return says.format(name=name), _(
+            "Which pieces should have been joined, and which not?"
+        )
+    if all(_is_within(b, a) for a, b in known):
+        says = _("{name}: pieces are missing, and all that is there is right.")
+        return says.format(name=name), _("Which pieces does your code leave out?")
+    if all(_is_within(a, b) for a, b in known):
+        says = _("{name}: there are pieces too many beside all the right ones.")
+        return says.format(name=name), _("Which pieces should not be there any more?")
+    if all(a == b or _is_within(b, a) for a, b in texts):
+        says = _("{name}: some letters of the text are lost.")
+        return says.format(name=name), _("Which letters, and which step drops them?")
+    return None
+
+
+def _text(item: str) -> list[str] | None:
+    """The pieces of an item: those of a list, or words."""
+    read = json.loads(item)
+    if isinstance(read, str):
+        return read.split()
+    if isinstance(read, list) and all(isinstance(piece, str) for piece in read):
+        return read
+    return None
+
+
+def _is_within(few: Sequence[str], many: Sequence[str]) -> bool:
+    """Whether some pieces are among others, in their order."""
+    left = iter(many)
+    return len(few) < len(many) and all(piece in left for piece in few)
+
+
+TEXTS = (kind, items, phrase)  # of one answer, in all cases in which it is wrong

@@ -1,0 +1,134 @@
+"""Of wrong numbers it is told what all cases that fail have in common."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from autograder.checks.diagnostics.numbers import NUMBERS
+from autograder.checks.diagnostics.symptoms import of_all
+from tests.checks.diagnostics.seen import judged
+
+A = torch.arange(1.0, 13.0).reshape(3, 4).sin()
+B = torch.arange(1.0, 21.0).reshape(5, 4).cos()
+ROWS = [A.exp().softmax(-1), B.exp().softmax(-1)]
+MASK = torch.ones(3, 4).triu()
+FIRST = torch.tensor([True, False, False, False])
+NOISE = torch.arange(20.0).reshape(5, 4).tan()
+
+
+def told(right, own, name: str = "output") -> str:
+    """What is said of an answer beside another one that nothing explains."""
+    beside = [({"x": A}, {"x": A + NOISE[:3].abs()}), ({"x": B}, {"x": B - 2 * NOISE})]
+    pairs = [
+        (a | {name: r}, b | {name: o})
+        for (a, b), r, o in zip(beside, right, own, strict=True)
+    ]
+    found = of_all(judged(*pairs))
+    return found.says if found else ""
+
+
+@pytest.mark.parametrize(
+    ("right", "own", "says"),
+    [
+        ([A, B], [3 * A, 3 * B], 'Every number of "output" is 3 times what it should'),
+        ([A, B], [A + 2, B + 2], 'Every number of "output" differs from the right one'),
+        ([A, B], [A.flip(0), B.T.reshape(5, 4)], 'All numbers of "output" are there'),
+        (
+            [A, B],
+            [3 * A, 5 * B],
+            'In every case the numbers of "output" are right up to a factor: 5 in one '
+            "of them, 3 in another.",
+        ),
+        (
+            [A, B],
+            [A * A[:, :1], B * B[:, :1]],
+            'In each row of "output" the numbers are right up to a factor, which',
+        ),
+        (
+            ROWS,
+            [A.softmax(0), B.softmax(0)],
+            'The numbers of "output" sum to 1 along dimension 0, but should do so '
+            "along the last one.",
+        ),
+        (
+            ROWS,
+            [A.sigmoid() / 4, B.sigmoid() / 4],
+            'Each row of "output" should sum to 1, but one of yours sums to ',
+        ),
+        (
+            [torch.ones(4), torch.ones(5)],
+            [torch.zeros(4), torch.zeros(5)],
+            'Wherever "output" is wrong, yours is 0 instead of 1.',
+        ),
+        (
+            [A > 0, B > 0],
+            [torch.ones(3, 4) > 0, torch.ones(5, 4) > 0],
+            'Wherever "output" is wrong, yours is True instead of False.',
+        ),
+        (
+            [A, B],
+            [A.where(MASK > 0, 7.0), B.where(B < 0, 7.0)],
+            'Wherever "output" is wrong, yours is 7.',
+        ),
+        (
+            [MASK * A, B.relu()],
+            [MASK * A + 0.25 * A.square(), B.relu() + B.square()],
+            'Where "output" should be exactly 0, yours is ',
+        ),
+        ([A, B], [A, B * 1e9 * NOISE], 'Numbers of "output" are far too large: '),
+        (
+            [A, B],
+            [A.where(FIRST, NOISE[:3]), B.where(FIRST, NOISE)],
+            'Along dimension 1, "output" is right before index 1, and wrong from there',
+        ),
+        (
+            [A, B],
+            [torch.cat([A[:2], NOISE[2:3]]), torch.cat([B[:3], NOISE[3:]])],
+            'Along dimension 0, "output" is right at first and wrong from some index '
+            "on: in one case from 2 on.",
+        ),
+        (
+            [A, B],
+            [(A + 1) * MASK, (B - NOISE) * (B > 0)],
+            'In "output", some numbers are 0 that should not be.',
+        ),
+    ],
+)  # fmt: skip
+def test_what_is_true_of_one_answer_is_told_beside_others(right, own, says):
+    assert told(right, own).startswith(says)
+
+
+def test_single_numbers_of_all_cases_are_held_together():
+    right = [torch.tensor(float(n)) for n in (2, 3, 5)]
+    for own, says in (
+        ([2 * r for r in right], 'Every number of "loss" is 2 times what it should'),
+        (
+            [r - 1 for r in right],
+            'Every number of "loss" differs from the right one by',
+        ),
+    ):
+        found = [({"loss": r}, {"loss": o}) for r, o in zip(right, own, strict=True)]
+        assert of_all(judged(*found)).says.startswith(says)
+    counts = [torch.tensor(n) for n in (4, 7)]
+    assert told(counts, [n + 1 for n in counts], "words") == "words: 1 too many."
+    assert told(counts, [n - 2 for n in counts], "words") == "words: 2 too few."
+
+
+@pytest.mark.parametrize(
+    ("right", "own"),
+    [
+        ([A, B], [3 * A, 3 * B + 1]),  # a factor of one case
+        ([A, B], [A + 2, B - NOISE]),  # a summand of one case
+        ([A > 0, B > 0], [A < 0, B < 0]),  # too many and too few
+    ],
+)
+def test_what_is_not_true_of_all_cases_is_not_told(right, own):
+    assert told(right, own) == ""
+
+
+def test_a_sign_says_nothing_of_other_problems():
+    shapes = [({"output": A}, {"output": B}), ({"output": B}, {"output": A})]
+    for result in (judged(*shapes), judged(({"output": A}, {"output": "text"}))):
+        found = [f for one in result for f in one.findings]
+        assert not any(sign(found) for sign in NUMBERS)

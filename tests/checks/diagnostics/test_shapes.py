@@ -1,0 +1,80 @@
+"""Of a wrong shape it is told what all cases that fail have in common."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from autograder.checks.diagnostics.symptoms import of_all
+from tests.checks.diagnostics.seen import judged
+
+RIGHT = [(2, 3, 5), (4, 3, 7)]
+
+
+def told(*own: tuple[int, ...], right=RIGHT) -> str:
+    cases = [
+        ({"heads": torch.rand(a)}, {"heads": torch.rand(b)})
+        for a, b in zip(right, own, strict=True)
+    ]
+    found = of_all(judged(*cases))
+    return found.says if found else ""
+
+
+@pytest.mark.parametrize(
+    ("own", "says"),
+    [
+        (
+            [(2, 1, 3, 5), (4, 1, 3, 7)],
+            '"heads" should have 3 dimensions, but yours has 4: '
+            "shape (2, 1, 3, 5) instead of (2, 3, 5).",
+        ),
+        ([(15,), (21,)], '"heads" should have 3 dimensions, but yours has 1'),
+        (
+            [(5, 2, 3), (7, 4, 3)],
+            'The dimensions of "heads" are in a different order: '
+            "its shape is (5, 2, 3) instead of (2, 3, 5).",
+        ),
+        (
+            [(6, 2, 5), (8, 4, 7)],
+            'What should be dimension 0 of "heads" is dimension 1 of yours: '
+            "shape (6, 2, 5) instead of (2, 3, 5).",
+        ),
+        (
+            [(2, 3, 10), (4, 3, 14)],
+            'Dimension 2 of "heads" is 2 times as long as it should be: 10 instead',
+        ),
+        (
+            [(2, 3, 6), (4, 3, 9)],
+            'Dimension 2 of "heads" is too long: 6 instead of 5.',
+        ),
+        (
+            [(2, 3, 1), (4, 3, 6)],
+            'Dimension 2 of "heads" is too short: 1 instead of 5.',
+        ),
+    ],
+)
+def test_what_is_the_same_in_all_cases_is_told(own, says):
+    assert told(*own).startswith(says)
+
+
+@pytest.mark.parametrize(
+    "own",
+    [
+        [(2, 3, 5, 1), (4, 21)],  # other numbers of dimensions
+        [(2, 3, 6), (4, 3, 5)],  # too long and too short
+        [(2, 3, 6), (4, 4, 7)],  # other dimensions
+    ],
+)
+def test_what_differs_from_case_to_case_is_not_told(own):
+    assert told(*own) == ""
+
+
+def test_an_order_is_the_same_in_all_cases():
+    assert "order" in told((5, 2, 3), (7, 4, 3))
+    assert "order" not in told((5, 2, 3), (4, 7, 3))
+
+
+def test_a_size_that_never_varies_does_not_tell_where_a_dimension_went():
+    assert "dimension 1 of yours" in told((6, 2, 5), (8, 4, 7))
+    fixed = told((6, 2, 5), (8, 2, 7), right=[(2, 3, 5), (2, 3, 7)])
+    assert "dimension 1 of yours" not in fixed
