@@ -34,6 +34,7 @@ NOT_PROSE = {
 READ_BY_DIAGNOSTICS = {
     "checks/diagnostics/errors.py",
     "checks/diagnostics/symptoms.py",
+    "checks/diagnostics/texts.py",
     "checks/diagnostics/values.py",
 }
 # What another program prints; there is nothing else to go by.

@@ -264,13 +264,11 @@ MISTAKES = [
           "0.5, 0.3, 0.15, 0.05 and `top_p` 0.6: is 0.5 alone enough?",
           edit("before >= top_p", "(before + probabilities) > top_p")),
     wrong("crossing_dropped_but_never_all",
-          "Unless it is the first one, the token that brings the sum up to `top_p` is dropped, so the rest sums to "
-          "less than `top_p`.",
+          "Unless it is the first one, the token that brings the sum up to `top_p` is dropped: too little is left.",
           "0.5, 0.3, 0.15, 0.05 and `top_p` 0.6: is 0.5 alone enough?",
           edit("before >= top_p", "((before + probabilities) >= top_p) & (before > 0)")),
     wrong("above_p_dropped",
-          "Unless it is the first one, the token that takes the sum above `top_p` is dropped, so the rest sums to less "
-          "than `top_p`.",
+          "Unless it is the first one, the token that takes the sum above `top_p` is dropped: too little is left.",
           "0.5, 0.3, 0.15, 0.05 and `top_p` 0.6: is 0.5 alone enough?",
           edit("before >= top_p", "((before + probabilities) > top_p) & (before > 0)"), unsteady=("all_of_it",)),
     wrong("one_more_than_needed",
@@ -400,14 +398,12 @@ ACCEPTED = [
             chances = torch.softmax(logits / temperature, dim=-1)
             if top_k is not None:
                 rank = chances.argsort(dim=-1, descending=True).argsort(dim=-1)
-                chances = chances * (rank < top_k)
-                chances = chances / chances.sum(dim=-1, keepdim=True)
+                chances = F.normalize(chances * (rank < top_k), p=1, dim=-1)
             if top_p is not None:
                 probabilities, indices = chances.sort(dim=-1, descending=True)
                 stays = probabilities.cumsum(dim=-1) - probabilities < top_p
                 stays = stays.gather(-1, indices.argsort(dim=-1))
-                chances = chances * stays
-                chances = chances / chances.sum(dim=-1, keepdim=True)
+                chances = F.normalize(chances * stays, p=1, dim=-1)
             return chances
         """)),
     right("row_by_row", source("""
