@@ -192,7 +192,7 @@ class Course:
         words = ("-m", "nbgrader", "autograde", self.unit.label)
         program = [self.python, *words, *flags]
         found = watched(program, copy, _environment())
-        notebooks = graded_notebooks(self.unit.label, copy)
+        notebooks = list(graded_notebooks(self.unit.label, copy).values())
         if len(notebooks) != len(class_):
             raise SystemExit(f"{len(notebooks)} of {len(class_)} were graded")
         checks = _checks(notebooks)

@@ -134,7 +134,9 @@ def _watched(root: Path, unit: Unit, options: argparse.Namespace) -> list[Look]:
 
 def _print(unit: Unit, root: Path, looks: Sequence[Look]) -> None:
     """Seconds and memory by tenths of the class, the first and the last apart."""
-    stamps = sorted(p.stat().st_mtime for p in graded_notebooks(unit.label, root))
+    stamps = sorted(
+        p.stat().st_mtime for p in graded_notebooks(unit.label, root).values()
+    )
     share = max(1, len(stamps) // 10)
     print(
         f"\n{unit.label}, {len(stamps)} submissions, {looks[-1].seconds:.0f} s in all"
