@@ -47,12 +47,12 @@ MISTAKES = [
           edit("[BOS, *ids[::-1], EOS]", "[BOS, *ids[::-1]]")),
     wrong("no_eos_in_source",
           "Your source rows lack EOS, which marks where the decoder starts to read backwards.",
-          "Compare your source with the picture above the exercise. What is missing?",
+          "Compare your source with the example. What is missing?",
           edit("source = [[*ids, EOS]", "source = [[*ids]")),
     wrong("pad_for_eos_in_source",
           "Your source rows lack EOS: PAD is in its place, so nothing marks where the decoder starts to read "
           "backwards.",
-          "Compare your source with the picture above the exercise. What is missing?",
+          "Compare your source with the example. What is missing?",
           edit("source = [[*ids, EOS]", "source = [[*ids, PAD]")),
     wrong("bos_in_source",
           "Your source rows begin with BOS, but only the decoder needs a start token.",
@@ -98,7 +98,7 @@ MISTAKES = [
           edit("[PAD] * (longest", "[EOS] * (longest", "[PAD] * (widest", "[EOS] * (widest")),
     wrong("eos_after_padding",
           "EOS comes after the padding, so a short row continues with PAD before it ends.",
-          "In the picture, what comes right after the 6?",
+          "In the example, what comes right after the 6?",
           source("""
               def make_batch(sequences):
                   n = max(map(len, sequences))

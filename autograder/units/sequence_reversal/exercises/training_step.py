@@ -129,8 +129,8 @@ MISTAKES = [
                   nn.utils.clip_grad_norm_([p], max_norm)
               """)),
     wrong("always_norm",
-          "You scale every gradient to the norm `max_norm`, even short ones. Clipping only shortens.",
-          "What should happen to a gradient that is shorter than the bound?",
+          "You always scale the gradients to the total norm `max_norm`, even when theirs is smaller.",
+          "What should happen if the total norm is already below the bound?",
           edit(CLIP, """
               norm = torch.stack([p.grad.norm() for p in model.parameters()]).norm()
               for p in model.parameters():
