@@ -105,7 +105,7 @@ MISTAKES = [
           edit(f"{_BP} * ", "")),
     wrong("penalty_inverted",
           "The brevity penalty hits long outputs and spares short ones.",
-          "For a short output, which is larger: r or h? What is the sign of your exponent then?",
+          "Which penalty does an output get that is half as long as its reference, and which one twice as long?",
           edit(_BP, "min(1.0, math.exp(1 - h / r))")),
     wrong("penalty_ratio",
           "The brevity penalty is h / r, not an exponential.",
