@@ -40,8 +40,8 @@ CASES = [
 
 MISTAKES = [
     wrong("keys_only",
-          "You count one tensor per layer; it keeps keys *and* values.",
-          "What does a layer have to look up besides keys?",
+          "You count half of what a layer keeps.",
+          "What does attention need from each earlier position?",
           edit("2 * kept", "kept")),
     wrong("bytes_ignored",
           "`bytes_per_entry` has no influence.",

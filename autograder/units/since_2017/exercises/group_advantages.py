@@ -85,7 +85,7 @@ MISTAKES = [
           "How many standard deviations are there?",
           edit(_SPREAD, "spread = rewards.std(correction=0)")),
     wrong("common_spread",
-          "You take one standard deviation over all groups, so that groups whose rewards hardly differ teach nothing.",
+          "You take one standard deviation over all groups, so that groups whose rewards hardly differ teach almost nothing.",
           "How many standard deviations are there?",
           edit(_SPREAD, "spread = centred.square().mean().sqrt()")),
     wrong("variance",
