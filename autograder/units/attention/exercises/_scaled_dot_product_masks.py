@@ -82,7 +82,7 @@ MASKS = [
               """)),
     wrong("weights_unmasked",
           "The output is masked, but the weights that you return are the unmasked ones.",
-          "Which variable do you return?",
+          "Was the mask applied to the scores that your weights come from?",
           source("""
               def scaled_dot_product_attention(q, k, v, mask=None):
                   scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))

@@ -37,7 +37,7 @@ MISTAKES = [
           edit(_PRODUCT, f"({_PRODUCT}).clamp(-100, 100)")),
     wrong("by_size",
           "The scores are divided by `d_k` itself, not by its square root.",
-          "The variance of a score is `d_k`. What is its standard deviation?",
+          "The variance of a score is `d_k`. What is its standard deviation, and how often does a factor enter one score?",
           edit(_ROOT, "q.size(-1)")),
     wrong("multiplied",
           "Your scores have grown: you multiplied by the square root of `d_k`.",

@@ -144,7 +144,7 @@ MISTAKES = [
                          assert moves(x, nudged(memory, 0, j))[0].all()
                      """))),
     wrong("even_push",
-          "Your test rejects correct pre-norm layers, although it accepts correct post-norm ones.",
+          "Your test rejects correct pre-norm layers; it accepts the post-norm ones that we tried.",
           "Do you add the same number to all features? What did LayerNorm make of `vector + 1` in section 2?",
           source(test(*ALL).replace("torch.linspace(-1, 1, d_model)", "1.0"))),
     wrong("only_count",

@@ -53,7 +53,7 @@ MISTAKES = [
     common("always_post", edit("self.norm_first = norm_first", "self.norm_first = False")),
     wrong("always_pre",
           "Your layer is pre-norm even if `norm_first` is False (the default).",
-          "How does `add_and_norm` learn about `norm_first`?",
+          "Where does your code use `norm_first`?",
           edit("self.norm_first = norm_first", "self.norm_first = True")),
     wrong("argument_ignored",
           "In pre-norm the attention sees the layer's raw input: the function that you pass to `add_and_norm` ignores "

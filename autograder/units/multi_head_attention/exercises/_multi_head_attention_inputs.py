@@ -236,7 +236,7 @@ RESULTS = [
           "What does `(B, h, Lq, Lk)` say about the number of maps?",
           edit(RETURN, "return self.w_o(merge_heads(weights @ v)), weights.mean(1)")),
     wrong("weights_heads_first",
-          "The weights have shape `(h, B, Lq, Lk)`: the heads come before the batch.",
+          "In the weights, the heads come before the batch.",
           "Which dimension comes first in this course, always?",
           edit(RETURN, "return self.w_o(merge_heads(weights @ v)), weights.transpose(0, 1)")),
     wrong("weights_folded",

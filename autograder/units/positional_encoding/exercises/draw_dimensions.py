@@ -95,7 +95,7 @@ MISTAKES = [
           _way(_VALUES, "values = table[: length - 1, number - 1].tolist()", "list(range(length))",
                "list(range(length - 1))")),
     wrong("positions_from_one",
-          "The x-axis starts at 1, but the first position is 0.",
+          "Your curves are drawn one position too far to the right.",
           "Which position does the first row of the table encode?",
           _way("list(range(length))", "list(range(1, length + 1))")),
     wrong("last_positions",
