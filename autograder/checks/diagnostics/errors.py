@@ -278,9 +278,9 @@ def told(
     wrong: Sequence[CaseResult], kinds: Sequence[Crash] = CRASHES
 ) -> tuple[str, str] | None:
     """What to say where all wrong answers are errors of one kind; None of any other."""
-    errors = [f.message for result in wrong for f in result.findings if f.problem]
     if not _all_raised(wrong):
         return None
+    errors = [str(r.answers[RAISED]) for r in wrong if RAISED in r.answers]  # whole
     for crash in kinds:
         found = [_known(crash, error) for error in errors]
         says = {_(crash.says).format_map(f.groupdict()) for f in found if f}

@@ -14,7 +14,7 @@ import torch
 from autograder.checks.diagnostics import errors, unfit
 from autograder.checks.diagnostics.numbers import NUMBERS
 from autograder.checks.diagnostics.promises import another_error, names
-from autograder.checks.diagnostics.shapes import SHAPES, too_long
+from autograder.checks.diagnostics.shapes import SHAPES, same_text, too_long
 from autograder.checks.diagnostics.texts import (
     TEXTS,
     ended,
@@ -146,7 +146,9 @@ def _length(found: Sequence[Finding]) -> Sign:
         return None
     for dim in range(len(shapes[0][0])):
         more = {own[dim] - expected[dim] for expected, own in shapes}
-        if len(found) > 1 and len(more) == 1 and (count := more.pop()):
+        if len(found) < 2 or not all(same_text(f, dim) for f in found):
+            continue
+        if len(more) == 1 and (count := more.pop()):
             says = _("Dimension {dim} of {name} is too long by {count}.")
             if count < 0:
                 says = _("Dimension {dim} of {name} is too short by {count}.")

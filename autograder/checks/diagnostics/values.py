@@ -28,7 +28,9 @@ CUT = marked(
 )
 BIAS = marked("Which layers have a bias, and which arguments switch it off?")
 CREATED = marked("Which line creates it? Is it a part of what the contract lists?")
-DTYPE = marked("Which step changes the dtype?")
+DTYPE = marked(
+    "Which dtype does it have where you create it, and does a later step change it?"
+)
 MOVED = marked(
     "Which step moves entries: a `reshape` where a `transpose` belongs, the "
     "wrong dimension, the wrong order?"

@@ -136,6 +136,11 @@ def test_every_kind_of_error_is_tried_here_or_needs_another_machine():
             "`b.weight` is not a parameter of its own",
         ),
         (
+            f"expected a parameter `b.weight`, found {'`a.weight`, ' * 99}; "
+            "`b.weight`: shared with another name",
+            "`b.weight` is not a parameter of its own",
+        ),
+        (
             "TypeError: f() takes 1 positional argument but 2 were given",
             "takes different ones",
         ),

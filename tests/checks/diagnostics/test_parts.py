@@ -73,6 +73,7 @@ def test_a_symptom_of_a_part_is_told_beside_other_wrong_answers(slip, says):
         ({"other parameters": "a"}, {"other parameters": "b"}),
         ({"gradient of x": 0 * FLAT}, {"gradient of x": 2 + FLAT}),
         ({"ids": torch.arange(6)}, {"ids": torch.arange(4)}),
+        ({"ids": torch.arange(6) % 2}, {"ids": torch.arange(6) % 2}),  # another text
         ({"everything as it was afterwards": "False"}, {}),
         ({"weight afterwards": "a different one"}, {}),  # that is no input
     ],
