@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import torch
 
-from autograder.checks.diagnostics.values import Sign, faults
+from autograder.checks.diagnostics.values import Sign
 from autograder.checks.exercise import AFTERWARDS, RAISED, CaseResult, Finding
 from autograder.checks.language import _, reworded
 
@@ -48,7 +48,7 @@ def _is_result(finding: Finding) -> bool:
 
 
 def only_case(results: Sequence[CaseResult]) -> Sign:
-    """The one case that is wrong, or the one that is right."""
+    """The one case that is wrong."""
     usual = [r for r in results if not (r.case.says or r.case.measure)]
     names = {r.case.name for r in usual}
     wrong = {r.case.name for r in usual if not r.passed}
@@ -61,42 +61,11 @@ def only_case(results: Sequence[CaseResult]) -> Sign:
         if seen:
             says = _("Only one of the visible cases is wrong: {case}.")
         return says.format(case=_title(wrong, usual)), asks
-    if len(right := names - wrong) == 1 and seen:
-        says = _("Only one of the visible cases is right: {case}.")
-        return says.format(case=_title(right, usual)), asks
     return None
 
 
 def _title(names: set[str], results: Sequence[CaseResult]) -> str:
     return next(_(r.case.title) for r in results if r.case.name in names)
-
-
-def one_side(results: Sequence[CaseResult]) -> Sign:
-    """Single numbers that are too large in all cases, or too small in all of them."""
-    wrong = faults(_wrong(results))
-    pairs = [
-        (float(f.expected), float(f.actual))
-        for f in wrong
-        if isinstance(f.expected, torch.Tensor)
-        and isinstance(f.actual, torch.Tensor)
-        and f.problem == "values"
-        and f.expected.dim() == 0
-        and f.expected.is_floating_point()
-    ]
-    others = [f for f in wrong if not f.name.startswith("gradient of ")]
-    if len(pairs) < len(others) or len(pairs) < _ENOUGH - 1:
-        return None
-    if all(own > expected for expected, own in pairs):
-        return (
-            _("Every result that is wrong is too large."),
-            _("What is counted twice, left in, or divided by too little?"),
-        )
-    if all(own < expected for expected, own in pairs):
-        return (
-            _("Every result that is wrong is too small."),
-            _("What is left out, averaged away, or divided by too much?"),
-        )
-    return None
 
 
 def _wrong(results: Sequence[CaseResult]) -> list[CaseResult]:
@@ -112,4 +81,4 @@ def raised_in_a_measured_case(results: Sequence[CaseResult]) -> list[CaseResult]
     ]
 
 
-CONTRASTS = (only_answer, only_case, one_side)
+CONTRASTS = (only_answer, only_case)

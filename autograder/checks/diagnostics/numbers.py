@@ -247,7 +247,8 @@ def by_index(found: Sequence[Finding]) -> Sign:
     """Right up to some index along a dimension, and wrong from there on."""
     pairs = _pairs(found)
     ranks = {a.dim() for a, b in pairs}
-    if len(pairs) < 2 or len(ranks) != 1:
+    computed = all(a.is_floating_point() for a, _b in pairs)  # not ids, after BOS
+    if len(pairs) < 2 or len(ranks) != 1 or not computed:
         return None
     for dim in range(ranks.pop()):
         lines = [_along(_wrong(a, b), dim) for a, b in pairs]

@@ -172,9 +172,6 @@ def _pieces(name: str, pairs: Sequence[tuple[list[str], list[str]]]) -> Sign:
     if all(_is_within(a, b) for a, b in known):
         says = _("{name}: there are pieces too many beside all the right ones.")
         return says.format(name=name), _("Which pieces should not be there any more?")
-    if all(a == b or _is_within(b, a) for a, b in texts):
-        says = _("{name}: some letters of the text are lost.")
-        return says.format(name=name), _("Which letters, and which step drops them?")
     return None
 
 

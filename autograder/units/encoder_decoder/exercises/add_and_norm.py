@@ -143,12 +143,12 @@ MISTAKES = [
               return norm(x)
               """)),
     wrong("branch_in_place",
-          "Your code writes into the tensor that the sublayer and dropout returned, which may be `x` itself.",
+          "Your code changes a tensor in place: the one that the branch returned, or `x` itself.",
           "Whose tensor does `+=` or `add_` change?",
           edit("x + dropout(sublayer(norm(x)))", "dropout(sublayer(norm(x))).add_(x)",
                "norm(x + dropout(sublayer(x)))", "norm(dropout(sublayer(x)).add_(x))")),
     wrong("branch_in_place_post",
-          "In post-norm your code writes into the tensor that the branch returned, which may be `x` itself.",
+          "In post-norm, your code changes a tensor in place: the one that the branch returned, or `x` itself.",
           "Whose tensor does `+=` or `add_` change?",
           edit("return norm(x + dropout(sublayer(x)))", """
               branch = dropout(sublayer(x))

@@ -134,7 +134,7 @@ MISTAKES = [
           edit("shuffled_before = mix(x[:, order])  # (B, L, d_model)", "shuffled_before = mix(x)",
                "shuffled_after = mix(x)[:, order]  # (B, L, d_model)", "shuffled_after = mix(x)")),
     wrong("inverse_after",
-          "The two results are in different orders: one of your shuffles applies the inverse of `order`.",
+          "The two results that you compare are in different orders.",
           "Do both ways move the vector at position `order[n]` to position `n`?",
           edit("shuffled_after = mix(x)[:, order]  # (B, L, d_model)", "shuffled_after = mix(x)[:, order.argsort()]")),
     wrong("inverse_before",

@@ -68,7 +68,7 @@ MISTAKES = [
           "What may a model write before EOS?",
           edit("tokens[-1] != EOS", "tokens[-1] not in (EOS, PAD)")),
     wrong("specials_end_it",
-          "You stop when the model writes PAD or BOS, but only EOS ends a sequence.",
+          "You stop at a special token other than EOS, but only EOS ends a sequence.",
           "What may a model write before EOS?",
           edit("tokens[-1] != EOS and", "(len(tokens) == 1 or tokens[-1] not in (EOS, PAD, BOS)) and")),
     wrong("end_not_written",

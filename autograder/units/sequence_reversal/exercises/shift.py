@@ -37,7 +37,7 @@ MISTAKES = [
           "Which token should the model predict when it is shown BOS?",
           edit(_SHIFTED, "target[:, :-1], target[:, :-1]")),
     wrong("no_shift_whole",
-          "You return the whole target twice: nothing is shifted, so the model would have to repeat its own input.",
+          "Your input and your labels are both as long as the target; each of them should leave out one token.",
           "Which token of the target is never a label, and which never an input?",
           edit(_SHIFTED, "target, target")),
     wrong("wrong_way",
