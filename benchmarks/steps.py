@@ -129,7 +129,7 @@ def graded(label: str, warm: int) -> dict[str, float]:
 
     from autograder.grading import grade
     from autograder.grading.execute import JudgedExecute
-    from autograder.grading.run import persist
+    from autograder.grading.gradebook.recording import Recorder
     from autograder.grading.run.assignment import Assignment
     from autograder.grading.run.graded_folder import GradedFolder
     from autograder.grading.run.persist import ResultWriter
@@ -138,14 +138,14 @@ def graded(label: str, warm: int) -> dict[str, float]:
     for step, owner, function in (
         ("read", Assignment, "submission"), ("read", Assignment, "digest"),
         ("read", GradedFolder, "known"), ("rebuild", grade, "_grade"),
-        ("run", JudgedExecute, "__call__"), ("record", persist, "record"),
+        ("run", JudgedExecute, "__call__"), ("record", Recorder, "record"),
         ("publish", GradedFolder, "replace"),
     ):  # fmt: skip
         clock.step(step, owner, function)
-    keep = ResultWriter.keep
+    save = ResultWriter.save
 
     def counted(self: ResultWriter, begun: Any) -> Any:
-        found = keep(self, begun)
+        found = save(self, begun)
         kept.append(begun.student)
         clock.look()
         judges.append(_judge())
@@ -153,7 +153,7 @@ def graded(label: str, warm: int) -> dict[str, float]:
             clock.start()
         return found
 
-    ResultWriter.keep = counted  # type: ignore[method-assign]
+    ResultWriter.save = counted  # type: ignore[method-assign]
     NbGraderApp.launch_instance(
         ["autograde", label, "--Autograde.jobs=1", "--log-level=ERROR"]
     )
@@ -169,6 +169,7 @@ def graded(label: str, warm: int) -> dict[str, float]:
 def _judge() -> float:
     """CPU seconds of the judge so far, and of what decodes models for it."""
     from autograder.grading.execute import JudgedExecute
+    from autograder.grading.gradebook.recording import Recorder
 
     judge = JudgedExecute._judge
     assert judge and isinstance(judge._process, subprocess.Popen)
