@@ -169,7 +169,6 @@ def graded(label: str, warm: int) -> dict[str, float]:
 def _judge() -> float:
     """CPU seconds of the judge so far, and of what decodes models for it."""
     from autograder.grading.execute import JudgedExecute
-    from autograder.grading.gradebook.recording import Recorder
 
     judge = JudgedExecute._judge
     assert judge and isinstance(judge._process, subprocess.Popen)
