@@ -52,20 +52,13 @@ def only_case(results: Sequence[CaseResult]) -> Sign:
     usual = [r for r in results if not (r.case.says or r.case.measure)]
     names = {r.case.name for r in usual}
     wrong = {r.case.name for r in usual if not r.passed}
-    if len(names) < _ENOUGH:
+    if len(names) < _ENOUGH or len(wrong) != 1:
         return None
-    asks = _("What sets this case apart from the others?")
-    seen = not any(r.case.hidden for r in usual)  # of others, fresh ones may differ
-    if len(wrong) == 1:
-        says = _("Only one case is wrong: {case}.")
-        if seen:
-            says = _("Only one of the visible cases is wrong: {case}.")
-        return says.format(case=_title(wrong, usual)), asks
-    return None
-
-
-def _title(names: set[str], results: Sequence[CaseResult]) -> str:
-    return next(_(r.case.title) for r in results if r.case.name in names)
+    says = _("Only one case is wrong: {case}.")
+    if not any(r.case.hidden for r in usual):
+        says = _("Only one of the visible cases is wrong: {case}.")
+    title = next(r.case.title for r in usual if not r.passed)
+    return says.format(case=_(title)), _("What sets this case apart from the others?")
 
 
 def _wrong(results: Sequence[CaseResult]) -> list[CaseResult]:

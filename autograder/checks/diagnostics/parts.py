@@ -11,16 +11,11 @@ from dataclasses import replace
 
 import torch
 
-from autograder.checks.diagnostics import errors, unfit
+from autograder.checks.diagnostics import errors
 from autograder.checks.diagnostics.numbers import NUMBERS
 from autograder.checks.diagnostics.promises import another_error, names
-from autograder.checks.diagnostics.shapes import SHAPES, same_text, too_long
-from autograder.checks.diagnostics.texts import (
-    TEXTS,
-    ended,
-    rejects,
-    same_word,
-)
+from autograder.checks.diagnostics.shapes import SHAPES, too_long
+from autograder.checks.diagnostics.texts import TEXTS, ended, rejects, same_word
 from autograder.checks.diagnostics.values import (
     BIAS,
     CREATED,
@@ -51,7 +46,7 @@ def of_a_part(wrong: Sequence[CaseResult]) -> Sign:
     answers = list(kinds.values())
     return (
         _first((_parameters, _no_gradient, _dtype, another_error), answers)
-        or _first((*SHAPES, _length), answers)
+        or _first(SHAPES, answers)
         or _errors(wrong)
         or _no_numbers(wrong)
         or _of_a_test(wrong)
@@ -139,39 +134,9 @@ def _dtype(found: Sequence[Finding]) -> Sign:
     )
 
 
-def _length(found: Sequence[Finding]) -> Sign:
-    """A dimension that is too long or too short, in every case by as much."""
-    shapes = [(_shape(f.expected), _shape(f.actual)) for f in found]
-    if len({len(shape) for pair in shapes for shape in pair}) > 1:
-        return None
-    for dim in range(len(shapes[0][0])):
-        more = {own[dim] - expected[dim] for expected, own in shapes}
-        if len(found) < 2 or not all(same_text(f, dim) for f in found):
-            continue
-        if len(more) == 1 and (count := more.pop()):
-            says = _("Dimension {dim} of {name} is too long by {count}.")
-            if count < 0:
-                says = _("Dimension {dim} of {name} is too short by {count}.")
-            if len(shapes[0][0]) == 1:
-                says = _("{name}: {count} too many.")
-                if count < 0:
-                    says = _("{name}: {count} too few.")
-            name = reworded(found[0].name)
-            return (
-                says.format(dim=dim, name=name, count=abs(count)),
-                _("Where does it get its length: from a slice, a range, a token?"),
-            )
-    return None
-
-
-def _shape(value: object) -> tuple[int, ...]:
-    return tuple(value.shape) if isinstance(value, torch.Tensor) else ()
-
-
 def _errors(wrong: Wrong) -> Sign:
     """The kind of error in which most of the cases end that end in one."""
-    raised = [[result] for result in wrong if _raised(result)]
-    told = [errors.told(one) or unfit.told(one) for one in raised]
+    told = [errors.told([result]) for result in wrong if _raised(result)]
     known = [each for each in told if each]
     if not known:
         return None

@@ -9,8 +9,9 @@ import torch
 
 from autograder.checks.diagnostics.values import Sign
 from autograder.checks.exercise import Finding
-from autograder.checks.language import _, reworded
+from autograder.checks.language import _, marked, reworded
 
+_MOVES = marked("What does each dimension stand for, and which step moves yours there?")
 Shape = tuple[int, ...]
 Shapes = list[tuple[Shape, Shape]]  # expected, and the student's
 
@@ -56,7 +57,7 @@ def rank(found: Sequence[Finding]) -> Sign:
 def order(found: Sequence[Finding]) -> Sign:
     """All sizes are there, everywhere in the same other order."""
     pairs = _same_rank(found)
-    if not pairs or len({len(set(a)) for a, _b in pairs} - {1}) == 0:
+    if all(len(set(a)) == 1 for a, _b in pairs):  # also if there are none
         return None
     orders = itertools.permutations(range(len(pairs[0][0])))
     if len(pairs[0][0]) > 5 or not any(
@@ -68,7 +69,7 @@ def order(found: Sequence[Finding]) -> Sign:
             'The dimensions of "{name}" are in a different order: its shape is {own} '
             "instead of {expected}."
         ).format(name=reworded(found[0].name), own=pairs[0][1], expected=pairs[0][0]),
-        _("What does each dimension stand for, and which step moves yours there?"),
+        _(_MOVES),
     )
 
 
@@ -89,7 +90,7 @@ def moved(found: Sequence[Finding]) -> Sign:
                 dim=dim, name=reworded(found[0].name), own=own,
                 own_shape=pairs[0][1], shape=pairs[0][0],
             ),
-            _("What does each dimension stand for, and which step moves yours there?"),
+            _(_MOVES),
         )  # fmt: skip
     return None
 
@@ -111,6 +112,28 @@ def times(found: Sequence[Finding]) -> Sign:
                 ),
                 _("Is something there more than once, or never cut off?"),
             )  # fmt: skip
+    return None
+
+
+def longer(found: Sequence[Finding]) -> Sign:
+    """A dimension that is too long or too short, in every case by as much."""
+    for dim, sizes in _along(_shapes(found)):
+        more = {own - expected for expected, own in sizes}
+        if len(found) < 2 or not all(same_text(f, dim) for f in found):
+            continue
+        if len(more) == 1 and (count := more.pop()):
+            says = _("Dimension {dim} of {name} is too long by {count}.")
+            if count < 0:
+                says = _("Dimension {dim} of {name} is too short by {count}.")
+            if len(_shapes(found)[0][0]) == 1:
+                says = _("{name}: {count} too many.")
+                if count < 0:
+                    says = _("{name}: {count} too few.")
+            name = reworded(found[0].name)
+            return (
+                says.format(dim=dim, name=name, count=abs(count)),
+                _("Where does it get its length: from a slice, a range, a token?"),
+            )
     return None
 
 
@@ -165,4 +188,4 @@ def _along(pairs: Shapes) -> Iterator[tuple[int, list[tuple[int, int]]]]:
 
 
 # Of one answer, in all cases in which it is wrong.
-SHAPES = (rank, order, moved, times)
+SHAPES = (rank, order, moved, times, longer)

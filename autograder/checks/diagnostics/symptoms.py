@@ -8,11 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from autograder.checks.diagnostics import errors, promises, unfit
+from autograder.checks.diagnostics import errors, promises
 from autograder.checks.diagnostics.contrasts import (
     CONTRASTS,
     raised_in_a_measured_case,
 )
+from autograder.checks.diagnostics.crashes import UNKNOWN_ARGUMENT
 from autograder.checks.diagnostics.parts import and_more, of_a_part
 from autograder.checks.diagnostics.values import SIGNS, Sign, Wrong, faults
 from autograder.checks.exercise import RAISED, CaseResult, Finding, Mistake
@@ -38,7 +39,7 @@ def _of_calls(result: CaseResult) -> Mistake | None:
     """What was seen in a property's case; nothing if not even the usual is right."""
     case, findings = result.case, [f for f in result.findings if f.problem]
     if findings[0].problem == RAISED:
-        if told := errors.told([result], (errors.UNKNOWN_ARGUMENT,)):
+        if told := errors.told([result], (UNKNOWN_ARGUMENT,)):
             return Mistake("symptom", *told)
         where = reworded(_note(findings[0].message)) or _(case.title)
         says = _(
@@ -129,10 +130,10 @@ def of_all(results: Sequence[CaseResult]) -> Mistake | None:
         if not (result.passed or result.case.says or result.case.measure)
     ]
     if not wrong:
-        return _whole((errors.told, unfit.told), raised_in_a_measured_case(results))
+        return _whole((errors.told,), raised_in_a_measured_case(results))
     if stale := _of_a_later_call(results, wrong):
         return stale
-    first: Signs = (errors.told, unfit.told, *promises.FIRST)
+    first: Signs = (errors.told, *promises.FIRST)
     others: Signs = SIGNS
     if any(result.passed for result in results):
         first = (promises.refused, *first)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 import torch
 from torch import nn
 
 from autograder.checks.compare import compare
-from autograder.checks.diagnostics.errors import CRASHES
+from autograder.checks.diagnostics.crashes import CRASHES
 from autograder.checks.diagnostics.symptoms import of_all
 from autograder.checks.exercise import RAISED, Case, CaseResult
 from autograder.checks.observe import observe
@@ -106,6 +107,8 @@ TOLD = [
     (lambda x: WEIGHT.add_(1), "PyTorch refuses"),
     (in_place, "were overwritten"),
     (lambda x: WEIGHT.numpy(), "records gradients"),
+    (lambda x: torch.arange(3, 1), "A range ends"),
+    (lambda x: Path("own.pt").read_text(), "opens a file that is not there"),
 ]
 
 
@@ -115,7 +118,8 @@ def test_an_error_is_told_in_plain_words(answer, told):
 
 
 def test_every_kind_of_error_is_tried_here_or_needs_another_machine():
-    elsewhere = {"CUDA", "expected (a ", "shared with another"}
+    # What probes raise begins with "expected": below, and in test_crashes.py.
+    elsewhere = {"CUDA", "^expected ", "shared with another"}
     told = [says(answer) for answer, _ in TOLD]
     for crash in CRASHES:
         found = re.compile(re.sub(r"\\{\w+\\}", r"[\\w.]+", re.escape(crash.says)))
