@@ -200,7 +200,7 @@ class Picture:
 
 
 def write(unit: str, root: Path) -> tuple[list[Path], Tried]:
-    """Write what a class has tried into the course's reports; the paths.
+    """Add a class's attempts to the course's reports; return the paths.
 
     All logs are a page of their own, for who grades them.
     """

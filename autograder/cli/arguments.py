@@ -40,7 +40,7 @@ COURSE = option(
 
 
 class CommandSet:
-    """Commands on one thing, in the order in which they are written."""
+    """Commands on one subject, in the order written."""
 
     def __init__(self) -> None:
         self._written: list[tuple[str, str, tuple[Option, ...], Command]] = []
@@ -48,7 +48,7 @@ class CommandSet:
     def command(
         self, name: str, text: str, *options: Option
     ) -> Callable[[Command], Command]:
-        """Make a function a command; it returns the command's status."""
+        """Wrap a function as a command; the function returns the exit status."""
 
         def written(run: Command) -> Command:
             self._written.append((name, text, options, run))

@@ -44,7 +44,7 @@ def page_tables_mb(pids: list[int]) -> float:
 
 
 def mapped_mb(pids: list[int]) -> float:
-    """All that is mapped, files and reserved addresses included."""
+    """Everything mapped, including files and reserved addresses."""
     return summed(pids, "status", "VmSize:") / 1024
 
 

@@ -1,4 +1,4 @@
-"""Contrast of two colours, as the Web Content Accessibility Guidelines have it."""
+"""Contrast of two colours, by the Web Content Accessibility Guidelines."""
 
 from collections.abc import Iterable
 

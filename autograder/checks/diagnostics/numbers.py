@@ -38,7 +38,7 @@ def _wrong(expected: torch.Tensor, actual: torch.Tensor) -> torch.Tensor:
 
 
 def _shown(number: torch.Tensor) -> str:
-    """A number as a sentence shows it."""
+    """A number as shown in a sentence."""
     value = number.item()
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
@@ -158,7 +158,7 @@ def scaled(found: Sequence[Finding]) -> Sign:
 
 
 def scaled_apart(found: Sequence[Finding]) -> Sign:
-    """In each case the right numbers times a factor, which is another in each."""
+    """In each case the right numbers times a factor that varies by case."""
     pairs = _pairs(found)
     if len(pairs) < 2 or not all(
         a.is_floating_point() and _tell_apart([a]) and _tell_apart([b])

@@ -62,7 +62,7 @@ def _first(
     signs: Sequence[Callable[[Sequence[Finding]], Sign]],
     answers: Sequence[Sequence[Finding]],
 ) -> Sign:
-    """The first sign that an answer shows in all cases in which it is wrong."""
+    """The first sign common to all cases that an answer gets wrong."""
     told = (sign(found) for sign in signs for found in answers)
     return next(filter(None, told), None)
 

@@ -1,4 +1,4 @@
-"""Signs of what is answered in words: kinds, phrases, and lists of items."""
+"""Signs in answers in words: kinds, phrases, and lists of items."""
 
 from __future__ import annotations
 

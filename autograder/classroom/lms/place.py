@@ -91,7 +91,7 @@ class Collection:
             yield Placing(archive.path.name, "", "not placed", str(fault))
 
     def _archive(self, archive: Source, layout: Layout) -> Iterator[Placing]:
-        """Place what each student of the roster has in an archive."""
+        """Copy from an archive what belongs to each student on the roster."""
         name = archive.path.name
         found, strays = attempts(archive, layout, self.utc, self.roster.usernames)
         for path, reason in strays:

@@ -203,7 +203,7 @@ def _address(text: str) -> str:
 
 
 def of_course(root: Path, path: Path | None = None) -> Roster:
-    """The roster in the file at ``path``, else what the course knows already.
+    """The roster at ``path``, or else what the course already has.
 
     Of whom the gradebook knows but the id, nothing is known.
     """

@@ -1,4 +1,4 @@
-"""Text of anybody as harmless HTML: markdown, code, the colours of a terminal."""
+"""Anyone's text as harmless HTML: Markdown, code, terminal colours."""
 
 from __future__ import annotations
 

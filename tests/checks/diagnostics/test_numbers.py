@@ -1,4 +1,4 @@
-"""Of wrong numbers it is told what all cases that fail have in common."""
+"""For wrong numbers, say what all failing cases have in common."""
 
 from __future__ import annotations
 
