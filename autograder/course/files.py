@@ -8,6 +8,7 @@ import json
 import os
 import pwd
 import secrets
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -55,6 +56,29 @@ def replacing(path: Path) -> Iterator[Path]:
     finally:
         with contextlib.suppress(OSError):
             part.unlink()
+
+
+def replace_folder(place: Path, part: Path) -> None:
+    """Put a folder in the place of another; the old one goes when the new one is there.
+
+    Should the machine stop between the two renames, ``.NAME.old`` has the old one.
+    """
+    place.parent.mkdir(parents=True, exist_ok=True)
+    near = place.with_name(f".{place.name}.part")
+    if part != near:  # which may be on another disk
+        shutil.rmtree(near, ignore_errors=True)
+        part = Path(shutil.move(part, near))
+    old = place.with_name(f".{place.name}.old")
+    if place.is_dir():
+        shutil.rmtree(old, ignore_errors=True)
+        place.rename(old)
+    try:
+        part.rename(place)
+    except OSError:
+        if old.is_dir():
+            old.rename(place)
+        raise
+    shutil.rmtree(old, ignore_errors=True)
 
 
 def refuse_path(root: Path) -> None:

@@ -22,7 +22,12 @@ from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.exchange.default import ExchangeCollect
 
 from autograder.course.errors import CourseError
-from autograder.course.files import locked, refuse_full, refuse_path
+from autograder.course.files import (
+    locked,
+    refuse_full,
+    refuse_path,
+    replace_folder,
+)
 from autograder.grading.gradebook import extensions
 from autograder.grading.intake import STAMP, parse_stamp
 from autograder.grading.intake.inbound import copy, last_change
@@ -213,17 +218,13 @@ class CourseCollect(ExchangeCollect):  # type: ignore[misc]
         return True
 
     def _take(self, handed_in: HandedIn, folder: Path) -> None:
-        part, old = (folder.with_name(f".{folder.name}.{n}") for n in ("part", "old"))
-        for left in (part, old):
-            shutil.rmtree(left, ignore_errors=True)
+        part = folder.with_name(f".{folder.name}.part")
+        shutil.rmtree(part, ignore_errors=True)
         try:
             self._copy(handed_in, part)
-            if folder.is_dir():
-                folder.rename(old)
-            part.rename(folder)
+            replace_folder(folder, part)
         finally:
             shutil.rmtree(part, ignore_errors=True)
-        shutil.rmtree(old, ignore_errors=True)
 
     def _copy(self, handed_in: HandedIn, part: Path) -> None:
         part.mkdir(parents=True)

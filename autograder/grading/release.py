@@ -120,7 +120,7 @@ class CourseGenerate(GenerateAssignment):  # type: ignore[misc]
 
         Of a step that fails, nbgrader removes what is there: never the old release.
         """
-        _replace(*self._places(assignment_id, student_id))
+        files.replace_folder(*self._places(assignment_id, student_id))
         self._beside = False
         super().set_permissions(assignment_id, student_id)
 
@@ -226,7 +226,7 @@ class CourseRelease(ExchangeReleaseAssignment):  # type: ignore[misc]
         self.dest_path = str(part)
         try:
             super().copy_files()
-            _replace(place, part)
+            files.replace_folder(place, part)
         finally:
             shutil.rmtree(part, ignore_errors=True)
             self.dest_path = str(place)
@@ -245,35 +245,6 @@ def _said(converter: BaseConverter) -> Iterator[None]:
     except CourseError as error:
         converter.log.error(str(error))
         raise NbGraderException(str(error)) from None
-
-
-def _replace(place: Path, part: Path) -> None:
-    """Put a folder in the place of another; the old one goes when the new one is there.
-
-    Should the machine stop between the two renames, ``.NAME.old`` has the old one.
-    """
-    place.parent.mkdir(parents=True, exist_ok=True)
-    near = place.with_name(f".{place.name}.part")
-    if part != near:  # which may be on another disk
-        shutil.rmtree(near, ignore_errors=True)
-        part = Path(shutil.move(part, near))
-    old = place.with_name(f".{place.name}.old")
-    shutil.rmtree(old, ignore_errors=True)
-    if place.is_dir():
-        place.rename(old)
-    with _taken_back(place, old):
-        part.rename(place)
-    shutil.rmtree(old, ignore_errors=True)
-
-
-@contextlib.contextmanager
-def _taken_back(place: Path, old: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError:
-        if old.is_dir():
-            old.rename(place)
-        raise
 
 
 def install() -> None:

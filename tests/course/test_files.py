@@ -12,7 +12,13 @@ import pytest
 from autograder.classroom import collection_log
 from autograder.classroom.collection_log import Note
 from autograder.course.errors import CourseError
-from autograder.course.files import read_json_state, refuse_closed, refuse_full, write
+from autograder.course.files import (
+    read_json_state,
+    refuse_closed,
+    refuse_full,
+    replace_folder,
+    write,
+)
 from autograder.grading.gradebook import extensions
 
 
@@ -161,3 +167,23 @@ def test_two_who_write_a_file_at_once_leave_it_whole(tmp_path):
     at_once(partial(write_often, path, "a"), partial(write_often, path, "b"))
     assert path.read_text() in {f"{letter}99" * 1000 for letter in "ab"}
     assert [found.name for found in tmp_path.iterdir()] == ["file.txt"]
+
+
+def test_a_folder_takes_the_place_of_another_or_of_what_was_left_aside(tmp_path):
+    place, old = tmp_path / "place", tmp_path / ".place.old"
+    for text in ("first", "second"):
+        part = tmp_path / "part"
+        write(part / "file", text)
+        replace_folder(place, part)
+        assert (place / "file").read_text() == text and not old.exists()
+    place.rename(old)  # somebody was stopped between the two renames
+    with pytest.raises(OSError):
+        replace_folder(place, tmp_path / ".place.part")  # which is not there
+    assert (place / "file").read_text() == "second"
+
+
+def test_a_folder_comes_back_if_the_new_one_cannot_take_its_place(tmp_path):
+    write(tmp_path / "place" / "file", "first")
+    with pytest.raises(OSError):
+        replace_folder(tmp_path / "place", tmp_path / ".place.part")
+    assert (tmp_path / "place" / "file").read_text() == "first"
