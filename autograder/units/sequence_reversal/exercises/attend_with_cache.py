@@ -250,6 +250,16 @@ ACCEPTED = [
             out = torch.einsum('bhqk,bkhd->bqhd', w.softmax(-1), v)
             return layer.w_o(out.flatten(2)), kv
         """)),
+    right("without_the_dimension_of_the_place", source("""
+        def attend_with_cache(layer, x, cache=None):
+            x = x[:, 0]
+            heads = lambda rows: rows.view(len(rows), layer.num_heads, -1)
+            cache = (cache or ()) + ((heads(layer.w_k(x)), heads(layer.w_v(x))),)
+            k, v = (torch.stack(part, dim=2) for part in zip(*cache))  # (B, h, T, d_k)
+            q = heads(layer.w_q(x)).unsqueeze(2)
+            out = F.scaled_dot_product_attention(q, k, v)
+            return layer.w_o(out.flatten(1)).unsqueeze(1), cache
+        """)),
 ]
 
 EXERCISE = Specification(

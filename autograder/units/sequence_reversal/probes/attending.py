@@ -40,14 +40,17 @@ class _Layer(nn.Module):
             nn.Linear(d_model, d_model) for _ in range(4)
         )
         self.most = self.places = 0  # of one call, and of all together
+        self._batch = len(inputs["x"])
         for layer in (self.w_k, self.w_v):
             layer.register_forward_hook(self._log)
 
     def _log(
         self, layer: nn.Module, given: tuple[Any, ...], result: torch.Tensor
     ) -> None:
-        self.most = max(self.most, given[0].size(1))
-        self.places += given[0].size(1)
+        # Without a dimension of length 1 for the place, too.
+        places = given[0].numel() // given[0].size(-1) // self._batch
+        self.most = max(self.most, places)
+        self.places += places
 
     def forward(
         self, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor,

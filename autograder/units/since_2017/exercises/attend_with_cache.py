@@ -244,9 +244,10 @@ MISTAKES = [
 ACCEPTED = [
     right("list_of_chunks",
           source(_LISTED.format(start="cache = cache or ()", keep="cache = (*cache, (rotate(k, angles), v))"))),
-    right("dictionary", source("""
+    right("dictionary_of_rows", source("""
         def attend_with_cache(layer, x, cache=None):
             b, n, _ = x.shape
+            x = x.flatten(0, 1)
             split = lambda t, h: t.view(b, n, h, -1).transpose(1, 2)
             q, k, v = (split(layer.w_q(x), layer.num_heads), split(layer.w_k(x), layer.num_kv_heads),
                        split(layer.w_v(x), layer.num_kv_heads))

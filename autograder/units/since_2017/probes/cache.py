@@ -21,6 +21,7 @@ class _Layer(nn.Module):
         self.num_heads, self.num_kv_heads, self.base = whole(
             inputs, "num_heads", "num_kv_heads", "base"
         )
+        self._batch = len(inputs["x"])
         self.seen = dict.fromkeys(("w_q", "w_k", "w_v", "w_o"), 0)
         for name in self.seen:
             rows, columns = inputs[f"weights.{name}.weight"].shape
@@ -32,7 +33,8 @@ class _Layer(nn.Module):
         self.keys = torch.zeros(0)  # the newest, as they came from w_k
 
     def _log(self, name: str, given: torch.Tensor, result: torch.Tensor) -> None:
-        self.seen[name] += given.size(1)
+        # Rows and positions may be in one dimension.
+        self.seen[name] += given.numel() // given.size(-1) // self._batch
         if name == "w_k":
             self.keys = result.detach()
 
