@@ -6,6 +6,7 @@ when it runs (a unit's probes, a measure) does not.
 
 import ast
 import fnmatch
+import functools
 import graphlib
 import re
 import sys
@@ -52,17 +53,23 @@ def name_of(path: Path) -> str:
 NAMES = {name_of(path): path for path in PACKAGE.rglob("*.py")}
 
 
-def imports(path: Path) -> set[str]:
+@functools.cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@functools.cache
+def imports(path: Path) -> frozenset[str]:
     """What a file imports of this package, anywhere in it: modules, or names in one."""
     found = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(tree_of(path)):
         if isinstance(node, ast.ImportFrom):
             assert not node.level, f"{path}: write imports in full"
             module = node.module or ""
             found |= {f"{module}.{alias.name}" for alias in node.names}
         elif isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
-    return {name for name in found if name.startswith("autograder.")}
+    return frozenset(name for name in found if name.startswith("autograder."))
 
 
 def module_of(name: str) -> str:
@@ -96,23 +103,20 @@ def test_there_is_no_circle_of_rooms():
     graphlib.TopologicalSorter(inner).prepare()
 
 
-@pytest.mark.parametrize("path", MODULES, ids=name_of)
-def test_imports_go_one_way(path):
-    room = path.relative_to(PACKAGE).with_suffix("").parts[0]
-    found = {name.split(".")[1] for name in imports(path)}
-    assert found <= ALLOWED[room] | {room}
+def test_imports_go_one_way():
+    for path in MODULES:
+        room = module_path(path).parts[0]
+        found = {name.split(".")[1] for name in imports(path)}
+        assert found <= ALLOWED[room] | {room}, path
 
 
-@pytest.mark.parametrize("path", MODULES, ids=name_of)
-def test_the_engine_names_no_unit_and_what_ships_needs_no_author(path):
-    room, *inner = path.relative_to(PACKAGE).with_suffix("").parts
-    named = {name.split(".")[2] for name in imports(path) if ".units." in name}
-    if room != "units":
-        assert not named
-        return
-    assert named <= {inner[0]}
-    if inner[1] in ("probes", "library"):
-        assert "authoring" not in {name.split(".")[1] for name in imports(path)}
+def test_the_engine_names_no_unit_and_what_ships_needs_no_author():
+    for path in MODULES:
+        room, *inner = module_path(path).parts
+        named = {name.split(".")[2] for name in imports(path) if ".units." in name}
+        assert named <= ({inner[0]} if room == "units" else set()), path
+        if room == "units" and inner[1] in ("probes", "library"):
+            assert not any(n.startswith("autograder.authoring") for n in imports(path))
 
 
 def test_nothing_shadows_the_standard_library():
@@ -125,7 +129,7 @@ def test_a_class_has_a_name_of_its_own():
     """What two rooms call alike, somebody takes for the same thing."""
     homes: dict[str, list[str]] = {}
     for path in MODULES:
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(tree_of(path)):
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 homes.setdefault(node.name, []).append(name_of(path))
     assert {name: where for name, where in homes.items() if len(where) > 1} == {}
@@ -170,52 +174,51 @@ def by_name(module: Path) -> list[Path]:
 
 def needs_a_test(path: Path) -> bool:
     """Whether a module does anything; one that only names things does not."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
     return path.stem != "__init__" and any(
         isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-        for node in ast.walk(tree)
+        for node in ast.walk(tree_of(path))
     )
 
 
-# Modules that do something, and have no test of their own.
-BARE = [
-    path
-    for path in MODULES
-    if needs_a_test(path)
-    and not any(
-        (ROOT / "tests" / test).is_file() for test in by_name(module_path(path))
+@functools.cache
+def bare() -> tuple[Path, ...]:
+    """Modules that do something, and have no test of their own."""
+    return tuple(
+        module_path(path)
+        for path in MODULES
+        if needs_a_test(path)
+        and not any(
+            (ROOT / "tests" / test).is_file() for test in by_name(module_path(path))
+        )
     )
-]
 
 
 @pytest.mark.whole_course
-@pytest.mark.parametrize("path", MODULES, ids=name_of)
-def test_a_module_has_a_test_where_one_looks_or_the_table_says_where(path):
-    module = module_path(path)
-    if path not in BARE:
-        return
-    listed = [test for key, test in ELSEWHERE.items() if fnmatch.fnmatch(module, key)]
-    assert listed, f"write tests/{by_name(module)[0]}"
-    assert (ROOT / "tests" / listed[0]).is_file()
+def test_a_module_has_a_test_where_one_looks_or_the_table_says_where():
+    for module in bare():
+        listed = [
+            test for key, test in ELSEWHERE.items() if fnmatch.fnmatch(module, key)
+        ]
+        assert listed, f"write tests/{by_name(module)[0]}"
+        assert (ROOT / "tests" / listed[0]).is_file()
 
 
 def test_the_table_names_only_modules_without_a_test_of_their_own():
-    bare = [str(module_path(path)) for path in BARE]
     for key in ELSEWHERE:
-        assert fnmatch.filter(bare, key), f"{key}: take the row away"
+        assert fnmatch.filter(map(str, bare()), key), f"{key}: take the row away"
 
 
-@pytest.mark.parametrize("path", TESTS, ids=lambda p: str(p.relative_to(ROOT)))
-def test_no_test_imports_from_a_test_file(path):
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        names = [alias.name for alias in getattr(node, "names", [])]
-        if isinstance(node, ast.ImportFrom):
-            names = [f"{node.module}.{name}" for name in names]
-        elif not isinstance(node, ast.Import):
-            continue
-        for name in names:
-            parts = name.split(".")
-            assert not any(part.startswith("test_") for part in parts[:-1]), name
+def test_no_test_imports_from_a_test_file():
+    for path in TESTS:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            names = [alias.name for alias in getattr(node, "names", [])]
+            if isinstance(node, ast.ImportFrom):
+                names = [f"{node.module}.{name}" for name in names]
+            elif not isinstance(node, ast.Import):
+                continue
+            for name in names:
+                parts = name.split(".")
+                assert not any(part.startswith("test_") for part in parts[:-1]), path
 
 
 # The pictures of docs/architecture.md: boxes, solid arrows and labelled dotted ones.

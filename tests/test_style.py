@@ -36,11 +36,11 @@ def test_what_runs_before_a_commit_finds_nothing(hook):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("path", CODE, ids=lambda p: str(p.relative_to(ROOT)))
-def test_nothing_is_ever_unpickled(path):
+def test_nothing_is_ever_unpickled():
     """What students hand in is data; torch.load and pickle would run it."""
-    text = path.read_text(encoding="utf-8")
-    assert "import pickle" not in text and "torch.load(" not in text
+    for path in CODE:
+        text = path.read_text(encoding="utf-8")
+        assert "import pickle" not in text and "torch.load(" not in text, path
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)

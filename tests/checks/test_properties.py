@@ -158,12 +158,12 @@ class Squeezing(Mixer):
 @pytest.mark.parametrize(
     ("wrong", "says"),
     [
-        (Remembers, "first call is right, but a later one is not: with one sentence"),
+        (Remembers, "Right in one call, but not in another: with one sentence"),
         (Noisy, "Right in eval mode, wrong in training mode"),
         (DropsInputs, "in training dropout is applied to the wrong entries"),
         (Detached, "gradient of x"),
-        (Viewing, "Everything else is right, but your code stops"),
-        (Squeezing, "first call is right, but a later one is not: with one sentence"),
+        (Viewing, "In some calls your code stops"),
+        (Squeezing, "Right in one call, but not in another: with one sentence"),
     ],
 )
 def test_what_was_seen_is_said(wrong, says):

@@ -32,7 +32,7 @@ def swapped(right: dict) -> dict:
         (swapped, "in the wrong order"),
         (changed("output", by=lambda x: x[None]), "shape is (1, 3, 4) instead of"),
         (changed("output", by=lambda x: x.T.reshape(3, 4)), "at the wrong positions"),
-        (changed("output", by=lambda x: -2.5 * x), "Every value is -2.5 times"),
+        (changed("output", by=lambda x: -2.5 * x), "Every wrong value is -2.5 times"),
         (changed("output", by=lambda x: x.bfloat16().float()), "Nearly right"),
         (
             changed("output", by=lambda x: torch.cat([x[:1], x[1:].cos() + 2])),
@@ -58,14 +58,27 @@ def test_an_input_that_comes_back_is_known():
     assert said(unchanged) == "Your code returns `x` unchanged."
 
 
-def test_a_parameter_that_is_missing_is_told_where_all_else_is_right():
+def test_a_parameter_that_is_missing_is_told_and_nothing_of_the_rest():
     right = {"parameters that are missing": "none", "output": X}
     case = Case("c", "c", "", {}, right)
     lacking = right | {"parameters that are missing": "`w_o.bias`"}
-    told = of_all([compare(case, lacking)])
-    assert told and told.says.startswith("Your module lacks `w_o.bias`;")
-    other = of_all([compare(case, lacking | {"output": X.cos() + X})])
-    assert "everything else" not in other.says
+    for more in ({}, {"output": X.cos() + X}):
+        told = of_all([compare(case, lacking | more)])
+        assert told and told.says == "Your module lacks `w_o.bias`."
+
+
+def test_one_result_of_several_that_is_all_zeros_is_named():
+    case = Case("c", "c", "", {}, {"w.bias": X + 1, "w.weight": X})
+    told = of_all([compare(case, {"w.bias": 0 * X, "w.weight": X})])
+    assert told and told.says == '"w.bias" is all zeros.'
+    told = of_all([compare(case, {"w.bias": 0 * X, "w.weight": 0 * X})])
+    assert told and told.says == "Your result is all zeros."
+
+
+def test_a_count_that_is_a_float_is_no_integer():
+    case = Case("c", "c", "", {}, {"count": torch.tensor(3), "more": X})
+    told = of_all([compare(case, {"count": torch.tensor(3.0), "more": X + 1})])
+    assert told and told.says.startswith('"count" should be whole numbers')
 
 
 def test_a_parameter_too_many_is_told_where_all_else_is_right():
