@@ -71,14 +71,13 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
-def by_cost(first_slow: str = "06", always: Collection[Unit] = ()) -> list:
-    """All units; from a number on they take long, and so are marked slow."""
+def mostly_slow(always: Collection[Unit] = (), number: str = "") -> list:
+    """All units; marked slow but for one of a number, and what a change touches."""
     return [
         pytest.param(
             unit,
             id=unit.label,
-            marks=[pytest.mark.slow]
-            * (unit.number >= first_slow and unit not in always)
+            marks=[pytest.mark.slow] * (unit.number != number and unit not in always)
             + [pytest.mark.long] * (unit.number >= "04"),
         )
         for unit in units()

@@ -15,7 +15,7 @@ from autograder.course import Unit, find_unit, manifest, units
 from autograder.course.grade_ids import check_of, exercise_of
 from autograder.course.language import wording
 from tests.authoring import touched
-from tests.conftest import by_cost, start_kernels_with
+from tests.conftest import mostly_slow, start_kernels_with
 
 
 def run(path, tmp_path, monkeypatch):
@@ -81,7 +81,7 @@ def shortened(path: Path, folder: Path, solved: Collection[str] | None = None) -
 
 
 CHANGED = touched.changed_files(touched.base())
-OFTEN = by_cost("03", [unit for unit in units() if unit.text in CHANGED])
+OFTEN = mostly_slow([unit for unit in units() if unit.text in CHANGED], "02")
 
 
 @pytest.mark.parametrize("unit", [u for u in OFTEN if not grades_training(u.values[0])])
@@ -116,7 +116,7 @@ def demonstrations(notebook) -> Iterator[tuple[str, bool]]:
             yield name, f"{name.replace('_', ' ')} waits: " in text
 
 
-@pytest.mark.parametrize("unit", by_cost("02"))
+@pytest.mark.parametrize("unit", mostly_slow())
 def test_whoever_solves_the_short_path_misses_nothing_of_the_story(
     unit, tmp_path, monkeypatch
 ):

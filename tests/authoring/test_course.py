@@ -15,7 +15,7 @@ from autograder.checks.exercise import Exercise, Mistake
 from autograder.checks.references import TEXT, load, pack
 from autograder.course import Unit, units
 from autograder.course.errors import CourseError
-from tests.conftest import by_cost
+from tests.conftest import mostly_slow
 
 STUB = "def double(x):\n    raise NotImplementedError"
 
@@ -72,7 +72,7 @@ def hidden_seed(unit: Unit) -> str:
     return references.seeds().get(unit.name, "hidden")
 
 
-@pytest.mark.parametrize("unit", by_cost(first_slow="01"))
+@pytest.mark.parametrize("unit", mostly_slow())
 def test_what_is_committed_is_what_the_build_gives(unit):
     assert is_built(unit), "run `make build`"
     made = products(unit)

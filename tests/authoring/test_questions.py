@@ -104,10 +104,8 @@ def _called(made, given: dict):
         return error
 
 
-@pytest.mark.parametrize(
-    "unit",
-    ["multi_head_attention", pytest.param("attention", marks=pytest.mark.slow)],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("unit", ["attention", "multi_head_attention"])
 def test_no_distractor_is_shown_to_be_correct_by_calling_the_code_here(unit):
     """Independent of the observations: the code is called, and each option is read."""
     read_options = 0

@@ -7,8 +7,7 @@ from autograder.course import ROOT, units
 from tests.authoring import touched
 from tests.authoring.convincing import convincing
 
-LATE = units()[3:]  # of earlier units, all exercises are validated in each run
-NAMES = [name for unit in LATE for name in touched.names(unit)]
+NAMES = [name for unit in units() for name in touched.names(unit)]
 
 
 @pytest.mark.long(seconds=20)
@@ -28,7 +27,7 @@ def test_exercises_that_a_change_touches_are_valid(name):
 def test_a_changed_file_touches_the_exercises_that_it_belongs_to(
     monkeypatch, file, names
 ):
-    unit = LATE[-1]
+    unit = units()[-1]
     solutions = (ROOT / f"autograder/solutions/{unit.name}.py").read_text()
     said = {"diff": f"{file}\0", "show": solutions}
     monkeypatch.setattr(touched, "_git", lambda verb, *rest: said[verb])
@@ -36,7 +35,7 @@ def test_a_changed_file_touches_the_exercises_that_it_belongs_to(
 
 
 def test_what_exercises_share_and_a_changed_solution_touch_them(monkeypatch):
-    unit = LATE[-1]
+    unit = units()[-1]
     everything = {exercise.name for exercise in specifications(unit.name)}
     shared = f"autograder/units/{unit.name}/exercises/_inputs.py\0"
     said = {"diff": shared, "show": ""}

@@ -12,10 +12,10 @@ from autograder.checks.references import load
 from autograder.cli import main
 from autograder.course import units
 from tests.authoring.convincing import convincing
-from tests.conftest import by_cost
+from tests.conftest import mostly_slow
 
 
-@pytest.mark.parametrize("unit", by_cost(first_slow="04"))
+@pytest.mark.parametrize("unit", mostly_slow())
 def test_mutants_are_caught_and_named_and_accepted_solutions_accepted(unit):
     convincing(specifications(unit.name))
 

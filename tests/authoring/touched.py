@@ -22,6 +22,9 @@ def touched(unit: Unit, base: str) -> Iterator[str]:
     probe, and its solution.
     """
     changed = changed_files(base)
+    solutions = ROOT / "autograder" / "solutions" / f"{unit.name}.py"
+    if not any(p == solutions or p.is_relative_to(unit.folder) for p in changed):
+        return
     old = _git("show", f"{base}:autograder/solutions/{unit.name}.py")
     for exercise in specifications(unit.name):
         own = {*_bank_files(unit, exercise), *_probe_files(unit, exercise)}

@@ -60,6 +60,7 @@ def test_the_sandbox_is_given_a_sample_and_no_original():
     assert not set(sample) & set(ORIGINALS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", [1, 3])
 def test_another_level_gives_other_sources_and_another_scale(tmp_path, level):
     found = numbers(verdict(on_track(tmp_path / "c", level=level)))
@@ -67,12 +68,14 @@ def test_another_level_gives_other_sources_and_another_scale(tmp_path, level):
     assert f"level {level}" in found["says"]
 
 
+@pytest.mark.slow
 def test_a_beam_is_decoded_as_the_file_says(tmp_path, honest):
     beams = partial(text_recovery.beam_search, beam_size=3)
     found = verdict(on_track(tmp_path / "c", beam=3), weights_of(OWN, beams))
     assert numbers(found)["bleu"] > numbers(honest)["bleu"]
 
 
+@pytest.mark.slow
 def test_beams_of_ones_own_weights_are_ones_own():
     beams = partial(text_recovery.beam_search, beam_size=3)
     assert RAISED not in verdict(OWN, weights_of(OWN, beams))
