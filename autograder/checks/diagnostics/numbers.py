@@ -88,6 +88,8 @@ def one_value(found: Sequence[Finding]) -> Sign:
     expected, own = (torch.cat(parts) for parts in zip(*kinds, strict=True))
     if len(own) < 3 or len(own.unique()) > 1:
         return None
+    if own.dtype == torch.int64 and not own.any() and pairs[0][0].dim():
+        return None  # what fills a row that ended too early
     told = {"name": reworded(found[0].name), "own": _shown(own[0])}
     if len(expected.unique()) > 1:
         says = _('Wherever "{name}" is wrong, yours is {own}.').format(**told)
@@ -107,10 +109,10 @@ def not_zero(found: Sequence[Finding]) -> Sign:
     if not all(len(n) or a.all() for n, (a, _b) in zip(astray, pairs, strict=True)):
         return None
     return (
-        _('Where "{name}" should be exactly 0, yours is {own} in one place.').format(
-            name=reworded(found[0].name), own=_shown(own[own.abs().argmax()])
-        ),
-        _("What should remove these entries, and what do you add or let through?"),
+        _(
+            'Where "{name}" should be exactly 0, yours is not: {own}, for example.'
+        ).format(name=reworded(found[0].name), own=_shown(own[own.abs().argmax()])),
+        _("When is 0 the right answer, and which of your lines sees to it?"),
     )
 
 
@@ -306,7 +308,7 @@ def count(found: Sequence[Finding]) -> Sign:
         says = _("{name}: {count} too few.")
     name = reworded(found[0].name)
     return says.format(name=name, count=abs(number)), _(
-        "What does your code count, and what does it leave out?"
+        "Which should not be there, or which is missing?"
     )
 
 

@@ -17,14 +17,13 @@ from autograder.checks.diagnostics.promises import another_error, names
 from autograder.checks.diagnostics.shapes import SHAPES, too_long
 from autograder.checks.diagnostics.texts import TEXTS, ended, rejects, same_word
 from autograder.checks.diagnostics.values import (
-    BIAS,
-    CREATED,
     CUT,
     DTYPE,
     NO_NUMBER,
     Sign,
     Wrong,
     faults,
+    parameters,
 )
 from autograder.checks.exercise import (
     AFTERWARDS,
@@ -44,8 +43,12 @@ def of_a_part(wrong: Sequence[CaseResult]) -> Sign:
         if _is_comparable(finding, wrong):
             kinds.setdefault(finding.name, []).append(finding)
     answers = list(kinds.values())
+    gradients = [found for found in answers if _is_gradient(found[0])]
+    results = [found for found in answers if not _is_gradient(found[0])]
     return (
-        _first((_parameters, _no_gradient, _dtype, another_error), answers)
+        _first((parameters,), answers)
+        or _no_gradient(wrong, alone=True)
+        or _first((_dtype, another_error), answers)
         or _first(SHAPES, answers)
         or _errors(wrong)
         or _no_numbers(wrong)
@@ -54,7 +57,9 @@ def of_a_part(wrong: Sequence[CaseResult]) -> Sign:
         or names(faults(wrong))
         or ended(wrong)
         or same_word(wrong)
-        or _first((*TEXTS, too_long, *NUMBERS), answers)
+        or _first((*TEXTS, too_long, *NUMBERS), results)
+        or _no_gradient(wrong, alone=False)
+        or _first(NUMBERS, gradients)
     )
 
 
@@ -73,7 +78,7 @@ def _is_comparable(finding: Finding, wrong: Wrong) -> bool:
     A gradient is taken of a result, so it says nothing where that has another shape;
     of what is left afterwards no more can be said than that it has changed.
     """
-    if finding.name.startswith("gradient of "):
+    if _is_gradient(finding):
         return not any(f.problem in ("shape", "type") for f in faults(wrong))
     return not finding.name.endswith(AFTERWARDS)
 
@@ -84,33 +89,27 @@ def and_more(mistake: Mistake) -> Mistake:
     return replace(mistake, asks=f"{_(mistake.asks)} {more}".strip())
 
 
-def _parameters(found: Sequence[Finding]) -> Sign:
-    """Parameters too many or too few: the same ones in every case."""
-    names = {str(f.actual) for f in found}
-    if found[0].name == "parameters that are missing" and len(names) == 1:
-        return (
-            _("Your module lacks {names}.").format(names=found[0].actual),
-            _(BIAS),
-        )
-    if found[0].name == "other parameters" and len(names) == 1:
-        return (
-            _("Your module holds more than is asked for: {names}.").format(
-                names=found[0].actual
-            ),
-            _(CREATED),
-        )
+def _no_gradient(wrong: Wrong, alone: bool) -> Sign:
+    """A gradient that is zero in all of its entries, in every case.
+
+    Args:
+        alone: if nothing else is wrong there; what is wrong before may be the reason.
+    """
+    found: dict[str, list[Finding]] = {}
+    for result in wrong:
+        faulty = [f for f in result.findings if f.problem]
+        if not alone or all(map(_is_gradient, faulty)):
+            for f in faulty:
+                found.setdefault(f.name, []).append(f)
+    for name, each in found.items():
+        if _is_gradient(each[0]) and all(map(_is_zero, each)):
+            says = _("No gradient arrives: the {name} is zero.")
+            return says.format(name=reworded(name)), _(CUT)
     return None
 
 
-def _no_gradient(found: Sequence[Finding]) -> Sign:
-    """A gradient that is zero in all of its entries, in every case."""
-    name = found[0].name
-    if not (name.startswith("gradient of ") and all(map(_is_zero, found))):
-        return None
-    return (
-        _("No gradient arrives: the {name} is zero.").format(name=reworded(name)),
-        _(CUT),
-    )
+def _is_gradient(finding: Finding) -> bool:
+    return finding.name.startswith("gradient of ")
 
 
 def _is_zero(finding: Finding) -> bool:
@@ -125,10 +124,16 @@ def _dtype(found: Sequence[Finding]) -> Sign:
     kinds = {(dtype_of(f.expected), dtype_of(f.actual)) for f in found}
     if len(kinds) != 1 or any(f.problem != "dtype" for f in found):
         return None
-    expected, own = kinds.pop()
+    (expected, own), name = kinds.pop(), reworded(found[0].name)
+    if expected == "int64" and "float" in own:
+        says = _('"{name}" should be whole numbers, but yours are not integers.')
+        return says.format(name=name), _(
+            "Which operation makes a `float` of integers: a division, a mean, a "
+            "function of `math`?"
+        )
     return (
         _("The dtype of {name} is {own} instead of {expected}.").format(
-            name=reworded(found[0].name), own=own, expected=expected
+            name=name, own=own, expected=expected
         ),
         _(DTYPE),
     )

@@ -15,11 +15,11 @@ from autograder.checks.language import _, marked, reworded
 
 _IN_PLACE = marked(
     "Which operation works in place (`+=` or `&=`, a name that ends in `_`, an "
-    "assignment to a slice)?"
+    "assignment to a slice or under a mask)?"
 )
 _IN_A_LIST = marked(
-    "Which operation changes what it is given (`append`, `del`, `reverse`, an "
-    "assignment to an entry), instead of making something new?"
+    "Which operation changes what it is given (`append`, `del`, `sort`, "
+    "`reverse`, an assignment to an entry), instead of making something new?"
 )
 _OTHER = "other names"  # what a probe reports of a dictionary beyond the promised names
 
@@ -135,19 +135,13 @@ def _only_a_trace(wrong: Wrong) -> Sign:
     problems = faults(wrong)
     if not all(f.name.endswith(AFTERWARDS) for f in problems):
         return None
-    first = problems[0]
-    if name := changed_input(first, wrong):
-        return (
-            _(
-                "The results are right, but your code writes into its input: {name} "
-                "has changed."
-            ).format(name=name),
-            _ways_to_change(first),
-        )
+    if changed_input(problems[0], wrong):
+        return changed(wrong)
+    name = reworded(problems[0].name.removesuffix(AFTERWARDS))
     return (
-        _(
-            "The results are right, but your code leaves a trace: {name} ({how})."
-        ).format(name=reworded(first.name.removesuffix(AFTERWARDS)), how=first.message),
+        _("Your code leaves a trace: {name} ({how}).").format(
+            name=name, how=problems[0].message
+        ),
         _(
             "What does your code change, even if it changes it back, and could it do "
             "without?"
@@ -159,12 +153,8 @@ def changed(wrong: Wrong) -> Sign:
     """An input that does not hold in the end what it held at first, in some case."""
     for finding in faults(wrong):
         if name := changed_input(finding, wrong):
-            return (
-                _("Your code writes into its input: {name} has changed.").format(
-                    name=reworded(name)
-                ),
-                _ways_to_change(finding),
-            )
+            says = _("Your code writes into its input: {name} has changed.")
+            return says.format(name=reworded(name)), _ways_to_change(finding)
     return None
 
 

@@ -125,15 +125,14 @@ def longer(found: Sequence[Finding]) -> Sign:
             says = _("Dimension {dim} of {name} is too long by {count}.")
             if count < 0:
                 says = _("Dimension {dim} of {name} is too short by {count}.")
+            asks = _("Where does it get its length: from a slice, a range, a token?")
             if len(_shapes(found)[0][0]) == 1:
                 says = _("{name}: {count} too many.")
                 if count < 0:
                     says = _("{name}: {count} too few.")
+                asks = _("Which should not be there, or which is missing?")
             name = reworded(found[0].name)
-            return (
-                says.format(dim=dim, name=name, count=abs(count)),
-                _("Where does it get its length: from a slice, a range, a token?"),
-            )
+            return says.format(dim=dim, name=name, count=abs(count)), asks
     return None
 
 

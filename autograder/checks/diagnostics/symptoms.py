@@ -42,9 +42,9 @@ def _of_calls(result: CaseResult) -> Mistake | None:
         if told := errors.told([result], (UNKNOWN_ARGUMENT,)):
             return Mistake("symptom", *told)
         where = reworded(_note(findings[0].message)) or _(case.title)
-        says = _(
-            "Everything else is right, but your code stops with an error: {where}."
-        ).format(where=where)
+        says = _("In some calls your code stops with an error: {where}.").format(
+            where=where
+        )
         says, asks = _with_its_error(says, case.asks, errors.told([result]))
         return Mistake("symptom", says, asks)
     if what_was_seen(findings[0].name)[1] in _USUAL:

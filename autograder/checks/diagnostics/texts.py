@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Sequence
 
@@ -60,8 +61,8 @@ def _word(value: object) -> str:
         return str(value.item()) if single else ""
     if not isinstance(value, str) or len(value) > _LONGEST:
         return ""
-    letters = value.replace(" ", "").replace("-", "").replace(",", "")
-    return value if letters.isalpha() else ""
+    letters = re.sub(r"[ ,.\w-]", "", value)
+    return value if value[:1].isalpha() and not letters else ""
 
 
 def same_word(wrong: Wrong) -> Sign:

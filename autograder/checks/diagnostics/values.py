@@ -107,23 +107,20 @@ def _only_kind(wrong: Wrong) -> Sign:
 
 
 def _only_parameters(wrong: Wrong) -> Sign:
-    first, *others = faults(wrong)
-    if any(finding.name != first.name for finding in others):
+    return parameters(faults(wrong))
+
+
+def parameters(found: Sequence[Finding]) -> Sign:
+    """Parameters too many or too few: the same ones in every case."""
+    told = {(f.name, str(f.actual)) for f in found}
+    name, names = told.pop()
+    if told:
         return None
-    if first.name == "parameters that are missing":
-        return (
-            _("Your module lacks {names}; everything else is right.").format(
-                names=first.actual
-            ),
-            _(BIAS),
-        )
-    if first.name == "other parameters":
-        return (
-            _(
-                "All is right, but your module holds more than is asked for: {names}."
-            ).format(names=first.actual),
-            _(CREATED),
-        )
+    if name == "parameters that are missing":
+        return _("Your module lacks {names}.").format(names=names), _(BIAS)
+    if name == "other parameters":
+        says = _("Your module holds more than is asked for: {names}.")
+        return says.format(names=names), _(CREATED)
     return None
 
 
@@ -160,12 +157,14 @@ def _zeros(wrong: Wrong) -> Sign:
         return None
     if any(finding.name.endswith(AFTERWARDS) for finding in faults(wrong)):
         return None  # it was written, and did not come back
-    if min(b.numel() for _, b in pairs) < 4:
+    if sum(b.numel() for _, b in pairs) < 4:
         return None
-    return (
-        _("Your result is all zeros."),
-        _("Is anything ever written into the tensor that you created?"),
-    )
+    says = _("Your result is all zeros.")
+    if len(names := {f.name for f in faults(wrong)}) == 1 and any(
+        f.name not in names for result in wrong for f in result.findings
+    ):
+        says = _('"{name}" is all zeros.').format(name=reworded(names.pop()))
+    return says, _("Which step should write something else into it?")
 
 
 def _input_returned(wrong: Wrong) -> Sign:
@@ -238,10 +237,10 @@ def _multiplied(wrong: Wrong) -> Sign:
         factors.append(factor)
     if not factors or max(factors) - min(factors) > 1e-3 * abs(factors[0]):
         return None
-    if f"{factors[0]:.4g}" == "1":  # nothing to tell: other digits are wrong
+    if f"{factors[0]:.4g}" in ("1", "0"):  # nothing to tell: other digits are wrong
         return None
     return (
-        _("Every value is {factor:.4g} times what it should be.").format(
+        _("Every wrong value is {factor:.4g} times what it should be.").format(
             factor=factors[0]
         ),
         _("Where does this factor come from?"),
