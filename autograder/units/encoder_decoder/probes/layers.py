@@ -205,7 +205,7 @@ def _number(count: object) -> int | float:
     "encoder_decoder/stack",
     results="layers made; `norm` is the very norm that was given; output; "
     "output moves with *",
-    calls="* afterwards",
+    calls="hooks left out; * afterwards",
     learning="other parameters; gradient of *",
 )
 def stack(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
@@ -234,7 +234,7 @@ def stack(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
         seen["`norm` is the very norm that was given"] = str(same)
     seen |= observe(load_weights(module, inputs), names, masks, inputs)
     unheard = any(layer.unheard for layer in made)
-    return seen | {"hooks left out afterwards": "yes" if unheard else "no"}
+    return seen | {"hooks left out": "yes" if unheard else "no"}
 
 
 class _Norm(nn.LayerNorm):

@@ -75,7 +75,7 @@ MISTAKES = [
           edit("0.02 * torch.randn", "torch.randn")),
     wrong("buffer",
           "The table is not a parameter of the module, so no optimizer will train it.",
-          "Which class makes a tensor of a module trainable?",
+          "Is what you store an `nn.Parameter` itself, or a tensor that was computed from one?",
           edit(TABLE, 'self.register_buffer("table", 0.02 * torch.randn(max_len, d_model))'),
           edit(TABLE, "self.table = torch.randn(max_len, d_model, requires_grad=True)", name="plain_tensor")),
     wrong("frozen",

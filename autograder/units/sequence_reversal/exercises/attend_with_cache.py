@@ -162,7 +162,7 @@ MISTAKES = [
               """, name="default_list")),
     wrong("old_cache_changed",
           "Your step changes the old cache. A caller that goes back to it finds keys of a future that never happened.",
-          "Does `append` create a new list?",
+          "Does your step make a new cache, or write into the one that it was given?",
           source("""
               def attend_with_cache(layer, x, cache=None):
                   cache = [] if cache is None else cache
@@ -174,7 +174,7 @@ MISTAKES = [
               """)),
     wrong("inputs_appended",
           "Your step changes the old cache, and what it keeps are inputs, which are projected again in every step.",
-          "Does `append` create a new list? Which tensors of the past never change, yet are all that later steps need?",
+          "Does your step make a new cache, or write into the old one? Which tensors of the past never change, yet are all that later steps need?",
           source("""
               def attend_with_cache(layer, x, cache=None):
                   cache = [] if cache is None else cache

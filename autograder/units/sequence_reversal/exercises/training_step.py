@@ -197,7 +197,7 @@ MISTAKES = [
           "In which order does the model take its two inputs?",
           edit("(model(source, decoder_input)", "(model(decoder_input, source[:, : labels.size(1)])")),
     wrong("tensor_returned",
-          "You return the loss as a tensor, which may keep the whole graph of its batch in memory.",
+          "You return the loss as a tensor, not as a plain number.",
           "What turns a one-element tensor into a plain number?",
           edit("loss.item()", "loss"),
           edit("loss.item()", "loss.detach()", name="detached_returned")),

@@ -207,7 +207,7 @@ EXERCISE = Specification(
     name="since_2017/mixture", title="A mixture of experts", target="MixtureOfExperts",
     contract=Contract(
         arguments="x: B L d", results="output: B L d", on=("two_of_four",), ways=OF_MODULES, module=True,
-        sizes=special(a_single_dimension=_mixture(3, 6, 5, 4), one_position=_mixture(4, 6, 2, 1, 5),
+        sizes=special(one_leading_dimension=_mixture(3, 6, 5, 4), one_position=_mixture(4, 6, 2, 1, 5),
                       equal_sizes=_mixture(4, 6, 4, 4, 4)),
     ),
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,

@@ -150,7 +150,7 @@ MISTAKES = [
           edit("scores, flat =", "_, flat =", _PARENT, f"{_PARENT}\nscores = scores[parent]")),
     wrong("in_place",
           "Your function modifies `log_p`.",
-          "What does a method whose name ends in `_` do?",
+          "Which operation works in place: `+=`, or a method whose name ends in `_`?",
           edit(_TOTAL, "total = log_p.add_(scores[:, None])")),
 ]
 

@@ -300,12 +300,16 @@ MISTAKES = [
               return {k: n / wrong for k, n in Counter(""",
                "if pair[0] != pair[1])", "if pair[0] != pair[1]).items()}")),
     wrong("read_twice",
-          "You iterate over the pairs twice. A generator is empty the second time.",
+          "You iterate over the pairs several times. A generator is empty after the first.",
           "What does a second loop over a generator see?",
           edit("return Counter(", """
               if not any(a != b for a, b in pairs):
                   return {}
-              return Counter(""")),
+              return Counter("""),
+          edit("return Counter(kind(pair) for pair in pairs if pair[0] != pair[1])", """
+              kinds = ("case", "punctuation", "function word", "form", "word")
+              return {k: sum(kind(pair) == k for pair in pairs if pair[0] != pair[1]) for k in kinds}
+              """, name="once_for_each_kind")),
 ]
 
 ACCEPTED = [
