@@ -50,8 +50,8 @@ CRASHES = (
         "Is a name different, or is a layer missing? See `named_parameters()`.",
     ),
     Crash(
-        r"to be a tensor, got a (tuple|list) of \d",
-        "Your code returns several things together, but one tensor is asked for.",
+        r"^expected (?!.*\b(tuple|list|pairs?|each)\b.*,).*, got a (tuple|list) of \d",
+        "Your code returns several things together, but one is asked for.",
         "Which of them does the docstring name?",
         own=False,
     ),
@@ -184,6 +184,12 @@ CRASHES = (
         "The shapes of two tensors do not fit together.",
         "Which shapes do they have just before the line that fails, and which sizes "
         "should be equal?",
+    ),
+    Crash(
+        r"^RuntimeError: output with shape .* doesn't match the broadcast shape",
+        "An operation works in place, but its result does not fit into the tensor that "
+        "it writes to.",
+        "Which shape has the tensor that is written to, and which has the result?",
     ),
     Crash(
         r"^RuntimeError: The (size of tensor a|expanded size of the tensor) \(\d+\) m",

@@ -89,7 +89,7 @@ def one_value(found: Sequence[Finding]) -> Sign:
     if len(own) < 3 or len(own.unique()) > 1:
         return None
     if own.dtype == torch.int64 and not own.any() and pairs[0][0].dim():
-        return None  # what fills a row that ended too early
+        return None  # padding of a row that ended too early
     told = {"name": reworded(found[0].name), "own": _shown(own[0])}
     if len(expected.unique()) > 1:
         says = _('Wherever "{name}" is wrong, yours is {own}.').format(**told)
@@ -109,9 +109,9 @@ def not_zero(found: Sequence[Finding]) -> Sign:
     if not all(len(n) or a.all() for n, (a, _b) in zip(astray, pairs, strict=True)):
         return None
     return (
-        _(
-            'Where "{name}" should be exactly 0, yours is not: {own}, for example.'
-        ).format(name=reworded(found[0].name), own=_shown(own[own.abs().argmax()])),
+        _('In some places "{name}" should be exactly 0, but yours is {own}.').format(
+            name=reworded(found[0].name), own=_shown(own[own.abs().argmax()])
+        ),
         _("When is 0 the right answer, and which of your lines sees to it?"),
     )
 
@@ -120,7 +120,7 @@ def zeros(found: Sequence[Finding]) -> Sign:
     """Nothing where something should be, in some entries of every case."""
     pairs = _pairs(found)
     astray = [(b == 0) & _wrong(a, b) for a, b in pairs]
-    if not pairs or any(b.dtype == torch.bool or not b.any() for _a, b in pairs):
+    if not pairs or any(not b.is_floating_point() or not b.any() for _a, b in pairs):
         return None
     counts = [int(where.sum()) for where in astray]
     if min(counts) < 1 or sum(counts) < _MANY:

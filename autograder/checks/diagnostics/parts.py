@@ -48,7 +48,7 @@ def of_a_part(wrong: Sequence[CaseResult]) -> Sign:
     return (
         _first((parameters,), answers)
         or _no_gradient(wrong, alone=True)
-        or _first((_dtype, another_error), answers)
+        or _first((_dtype, _other_type, another_error), answers)
         or _first(SHAPES, answers)
         or _errors(wrong)
         or _no_numbers(wrong)
@@ -57,6 +57,7 @@ def of_a_part(wrong: Sequence[CaseResult]) -> Sign:
         or names(faults(wrong))
         or ended(wrong)
         or same_word(wrong)
+        or _never_counted(results)
         or _first((*TEXTS, too_long, *NUMBERS), results)
         or _no_gradient(wrong, alone=False)
         or _first(NUMBERS, gradients)
@@ -120,9 +121,9 @@ def _is_zero(finding: Finding) -> bool:
 
 
 def _dtype(found: Sequence[Finding]) -> Sign:
-    """Another dtype, the same one in every case."""
+    """Another dtype, the same one in every case, whatever else is wrong there."""
     kinds = {(dtype_of(f.expected), dtype_of(f.actual)) for f in found}
-    if len(kinds) != 1 or any(f.problem != "dtype" for f in found):
+    if len(kinds) != 1 or not any(f.problem == "dtype" for f in found):
         return None
     (expected, own), name = kinds.pop(), reworded(found[0].name)
     if expected == "int64" and "float" in own:
@@ -136,6 +137,18 @@ def _dtype(found: Sequence[Finding]) -> Sign:
             name=name, own=own, expected=expected
         ),
         _(DTYPE),
+    )
+
+
+def _other_type(found: Sequence[Finding]) -> Sign:
+    """A tensor where `None` is asked for, a text where a tensor is, and the like."""
+    if {f.problem for f in found} != {"type"} or len({f.message for f in found}) > 1:
+        return None
+    return (
+        _("{name}: {found}.").format(
+            name=reworded(found[0].name), found=found[0].message
+        ),
+        _("What does the docstring promise in this case?"),
     )
 
 
@@ -174,6 +187,32 @@ def _of_a_test(wrong: Wrong) -> Sign:
             _("Which rule does your test never try, or try with too wide a bound?"),
         )
     return None
+
+
+def _never_counted(answers: Sequence[Sequence[Finding]]) -> Sign:
+    """Several numbers that are 0 wherever they are wrong."""
+    names = [found[0].name for found in answers if all(map(_is_no_count, found))]
+    if len(names) < 2:
+        return None
+    return (
+        _("These are 0 where they should not be: {names}.").format(
+            names=", ".join(map(reworded, names[:4]))
+        ),
+        _(
+            "Does your code get as far as counting them, and is what it goes through "
+            "used up by then?"
+        ),
+    )
+
+
+def _is_no_count(finding: Finding) -> bool:
+    value = finding.actual
+    return (
+        isinstance(value, torch.Tensor)
+        and value.dtype == torch.int64
+        and value.dim() == 0
+        and not value
+    )
 
 
 def _raised(result: CaseResult) -> bool:

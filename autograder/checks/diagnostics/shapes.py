@@ -125,7 +125,10 @@ def longer(found: Sequence[Finding]) -> Sign:
             says = _("Dimension {dim} of {name} is too long by {count}.")
             if count < 0:
                 says = _("Dimension {dim} of {name} is too short by {count}.")
-            asks = _("Where does it get its length: from a slice, a range, a token?")
+            asks = _(
+                "Where does it get its length: from a slice, a range, a token, its "
+                "padding?"
+            )
             if len(_shapes(found)[0][0]) == 1:
                 says = _("{name}: {count} too many.")
                 if count < 0:

@@ -9,10 +9,6 @@ import re
 from collections.abc import Callable, Sequence
 
 from autograder.checks.diagnostics import errors, promises
-from autograder.checks.diagnostics.contrasts import (
-    CONTRASTS,
-    raised_in_a_measured_case,
-)
 from autograder.checks.diagnostics.crashes import UNKNOWN_ARGUMENT
 from autograder.checks.diagnostics.parts import and_more, of_a_part
 from autograder.checks.diagnostics.values import SIGNS, Sign, Wrong, faults
@@ -130,7 +126,7 @@ def of_all(results: Sequence[CaseResult]) -> Mistake | None:
         if not (result.passed or result.case.says or result.case.measure)
     ]
     if not wrong:
-        return _whole((errors.told,), raised_in_a_measured_case(results))
+        return _whole((errors.told,), _raised_in_a_measured_case(results))
     if stale := _of_a_later_call(results, wrong):
         return stale
     first: Signs = (errors.told, *promises.FIRST)
@@ -144,7 +140,7 @@ def of_all(results: Sequence[CaseResult]) -> Mistake | None:
         or _part((promises.changed,), wrong)  # the cause of more, perhaps
         or _whole(others, wrong)
         or _part((of_a_part,), wrong)
-        or _whole(CONTRASTS, results)
+        or _whole((_only_case,), results)
     )
 
 
@@ -176,3 +172,27 @@ def _of_a_later_call(
             found = [f.problem for f in result.findings if f.problem]
             return None if RAISED in found else _of_calls(result)
     return None
+
+
+def _raised_in_a_measured_case(results: Sequence[CaseResult]) -> list[CaseResult]:
+    """Measured cases that an error ended: what they would say, nobody knows."""
+    return [
+        r
+        for r in results
+        if r.case.measure and any(f.problem == RAISED for f in r.findings)
+    ]
+
+
+def _only_case(results: Sequence[CaseResult]) -> Sign:
+    """The one case that is wrong, where there are so many that this says something."""
+    usual = [r for r in results if not (r.case.says or r.case.measure)]
+    wrong = [r for r in usual if not r.passed]
+    if len({r.case.name for r in usual}) < 4 or len({r.case.name for r in wrong}) != 1:
+        return None
+    says = _("Only one case is wrong: {case}.")
+    if not any(r.case.hidden for r in usual):
+        says = _("Only one of the visible cases is wrong: {case}.")
+    case = _(wrong[0].case.title)
+    if shapes := [f.message for f in wrong[0].findings if f.problem == "shape"]:
+        case = f"{case} ({shapes[0]})"
+    return says.format(case=case), _("What sets this case apart from the others?")

@@ -46,7 +46,7 @@ def _held(call: Call) -> Results:
     if call.named:
         own = dict(call.target.named_parameters(remove_duplicate=False))
         names = sorted(name for name in own if name not in call.weights)
-        seen["other names of parameters"] = listed(names)
+        seen["parameters that are not asked for"] = listed(names)
     return seen
 
 

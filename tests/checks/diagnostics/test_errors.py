@@ -92,6 +92,7 @@ TOLD = [
     (lambda x: torch.cat([x, x[1:]], 1), "do not fit together"),
     (lambda x: x + x.T, "do not broadcast"),
     (lambda x: x.expand(2, 3, 5), "do not broadcast"),
+    (lambda x: x.clone().add_(torch.ones(2, 3, 4)), "into the tensor that it writes"),
     (lambda x: torch.stack([x, x[1:]]), "have the same shape"),
     (lambda x: x.transpose(1, 2), "does not have"),
     (lambda x: x[0, 0, 0], "does not have"),
@@ -158,11 +159,22 @@ def test_every_kind_of_error_is_tried_here_or_needs_another_machine():
             "expected y to be a tensor, got a list of 4",
             "returns several things together",
         ),
+        (
+            "expected the Axes of one figure, got a tuple of 2",
+            "returns several things together",
+        ),
     ],
 )
 def test_what_is_no_fault_of_a_line_is_told(message, told):
     case = Case("c", "c", "", {}, {"y": X})
     assert told in of_all([compare(case, {RAISED: message})]).says
+
+
+def test_a_tuple_is_not_blamed_where_one_is_asked_for():
+    case = Case("c", "c", "", {}, {"y": X})
+    message = "expected a tuple (output, cache), got a tuple of 3"
+    told = of_all([compare(case, {RAISED: message})])
+    assert told is None or "several things" not in told.says
 
 
 def test_different_errors_are_not_told_as_one():

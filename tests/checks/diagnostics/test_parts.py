@@ -59,6 +59,7 @@ def test_what_nothing_explains_is_not_told():
         ({"ids": torch.arange(6)}, "ids: 1 too many."),
         ({"mask": X[:, :3] > 0}, "Dimension 1 of mask is too short by 1."),
         ({"ids": torch.arange(3)}, "ids: 2 too few."),
+        ({"ids": "none"}, "ids: expected a tensor, yours is 'none'."),
     ],
 )
 def test_a_symptom_of_a_part_is_told_beside_other_wrong_answers(slip, says):

@@ -2,9 +2,23 @@
 
 from __future__ import annotations
 
-from autograder.checks.compare import judge
-from autograder.checks.exercise import Case
+import torch
+
+from autograder.checks.compare import compare, judge
+from autograder.checks.diagnostics.symptoms import of_all
+from autograder.checks.exercise import RAISED, Case
 from tests.checks.answered import CASES, EXERCISE, said
+from tests.checks.diagnostics.seen import judged
+
+X = torch.arange(1.0, 7.0).reshape(2, 3)
+RIGHT = ({"output": X}, {"output": X})
+WRONG = ({"output": X}, {"output": X**2})
+OTHER = ({"output": X}, {"output": 30 - X**3})
+
+
+def told(*pairs, hidden: bool = False) -> str:
+    found = of_all(judged(*pairs, hidden=hidden))
+    return found.says if found else ""
 
 
 def test_nothing_is_said_of_what_is_wrong_in_several_ways():
@@ -23,3 +37,30 @@ def test_a_symptom_holds_for_every_wrong_case():
         return dict(case.expected) | {"output": output, "weights": weights}
 
     assert judge(EXERCISE, CASES, one_each).mistake is None
+
+
+def test_the_one_case_that_is_wrong_is_told():
+    cases = (RIGHT, RIGHT, WRONG, RIGHT)
+    assert told(*cases) == "Only one of the visible cases is wrong: case 2."
+    assert told(*cases, hidden=True) == "Only one case is wrong: case 2."
+    assert told(RIGHT, WRONG, RIGHT) == told(WRONG, RIGHT, OTHER, RIGHT) == ""
+
+
+def test_its_shape_is_told_where_that_is_wrong():
+    short = ({"output": X}, {"output": X[:1, 1:]})
+    assert "case 3 (expected shape (2, 3), yours (1, 2))" in told(
+        RIGHT, RIGHT, RIGHT, short
+    )
+
+
+def test_counts_that_are_never_reached_are_told_together():
+    three, none = torch.tensor(3), torch.tensor(0)
+    right = {"form": three, "case": three, "word": three}
+    says = told((right, {"form": none, "case": none, "word": 2 * three}))
+    assert says == "These are 0 where they should not be: form, case."
+
+
+def test_an_error_in_a_measured_case_is_told():
+    case = Case("m", "m", "", {}, {"rate": X}, measure="share", scale=((1.0, 1.0),))
+    lost = compare(case, {RAISED: "NameError: name 'model' is not defined"})
+    assert "`model`, which is not defined" in of_all([lost]).says
