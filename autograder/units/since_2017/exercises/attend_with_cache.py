@@ -205,6 +205,20 @@ MISTAKES = [
               cache[:] = k, v
               return layer.w_o(mha.merge_heads(heads)), cache
               """, name="overwritten")),
+    wrong("shared_buffers",
+          "All caches of a text share one buffer. Who goes on from an older cache overwrites what the newer one holds.",
+          "Two texts go on from the same cache. Where does each write its keys?",
+          edit(_PAST, """
+              if cache is None:
+                  cache = (k.new_zeros(*k.shape[:2], 256, k.size(3)), v.new_zeros(*v.shape[:2], 256, v.size(3)), 0)
+              past = cache[2]
+              """,
+               _JOINED, """
+              whole, end = cache, past + x.size(1)
+              whole[0][:, :, past:end], whole[1][:, :, past:end] = k, v
+              k, v = whole[0][:, :, :end], whole[1][:, :, :end]
+              """,
+               "(k, v)", "(*whole[:2], end)")),
     wrong("cache_in_the_layer",
           "Keys of an earlier text are still used when a new text begins, although its cache is None.",
           "Where does your cache live, and who empties it?",

@@ -126,6 +126,14 @@ MISTAKES = [
           "The upper end is off by one.",
           "Which index gives the last entry: `-1` or `-0`?",
           edit("differences[-1 - tail]", "differences[min(resamples - tail, resamples - 1)]")),
+    wrong("interpolated",
+          "The ends are quantiles, interpolated between two differences; the contract names two entries.",
+          "Which entries of the sorted list does the contract name, and what does your function do between two of them?",
+          edit(_ENDS, """
+              values = torch.tensor(differences, dtype=torch.float64)
+              low, high = torch.quantile(values, torch.tensor([0.025, 0.975], dtype=torch.float64)).tolist()
+              return low, high, wins
+              """)),
     wrong("normal_interval",
           "This is the mean plus and minus 1.96 standard deviations. The bootstrap reads the interval off the "
           "differences.",

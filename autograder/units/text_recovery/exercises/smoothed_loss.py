@@ -110,9 +110,9 @@ MISTAKES = [
                   return each[target != PAD].mean()
               """)),
     wrong("divergence_over_two_fewer",
-          "You return a KL divergence, from which the entropy of the targets is subtracted, and spread the smoothing "
-          "over V - 2 tokens: all except PAD and the target. This is a published class; the formula above differs in "
-          "both.",
+          "You return a KL divergence, which is the cross-entropy less the entropy of the targets, and spread the "
+          "smoothing over V - 2 tokens: all except PAD and the target. This is a published class; the formula above "
+          "differs in both.",
           "What is the loss of a model that predicts the smoothed distribution exactly, and which weight does PAD have "
           "in the formula?",
           source("""
