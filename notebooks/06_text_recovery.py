@@ -1523,7 +1523,7 @@ check("text_recovery/beam_step", beam_step)
 # - Stop when the best ended score is at least as good as the best live one, or after
 #   `max_len` tokens, EOS included.
 # - Between finished hypotheses with equal scores, keep the earlier one.
-# - Use evaluation mode, record no gradients, and restore nothing.
+# - Use evaluation mode and record no gradients.
 #
 # </details>
 # <details><summary>Hint 1: a question</summary>
@@ -1626,7 +1626,7 @@ check("text_recovery/beam_sentence", beam_sentence)
 # - The stop rule divides both scores, each by its own $\text{length}^\alpha$.
 # - Between finished hypotheses that are equally good, keep the earlier one.
 # - Decode the sentences one after the other or all at once.
-# - Use evaluation mode, record no gradients, and restore nothing.
+# - Use evaluation mode and record no gradients.
 #
 # </details>
 # <details><summary>Hint 1: a question</summary>

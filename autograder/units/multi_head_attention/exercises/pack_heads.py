@@ -202,7 +202,7 @@ MISTAKES = [
           edit("getattr(h, name)", "h.w_q")),
     wrong("keys_for_values",
           "The values have the weights of the keys.",
-          "Did you copy a line and forget to change part of it?",
+          "From which layer of a head should each of the six tensors come?",
           edit("getattr(h, name)", 'getattr(h, "w_k" if name == "w_v" else name)')),
     wrong("returned_too_early",
           "Only the first of the three layers is there; perhaps the `return` is inside the loop.",

@@ -62,7 +62,7 @@ MISTAKES = [
           "In which order does PyTorch expect queries, keys and values?",
           edit(_LAYERS_IN_ORDER, "layers = (mine.w_v, mine.w_q, mine.w_k)")),
     wrong("transposed",
-          "The weights were transposed during the conversion.",
+          "The weights of `w_q`, `w_k` and `w_v` were transposed during the conversion.",
           "Do `nn.Linear` and `in_proj_weight` store outputs and inputs in the same order?",
           edit(_COPY_WEIGHTS, "theirs.in_proj_weight.copy_(torch.cat([layer.weight.T for layer in layers]))")),
     wrong("output_transposed",

@@ -135,7 +135,7 @@ MISTAKES = [
                "shuffled_after = mix(x)[:, order]  # (B, L, d_model)", "shuffled_after = mix(x)")),
     wrong("inverse_after",
           "The two results that you compare are in different orders.",
-          "Do both ways move the vector at position `order[n]` to position `n`?",
+          "For `order = [2, 0, 1]`: at which position is the vector of position 0 in either of the two results?",
           edit("shuffled_after = mix(x)[:, order]  # (B, L, d_model)", "shuffled_after = mix(x)[:, order.argsort()]")),
     wrong("inverse_before",
           "Before mixing you apply the inverse of `order`, after mixing `order` itself.",
