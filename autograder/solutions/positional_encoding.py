@@ -116,7 +116,7 @@ class PositionalEncoding(nn.Module):
     def __init__(self, table: torch.Tensor):
         """Keep ``table``, (max_len, d_model), as a buffer called ``pe``.
 
-        Its shape may also be (1, max_len, d_model).
+        The buffer may also have the shape (1, max_len, d_model).
         """
         super().__init__()
         self.register_buffer("pe", table)  # (max_len, d_model)
