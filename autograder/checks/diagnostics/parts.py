@@ -15,7 +15,7 @@ from autograder.checks.diagnostics import errors
 from autograder.checks.diagnostics.numbers import NUMBERS
 from autograder.checks.diagnostics.promises import another_error, names
 from autograder.checks.diagnostics.shapes import SHAPES, too_long
-from autograder.checks.diagnostics.texts import TEXTS, ended, rejects, same_word
+from autograder.checks.diagnostics.texts import TEXTS, ended, phrase, rejects, same_word
 from autograder.checks.diagnostics.values import (
     CUT,
     DTYPE,
@@ -58,7 +58,7 @@ def of_a_part(wrong: Sequence[CaseResult]) -> Sign:
         or ended(wrong)
         or same_word(wrong)
         or _never_counted(results)
-        or _first((*TEXTS, too_long, *NUMBERS), results)
+        or _first((*TEXTS, too_long, *NUMBERS, phrase), results)
         or _no_gradient(wrong, alone=False)
         or _first(NUMBERS, gradients)
     )

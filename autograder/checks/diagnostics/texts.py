@@ -26,12 +26,12 @@ def kind(found: Sequence[Finding]) -> Sign:
         return None
     expected, own = map(reworded, kinds.pop())
     return (
-        _("The result should be {expected}, but {name} is {own}.").format(
+        _('"{name}" should be {expected}, but yours is {own}.').format(
             name=reworded(name), expected=expected, own=own
         ),
         _(
-            "What does the docstring promise to return, and what turns one into the "
-            "other?"
+            "What do the docstring and the line with `def` promise, and which of your "
+            "steps makes something else?"
         ),
     )
 
@@ -77,7 +77,10 @@ def same_word(wrong: Wrong) -> Sign:
         return None
     return (
         _('Wherever your answer is wrong, it is "{own}".').format(own=reworded(own)),
-        _("Which condition leads to this answer, and when is it true?"),
+        _(
+            "Which of your conditions decide this, and which one should have been "
+            "different?"
+        ),
     )
 
 
@@ -192,4 +195,4 @@ def _is_within(few: Sequence[str], many: Sequence[str]) -> bool:
     return len(few) < len(many) and all(piece in left for piece in few)
 
 
-TEXTS = (kind, items, phrase)  # of one answer, in all cases in which it is wrong
+TEXTS = (kind, items)  # of one answer, in all cases in which it is wrong

@@ -159,10 +159,16 @@ def _zeros(wrong: Wrong) -> Sign:
         return None  # it was written, and did not come back
     if sum(b.numel() for _, b in pairs) < 4:
         return None
+    names = {f.name for f in faults(wrong)}
+    right = any(
+        not (f.problem or f.name.endswith(AFTERWARDS))
+        for result in wrong
+        for f in result.findings
+    )
+    if right and len(names) > 1:
+        return None  # it is said which (parts.py)
     says = _("Your result is all zeros.")
-    if len(names := {f.name for f in faults(wrong)}) == 1 and any(
-        f.name not in names for result in wrong for f in result.findings
-    ):
+    if right:
         says = _('"{name}" is all zeros.').format(name=reworded(names.pop()))
     return says, _("Which step should write something else into it?")
 

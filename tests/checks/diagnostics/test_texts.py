@@ -29,7 +29,7 @@ def lists(*pairs: tuple[list, list]) -> list[tuple[str, str]]:
 
 def test_another_kind_of_result_is_told_although_its_value_is_wrong():
     pair = ("a number", "one tensor of shape ()")
-    says = "The result should be a number, but the share is one tensor of shape ()."
+    says = '"the share" should be a number, but yours is one tensor of shape ().'
     assert told(pair, pair, name="kind of the share") == says
     assert told(pair, ("a number", "a list"), name="kind of the share") != says
 

@@ -66,7 +66,8 @@ def chances(
     with torch.no_grad():
         calm = added()
         module.train()
-        factors = (added() / calm).unflatten(-1, (-1, branches))  # (B, L, each, branch)
+        factors = added() / calm.where(calm != 0, 1.0)  # zeros, where eval mode drops
+        factors = factors.unflatten(-1, (-1, branches))  # (B, L, each, branch)
     kept = 1 / (1 - float(inputs["rate"]))
     between = (factors.abs() > _NEAR) & ((factors - kept).abs() > _NEAR)
     dropped = factors.abs() < kept / 2

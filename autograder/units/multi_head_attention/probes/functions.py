@@ -69,7 +69,7 @@ def _observe_function(
 
 @probe(
     "multi_head_attention/pack_heads",
-    results="w_?.weight; other names; types of the tensors",
+    results="w_?.weight; last digits of *; other names; types of the tensors",
     calls="second call, of heads that have changed since; * afterwards",
     parts={"bias": "w_?.bias"},
 )
@@ -87,7 +87,8 @@ def pack_heads(function: Any, inputs: Inputs) -> Seen:
     if "double" in inputs:
         numbers = {n: v for n, v in seen.items() if isinstance(v, torch.Tensor)}
         types = sorted({str(value.dtype) for value in numbers.values()})
-        seen |= {name: beyond_float32(value) for name, value in numbers.items()}
+        seen = {name: value for name, value in seen.items() if name not in numbers}
+        seen |= {f"last digits of {n}": beyond_float32(v) for n, v in numbers.items()}
         seen |= {"types of the tensors": ", ".join(types)} if types else {}
     left = [p for head in heads for p in head.parameters()]
     modes = {part.training for head in heads for part in head.modules()}

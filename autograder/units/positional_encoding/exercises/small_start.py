@@ -109,7 +109,7 @@ MISTAKES = [
               """)),
     wrong("frozen",
           "The table can no longer be trained.",
-          "Does `requires_grad_(False)` end by itself?",
+          "You switched `requires_grad` off. Which line switches it on again?",
           source("""
               def start_small(embedding):
                   embedding.weight.requires_grad_(False)
@@ -117,7 +117,7 @@ MISTAKES = [
               """)),
     wrong("first_row_left_out",
           "Row 0 is not scaled, although it need not be the padding row.",
-          "What does `[1:]` leave out if the embedding has no padding token?",
+          "At which row do you begin, and what if the embedding has no padding token?",
           edit("embedding.weight.mul_", "embedding.weight[1:].mul_")),
 ]
 

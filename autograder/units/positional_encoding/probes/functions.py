@@ -116,7 +116,8 @@ def _steps(function: Any, count: int) -> int:
 
 
 @probe(
-    "positional_encoding/shift_matrix", results="matrix of *; new in each call, of *"
+    "positional_encoding/shift_matrix",
+    results="matrix of *; each call returns a new matrix, for *",
 )
 def shift_matrix(function: Any, inputs: Inputs) -> Seen:
     """The matrices of two shifts."""
@@ -124,5 +125,7 @@ def shift_matrix(function: Any, inputs: Inputs) -> Seen:
     for name, text in (("k", "the first shift"), ("other k", "the second shift")):
         first, again = (function(int(inputs[name]), d_model) for _ in range(2))
         seen[f"matrix of {text}"] = tensor(first, "the matrix")
-        seen[f"new in each call, of {text}"] = "no" if first is again else "yes"
+        seen[f"each call returns a new matrix, for {text}"] = (
+            "no" if first is again else "yes"
+        )
     return seen

@@ -189,7 +189,7 @@ MISTAKES = [
           edit("decoder_input), labels)", "decoder_input), decoder_input)")),
     wrong("eval_mode",
           "The model is not in training mode, so dropout would be off.",
-          "In which mode may the model be after decoding?",
+          "Somebody has called `model.eval()` before your step. Which of your lines undoes that?",
           edit("model.train()", ""),
           edit("model.train()", "model.eval()", name="eval_mode_asked")),
     wrong("swapped",

@@ -190,7 +190,7 @@ MISTAKES = [
           edit(_MEAN, "rewards[0].mean()")),
     wrong("rewards_changed",
           "Your function modifies `rewards` in place.",
-          "Does `rewards -= ...` create a new tensor?",
+          "Which of your lines works in place, and on which tensor?",
           edit("centred = rewards - rewards.mean(dim=-1, keepdim=True)",
                "rewards -= rewards.mean(dim=-1, keepdim=True); centred = rewards")),
     common("nothing_returned", edit(_RESULT, "pass")),
