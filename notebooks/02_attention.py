@@ -1585,7 +1585,7 @@ PREDICTED = {"bare": "?", "positions": "?", "causal": "?", "asking": "?", "asked
 # <details><summary>Contract</summary>
 #
 # - Position `i` of the shuffled sequence holds the old position `order[i]`.
-# - Differences of up to 1e-5 count as rounding.
+# - Absolute differences of up to 1e-5 count as rounding.
 # - No layer is both equivariant and invariant.
 # - `x` is not modified.
 #
