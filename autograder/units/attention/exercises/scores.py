@@ -54,7 +54,7 @@ MISTAKES = [
     common("second_size", edit(_ROOT, "math.sqrt(q.size(1))")),
     wrong("first_size",
           "You read `d_k` from the first dimension of the tensor.",
-          "What does `len(q)` count: vectors, features, or sentences?",
+          "What does the size under your root count: vectors, features, or sentences?",
           edit(_ROOT, "math.sqrt(len(q))")),
     wrong("fixed_eight",
           "You always divide by 8. That is correct only for `d_k = 64`, as in the "

@@ -34,7 +34,7 @@ CASES = [
 MISTAKES = [
     wrong("yours_frozen",
           "Your own layer can no longer learn after the call.",
-          "What does `requires_grad_` change, and for how long?",
+          "Which of your lines switches gradients off, and in which of the two layers?",
           edit(_LAYERS_IN_ORDER, "layers = [layer.requires_grad_(False) for layer in (mine.w_q, mine.w_k, mine.w_v)]")),
     wrong("no_bias_of_the_keys",
           "The bias of the keys is left out. (No attention weight shows it, since it adds the same amount to all "

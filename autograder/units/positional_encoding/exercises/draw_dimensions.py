@@ -100,7 +100,7 @@ MISTAKES = [
           _way("list(range(length))", "list(range(1, length + 1))")),
     wrong("last_positions",
           "The *last* rows are plotted.",
-          "Which row does `table[-length:]` start with?",
+          "Which row do you start with, and which position does it belong to?",
           _way("table[:length, number - 1]", "table.flip(0)[:length, number - 1]")),
     wrong("axes_swapped",
           "Positions are on the y-axis and values on the x-axis.",

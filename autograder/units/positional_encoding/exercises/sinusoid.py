@@ -231,7 +231,7 @@ MISTAKES = [
     wrong("odd_crashes_in_one_dimension",
           "Your function works for a 1-D tensor of positions only, and an odd `d_model` does not raise the error that "
           "the docstring promises.",
-          "How many dimensions does `table[:, 0::2]` have, and how many may `positions` have?",
+          "How many dimensions do your sines have where you put them into the table, and how many may `positions` have?",
           source("""
               def sinusoid(positions, d_model):
                   speeds = torch.exp(torch.arange(0, d_model, 2) * (-math.log(10000.0) / d_model))
@@ -242,7 +242,7 @@ MISTAKES = [
               """)),
     wrong("filled_in_one_dimension",
           "Your function works for a 1-D tensor of positions but not for other shapes.",
-          "How many dimensions does `table[:, 0::2]` have, and how many may `positions` have?",
+          "How many dimensions do your sines have where you put them into the table, and how many may `positions` have?",
           source("""
               def sinusoid(positions, d_model):
                   if d_model % 2:

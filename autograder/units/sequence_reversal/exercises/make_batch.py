@@ -149,7 +149,7 @@ MISTAKES = [
           edit("*ids[::-1]", "*sorted(ids, reverse=True)")),
     wrong("batch_reversed",
           "You reversed the order of the sequences in the batch, not the order within each.",
-          "What does `sequences[::-1]` reverse?",
+          "What do you reverse: each sequence, or the order of the sequences?",
           edit("[BOS, *ids[::-1], EOS] for ids in sequences]", "[BOS, *ids, EOS] for ids in sequences[::-1]]")),
     wrong("target_cut",
           "Your target rows are only as wide as your source rows, so the longest has lost its EOS.",

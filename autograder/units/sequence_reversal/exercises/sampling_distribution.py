@@ -248,7 +248,7 @@ MISTAKES = [
                LAST, "return whole.masked_fill(scores == -math.inf, 0.0)")),
     wrong("one_is_none",
           "`top_k = 1` has no effect.",
-          "What does `top_k > 1` leave out?",
+          "Which values of `top_k` does your condition leave out?",
           edit("if top_k is not None:", "if top_k is not None and top_k > 1:")),
     # Mistakes in `top_p`.
     wrong("p_ignored",

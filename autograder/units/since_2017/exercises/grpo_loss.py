@@ -190,7 +190,7 @@ MISTAKES = [
           edit(_REAL, "real = written != reversal.PAD; written[~real] = reversal.EOS")),
     wrong("advantages_changed",
           "Your function modifies `advantages` in place.",
-          "Does `advantages *= ...` create a new tensor?",
+          "Which of your lines works in place, and on which tensor?",
           edit(_RESULT, "advantages *= means; return -advantages.mean()")),
     common("nothing_returned", edit(_RESULT, "pass")),
 ]

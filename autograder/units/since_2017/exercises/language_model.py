@@ -100,7 +100,7 @@ MISTAKES = [
           edit(_LOGITS, f"{_LOGITS}.log_softmax(-1)")),
     wrong("one_block_repeated",
           "The same block is used again and again, so the layers share their weights.",
-          "What does `[block] * 3` contain: three blocks, or one block three times?",
+          "Do you create several blocks, or use one block several times?",
           source("""
               class LanguageModel(nn.Module):
                   def __init__(self, vocab_size, d_model, num_heads, num_kv_heads, num_layers, d_ff, base=1e4, eps=1e-6):

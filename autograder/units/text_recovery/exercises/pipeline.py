@@ -259,7 +259,7 @@ MISTAKES = [
           edit(_FIND, rf"""words = list(dict.fromkeys(re.findall(r"{_PATTERN}", sentence.lower())))""")),
     wrong("replaced_inside",
           "Function words are cut out of the text wherever their letters occur: `theatre` has lost its `the`.",
-          "What does `text.replace` know about words?",
+          "What does your replacement know about words?",
           edit(_DROP, """
               text = ' '.join(words)
               for word in sorted(function_words):
