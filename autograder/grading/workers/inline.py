@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
-import threading
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 
-from autograder.course.errors import CourseError
 from autograder.grading.grade import grade
 from autograder.grading.task import Graded, Task
 from autograder.grading.warmable import Warmable
@@ -19,7 +16,7 @@ class InlineExecutor:
     """Grades in this process, at once: what `Pool` is with one job.
 
     Args:
-        shared: what grading needs, started beside our own imports.
+        shared: what grading needs; a task waits for it by itself.
     """
 
     slots = 1
@@ -27,22 +24,13 @@ class InlineExecutor:
 
     def __init__(self, shared: Sequence[Warmable]) -> None:
         self._shared = shared
-        self._waiting: threading.Thread | None = None
 
     def preload(self) -> None:
         """Start in the background what tasks need."""
         for one in self._shared:
             one.preload()
 
-    def wait(self) -> None:
-        with contextlib.suppress(CourseError):  # who needs it will say so
-            for one in self._shared:
-                one.wait()
-
     def submit(self, task: Task) -> Future[Graded]:
-        if self._waiting is None:
-            self._waiting = threading.Thread(target=self.wait)
-            self._waiting.start()
         future: Future[Graded] = Future()
         try:
             future.set_result(grade(task))
@@ -52,8 +40,6 @@ class InlineExecutor:
 
     def close(self) -> None:
         """Nothing is left."""
-        if self._waiting:
-            self._waiting.join()
 
 
 Executor = Pool | Cluster | InlineExecutor  # where submissions are graded

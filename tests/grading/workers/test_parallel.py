@@ -282,9 +282,8 @@ def test_a_fork_server_that_is_stopped_while_it_starts_stops_the_run(monkeypatch
         assert pool.submit(task()).result(120)
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
 def test_what_is_shared_starts_once_and_before_the_first_is_graded(
-    course, monkeypatch, tmp_path, jobs
+    course, monkeypatch, tmp_path
 ):
     def warm():
         with (tmp_path / "begun").open("a") as file:
@@ -293,7 +292,7 @@ def test_what_is_shared_starts_once_and_before_the_first_is_graded(
     share(monkeypatch, wait=warm)
     wish(course, "ada", late=tmp_path / "begun")
     wish(course, "bob")
-    assert autograde(course, jobs)["success"]
+    assert autograde(course)["success"]
     assert (tmp_path / "begun").read_text() == "warm\n"
 
 
