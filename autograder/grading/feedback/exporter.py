@@ -46,9 +46,10 @@ class FeedbackExporter(HTMLExporter):
 
         yield from super().default_filters()  # type: ignore[no-untyped-call]
         yield "draw_text", self._text
-        yield "draw_code", self._code
+        # What is drawn after a cell's code are its outputs.
+        yield "draw_code", lambda cell: self._next().code(cell.source)
         yield "draw_terminal", lambda text: self._page.terminal(text)
-        yield "draw_comment", self._comment
+        yield "draw_comment", lambda comment: self._next().markdown(comment)
         yield "name_of", lambda cell: nbgrader_of(cell)["grade_id"]
         yield "inline", inline
         yield "number", lambda value: f"{round(float(value), 2):g}"
@@ -67,17 +68,11 @@ class FeedbackExporter(HTMLExporter):
         )
 
     def _text(self, cell: NotebookNode) -> str:
-        self._page.next_cell()
-        return self._page.markdown(cell.source, cell.get("attachments"))
+        return self._next().markdown(cell.source, cell.get("attachments"))
 
-    def _code(self, cell: NotebookNode) -> str:
-        """A cell's code; what is drawn next are its outputs."""
+    def _next(self) -> Page:
         self._page.next_cell()
-        return self._page.code(cell.source)
-
-    def _comment(self, comment: str) -> str:
-        self._page.next_cell()
-        return self._page.markdown(comment)
+        return self._page
 
     def _init_resources(self, resources: dict[str, Any] | None) -> dict[str, Any]:
         made: dict[str, Any]

@@ -44,33 +44,30 @@ class Page:
         self._cell_seconds, self._cell_characters = self._allowance.cell_seconds, 0
 
     def html(self, text: str) -> str:
-        return self._drawn("html", text, {"text": text})
+        return self._drawn("html", text)
 
     def markdown(self, text: str, attachments: Attachments | None = None) -> str:
-        values = {"source": text, "attachments": dict(attachments or {})}
-        return self._drawn("markdown", text, values)
+        return self._drawn("markdown", text, attachments=dict(attachments or {}))
 
     def latex(self, text: str) -> str:
-        return self._drawn("latex", text, {"text": text})
+        return self._drawn("latex", text)
 
     def code(self, text: str) -> str:
-        return self._drawn("code", text, {"source": text})
+        return self._drawn("code", text)
 
     def terminal(self, text: str) -> str:
-        return self._drawn("terminal", text, {"text": text})
+        return self._drawn("terminal", text)
 
     def traceback(self, text: str, own: list[str], ends: str) -> str:
         """The student's frames of a traceback; plain text, and no HTML."""
-        drawn = self._within(
-            "traceback", text, {"text": text, "own": own, "ends": ends}
-        )
+        drawn = self._within("traceback", text, own=own, ends=ends)
         return ends if drawn is None else drawn
 
-    def _drawn(self, kind: str, text: str, values: Mapping[str, object]) -> str:
-        drawn = self._within(kind, text, values)
+    def _drawn(self, kind: str, text: str, **more: object) -> str:
+        drawn = self._within(kind, text, **more)
         return self._plain(text) if drawn is None else drawn
 
-    def _within(self, kind: str, text: str, values: Mapping[str, object]) -> str | None:
+    def _within(self, kind: str, text: str, **more: object) -> str | None:
         """What is drawn, if it is within the allowance."""
         allowance = self._allowance
         seconds = min(self._cell_seconds, self._seconds)
@@ -80,7 +77,7 @@ class Page:
         )
         if seconds <= 0 or len(text) > left:
             return None
-        drawing = self._draw(kind, values, seconds)
+        drawing = self._draw(kind, {"text": text, **more}, seconds)
         self._seconds -= drawing.seconds
         self._cell_seconds -= drawing.seconds
         if drawing.html is None or len(drawing.html) > 10 * left:

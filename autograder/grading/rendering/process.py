@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from autograder.course import child
 from autograder.course.errors import CourseError
-from autograder.grading.ipc import Connection, ConnectionLostError, Message
+from autograder.grading.ipc import Connection, ConnectionLostError
 from autograder.sandbox import launch
 
 log = logging.getLogger(__name__)
@@ -45,17 +45,15 @@ class Renderer:
         with self._lock:
             try:
                 # The machine may be busy; but nobody waits for ever.
-                reply = self._asked(request, 20 * seconds + 20)
+                patience = 20 * seconds + 20
+                control = self._started()
+                control.put(request, patience)
+                reply, _ = control.get(patience)
             except ConnectionLostError:
                 log.debug("%s: not drawn in %s s; its process is ended", kind, seconds)
                 self.close()
                 return Drawing(None, seconds)
         return Drawing(reply["html"], reply["seconds"])
-
-    def _asked(self, request: Message, patience: float) -> Message:
-        control = self._started()
-        control.put(request, patience)
-        return control.get(patience)[0]
 
     def close(self) -> None:
         """End the process; the next drawing starts another one."""

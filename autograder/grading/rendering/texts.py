@@ -36,7 +36,7 @@ class _Renderer(IPythonRenderer):
         return src
 
 
-def markdown(source: str, attachments: Attachments | None = None) -> str:
+def markdown(text: str, attachments: Attachments | None = None) -> str:
     """Markdown as HTML; pictures that were dropped into the cell are part of it."""
     renderer = _Renderer(
         escape=False,
@@ -44,16 +44,16 @@ def markdown(source: str, attachments: Attachments | None = None) -> str:
         attachments={n: dict(b) for n, b in (attachments or {}).items()},
     )
     try:
-        rendered = str(MarkdownWithMath(renderer=renderer).render(source))
+        rendered = str(MarkdownWithMath(renderer=renderer).render(text))
     except Exception:  # text that a parser of anybody's text cannot bear
-        rendered = f"<pre>{html.escape(source)}</pre>"
+        rendered = f"<pre>{html.escape(text)}</pre>"
     return clean_html(rendered)
 
 
-def highlighted(source: str) -> str:
+def highlighted(text: str) -> str:
     """Python code of a notebook as HTML."""
     lexer = get_lexer_by_name("ipython3")
-    return str(pygments.highlight(source, lexer, HtmlFormatter(wrapcode=True)))
+    return str(pygments.highlight(text, lexer, HtmlFormatter(wrapcode=True)))
 
 
 def terminal(text: str) -> str:
