@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
-from nbgrader import api
+from nbgrader import api, utils
 
 from autograder.course.errors import CourseError
 from autograder.course.files import refuse_closed
@@ -49,12 +48,11 @@ def install() -> None:
     for the gradebook, and `nbgrader db assignment add` refuses what it cannot read.
     Doing it twice is harmless.
     """
-    from nbgrader import utils
     from nbgrader.apps.dbapp import DbAssignmentAddApp
 
-    if isinstance(utils.parse_utc, _ReadingZones):
+    if utils.parse_utc is _parse_utc:
         return
-    utils.parse_utc = _ReadingZones(utils.parse_utc)
+    utils.parse_utc = _parse_utc
     DbAssignmentAddApp.start = _refusing(DbAssignmentAddApp.start)
     api.SubmittedAssignment.duedate = property(own_due_date)
 
@@ -65,15 +63,13 @@ def own_due_date(submission: api.SubmittedAssignment) -> datetime.datetime | Non
     return due + (submission.extension or datetime.timedelta()) if due else None
 
 
-@dataclass(frozen=True)
-class _ReadingZones:
+_plain_utc = utils.parse_utc
+
+
+def _parse_utc(time: object) -> Any:
     """nbgrader's reader of times, given only what this module does not understand."""
-
-    plain: Callable[[object], Any]
-
-    def __call__(self, time: object) -> Any:
-        moment = parse_stamp(time.strip()) if isinstance(time, str) else None
-        return self.plain(time) if moment is None else moment
+    moment = parse_stamp(time.strip()) if isinstance(time, str) else None
+    return _plain_utc(time) if moment is None else moment
 
 
 def _refusing(start: Callable[[Any], None]) -> Callable[[Any], None]:

@@ -83,17 +83,14 @@ class SaveVerdicts(SaveAutoGrades):  # type: ignore[misc]
         """
         name, most = cell.metadata.nbgrader.grade_id, most_points(exercise, cell)
         if verdict.exercise != exercise:
-            raise GradingInfrastructureError(
-                f"{name} came with the verdict on {verdict.exercise}"
-            )
-        if verdict.submission != self._submission:
-            raise GradingInfrastructureError(
-                f"{name} came with the verdict on another submission"
-            )
-        if not 0.0 <= verdict.points <= most + _ROUNDING:
-            raise GradingInfrastructureError(
-                f"{name} came with {verdict.points:g} of {most:g} points"
-            )
+            strange = f"the verdict on {verdict.exercise}"
+        elif verdict.submission != self._submission:
+            strange = "the verdict on another submission"
+        elif not 0.0 <= verdict.points <= most + _ROUNDING:
+            strange = f"{verdict.points:g} of {most:g} points"
+        else:
+            return
+        raise GradingInfrastructureError(f"{name} came with {strange}")
 
 
 def _its(cell: NotebookNode, rows: dict[str, Row]) -> Row:

@@ -15,13 +15,12 @@ def title(assignment: str, grade_id: str) -> str:
     known = reference_metadata.titles(unit)
     if not known:
         return grade_id
-    named = {grade_ids.of_check(name): text for name, text in known.items()}
     words = grade_id.removeprefix(f"{unit}-").replace("_", " ")
-    return named.get(grade_id, f"{words.capitalize()} (in words)")
+    name = grade_ids.exercise_of(grade_id)
+    return known.get(name, f"{words.capitalize()} (in words)")
 
 
 def number(assignment: str, grade_id: str) -> str:
     """The exercise's number in its notebook, "2.4"; "" for what has none."""
     known = reference_metadata.numbers(assignment.partition("_")[2])
-    named = {grade_ids.of_check(name): one for name, one in known.items()}
-    return named.get(grade_id, "")
+    return known.get(grade_ids.exercise_of(grade_id), "")

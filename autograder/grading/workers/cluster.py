@@ -234,20 +234,17 @@ def grade_there(data: bytes, version: str) -> bytes:
 
 
 def _submitted(task: Task) -> Future[bytes]:
-    """A task in this worker's pool. Raises NoSandboxError: this machine has none."""
-    try:
-        return _pool(task).submit(task)
-    except SetupError as error:
-        from distributed import get_worker
+    """A task in this worker's pool. Raises NoSandboxError: this machine has none.
 
-        raise NoSandboxError(get_worker().address, str(error)) from None
-
-
-def _pool(task: Task) -> Pool:
-    """This worker's processes, started for its first task: one for each thread."""
+    The pool is made for the first task, with a process for each thread.
+    """
     from distributed import get_worker
 
+    worker = get_worker()
     if not _pools:
         shared = warmables(task.preprocessors, task.config)
-        _pools.append(Pool(get_worker().state.nthreads, shared))
-    return _pools[0]
+        _pools.append(Pool(worker.state.nthreads, shared))
+    try:
+        return _pools[0].submit(task)
+    except SetupError as error:
+        raise NoSandboxError(worker.address, str(error)) from None

@@ -176,25 +176,22 @@ class _ForkServer:
 
     def wait(self) -> None:
         """Wait until it can fork workers. Raises CourseError: it never will."""
-        try:
-            self._await_start()
-        except BaseException:
-            self.close()
-            raise
-
-    def _await_start(self) -> None:
-        try:
-            message, _ = self._control.get(SECONDS)
-        except ConnectionLostError as error:
-            reason = f"the processes that grade do not start: {error}; {launch.AGAIN}"
-            raise CourseError(reason) from None
-        if (threads := message["threads"]) != 1:
-            raise CourseError(
-                f"an import starts {threads - 1} threads, so no process can be forked; "
-                "look for it among the modules that nbgrader_config.py names, or "
-                "grade with c.Autograde.jobs = 1"
-            )
-        self._ready = True
+        with contextlib.ExitStack() as failed:
+            failed.callback(self.close)
+            try:
+                message, _ = self._control.get(SECONDS)
+            except ConnectionLostError as error:
+                raise CourseError(
+                    f"the processes that grade do not start: {error}; {launch.AGAIN}"
+                ) from None
+            if (threads := message["threads"]) != 1:
+                raise CourseError(
+                    f"an import starts {threads - 1} threads, so no process can be "
+                    "forked; look for it among the modules that nbgrader_config.py "
+                    "names, or grade with c.Autograde.jobs = 1"
+                )
+            failed.pop_all()
+            self._ready = True
 
     def graded(self, data: bytes) -> bytes:
         """Have a worker grade; what comes of it.
