@@ -3,41 +3,31 @@
 from __future__ import annotations
 
 import hmac
-import json
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-from jupyter_client.manager import AsyncKernelManager
 from nbformat import NotebookNode
 from traitlets import Bool, Dict, Float
 from traitlets.config import Config
 
-from autograder.checks.words import LEFT_OUT
 from autograder.course.errors import CourseError
 from autograder.grading.cells.sandboxed_execute import SandboxedExecute
-from autograder.grading.cells.submission_files import (
-    earlier_solutions,
-    refuse_large,
-    shipped,
-    submission_key,
-)
+from autograder.grading.cells.submission_files import refuse_large, submission_key
 from autograder.grading.checks import reference_metadata
 from autograder.grading.checks.check_cell import check_cell
 from autograder.grading.checks.checking import Checks
 from autograder.grading.fingerprint import fingerprint
-from autograder.grading.grade import environment
 from autograder.grading.judge.exchange import Seconds
 from autograder.grading.judge.handle import Judge
 from autograder.grading.metadata import GradingMetadata
 from autograder.grading.secret import course_secret
+from autograder.grading.settings import Processed, Resources
 from autograder.grading.task import identity
 from autograder.grading.warmable import Stage, Warmable
 from autograder.sandbox import client
 from autograder.sandbox.confine import ConfinementError
 from autograder.sandbox.slot import NoRoomError
-from autograder.sandbox.warm import asked_for
 
 _NO_BOX = (
     "this machine gives no sandbox to run submissions in ({}); use another machine, or "
@@ -68,51 +58,39 @@ class JudgedExecute(SandboxedExecute, Stage):
         help="Try an exercise again, with the course's version of failed ones that it "
         "builds on; an error then costs once.",
     ).tag(config=True)
-    demonstrations = Bool(
-        False, help="Run the notebook's own demonstrations and draw its figures, too."
-    ).tag(config=True)
 
     _judge: Judge | None = None
     _secret = b""
 
-    def preprocess(
-        self,
-        nb: NotebookNode,
-        resources: dict[str, Any],
-        km: AsyncKernelManager | None = None,
-    ) -> tuple[NotebookNode, dict[str, Any]]:
+    def preprocess(self, nb: NotebookNode, resources: Resources) -> Processed:
         """Run all cells; verdicts go to ``nb.metadata.autograder`` and the cells.
 
         Raises:
             GradingInfrastructureError: a fault of ours, or of the machine.
             RefusedError: the files beside the notebook take too much room.
         """
-        self.apply_unit_limits(resources["nbgrader"]["assignment"])
+        assignment = resources["nbgrader"]["assignment"]
+        self.apply_unit_limits(assignment)
         ours = resources.get("autograder", {})  # nbgrader's own converter has nothing
         self._secret = ours.get("secret") or course_secret(Path.cwd())
         self.final = ours.get("final", True)
         folder = Path(resources["metadata"]["path"])
         refuse_large(folder, self.disk_mb)
-        self.reset()
         # It imports while a sandbox is started.
-        self.judge.preload(_unit(resources["nbgrader"]["assignment"]))
+        self.judge.preload(_unit(assignment))
         _SandboxServer(self.level).preload()
         key = submission_key(nb, folder)
         self._checks = Checks(
             self, self.judge, identity(resources), key,
             Seconds(self.answer_seconds, self.check_seconds),
         )  # fmt: skip
-        policy = json.dumps(self._policy(nb, resources) | {"seed": self._dice(key)})
-        left_out = "0" if self.demonstrations else "1"
         try:
-            with environment(**{"AUTOGRADER_BOX": policy, LEFT_OUT: left_out}):
-                nb, resources = super().preprocess(nb, resources, km)
+            nb, resources = self.executed(nb, resources, assignment, self._dice(key))
         except ConfinementError as error:
             raise CourseError(_no_sandbox(error)) from error
         self.refuse_full()
         self._checks.place(nb)
-        used = {"level": self.sandbox_level, **self.usage}
-        replace(GradingMetadata.of(nb), box=used).put(nb)
+        replace(GradingMetadata.of(nb), box=self.usage).put(nb)
         return nb, resources
 
     def apply_unit_limits(self, assignment: str) -> None:
@@ -120,22 +98,6 @@ class JudgedExecute(SandboxedExecute, Stage):
         # and takes its `timeout` from there.
         limits = self.unit_limits.get(assignment, {})
         self.update_config(Config({type(self).__name__: dict(limits)}))
-
-    def _policy(self, nb: NotebookNode, resources: dict[str, Any]) -> dict[str, Any]:
-        names = ("memory_mb", "disk_mb", "file_mb", "processes", "open_files",
-                 "notebook_seconds", "allow_unconfined", "level")  # fmt: skip
-        assignment = resources["nbgrader"]["assignment"]
-        return {name: getattr(self, name) for name in names} | {
-            "readable": [
-                *self.readable, *earlier_solutions(assignment), *shipped(assignment)
-            ],
-            "imports": asked_for(
-                cell.source
-                for cell in nb.cells
-                if cell.cell_type == "code"
-                and (self.demonstrations or not cell.source.startswith("@demo"))
-            ),
-        }  # fmt: skip
 
     def _dice(self, key: str) -> str:
         """What each sandbox of a submission has its random numbers from.
@@ -145,10 +107,10 @@ class JudgedExecute(SandboxedExecute, Stage):
         return hmac.new(self._secret, f"dice/{key}".encode(), "sha256").hexdigest()
 
     def preprocess_cell(
-        self, cell: NotebookNode, resources: dict[str, Any], index: int
-    ) -> tuple[NotebookNode, dict[str, Any]]:
+        self, cell: NotebookNode, resources: Resources, index: int
+    ) -> Processed:
         """Run one cell; a judged check is replaced by our question, then restored."""
-        if check := cell.cell_type == "code" and check_cell(cell):
+        if check := check_cell(cell):
             self._checks.run(cell, check, index)
         elif cell.cell_type == "code":
             self.run(cell, index)

@@ -14,7 +14,6 @@ import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from nbconvert.preprocessors import Preprocessor
 from nbformat import NotebookNode
@@ -25,6 +24,7 @@ from autograder.course import files, grade_ids
 from autograder.course.errors import CourseError
 from autograder.grading.judge.verdict import CaseVerdict, Verdict
 from autograder.grading.metadata import GradingMetadata, as_output
+from autograder.grading.settings import Processed, Resources
 from autograder.grading.task import identity
 from autograder.grading.warmable import Stage
 
@@ -92,9 +92,7 @@ class QuizVerdicts(Preprocessor, Stage):
 
     enabled = True
 
-    def preprocess(
-        self, nb: NotebookNode, resources: dict[str, Any]
-    ) -> tuple[NotebookNode, dict[str, Any]]:
+    def preprocess(self, nb: NotebookNode, resources: Resources) -> Processed:
         known = resources.get("autograder", {}).get("quiz", {})
         for cell in filter(is_quiz, nb.cells):
             answer = next(c.source for c in nb.cells if _grade_id(c) == ANSWER)

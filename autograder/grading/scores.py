@@ -26,6 +26,7 @@ from autograder.grading.gradebook.book import Row, rows_of, set_score
 from autograder.grading.judge.verdict import Verdict
 from autograder.grading.metadata import GradingMetadata
 from autograder.grading.quiz import EXERCISE, is_quiz
+from autograder.grading.settings import Processed, Resources
 from autograder.grading.task import identity
 
 _ROUNDING = 0.01  # points
@@ -36,9 +37,7 @@ _SILENT.disabled = True
 class SaveVerdicts(SaveAutoGrades):  # type: ignore[misc]
     """nbgrader's SaveAutoGrades, which believes no output of a judged check."""
 
-    def preprocess(
-        self, nb: NotebookNode, resources: dict[str, Any]
-    ) -> tuple[NotebookNode, dict[str, Any]]:
+    def preprocess(self, nb: NotebookNode, resources: Resources) -> Processed:
         known = GradingMetadata.of(nb)
         self._verdicts = dict(known.checks)
         self._submission = identity(resources)
@@ -145,9 +144,7 @@ class LatePenalties(AssignLatePenalties):  # type: ignore[misc]
 
     log: Any
 
-    def preprocess(
-        self, nb: NotebookNode, resources: dict[str, Any]
-    ) -> tuple[NotebookNode, dict[str, Any]]:
+    def preprocess(self, nb: NotebookNode, resources: Resources) -> Processed:
         told, self.log = self.log, _SILENT
         try:
             nb, resources = super().preprocess(nb, resources)

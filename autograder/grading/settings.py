@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from nbformat import NotebookNode
 from traitlets.config import Config, Configurable
 from traitlets.config.loader import DeferredConfigList, DeferredConfigString
 from traitlets.utils.importstring import import_item
@@ -15,6 +16,8 @@ from autograder.course.errors import CourseError
 
 Preprocessor = type | str  # a class, or the name that it is found by
 Stages = tuple[type, ...]  # preprocessors, run one after the other
+Resources = dict[str, Any]  # what nbgrader tells them beside the notebook
+Processed = tuple[NotebookNode, Resources]  # what each of them gives
 
 _ALIKE = 0.85  # names with one letter too many, too few, or wrong
 

@@ -4,21 +4,15 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
 
-from jupyter_client.manager import AsyncKernelManager
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_notebook
 from traitlets.config import Config
 
-from autograder.checks.words import LEFT_OUT
 from autograder.course.errors import CourseError
 from autograder.grading.cells.sandboxed_execute import SandboxedExecute
-from autograder.grading.cells.submission_files import earlier_solutions, shipped
-from autograder.grading.grade import environment
-from autograder.sandbox.confine import ConfinementError, Policy
-from autograder.sandbox.warm import asked_for
+from autograder.sandbox.confine import ConfinementError
 
 _CELL_SECONDS = 20  # CPU time of a cell: of the student's, and of an observation
 _ALL_SECONDS = 120.0
@@ -47,31 +41,6 @@ class Asked:
         )
 
 
-class Observe(SandboxedExecute):
-    """Runs a notebook's cells in a sandbox, one after the other, within limits."""
-
-    policy = Policy()
-
-    def preprocess(
-        self,
-        nb: NotebookNode,
-        resources: dict[str, Any],
-        km: AsyncKernelManager | None = None,
-    ) -> tuple[NotebookNode, dict[str, Any]]:
-        """Run all cells; their outputs are in the notebook."""
-        self.reset()
-        with environment(AUTOGRADER_BOX=self.policy.to_json(), **{LEFT_OUT: "1"}):
-            done: tuple[NotebookNode, dict[str, Any]]
-            done = super().preprocess(nb, resources, km)
-        return done
-
-    def preprocess_cell(
-        self, cell: NotebookNode, resources: dict[str, Any], index: int
-    ) -> tuple[NotebookNode, dict[str, Any]]:
-        """Run one cell, in a fresh sandbox if the one before has ended its own."""
-        return self.run(cell, index), resources
-
-
 def observed(unit: str, cells: Sequence[str], asked: Sequence[Asked]) -> list[str]:
     """What the observation of each answer has printed, after the student's cells ran.
 
@@ -87,17 +56,10 @@ def observed(unit: str, cells: Sequence[str], asked: Sequence[Asked]) -> list[st
     book.metadata["kernelspec"] = dict(_SPEC)
     limits = {"timeout": _CELL_SECONDS, "notebook_seconds": _ALL_SECONDS,
               "output_kb": _OUTPUT_KB, "shutdown_kernel": "immediate"}  # fmt: skip
-    run = Observe(config=Config(Observe=limits))
-    run.policy = replace(
-        Policy(),
-        notebook_seconds=_ALL_SECONDS,
-        readable=(*earlier_solutions(unit), *shipped(unit)),
-        imports=tuple(asked_for(sources)),
-        seed=unit,
-    )
+    run = SandboxedExecute(config=Config(SandboxedExecute=limits))
     with tempfile.TemporaryDirectory() as folder:
         try:
-            done, _ = run.preprocess(book, {"metadata": {"path": folder}})
+            done, _ = run.executed(book, {"metadata": {"path": folder}}, unit, unit)
         except ConfinementError as error:
             raise CourseError(
                 f"this machine cannot create a sandbox: {error}"

@@ -13,20 +13,29 @@ from jupyter_client.manager import AsyncKernelManager
 from jupyter_core.utils import run_sync
 from nbclient.exceptions import DeadKernelError
 from nbformat import NotebookNode
-from nbformat.v4 import new_output
 from nbgrader.utils import is_grade, is_solution
 from traitlets import Bool, Float, Integer, List, Unicode
 
+from autograder.checks.words import LEFT_OUT
 from autograder.grading.cells.one_cell import TIMEOUT, OneCell
 from autograder.grading.cells.outputs import CappedOutputs
 from autograder.grading.cells.prompt_client import PromptClient
+from autograder.grading.cells.submission_files import earlier_solutions, shipped
 from autograder.grading.faults import GradingInfrastructureError
+from autograder.grading.grade import environment
+from autograder.grading.settings import Processed, Resources
+from autograder.sandbox.confine import Policy
 from autograder.sandbox.ending import Ended, EndReason
 from autograder.sandbox.meter import Budget, Meter, Span, usual_budget
 from autograder.sandbox.provisioner import BoxProvisioner
+from autograder.sandbox.warm import asked_for
 
 log = logging.getLogger(__name__)
 
+_LIMITS = (
+    "memory_mb", "disk_mb", "file_mb", "processes", "open_files", "notebook_seconds",
+    "allow_unconfined", "level",
+)  # fmt: skip
 _TO_END = Budget(cpu=10.0, clock=20.0)  # for a cell to end when it is interrupted
 # What jupyter_client and nbclient raise over messages that a kernel's code has forged.
 _NONSENSE = (ValueError, TypeError, LookupError, AttributeError, RecursionError)
@@ -64,6 +73,9 @@ class SandboxedExecute(CappedOutputs):
     readable = List(Unicode(), help="More paths that a sandbox may read.").tag(
         config=True
     )
+    demonstrations = Bool(
+        False, help="Run the notebook's own demonstrations and draw its figures, too."
+    ).tag(config=True)
     startup_timeout = Integer(
         300, help="Seconds that a sandbox may take to start."
     ).tag(config=True)
@@ -85,16 +97,44 @@ class SandboxedExecute(CappedOutputs):
         self._meter, self._sandboxes = Meter(None), []
         self._cpu_before = self._clock_before = 0.0
 
+    def executed(
+        self, nb: NotebookNode, resources: Resources, assignment: str, seed: str
+    ) -> Processed:
+        """Run all cells of an assignment's notebook; their outputs are in it then.
+
+        Each sandbox has its random numbers from the seed.
+
+        Raises:
+            ConfinementError: this machine gives no sandbox.
+        """
+        self.reset()
+        code = [cell.source for cell in nb.cells if cell.cell_type == "code"]
+        runs = (c for c in code if self.demonstrations or not c.startswith("@demo"))
+        ours = (*earlier_solutions(assignment), *shipped(assignment))
+        policy = Policy(
+            **{name: getattr(self, name) for name in _LIMITS},
+            readable=(*self.readable, *ours), imports=tuple(asked_for(runs)), seed=seed,
+        )  # fmt: skip
+        left_out = "0" if self.demonstrations else "1"
+        with environment(AUTOGRADER_BOX=policy.to_json(), **{LEFT_OUT: left_out}):
+            done: Processed = super().preprocess(nb, resources)
+        return done
+
+    def preprocess_cell(
+        self, cell: NotebookNode, resources: Resources, index: int
+    ) -> Processed:
+        """Run one cell, in a fresh sandbox if the one before has ended its own."""
+        return self.run(cell, index), resources
+
     @property
     def usage(self) -> dict[str, Any]:
-        """What the sandboxes used together, and how the last one ended."""
-        found: list[dict[str, Any]] = [
-            dict(b.usage) for b in self._sandboxes if b.usage
-        ]
-        if not found:
-            return {}
-        times = {k: sum(one[k] for one in found) for k in ("utime", "stime")}
-        return found[-1] | times | {"boxes": len(found)}
+        """The isolation of the sandboxes, what they used, how the last one ended."""
+        level = {"level": self._sandboxes[-1].level if self._sandboxes else "none"}
+        used: list[dict[str, Any]] = [{**b.usage} for b in self._sandboxes if b.usage]
+        if not used:
+            return level
+        times = {k: sum(one[k] for one in used) for k in ("utime", "stime")}
+        return level | used[-1] | times | {"boxes": len(used)}
 
     def refuse_full(self) -> None:
         """See that no sandbox has found the host's disk full, even after its last cell.
@@ -105,11 +145,6 @@ class SandboxedExecute(CappedOutputs):
         for sandbox in self._sandboxes:
             if sandbox.usage and sandbox.usage["ended"] is EndReason.HOST_DISK:
                 raise GradingInfrastructureError(sandbox.usage["reason"])
-
-    @property
-    def sandbox_level(self) -> str:
-        """The isolation that the cells ran in."""
-        return self._sandboxes[-1].level if self._sandboxes else "none"
 
     def run(
         self, cell: NotebookNode, index: int, look: Look | None = None
@@ -282,7 +317,4 @@ class SandboxedExecute(CappedOutputs):
 
 
 def _error(name: str, says: str) -> NotebookNode:
-    output: NotebookNode = new_output(
-        "error", ename=name, evalue=says, traceback=[says]
-    )
-    return output
+    return NotebookNode(output_type="error", ename=name, evalue=says, traceback=[says])

@@ -14,8 +14,7 @@ from traitlets import List, Unicode
 
 from autograder.grading.feedback.outputs import is_verdict
 from autograder.grading.rendering import Page
-
-Resources = dict[str, Any]
+from autograder.grading.settings import Processed, Resources
 
 
 class HideTests(ClearHiddenTests):  # type: ignore[misc]
@@ -24,9 +23,7 @@ class HideTests(ClearHiddenTests):  # type: ignore[misc]
     # nbgrader's class takes this option away, and nbconvert warns of it then.
     display_data_priority = List(Unicode()).tag(config=True)
 
-    def preprocess(
-        self, nb: NotebookNode, resources: Resources
-    ) -> tuple[NotebookNode, Resources]:
+    def preprocess(self, nb: NotebookNode, resources: Resources) -> Processed:
         self._lines = [line for cell in nb.cells for line in self._hidden(cell)]
         for cell in nb.cells:
             if any(True for _ in self._hidden(cell)):
@@ -64,9 +61,7 @@ class TrimTracebacks(Preprocessor):
 
     enabled = True
 
-    def preprocess(
-        self, nb: NotebookNode, resources: Resources
-    ) -> tuple[NotebookNode, Resources]:
+    def preprocess(self, nb: NotebookNode, resources: Resources) -> Processed:
         own = [
             str(cell.get("execution_count"))
             for cell in nb.cells

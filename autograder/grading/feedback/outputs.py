@@ -15,6 +15,7 @@ from nbgrader.utils import is_grade
 from autograder.grading.judge.verdict import Verdict
 from autograder.grading.metadata import KEY, GradingMetadata
 from autograder.grading.rendering import Page
+from autograder.grading.settings import Processed, Resources
 
 RASTER = ("image/png", "image/jpeg", "image/gif", "image/webp")
 _NOTHING = {"text/plain": "[an output that cannot be shown here]"}
@@ -29,9 +30,7 @@ class CleanOutputs(Preprocessor):
 
     enabled = True
 
-    def preprocess(
-        self, nb: NotebookNode, resources: dict[str, Any]
-    ) -> tuple[NotebookNode, dict[str, Any]]:
+    def preprocess(self, nb: NotebookNode, resources: Resources) -> Processed:
         checks = GradingMetadata.of(nb).checks
         page = Page()
         for cell in nb.cells:

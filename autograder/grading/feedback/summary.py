@@ -16,6 +16,7 @@ from autograder.grading.gradebook import changes
 from autograder.grading.judge.verdict import Verdict
 from autograder.grading.metadata import KEY, GradingMetadata
 from autograder.grading.sentences import group_of
+from autograder.grading.settings import Processed, Resources
 from autograder.grading.titles import number, title
 
 _WHY = {
@@ -30,9 +31,7 @@ _NONE = Verdict("", 0.0, 0.0)  # of what no check has decided
 class Scores(GetGrades):  # type: ignore[misc]
     """nbgrader's GetGrades, which also knows what waits for a teacher, and lateness."""
 
-    def preprocess(
-        self, nb: NotebookNode, resources: dict[str, Any]
-    ) -> tuple[NotebookNode, dict[str, Any]]:
+    def preprocess(self, nb: NotebookNode, resources: Resources) -> Processed:
         nb, resources = super().preprocess(nb, resources)
         if GradingMetadata.of(nb).refused:  # the rest is the course's alone
             nb.cells = [cell for cell in nb.cells if _is_theirs(cell)]
@@ -46,7 +45,7 @@ class Scores(GetGrades):  # type: ignore[misc]
             }
         return nb, resources
 
-    def _get_score(self, cell: NotebookNode, resources: dict[str, Any]) -> None:
+    def _get_score(self, cell: NotebookNode, resources: Resources) -> None:
         super()._get_score(cell, resources)
         grade = self.gradebook.find_grade(
             cell.metadata.nbgrader.grade_id,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 from nbconvert.preprocessors import Preprocessor
 from nbformat import NotebookNode
@@ -16,6 +15,7 @@ from traitlets import Enum
 from autograder.checks.aspects import by_aspect
 from autograder.grading.judge.verdict import Verdict
 from autograder.grading.metadata import GradingMetadata
+from autograder.grading.settings import Processed, Resources
 
 
 class Tell(Preprocessor):
@@ -31,9 +31,7 @@ class Tell(Preprocessor):
         "also aspects and which cases passed; also the named mistake.",
     ).tag(config=True)  # fmt: skip
 
-    def preprocess(
-        self, nb: NotebookNode, resources: dict[str, Any]
-    ) -> tuple[NotebookNode, dict[str, Any]]:
+    def preprocess(self, nb: NotebookNode, resources: Resources) -> Processed:
         if self.tell == "panels" or _is_over(resources["nbgrader"]):
             return nb, resources
         known = GradingMetadata.of(nb)
