@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import select
 import socket
 import time
-from collections.abc import Callable
-from typing import TypeVar
+from collections.abc import Callable, Iterator
 
 import torch
 
@@ -33,8 +33,6 @@ _ASKED = {
 }
 _SIGN = 1.0
 _STRAYS = 4  # messages of an interrupted call that are passed over
-
-Result = TypeVar("Result")
 
 
 class SandboxClient:
@@ -117,32 +115,28 @@ class SandboxClient:
     def _send(self, kind: str, values: Answers | Packed, span: Span) -> bool:
         """Whether a sandbox that still answers has taken a message."""
         if not self._lost:
-            self._try(lambda: send(self._channel, kind, values, self._waiting(span)))
+            with self._noting_loss():
+                send(self._channel, kind, values, self._waiting(span))
         return not self._lost
 
     def _until(self, kinds: tuple[str, ...], span: Span) -> tuple[str, Answers] | None:
         """A message of these kinds, past some of an interrupted call; None: lost."""
-        for _ in range(_STRAYS):
-            found = self._try(lambda: self._receive(span))
-            if found is None:
-                return None
-            if found[0] in kinds:
-                return found
-        self._lost = NO_ANSWER
+        limits = Limits(data=min(Limits.data, self._room))
+        with self._noting_loss():
+            for _ in range(_STRAYS):
+                found = receive(self._channel, limits, self._waiting(span))
+                if found[0] in kinds:
+                    return found
+            raise WireError("none of these kinds")
         return None
 
-    def _receive(self, span: Span) -> tuple[str, Answers]:
-        """A message within what there is still room for."""
-        limits = Limits(data=min(Limits.data, self._room))
-        return receive(self._channel, limits, self._waiting(span))
-
-    def _try(self, action: Callable[[], Result]) -> Result | None:
-        """What an action on the channel gives; None if the sandbox is lost."""
+    @contextlib.contextmanager
+    def _noting_loss(self) -> Iterator[None]:
+        """Ask a sandbox no more over whose messages we fail."""
         try:
-            return None if self._lost else action()
+            yield
         except WireError:
             self._lost = self._lost or NO_ANSWER
-            return None
 
     def _waiting(self, span: Span) -> Wait:
         """Waits for the channel, as long as the answer may take."""
