@@ -146,7 +146,6 @@ ELSEWHERE = {
     # What only shows in a run of nbgrader, with a box, a judge and a gradebook.
     "grading/cells/sandboxed_execute": "grading/test_disturbed.py",
     "grading/checks/checking": "grading/test_disturbed.py",
-    "grading/judge/exchange": "grading/judge/test_handle.py",
     "grading/judge/reference_substitution": (
         "grading/checks/test_error_carried_forward.py"
     ),

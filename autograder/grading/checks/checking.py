@@ -17,13 +17,13 @@ from autograder.grading.cells.sandboxed_execute import SandboxedExecute
 from autograder.grading.checks import error_carried_forward
 from autograder.grading.checks.check_cell import CheckCell, check_cell
 from autograder.grading.faults import GradingInfrastructureError
-from autograder.grading.judge.deadline import CheckDeadline
 from autograder.grading.judge.exchange import Exchange, Question, Seconds
 from autograder.grading.judge.handle import Judge
 from autograder.grading.judge.verdict import RenderedVerdict, Verdict
 from autograder.grading.metadata import GradingMetadata, as_output
 
 log = logging.getLogger(__name__)
+_AGENT = "__import__('autograder.checks.agent', fromlist=['serve'])"
 
 
 class Checks:
@@ -179,18 +179,14 @@ class Checks:
         sandbox = self._cells.sandbox
         assert sandbox.judge_socket, "it has started"
         exchange.ask(sandbox.judge_socket, sandbox.supervisor, ticket)
-        agent = "__import__('autograder.checks.agent', fromlist=['serve'])"
         cell.source = (
-            f"{agent}.serve({check.exercise!r}, {ticket!r},"
+            f"{_AGENT}.serve({check.exercise!r}, {ticket!r},"
             f" lambda: ({check.expression}))"
         )
         if code := exchange.code:
-            cell.source = f"with {agent}.in_place({code!r}, globals()): {cell.source}"
+            cell.source = f"with {_AGENT}.in_place({code!r}, globals()): {cell.source}"
         try:
-            referee = CheckDeadline(
-                exchange, sandbox.judge_socket, self._judge.patience
-            )
-            self._cells.run(cell, index, referee.look)
+            self._cells.run(cell, index, exchange.over)
         finally:
             cell.source = source
 

@@ -15,6 +15,7 @@ does not match, or comes too late, is used.
 from __future__ import annotations
 
 import contextlib
+import select
 import socket
 import time
 from collections.abc import Sequence
@@ -23,6 +24,10 @@ from dataclasses import dataclass
 from autograder.grading.faults import GradingInfrastructureError
 from autograder.grading.ipc import Connection, ConnectionLostError, Message
 from autograder.grading.judge.verdict import RenderedVerdict, Verdict
+from autograder.sandbox.ending import EndReason
+from autograder.sandbox.meter import Budget, Span
+
+_AFTERWARDS = Budget(cpu=5.0, clock=10.0)  # for a cell to end once it is decided
 
 
 @dataclass(frozen=True)
@@ -60,7 +65,8 @@ class Exchange:
 
     Args:
         names: what each message of it carries.
-        patience: seconds for which the judge may be silent.
+        patience: seconds for which the judge may be silent while its turn may be. What
+            the sandbox does is no sign of the judge: it may always do a little.
 
     Attributes:
         ready: the sandbox has begun to answer.
@@ -80,6 +86,8 @@ class Exchange:
         self.ready = self.complete = self.hindered = False
         self.code, self.took, self.heard = "", 0.0, time.monotonic()
         self.verdict: RenderedVerdict | None = None
+        self._channel = select.poll()
+        self._afterwards: Span | None = None
 
     @property
     def finished(self) -> bool:
@@ -96,11 +104,38 @@ class Exchange:
         """Give the judge the sandbox's channel, and the process that watches it."""
         request = {"ticket": ticket, "supervisor": supervisor}
         self._put({"ask": request}, [channel.fileno()])
+        self._channel.register(channel, select.POLLIN)
+        self.heard = time.monotonic()
 
     def look(self) -> None:
         """Take in what the judge has sent, without waiting for more."""
         while not self.verdict and self._line.has_something():
             self._take("ready", "decided")
+
+    def over(self, span: Span) -> EndReason | None:
+        """Why the check's cell is to be ended, if it is: asked now and again.
+
+        Before the sandbox begins to answer and once all is decided, the cell's own
+        clock runs. In between the judge measures each answer, and the sandbox may have
+        to wait for it; so it has while it has said something that the judge has not
+        read.
+
+        Raises:
+            GradingInfrastructureError: the judge was lost.
+        """
+        self.look()
+        if self.verdict and not self.complete:
+            return EndReason.DECIDED
+        if self.verdict:
+            self._afterwards = self._afterwards or span.next(_AFTERWARDS)
+            return self._afterwards.over()
+        if self.ready or self._channel.poll(0):
+            span.pause()
+            if time.monotonic() > self.heard + self._patience:
+                raise GradingInfrastructureError(
+                    "the judge was lost: it does not answer"
+                )
+        return span.over()
 
     def settle(self) -> RenderedVerdict:
         """The verdict, now that the cell has ended and no answer comes any more."""

@@ -1,0 +1,81 @@
+"""Whose turn it is: the cell's clock runs, or the judge's patience."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+
+from autograder.grading.faults import GradingInfrastructureError
+from autograder.grading.judge import exchange
+from autograder.grading.judge.exchange import Exchange
+from autograder.sandbox.ending import EndReason
+
+
+class Clock:
+    """A cell's clock: it says what it is told, and counts when it is stopped."""
+
+    def __init__(self, over: EndReason | None = None, cpu: float = 0.0):
+        self.said, self.cpu, self.paused = over, cpu, 0
+
+    def over(self) -> EndReason | None:
+        return self.said
+
+    def pause(self) -> None:
+        self.paused += 1
+
+    def next(self, budget) -> Clock:
+        return Clock(EndReason.CPU_TIME if self.said else None)
+
+
+@pytest.fixture
+def asked(ends):
+    """An exchange that has asked, and has got so far; of its judge nothing comes."""
+
+    def so_far(ready=False, complete=None, patience=60.0) -> Exchange:
+        silent = SimpleNamespace(has_something=lambda: False, put=lambda *_: None)
+        found = Exchange(silent, {}, patience)
+        found.ask(ends[0], None, "t1")
+        found.ready, found.complete = ready, complete
+        found.verdict = None if complete is None else object()
+        return found
+
+    return so_far
+
+
+def test_before_the_box_answers_the_cells_own_clock_runs(asked):
+    clock = Clock(EndReason.TIME)
+    assert asked().over(clock) is EndReason.TIME and clock.paused == 0
+
+
+def test_in_between_the_cells_clock_stands(asked):
+    clock = Clock()
+    assert asked(ready=True).over(clock) is None
+    assert clock.paused == 1
+
+
+def test_so_it_does_while_the_box_has_said_what_nobody_has_read(asked, ends):
+    ends[1].send(b"ready")
+    clock = Clock()
+    assert asked().over(clock) is None
+    assert clock.paused == 1
+
+
+def test_a_cell_ends_in_time_once_its_check_is_decided(asked):
+    assert asked(complete=True).over(Clock()) is None
+    late = Clock(EndReason.TIME)
+    assert asked(complete=True).over(late) is EndReason.CPU_TIME
+    assert asked(complete=False).over(Clock()) is EndReason.DECIDED
+
+
+def test_a_judge_is_lost_that_says_nothing_whatever_its_box_does(asked, monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr(exchange.time, "monotonic", lambda: now[0])
+    one = asked(ready=True, patience=10.0)
+    for _ in range(3):
+        now[0] += 9.0
+        assert one.over(Clock()) is None
+        one.heard = now[0]
+    now[0] += 11.0
+    with pytest.raises(GradingInfrastructureError, match="the judge was lost"):
+        one.over(Clock(cpu=now[0]))
