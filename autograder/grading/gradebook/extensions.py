@@ -11,8 +11,6 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from nbgrader import api
-
 from autograder.course import files
 
 
@@ -39,18 +37,6 @@ def grant(root: Path, assignment: str, student: str, extra: datetime.timedelta) 
         kept = files.read_json_state(path)
         kept.setdefault(assignment, {})[student] = extra.total_seconds()
         files.write(path, json.dumps(kept, indent=1, sort_keys=True))
-
-
-def record(
-    book: api.Gradebook, assignment: str, student: str, extra: datetime.timedelta | None
-) -> None:
-    """Have the gradebook count lateness from a student's own deadline.
-
-    An extension that somebody granted in the gradebook itself stays, if there is no
-    other.
-    """
-    if extra is not None:
-        book.find_submission(assignment, student).extension = extra
 
 
 def _path(root: Path) -> Path:

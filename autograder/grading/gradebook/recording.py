@@ -13,7 +13,6 @@ from nbgrader.utils import is_grade, is_solution
 from traitlets.config import Config
 
 from autograder.grading.grade import run_all
-from autograder.grading.gradebook import extensions
 from autograder.grading.gradebook.book import Gradebook, ScoresByCell, rows_of, sharing
 from autograder.grading.settings import Stages
 from autograder.grading.task import Graded, Task, resources_of
@@ -69,7 +68,8 @@ class Recorder:
         names = task.student, task.assignment
         place = task.notebook, task.assignment, task.student
         book.enrol(*names, stamp, self.create)
-        extensions.record(book, task.assignment, task.student, extra)
+        if extra is not None:  # else one that was granted in the gradebook itself stays
+            book.find_submission(task.assignment, task.student).extension = extra
         if not graded.decided:  # it waits for a person
             book.record_all(*place, None, f"Not graded yet: {graded.refused}")
         elif graded.refused:

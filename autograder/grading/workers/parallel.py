@@ -17,6 +17,7 @@ import threading
 from collections import deque
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from typing import NamedTuple
 
 from autograder.course import child
 from autograder.course.errors import CourseError
@@ -141,24 +142,21 @@ class Pool:
             return server
 
 
-class _Worker:
-    def __init__(self, line: Connection, pid: int):
-        self._line, self.pid = line, pid
+class _Worker(NamedTuple):
+    line: Connection
+    pid: int
 
     def graded(self, data: bytes) -> bytes:
         """Raises ConnectionLostError: use it no more."""
         names = {"id": secrets.token_hex(8)}
         task = {"task": data.decode(), "every": SILENCE / 100}
-        self._line.put({**names, **task}, SILENCE)
+        self.line.put({**names, **task}, SILENCE)
         while True:
-            message, _ = self._line.get(SILENCE)
+            message, _ = self.line.get(SILENCE)
             if message["id"] != names["id"]:
                 raise ConnectionLostError("a reply to another task")
             if "graded" in message:
                 return str(message["graded"]).encode()
-
-    def close(self) -> None:
-        self._line.close()
 
 
 class _ForkServer:
@@ -222,7 +220,7 @@ class _ForkServer:
 
     def _end(self, worker: _Worker) -> str:
         """See that it has ended; how it did."""
-        worker.close()
+        worker.line.close()
         status = self._ask({"end": worker.pid})["status"]
         if status >= 0:
             return f"exit status {status}"
@@ -258,7 +256,7 @@ class _ForkServer:
         self._process.wait()
         self._control.close()
         for worker in self._idle:
-            worker.close()
+            worker.line.close()
 
 
 def usable_cores() -> int:
