@@ -72,10 +72,7 @@ class TrimTracebacks(Preprocessor):
             page.next_cell()
             for output in cell.get("outputs", []):
                 if output.output_type == "error":
-                    output.traceback = [_trimmed(output, own, page)]
+                    text, ends = "\n".join(output.traceback), output.ename
+                    ends += f": {output.evalue}" if output.evalue else ""
+                    output.traceback = [page.traceback(text, own, ends)]
         return nb, resources
-
-
-def _trimmed(output: NotebookNode, own: list[str], page: Page) -> str:
-    ends = f"{output.ename}: {output.evalue}" if output.evalue else output.ename
-    return page.traceback("\n".join(output.traceback), own, ends)

@@ -43,20 +43,14 @@ def rebuild(
     builder = _Builder(match, limits)
     # Not by `new_notebook`, which would look at the course's cells by the schema; the
     # student's own are looked at when they are made.
+    kept = source.metadata.keys() & {"kernelspec", "language_info"}
+    metadata = {key: source.metadata[key] for key in sorted(kept)}
     notebook = NotebookNode(
-        cells=builder.cells(), metadata=_course_metadata(source),
+        cells=builder.cells(), metadata=nbformat.from_dict(metadata),
         nbformat=4, nbformat_minor=5,
     )  # fmt: skip
     repairs = [*builder.repairs, *_about_whole(given)] if given.cells else []
     return notebook, few(repairs)
-
-
-def _course_metadata(source: NotebookNode) -> NotebookNode:
-    kept = ("kernelspec", "language_info")
-    found: NotebookNode = nbformat.from_dict(
-        {key: source.metadata[key] for key in kept if key in source.metadata}
-    )
-    return found
 
 
 def _about_whole(given: StudentNotebook) -> Iterator[Repair]:

@@ -73,21 +73,23 @@ def take(
         crowd = left_out.setdefault("are too many files", [])
         crowd += paths[limits.files :]
     files: dict[str, File] = {}
-    slim: list[Repair] = []
+    repairs: list[Repair] = []
     without, room, spare = "", limits.total, limits.saved
     for path in paths[: limits.files]:
         within = replace(limits, saved=spare)
         try:
             files[path], size = _read(folder / names[path], within, room)
             room, spare = room - len(files[path].data), spare - size
-            slim += [Repair(OUTPUTS, told(listed([path]), size))] * bool(size)
+            repairs += [Repair(OUTPUTS, told(listed([path]), size))] * bool(size)
         except RefusedError as reason:
             left_out.setdefault(str(reason), []).append(path)
             if _is_notebook(path):
                 without = without or f"{listed([path])} {reason}"
     if any(map(_is_notebook, files)):
         without = ""
-    return Taken(files, (*slim, *_left_out(left_out)), without)
+    for why, all_ in left_out.items():
+        repairs.append(Repair("file left out", f"Left out: {listed(all_)} ({why})."))
+    return Taken(files, tuple(repairs), without)
 
 
 def _plainly(paths: Iterable[str], left_out: dict[str, list[str]]) -> dict[str, str]:
@@ -217,8 +219,3 @@ def opened(
             yield file, status
         except OSError:
             raise RefusedError("cannot be read") from None
-
-
-def _left_out(reasons: Mapping[str, list[str]]) -> Iterator[Repair]:
-    for reason, paths in reasons.items():
-        yield Repair("file left out", f"Left out: {listed(paths)} ({reason}).")

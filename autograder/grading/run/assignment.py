@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from nbformat import NotebookNode
 from nbgrader import api
 from nbgrader.preprocessors import CheckCellMetadata
 from nbgrader.utils import is_grade
@@ -143,8 +142,8 @@ class Assignment:
             CourseError: it has not.
         """
         for name, (source, _) in self.notebooks.items():
-            cells = filter(is_grade, shared(source).cells)
-            points = {c.metadata.nbgrader.grade_id: _points(c) for c in cells}
+            marks = [c.metadata.nbgrader for c in shared(source).cells if is_grade(c)]
+            points = {mark.grade_id: float(mark.points) for mark in marks}
             try:
                 notebook = book.find_notebook(name, self.name)
                 known = {cell.name: cell.max_score for cell in notebook.grade_cells}
@@ -211,7 +210,3 @@ def _in_the_way(path: str, others: Iterable[str]) -> bool:
     return any(
         other.startswith(f"{path}/") or path.startswith(f"{other}/") for other in others
     )
-
-
-def _points(cell: NotebookNode) -> float:
-    return float(cell.metadata.nbgrader.points)

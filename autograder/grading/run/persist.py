@@ -7,8 +7,6 @@ import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-import nbformat
-
 from autograder.course.errors import CourseError
 from autograder.course.files import refuse_full
 from autograder.course.notebooks import shared
@@ -141,15 +139,11 @@ class ResultWriter:
         """After a fault of ours: the old result stays, else there is none for now."""
         old = bool(submission.known[task.notebook].digest)  # "": one from here
         if not old:
-            open_ = Graded(_blank(task), task.repairs, UNSURE, decided=False)
+            blank, _ = rebuild(shared(task.source), shared(task.release), None)
+            open_ = Graded(blank, task.repairs, UNSURE, decided=False)
             self._save(replace(task, digest=""), open_, submission)
         reason = f"{error}; " if isinstance(error, CourseError) else ""
         reason += "the old result stays" if old else "it has no score yet"
         return Outcome(
             task.student, "undecided", f"{reason}; the same command tries again"
         )
-
-
-def _blank(task: Task) -> nbformat.NotebookNode:
-    """The course's notebook with nothing of the student's."""
-    return rebuild(shared(task.source), shared(task.release), None)[0]
