@@ -63,7 +63,6 @@ def _summary(
     """What stands at the top of a page."""
     known = GradingMetadata.of(nb)
     graded = [cell for cell in nb.cells if "score" in nbgrader_of(cell)]
-    points = [nbgrader_of(c)["points"] for c in graded if nbgrader_of(c).get("waiting")]
     rows = [_row(cell, known.checks, assignment, said) for cell in graded]
     student = notebook.assignment.student
     name = f"{student.first_name or ''} {student.last_name or ''}".strip()
@@ -73,14 +72,11 @@ def _summary(
         "repairs": [repair.says for repair in known.repairs],
         "late": in_words(notebook.assignment.total_seconds_late),
         "penalty": notebook.late_submission_penalty or 0.0,
-        "waiting": sum(points),
+        "waiting": sum(row["points"] for row in rows if not row["sign"]),
         "rows": rows,
         "next": next((row for row in rows if row["sign"] == "✗"), None),
-        "titles": {
-            nbgrader_of(c)["grade_id"]: title(assignment, nbgrader_of(c)["grade_id"])
-            for c in graded
-        },
-        "done": {nbgrader_of(c)["grade_id"] for c in graded if _is_full(c)},
+        "titles": {row["name"]: row["title"] for row in rows},
+        "done": {row["name"] for row in rows if row["sign"] == "✓"},
     }
 
 
@@ -102,17 +98,21 @@ def _row(
 ) -> dict[str, Any]:  # fmt: skip
     """A line of the table at the top; ``sign`` is "" while nobody has graded it."""
     mark = nbgrader_of(cell)
-    verdict = checks.get(mark["grade_id"], _NONE)
+    name, waits = mark["grade_id"], mark.get("waiting")
+    is_full = not waits and mark["score"] >= mark["points"]
+    verdict = checks.get(name, _NONE)
     right = sum(not case.problem for case in verdict.cases)
     return {
         "cell": cell,
-        "number": number(assignment, mark["grade_id"]),
-        "title": title(assignment, mark["grade_id"]),
-        "sign": "" if mark.get("waiting") else "✓" if _is_full(cell) else "✗",
+        "name": name,
+        "points": mark["points"],
+        "number": number(assignment, name),
+        "title": title(assignment, name),
+        "sign": "" if waits else "✓" if is_full else "✗",
         "cases": f"{right} of {len(verdict.cases)}" if verdict.cases else "",
-        "remark": "" if _is_full(cell) else verdict.says or verdict.note,
+        "remark": "" if is_full else verdict.says or verdict.note,
         "said": said.get(group_of(verdict), ""),
-        "aspects": "" if _is_full(cell) else by_aspect(verdict.aspects),
+        "aspects": "" if is_full else by_aspect(verdict.aspects),
     }
 
 
@@ -121,11 +121,6 @@ def _is_theirs(cell: NotebookNode) -> bool:
     if is_solution(cell):  # the checksum is that of the stub
         return bool(nbgrader_of(cell).get("checksum") != compute_checksum(cell))
     return bool(cell.metadata.get(KEY) == "own")
-
-
-def _is_full(cell: NotebookNode) -> bool:
-    mark = nbgrader_of(cell)
-    return not mark.get("waiting") and mark["score"] >= mark["points"]
 
 
 def nbgrader_of(cell: NotebookNode) -> Mapping[str, Any]:

@@ -45,6 +45,9 @@ class Change:
     why: str
 
 
+_TITLES = tuple(one.name for one in fields(Change))
+
+
 def begin(root: Path, unit: str, book: Gradebook) -> None:
     """Note what the gradebook has, where no run has noted anything before.
 
@@ -80,7 +83,8 @@ def end(root: Path, unit: str, book: Gradebook, ids: Mapping[str, str]) -> list[
             )
         ]  # fmt: skip
         if found:
-            _add(table(root, unit), [*read(root, unit), *found])
+            rows = [_TITLES, *map(astuple, [*read(root, unit), *found])]
+            files.write(table(root, unit), sheet.as_harmless_text(rows))
         _note(path, scores, known | dict(ids))
     return found
 
@@ -91,12 +95,12 @@ def read(root: Path, unit: str) -> list[Change]:
     Raises:
         CourseError: the table cannot be read.
     """
-    path, titles = table(root, unit), [one.name for one in fields(Change)]
+    path = table(root, unit)
     if not path.is_file():
         return []
     found = sheet.read(path)
     return [
-        Change(*(sheet.as_meant(found.cell(row, title)) for title in titles))
+        Change(*(sheet.as_meant(found.cell(row, title)) for title in _TITLES))
         for row in found.rows
     ]
 
@@ -127,11 +131,6 @@ def _noted(root: Path, unit: str) -> Path:
 def _note(path: Path, scores: Scores, ids: Mapping[str, str]) -> None:
     noted: dict[str, Any] = {"scores": scores, "ids": dict(ids)}
     files.write(path, json.dumps(noted, indent=0, sort_keys=True))
-
-
-def _add(path: Path, found: Sequence[Change]) -> None:
-    titles = [one.name for one in fields(Change)]
-    files.write(path, sheet.as_harmless_text([titles, *map(astuple, found)]))
 
 
 def _scores(book: Gradebook, unit: str) -> Scores:

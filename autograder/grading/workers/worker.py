@@ -108,25 +108,23 @@ def _work(descriptor: int) -> None:
 def _signs_of_life(tasks: Connection, names: Message, every: float) -> Iterator[None]:
     """Say meanwhile, every so many seconds, that something is being done, if it is."""
     over = threading.Event()
-    thread = threading.Thread(target=_tell, args=(tasks, names, every, over))
+
+    def tell() -> None:
+        done = 0.0
+        with contextlib.suppress(ConnectionLostError):  # who waits for us is gone
+            while not over.wait(every):
+                others = time.process_time() - time.thread_time()
+                if others > done + _NOTHING:
+                    done = others
+                    tasks.put({**names, "alive": True}, _REPLY_SECONDS)
+
+    thread = threading.Thread(target=tell)
     thread.start()
     try:
         yield
     finally:
         over.set()
         thread.join()
-
-
-def _tell(
-    tasks: Connection, names: Message, every: float, over: threading.Event
-) -> None:
-    done = 0.0
-    with contextlib.suppress(ConnectionLostError):  # who waits for us is gone
-        while not over.wait(every):
-            others = time.process_time() - time.thread_time()
-            if others > done + _NOTHING:
-                done = others
-                tasks.put({**names, "alive": True}, _REPLY_SECONDS)
 
 
 def _judge() -> Judge:
