@@ -8,7 +8,6 @@ whether it is a notebook is for others to say.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
 from typing import IO
 
 from autograder.grading.intake.common import RefusedError, SizeLimits
@@ -42,18 +41,14 @@ def read_slim(file: IO[bytes], limits: SizeLimits, room: int) -> tuple[bytes, in
     most = min(limits.notebook, room)
     if len(head := file.read(most + 1)) <= most:
         return head, 0
-    size = len(head)
-
-    def pieces() -> Iterator[bytes]:
-        nonlocal size
-        yield head
-        while piece := file.read(_PIECE):
-            size += len(piece)
-            if size > limits.saved:
-                raise RefusedError(f"is larger than {limits.saved >> 20} MB; {CLEAR}")
-            yield piece
-
-    return slimmed(pieces(), most), size
+    slimmer, size = Slimmer(most), len(head)
+    slimmer.take(head)
+    while piece := file.read(_PIECE):
+        size += len(piece)
+        if size > limits.saved:
+            raise RefusedError(f"is larger than {limits.saved >> 20} MB; {CLEAR}")
+        slimmer.take(piece)
+    return bytes(slimmer.kept), size
 
 
 def told(path: str, size: int) -> str:
@@ -61,23 +56,12 @@ def told(path: str, size: int) -> str:
     return f"{path} has {size >> 20} MB: its saved outputs were left out."
 
 
-def slimmed(pieces: Iterable[bytes], most: int) -> bytes:
-    """A notebook, which comes in pieces, with outputs that are empty.
+class Slimmer:
+    """Where we are in a text of JSON, and what is ``kept`` of it so far.
 
     Args:
-        most: bytes that may be left.
-
-    Raises:
-        RefusedError: more is left, or it has too many parts.
+        most: bytes that may be left, once outputs are empty.
     """
-    slimmer = _Slimmer(most)
-    for piece in pieces:
-        slimmer.take(piece)
-    return bytes(slimmer.kept)
-
-
-class _Slimmer:
-    """Where we are in a text of JSON, and what is kept of it so far."""
 
     def __init__(self, most: int):
         self.kept = bytearray()
@@ -87,6 +71,7 @@ class _Slimmer:
         self._depth = -1  # within a value that is dropped; -1: within none
 
     def take(self, piece: bytes) -> None:
+        """Go on to the end of a piece. Raises RefusedError: it is too much."""
         at = 0
         while at < len(piece):
             self._steps += 1
