@@ -164,11 +164,10 @@ class CoursePages(GenerateFeedback):  # type: ignore[misc]
         with _said(self):
             self._changed = changes.read(root, self.coursedir.assignment_id)
             self._sentences = sentences.read(root, self.coursedir.assignment_id)
-        pages = Path(self.coursedir.format_path(self._output_directory, ".", "."))
+            pages = Path(self.coursedir.format_path(self._output_directory, ".", "."))
+            files.refuse_full(root, pages)
+            files.refuse_closed(pages)
         try:
-            with _said(self):
-                files.refuse_full(root, pages)
-                files.refuse_closed(pages)
             super().convert_notebooks()
         except KeyboardInterrupt:
             raise SystemExit(130) from None  # it has been said

@@ -54,12 +54,8 @@ class ResultWriter:
             if submission.error:
                 raise submission.error
             return [self._recorded(task, submission) for task in submission.tasks]
-        except GradebookError:
-            raise
         except Exception as error:
-            if not submission.final:
-                raise
-            self._tell(submission.student, error)
+            self._tell_if_final(submission, error)
             return [
                 Outcome(submission.student, "undecided", "nothing new was recorded")
             ]
@@ -70,19 +66,18 @@ class ResultWriter:
             return outcome(task.student, "up to date", known)
         try:
             return self._save(task, submission.graded(task, self.log), submission)
-        except GradebookError:
-            raise
         except Exception as error:
-            if not submission.final:
-                raise
-            self._tell(task.student, error)
+            self._tell_if_final(submission, error)
             return self._undecided(task, submission, error)
 
-    def _tell(self, student: str, error: Exception) -> None:
+    def _tell_if_final(self, submission: InFlightSubmission, error: Exception) -> None:
+        """Say what went wrong, or raise it again: for a second try, or for the run."""
+        if isinstance(error, GradebookError) or not submission.final:
+            raise error
         if isinstance(error, CourseError):
-            self.log.error(f"{student}: {error}")
+            self.log.error(f"{submission.student}: {error}")
         else:
-            self.log.exception(f"{student}: grading failed")
+            self.log.exception(f"{submission.student}: grading failed")
 
     def _save(
         self, task: Task, graded: Graded, submission: InFlightSubmission

@@ -112,20 +112,16 @@ class Pool:
             self._server.close()  # one that was started meanwhile
 
     def _graded(self, student: str, data: bytes) -> bytes:
-        slot = threading.get_ident()
+        slot, ends = threading.get_ident(), list[str]()
         self.busy[slot] = student
         try:
-            return self._tried(data)
+            while len(ends) < TRIES and not self._closed:
+                try:
+                    return self._living().graded(data)
+                except WorkerDiedError as died:
+                    ends.append(str(died))
         finally:
             del self.busy[slot]
-
-    def _tried(self, data: bytes) -> bytes:
-        ends: list[str] = []
-        while len(ends) < TRIES and not self._closed:
-            try:
-                return self._living().graded(data)
-            except WorkerDiedError as died:
-                ends.append(str(died))
         raise GradingInfrastructureError(
             f"the process that graded it died: {', then '.join(ends)}"
         )
