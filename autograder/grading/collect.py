@@ -14,7 +14,7 @@ import glob
 import os
 import pwd
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -75,13 +75,14 @@ class CourseCollect(ExchangeCollect):  # type: ignore[misc]
                 f"{inbound} cannot be read: nothing was released yet, or this account "
                 "is not in the graders' group (see docs/ta.md)"
             )
+        root, unit = Path(self.coursedir.root), self.coursedir.assignment_id
         try:
-            refuse_path(Path(self.coursedir.root))
-            refuse_full(Path(self.coursedir.root))
+            refuse_path(root)
+            refuse_full(root)
+            due = self._due() if self.before_duedate else None
+            extra = extensions.granted(root, unit) if due else {}
         except CourseError as error:
             self.fail(str(error))
-        due = self._due() if self.before_duedate else None
-        extra = self._extra() if due else {}
         by_student: dict[str, list[tuple[float, Path]]] = {}
         for path in sorted(inbound.iterdir()):
             with contextlib.suppress(FileNotFoundError):  # taken away while we look
@@ -109,15 +110,6 @@ class CourseCollect(ExchangeCollect):  # type: ignore[misc]
                 return None
             due: datetime.datetime | None = known.duedate
             return due
-
-    def _extra(self) -> Mapping[str, datetime.timedelta]:
-        """What students were given beyond the due date."""
-        root, unit = Path(self.coursedir.root), self.coursedir.assignment_id
-        try:
-            return extensions.granted(root, unit)
-        except CourseError as error:
-            self.fail(str(error))
-            raise
 
     def _student(self, path: Path) -> str:
         """Whose folder of the exchange it is, "" if it is not for this run."""

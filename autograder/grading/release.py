@@ -29,7 +29,7 @@ from autograder.course.notebooks import whole
 from autograder.grading import sentences
 from autograder.grading.gradebook import book, changes
 from autograder.grading.gradebook.book import PatientBook
-from autograder.grading.gradebook.register_assignment import Notebooks, register
+from autograder.grading.gradebook.register_assignment import register
 
 PATIENCE = 60.0  # seconds that a locked gradebook is waited for
 
@@ -129,17 +129,14 @@ class CourseGenerate(GenerateAssignment):  # type: ignore[misc]
             self.coursedir.db_url, self.coursedir.course_id, PATIENCE, self.log
         )
         try:
-            pairs = self._pairs(release)
+            paths = [Path(path) for path in self.notebooks]
+            pairs = {p.stem: (whole(p), whole(release / p.name)) for p in paths}
             if book.use(lambda book: register(book, assignment, pairs, self.config)):
                 self.log.info(f"{release} is up to date; it is now in the gradebook")
         except CourseError as error:
             self._refuse(error)
         finally:
             book.close()
-
-    def _pairs(self, release: Path) -> Notebooks:
-        paths = [Path(path) for path in self.notebooks]
-        return {p.stem: (whole(p), whole(release / p.name)) for p in paths}
 
 
 class CoursePages(GenerateFeedback):  # type: ignore[misc]
