@@ -9,8 +9,7 @@ from autograder.grading.rendering.equations import equation
 from autograder.grading.rendering.page import Allowance
 from autograder.grading.rendering.process import Drawing, Renderer
 from autograder.grading.rendering.sanitise import clean_html
-from autograder.grading.rendering.texts import markdown
-from autograder.grading.rendering.tracebacks import trimmed
+from autograder.grading.rendering.texts import markdown, traceback
 from tests.grading.hostile import HOSTILE, dangers
 
 # --- equations ------------------------------------------------------------------------
@@ -192,5 +191,5 @@ def test_a_parser_that_fails_over_a_text_is_no_fault_of_ours(drawer):
 
 def test_blank_lines_of_an_error_are_read_once():
     started = time.process_time()
-    assert trimmed("\n" * 1_000_000, ["1"], "E: m") == "E: m"
+    assert traceback("\n" * 1_000_000, ["1"], "E: m") == "E: m"
     assert time.process_time() - started < 1

@@ -20,7 +20,7 @@ from typing import Any
 
 from autograder.course import child
 from autograder.grading.ipc import Connection, ConnectionLostError
-from autograder.grading.rendering import equations, texts, tracebacks
+from autograder.grading.rendering import equations, texts
 from autograder.grading.rendering.sanitise import clean_html
 from autograder.sandbox import logs
 from autograder.sandbox.launch import imported
@@ -34,7 +34,7 @@ DRAWINGS: dict[str, Callable[..., str]] = {
     "latex": equations.latex,
     "code": texts.highlighted,
     "terminal": texts.terminal,
-    "traceback": tracebacks.trimmed,
+    "traceback": texts.traceback,
 }
 
 

@@ -1,12 +1,14 @@
-"""Anyone's text as harmless HTML: Markdown, code, terminal colours."""
+"""Anyone's text as harmless HTML: Markdown, code, terminal colours; and tracebacks."""
 
 from __future__ import annotations
 
 import html
-from collections.abc import Mapping
+import itertools
+import re
+from collections.abc import Collection, Iterator, Mapping
 
 import pygments
-from nbconvert.filters import ansi2html
+from nbconvert.filters import ansi2html, strip_ansi
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import get_lexer_by_name
@@ -15,6 +17,11 @@ from autograder.grading.rendering.equations import equation
 from autograder.grading.rendering.sanitise import clean_html
 
 Attachments = Mapping[str, Mapping[str, str]]
+
+# No `\s`: it would try each of many blank lines with all that follow.
+_FRAME = re.compile(
+    r"^[ \t]*(?:Cell In\[(\d{1,9})\]|File |<ipython-input-(\d{1,9}))", re.MULTILINE
+)
 
 
 class _Renderer(IPythonRenderer):
@@ -59,3 +66,17 @@ def highlighted(text: str) -> str:
 def terminal(text: str) -> str:
     """Text with ANSI escapes as HTML."""
     return str(ansi2html(text))
+
+
+def traceback(text: str, own: Collection[str], ends: str) -> str:
+    """The frames of a traceback in the cells ``own`` (their numbers), then ``ends``."""
+    return "\n".join([*_frames(str(strip_ansi(text)), own), ends])
+
+
+def _frames(text: str, own: Collection[str]) -> Iterator[str]:
+    found = list(_FRAME.finditer(text))
+    ends = [*(frame.start() for frame in found), len(text)]
+    for frame, (start, end) in zip(found, itertools.pairwise(ends), strict=True):
+        if (frame[1] or frame[2]) in own:
+            # A frame ends at its blank line; the last is followed by the message.
+            yield text[start:end].strip("\n").split("\n\n")[0]
