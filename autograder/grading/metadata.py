@@ -61,9 +61,8 @@ class GradingMetadata:
 
     def put(self, notebook: Mapping[str, Any]) -> None:
         """Have it kept in a notebook, in place of what was."""
-        named = {one.name: getattr(self, one.name) for one in fields(self)}
-        named["checks"] = {name: r.to_json() for name, r in self.checks.items()}
-        named["repairs"] = say(self.repairs)
+        checks = {name: r.to_json() for name, r in self.checks.items()}
+        named = vars(self) | {"checks": checks, "repairs": say(self.repairs)}
         notebook["metadata"][KEY] = {n: v for n, v in named.items() if v is not None}
 
     @property

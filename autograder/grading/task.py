@@ -25,11 +25,6 @@ from autograder.grading.settings import (
     loaded,
 )
 
-_PLAIN = (
-    "student", "assignment", "notebook", "source", "release", "folder", "refused",
-    "id", "final", "digest", "quiz",
-)  # fmt: skip
-
 
 @dataclass(frozen=True)
 class Task:
@@ -74,7 +69,7 @@ class Task:
         Raises:
             CourseError: a setting cannot leave this process.
         """
-        plain = {name: getattr(self, name) for name in _PLAIN} | {
+        plain = vars(self) | {
             "submission": None if self.submission is None else _text(self.submission),
             "files": {path: _text(data) for path, data in self.files.items()},
             "repairs": say(self.repairs),
