@@ -16,9 +16,9 @@ import os
 import secrets
 import signal
 import socket
+import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
-from typing import Protocol
 
 from autograder.course import child
 from autograder.course.errors import CourseError
@@ -31,13 +31,6 @@ START_SECONDS = 300.0  # for its imports, on a busy machine
 DRAWINGS = 4  # of an exercise's fresh cases, over which submissions are spread
 
 
-class Process(Protocol):
-    """A process of ours that can be ended."""
-
-    def kill(self) -> None: ...
-    def wait(self) -> object: ...
-
-
 class Judge:
     """Starts the judge process, and another one when it is lost.
 
@@ -48,7 +41,7 @@ class Judge:
 
     def __init__(self, secret: bytes, patience: float = 600.0):
         self.secret, self.patience = secret, patience
-        self._process: Process | None = None
+        self._process: subprocess.Popen[bytes] | _Fork | None = None
         self._line: Connection | None = None
         self._greeted = False
 

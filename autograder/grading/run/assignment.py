@@ -99,14 +99,13 @@ class Assignment:
     ) -> Task:  # fmt: skip
         source, release = self.notebooks[name]
         data = None
-        try:
-            if reason:
-                raise RefusedError(reason)
-            ours = shared(release)
-            path, chosen = find_notebook(files, f"{name}.ipynb", ours, self.limits)
-            data, repairs = files[path].data, repairs + chosen
-        except RefusedError as refusal:
-            reason = str(refusal)
+        if not reason:
+            expected, ours = f"{name}.ipynb", shared(release)
+            try:
+                path, chosen = find_notebook(files, expected, ours, self.limits)
+                data, repairs = files[path].data, repairs + chosen
+            except RefusedError as refusal:
+                reason = str(refusal)
         beside = {
             path: file.data for path, file in files.items()
             if path not in OF_NBGRADER and not _in_the_way(path, self.beside)

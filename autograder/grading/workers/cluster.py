@@ -124,8 +124,10 @@ class Cluster:
         self.busy.pop(id(found), None)
         if sent.cancelled():
             found.set_exception(CourseError("it was called off"))
+        elif type(error).__name__ == "KilledWorker":  # Dask's way of giving up
+            found.set_exception(CourseError("each machine that graded it was lost"))
         elif error:
-            found.set_exception(_plain(error))
+            found.set_exception(error)
         else:
             found.set_result(sent.result())
 
@@ -189,13 +191,6 @@ def _connected(address: str) -> Any:
     except (OSError, ValueError) as error:
         reason = f"the scheduler at {address} does not answer: {error}"
         raise SetupError(reason) from None
-
-
-def _plain(error: BaseException) -> BaseException:
-    """Dask's way of giving up, in our words."""
-    if type(error).__name__ == "KilledWorker":
-        return CourseError("each machine that graded it was lost")
-    return error
 
 
 @functools.cache

@@ -91,7 +91,9 @@ def _work(descriptor: int) -> None:
     try:
         child.end_with_parent()
         logs.name_process("worker")
-        JudgedExecute.adopt(_judge())
+        judge = Judge(b"")
+        judge.fork(serve)
+        JudgedExecute.adopt(judge)
         tasks = Connection(socket.socket(fileno=descriptor))
         with contextlib.suppress(ConnectionLostError):
             while True:
@@ -125,9 +127,3 @@ def _signs_of_life(tasks: Connection, names: Message, every: float) -> Iterator[
     finally:
         over.set()
         thread.join()
-
-
-def _judge() -> Judge:
-    judge = Judge(b"")
-    judge.fork(serve)
-    return judge
