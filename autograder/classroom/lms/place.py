@@ -22,11 +22,10 @@ from autograder.classroom.lms.layouts import (
     ToUtc,
     attempts,
     detect,
-    is_known,
 )
 from autograder.classroom.lms.roster import Roster
 from autograder.classroom.lms.sources import opened, pieces
-from autograder.classroom.lms.submitted import Arrival, Place
+from autograder.classroom.lms.submitted import Place
 from autograder.course.errors import CourseError
 
 _PEOPLE = ("not placed", "unclear")
@@ -77,7 +76,7 @@ class Collection:
         for path in archives:
             try:
                 with opened(path) as whole:
-                    for archive in pieces(whole, is_known):
+                    for archive in pieces(whole):
                         yield from self._pieces_of(path, archive)
             except NotPlacedError as fault:
                 yield Placing(path.name, "", "not placed", str(fault))
@@ -128,7 +127,7 @@ class Collection:
         stamp, late = _stamp(latest, self.due)
         note = _note(person, latest, layout.lms, len(found))
         place = Place(self.root, student, self.unit)
-        status, says = place.put(Arrival(files, note, stamp), self.replace)
+        status, says = place.put(files, note, stamp, self.replace)
         latest_of = f"the latest of {len(found)} attempts" if len(found) > 1 else ""
         return status, "; ".join(filter(None, [says, *notes, late, latest_of]))
 

@@ -6,8 +6,8 @@ import datetime
 import io
 import os
 import stat
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import IO
@@ -21,6 +21,7 @@ from autograder.classroom.lms.archive import (
     Source,
     plain,
 )
+from autograder.classroom.lms.layouts import is_known
 
 DEEPEST = 4  # folders around what the LMS packed, zips in zips
 _LARGEST_INNER = 2 << 30  # bytes of a zip in a zip
@@ -71,39 +72,27 @@ def _time(status: os.stat_result) -> datetime.datetime | None:
         return None
 
 
-@contextmanager
-def opened(path: Path) -> Iterator[Source]:
+def opened(path: Path) -> AbstractContextManager[Source]:
     """An archive or a folder.
 
     Raises:
         NotPlacedError: it is neither, or made to deceive.
     """
-    if path.is_dir():
-        yield Folder(path)
-    else:
-        with Archive(path) as archive:
-            yield archive
+    return nullcontext(Folder(path)) if path.is_dir() else Archive(path)
 
 
-@contextmanager
-def inside(source: Source, member: Member, most: int) -> Iterator[Archive]:
+def inside(source: Source, member: Member, most: int) -> Archive:
     """A zip that is a member of something, in memory.
 
     Raises:
         NotPlacedError: it is none, or larger than ``most`` bytes.
     """
     data = io.BytesIO(source.read(member, most))
-    with Archive(source.path.with_name(Path(member.name).name), data) as archive:
-        yield archive
+    return Archive(source.path.with_name(Path(member.name).name), data)
 
 
-def pieces(
-    source: Source, is_known: Callable[[str], bool], deepest: int = DEEPEST
-) -> Iterator[Source]:
+def pieces(source: Source, deepest: int = DEEPEST) -> Iterator[Source]:
     """The source without folders around what an LMS packed, or the zips that it holds.
-
-    Args:
-        is_known: whether a name is one that an LMS gives.
 
     Raises:
         NotPlacedError: some of the zips in it cannot be read, after all the others.
@@ -113,18 +102,18 @@ def pieces(
         if known or not strip_top(source):
             break
     zips = [m for m in source.members if m.name.lower().endswith(".zip")]
-    if deepest and not known and zips and len(zips) == len(source.members):
-        faults = []
-        for member in zips:
-            try:
-                with inside(source, member, _LARGEST_INNER) as inner:
-                    yield from pieces(inner, is_known, deepest - 1)
-            except NotPlacedError as fault:
-                faults.append(f"{member.name}: {fault}")
-        if faults:
-            raise NotPlacedError("; ".join(faults))
-    else:
+    if known or not deepest or not zips or len(zips) < len(source.members):
         yield source
+        return
+    faults = []
+    for member in zips:
+        try:
+            with inside(source, member, _LARGEST_INNER) as inner:
+                yield from pieces(inner, deepest - 1)
+        except NotPlacedError as fault:
+            faults.append(f"{member.name}: {fault}")
+    if faults:
+        raise NotPlacedError("; ".join(faults))
 
 
 def strip_top(source: Source) -> bool:

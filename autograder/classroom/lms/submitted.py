@@ -16,25 +16,10 @@ from pathlib import Path
 from autograder.classroom import collection_log
 from autograder.classroom.collection_log import Note
 from autograder.classroom.lms.archive import NotPlacedError
-from autograder.course.files import locked
+from autograder.course.files import locked, replace_folder
 from autograder.grading import intake
 
 _SOME_TIME = 946_684_800  # the year 2000
-
-
-@dataclass(frozen=True)
-class Arrival:
-    """A submission as it is to lie in ``submitted/``.
-
-    Attributes:
-        files: by their paths there.
-        note: what is kept of it, for later collections.
-        stamp: what ``timestamp.txt`` is to hold; "": there is to be none.
-    """
-
-    files: Mapping[str, bytes]
-    note: Note
-    stamp: str
 
 
 @dataclass(frozen=True)
@@ -49,10 +34,15 @@ class Place:
     def folder(self) -> Path:
         return self.root / "submitted" / self.student / self.unit
 
-    def put(self, arrival: Arrival, replace: bool) -> tuple[str, str]:
+    def put(
+        self, files: Mapping[str, bytes], note: Note, stamp: str, replace: bool
+    ) -> tuple[str, str]:
         """Put a submission there, unless what is there is newer.
 
         Args:
+            files: by their paths there.
+            note: what is kept of it, for later collections.
+            stamp: what ``timestamp.txt`` is to hold; "": there is to be none.
             replace: take it also where it is unclear which is newer.
 
         Returns:
@@ -67,75 +57,70 @@ class Place:
             if path.is_symlink():
                 raise NotPlacedError(f"{path} is a link")
         with locked(self.folder):
-            return self._put(arrival, replace)
+            self._recover()
+            known = collection_log.read(self.root, self.unit).get(self.student)
+            status, says = "placed", ""
+            if self.folder.exists():
+                status, says = self._compared(files, note, stamp, replace, known)
+            if status in ("placed", "replaced"):
+                self._write(files, stamp)
+            elif status != "same" or known is not None:  # None: that was cut off then
+                return status, says
+            collection_log.write(self.root, self.unit, self.student, note)
+            return status, says
 
-    def _put(self, arrival: Arrival, replace: bool) -> tuple[str, str]:
-        self._recover()
-        status = "placed"
-        if self.folder.exists():
-            there = intake.take(self.folder, intake.DEFAULTS).files
-            own = {p: f.data for p, f in there.items() if p not in intake.OF_NBGRADER}
-            is_same = own == dict(arrival.files)
-            if is_same and (intake.STAMP in there or not arrival.stamp):
-                if self._known() is None:  # that was cut off then
-                    self._keep(arrival.note)
-                return "same", ""
-            old, new = self._noted(), arrival.note
-            if not replace and not is_same:
-                known = self._known()
-                another = known.claimant if known and known.lms == new.lms else ""
-                if another and another != new.claimant:
-                    return "unclear", (
-                        f"what is there is from {another}, this from "
-                        f"{new.claimant}; --replace takes this one"
-                    )
-                if old.kind != new.kind or old.time == new.time:
-                    return "unclear", (
-                        "another submission is there, and which is newer cannot be "
-                        "told; --replace takes this one"
-                    )
-                if old.time > new.time:
-                    return "older", "what is there is newer"
-            status = "replaced"
-        self._write(arrival)
-        self._keep(arrival.note)
-        return status, ""
+    def _compared(
+        self, files: Mapping[str, bytes], new: Note, stamp: str, replace: bool,
+        known: Note | None,
+    ) -> tuple[str, str]:  # fmt: skip
+        """What is to become of a submission beside the one that is there, and why."""
+        there = intake.take(self.folder, intake.DEFAULTS).files
+        own = {p: f.data for p, f in there.items() if p not in intake.OF_NBGRADER}
+        if own == dict(files):
+            is_dated = intake.STAMP in there or not stamp
+            return "same" if is_dated else "replaced", ""
+        if replace:
+            return "replaced", ""
+        another = known.claimant if known and known.lms == new.lms else ""
+        if another and another != new.claimant:
+            return "unclear", (
+                f"what is there is from {another}, this from {new.claimant}; --replace "
+                "takes this one"
+            )
+        old = self._dated(known or Note())
+        if old.kind != new.kind or old.time == new.time:
+            return "unclear", (
+                "another submission is there, and which is newer cannot be told; "
+                "--replace takes this one"
+            )
+        if old.time > new.time:
+            return "older", "what is there is newer"
+        return "replaced", ""
 
-    def _known(self) -> Note | None:
-        return collection_log.read(self.root, self.unit).get(self.student)
-
-    def _keep(self, note: Note) -> None:
-        collection_log.write(self.root, self.unit, self.student, note)
-
-    def _noted(self) -> Note:
+    def _dated(self, noted: Note) -> Note:
         """When what is there was handed in, or what an earlier collection noted."""
-        note = self._known()
         stamp, odd = intake.handed_in(self.folder)
-        if stamp and not odd and not (note and note.kind == "zip"):
+        if stamp and not odd and noted.kind != "zip":
             return Note("lms", stamp.replace(microsecond=0).isoformat())
-        return note or Note()
+        return noted
 
-    def _write(self, arrival: Arrival) -> None:
+    def _write(self, files: Mapping[str, bytes], stamp: str) -> None:
         """Write a submission beside its place, then put it there in one step."""
-        self.folder.parent.mkdir(parents=True, exist_ok=True)
-        part = self._beside("part")
+        part = self.folder.with_name(f".{self.unit}.part")
         shutil.rmtree(part, ignore_errors=True)
-        part.mkdir()
+        part.mkdir(parents=True)
         try:
-            for number, (path, data) in enumerate(arrival.files.items()):
+            for number, (path, data) in enumerate(files.items()):
                 (part / path).parent.mkdir(parents=True, exist_ok=True)
                 (part / path).write_bytes(data)
                 # Of several notebooks that are equally good, the newest is graded.
                 os.utime(part / path, (_SOME_TIME + number, _SOME_TIME + number))
-            if arrival.stamp:
-                (part / intake.STAMP).write_text(arrival.stamp)
+            if stamp:
+                (part / intake.STAMP).write_text(stamp)
             self._share(part)
-            if self.folder.exists():
-                self.folder.rename(self._beside("old"))
-            part.rename(self.folder)
+            replace_folder(self.folder, part)
         finally:
             shutil.rmtree(part, ignore_errors=True)
-            self._recover()
 
     def _share(self, part: Path) -> None:
         """Let a group of graders write what is new, if the course folder is theirs."""
@@ -147,10 +132,7 @@ class Place:
 
     def _recover(self) -> None:
         """Finish, or take back, a replacement that was cut off between its steps."""
-        old = self._beside("old")
+        old = self.folder.with_name(f".{self.unit}.old")
         if old.exists() and not self.folder.exists():
             old.rename(self.folder)
         shutil.rmtree(old, ignore_errors=True)
-
-    def _beside(self, ending: str) -> Path:
-        return self.folder.with_name(f".{self.folder.name}.{ending}")
