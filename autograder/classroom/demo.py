@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,7 +11,7 @@ from tqdm import tqdm
 from autograder import course
 from autograder.authoring.course import build, is_built
 from autograder.classroom import gradebook, report, sample, table
-from autograder.course import ROOT, Unit, graded_notebooks, manifest
+from autograder.course import ROOT, Unit, child, graded_notebooks, manifest
 from autograder.course.errors import CourseError
 from autograder.course.files import write
 
@@ -98,13 +96,11 @@ def nbgrader(root: Path, command: str, assignment: str, *flags: str) -> None:
     Raises:
         CourseError: it failed; its output is in the text.
     """
-    words = ["nbgrader", command, assignment, *flags]
-    print(" ".join(words), flush=True)
+    words = (command, assignment, *flags)
+    print("nbgrader", *words, flush=True)
     log = root / f"{command}.log"
     with log.open("w") as output:
-        done = subprocess.run(
-            [sys.executable, "-m", *words], cwd=root, stdout=output,
-            stderr=None if command == "autograde" else output, check=False,
-        )  # fmt: skip
+        errors = None if command == "autograde" else output
+        done = child.nbgrader(root, *words, stdout=output, stderr=errors)
     if done.returncode:
         raise CourseError(f"`nbgrader {command} {assignment}` failed; see {log}")

@@ -8,13 +8,12 @@ records as at home. The service gets a file in its own format.
 from __future__ import annotations
 
 import shutil
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
 from autograder.classroom import gradebook
 from autograder.classroom.classbook import Classbook
+from autograder.course import child
 from autograder.course.errors import CourseError
 from autograder.course.files import write
 from autograder.grading import intake
@@ -58,10 +57,7 @@ def grade(
             course=str(course.resolve()), folder=name, unconfined=unconfined,
         ))  # fmt: skip
         _hand_in(submission, folder / "submitted" / _STUDENT / unit)
-        done = subprocess.run(
-            [sys.executable, "-m", "nbgrader", "autograde", unit], cwd=folder,
-            capture_output=True, text=True, check=False,
-        )  # fmt: skip
+        done = child.nbgrader(folder, "autograde", unit, capture_output=True)
         try:
             return gradebook.read(unit, folder)
         except CourseError as error:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from tqdm import tqdm
 
 from autograder.classroom import gradebook
-from autograder.course import Unit, notebooks
+from autograder.course import Unit, child, notebooks
 from autograder.course.errors import CourseError
 from autograder.course.files import write
 
@@ -62,12 +61,9 @@ def run(root: Path) -> int:
     As root, as in most containers, Jupyter has to be told that this is meant.
     """
     root_too = ["--allow-root"] if os.geteuid() == 0 else []
-    return subprocess.run(
-        ["jupyter", "lab", *root_too],
-        cwd=root / "student",
-        env=environment(root),
-        check=False,
-    ).returncode
+    words, where = ["jupyter", "lab", *root_too], root / "student"
+    done = subprocess.run(words, cwd=where, env=environment(root), check=False)
+    return done.returncode
 
 
 def _release(unit: Unit, exchange: Path) -> None:
@@ -76,10 +72,10 @@ def _release(unit: Unit, exchange: Path) -> None:
     there = exchange.glob(f"*/outbound/{unit.label}/{unit.release.name}")
     if any(path.read_bytes() == released for path in there):
         return
-    done = subprocess.run(
-        [sys.executable, "-m", "nbgrader", "release_assignment", unit.label, "--force",
-         f"--CourseDirectory.root={unit.root}", f"--Exchange.root={exchange}"],
-        cwd=unit.root, capture_output=True, text=True, check=False,
+    done = child.nbgrader(
+        unit.root, "release_assignment", unit.label, "--force",
+        f"--CourseDirectory.root={unit.root}", f"--Exchange.root={exchange}",
+        capture_output=True,
     )  # fmt: skip
     if done.returncode:
         raise CourseError(f"cannot release {unit.label}:\n{done.stderr}")

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from autograder.classroom import gradebook
+from autograder.course import child
 from autograder.course.errors import CourseError
 from autograder.grading.gradebook import changes
 from autograder.grading.gradebook.changes import Change
@@ -42,14 +43,11 @@ def preview(unit: str, root: Path) -> tuple[list[Change], bool]:
         raise CourseError("a preview needs a gradebook in an SQLite file")
     book = Path(url.removeprefix(_SQLITE))
     with _copied(unit, root.resolve(), book) as copy:
-        command = [
-            sys.executable, "-m", "nbgrader", "autograde", unit,
-            f"--CourseDirectory.root={copy}",
+        done = child.nbgrader(
+            copy, "autograde", unit, f"--CourseDirectory.root={copy}",
             f"--CourseDirectory.db_url={_SQLITE}{copy / book.name}",
-        ]  # fmt: skip
-        done = subprocess.run(
-            command, cwd=copy, stderr=subprocess.PIPE, text=True, check=False
-        )
+            stderr=subprocess.PIPE,
+        )  # fmt: skip
         found = changes.read(copy, unit)
     if done.returncode:
         print(done.stderr, end="", file=sys.stderr)

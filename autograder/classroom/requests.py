@@ -14,7 +14,7 @@ from pathlib import Path
 
 from autograder.classroom import gradebook
 from autograder.classroom.classbook import Submission
-from autograder.course import files
+from autograder.course import child, files
 from autograder.course.errors import CourseError
 from autograder.course.printable import printable
 from autograder.grading.titles import title
@@ -26,11 +26,8 @@ def regrade(unit: str, root: Path, student: str) -> None:
     Raises:
         CourseError: it could not be graded.
     """
-    command = [sys.executable, "-m", "nbgrader", "autograde", unit]
-    command += [f"--student={student}", "--force"]
-    done = subprocess.run(
-        command, cwd=root, stderr=subprocess.PIPE, text=True, check=False
-    )
+    words = ("autograde", unit, f"--student={student}", "--force")
+    done = child.nbgrader(root, *words, stderr=subprocess.PIPE)
     print(done.stderr, end="", file=sys.stderr)
     # What is refused needs a person, too, and is a result.
     if done.returncode and f"{unit}: 1 refused\n" not in done.stderr:

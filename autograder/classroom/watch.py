@@ -12,7 +12,6 @@ import contextlib
 import fcntl
 import hashlib
 import json
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -24,7 +23,7 @@ from nbgrader.apps import NbGraderAPI
 
 from autograder.classroom.gradebook import configured
 from autograder.classroom.ungraded import folders, is_graded
-from autograder.course import graded_notebooks
+from autograder.course import child, graded_notebooks
 from autograder.course.errors import CourseError
 from autograder.course.files import write
 from autograder.sandbox import logs
@@ -150,9 +149,8 @@ class Commands:
 
     def _autograde(self, *options: str) -> bool:
         verbose = ["--debug"] if logs.shows_debug() else []
-        command = [sys.executable, "-m", "nbgrader", "autograde", self.unit]
-        command += [*verbose, *options]
-        return subprocess.run(command, cwd=self.root, check=False).returncode == 0
+        words = ("autograde", self.unit, *verbose, *options)
+        return child.nbgrader(self.root, *words).returncode == 0
 
     def _graded(self) -> dict[str, int]:
         """When each student's result was written."""

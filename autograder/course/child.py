@@ -9,6 +9,8 @@ import socket
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 _PR_SET_PDEATHSIG = 1
 
@@ -41,6 +43,12 @@ def start(
             start_new_session=True,  # Ctrl-C is for us to handle
         )
     return process, ours
+
+
+def nbgrader(folder: Path, *words: str, **how: Any) -> subprocess.CompletedProcess[str]:
+    """Run a command of nbgrader's in a course folder, as `subprocess.run` would."""
+    command = [sys.executable, "-m", "nbgrader", *words]
+    return subprocess.run(command, cwd=folder, text=True, check=False, **how)
 
 
 def end_with_parent() -> None:

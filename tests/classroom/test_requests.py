@@ -9,6 +9,7 @@ import pytest
 from nbgrader.api import Gradebook
 
 from autograder.classroom import gradebook, requests
+from autograder.course import child
 from autograder.course.errors import CourseError
 from autograder.grading.judge.verdict import Verdict
 from tests.classroom.conftest import WHOLE, autograde
@@ -72,7 +73,7 @@ def test_who_was_refused_can_appeal_too(graded, monkeypatch):
     def run(command, **_):
         return subprocess.CompletedProcess(command, 1, stderr=said.pop(0))
 
-    monkeypatch.setattr(requests.subprocess, "run", run)
+    monkeypatch.setattr(child.subprocess, "run", run)
     about = (UNIT, graded, "cut", "double", "It opens here.", "today")
     text = requests.look_again(*about).read_text()
     assert text.count("- not graded: the notebook cannot be read") == 2
