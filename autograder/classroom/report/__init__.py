@@ -4,8 +4,92 @@
 is made without names in the first place: what it does not hold, no page can show.
 """
 
-from autograder.classroom.report.items import with_before
-from autograder.classroom.report.overview import overview
-from autograder.classroom.report.pages import as_csv, as_html, make, write
+from __future__ import annotations
 
-__all__ = ["as_csv", "as_html", "make", "overview", "with_before", "write"]
+from collections.abc import Iterator
+from pathlib import Path
+
+from autograder.classroom import gradebook, page, similarity
+from autograder.classroom.report.items import WEAK, with_before
+from autograder.classroom.report.overview import overview
+from autograder.classroom.report.rows import Overview
+from autograder.classroom.report.shareable import RARE
+from autograder.classroom.ungraded import ungraded
+from autograder.course import sheet
+from autograder.grading.gradebook import changes
+from autograder.grading.titles import title
+
+MOST_ROWS = 30  # of a list that a class can make arbitrarily long
+
+
+def as_html(overview: Overview) -> str:
+    """The report as one page that asks nothing of any network and runs no script."""
+    return page.render(
+        "class_report.html.j2", overview.unit, report=overview, rare=RARE, weak=WEAK,
+        most=MOST_ROWS,
+        names={row.student.id: row.student.name for row in overview.students},
+    )  # fmt: skip
+
+
+def as_csv(overview: Overview) -> str:
+    """A row for each student; for each exercise in a report that names nobody."""
+    rows = _student_table(overview) if overview.named else _exercise_table(overview)
+    return sheet.as_harmless_text(rows)
+
+
+def _student_table(overview: Overview) -> Iterator[list[object]]:
+    names = [row.name for row in overview.exercises]
+    yield [
+        "student", "name", "email", "score", "max_score", "waiting", "late_penalty",
+        *names, *(f"{name} mistake" for name in names), "refused", "put right",
+        "isolation", "seconds",
+    ]  # fmt: skip
+    for row in overview.students:
+        student, records = row.student, row.records
+        yield [
+            student.id, student.name, student.email, row.score, overview.max_points,
+            len(row.waiting), row.penalty, *(row.points[name] for name in names),
+            *(records[n].mistake if n in records else "" for n in names),
+            row.refused, " ".join(says for _, says in row.repairs), row.level,
+            row.seconds,
+        ]  # fmt: skip
+
+
+def _exercise_table(overview: Overview) -> Iterator[list[object]]:
+    yield [
+        "exercise", "title", "max_points", "mean_share", "all_points", "some", "none",
+        "waiting",
+        "discrimination", "remark", "decided_inside",
+    ]  # fmt: skip
+    for row in overview.exercises:
+        yield [
+            row.name, title(overview.unit, row.name), row.max_points, row.mean,
+            row.full, row.part, row.none, row.waiting, row.index, row.remark,
+            row.inside,
+        ]  # fmt: skip
+
+
+def write(overview: Overview, path: Path) -> list[Path]:
+    """Write the page to ``path`` and the table beside it; where they are."""
+    return page.write_both(path, as_html(overview), as_csv(overview))
+
+
+def make(
+    unit: str, root: Path, path: Path, named: bool = True, before: Path | None = None
+) -> list[Path]:
+    """Compute and write the report of the course at ``root``; where page and table are.
+
+    Args:
+        before: an earlier term's shareable table, to compare with.
+
+    Raises:
+        CourseError: nothing is graded yet, or too little to name nobody.
+    """
+    similar = None
+    if named:
+        given = similarity.released(unit, root)
+        similar = similarity.compare(similarity.read(unit, root), given)
+    book = gradebook.read(unit, root)
+    changed = changes.read(root, unit) if named else ()
+    told = overview(book, similar, named, ungraded(book, root), changed)
+    return write(with_before(told, before) if before else told, path)
