@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from tqdm import tqdm
 
 from autograder import course
 from autograder.authoring.course import build, is_built
-from autograder.classroom import gradebook, report, sample, table
-from autograder.course import ROOT, Unit, child, graded_notebooks, manifest
+from autograder.classroom import feedback_archive, gradebook, report, sample
+from autograder.classroom.classbook import Classbook, Submission
+from autograder.course import ROOT, Unit, child, manifest
 from autograder.course.errors import CourseError
 from autograder.course.files import write
 
@@ -49,11 +50,11 @@ def run(units: Sequence[Unit], root: Path) -> None:
         elif unit not in current:  # what an older version released
             nbgrader(root, "generate_assignment", unit.label, "--force")
         nbgrader(root, "autograde", unit.label)
-        if not _has_feedback(root, unit):
+        if feedback_archive.pages(unit.label, root)[1]:
             nbgrader(root, "generate_feedback", unit.label)
     for unit in units:
         write(_mark(root, unit), _digest())
-        print(f"\n{table.as_text(gradebook.read(unit.label, root))}")
+        print(f"\n{as_text(gradebook.read(unit.label, root))}")
     print("\nWhich mistake cost whom how many points:")
     for unit in units:
         page = root / "reports" / f"{unit.label}.html"
@@ -81,15 +82,6 @@ def _is_current(root: Path, unit: Unit) -> bool:
     return mark.is_file() and mark.read_text() == _digest()
 
 
-def _has_feedback(root: Path, unit: Unit) -> bool:
-    """Whether every graded submission has a page that is younger than its grades."""
-    for student, graded in graded_notebooks(unit.label, root).items():
-        page = root / "feedback" / student / unit.label / f"{unit.label}.html"
-        if not page.is_file() or page.stat().st_mtime < graded.stat().st_mtime:
-            return False
-    return True
-
-
 def nbgrader(root: Path, command: str, assignment: str, *flags: str) -> None:
     """Run a real ``nbgrader`` command in a course folder.
 
@@ -104,3 +96,32 @@ def nbgrader(root: Path, command: str, assignment: str, *flags: str) -> None:
         done = child.nbgrader(root, *words, stdout=output, stderr=errors)
     if done.returncode:
         raise CourseError(f"`nbgrader {command} {assignment}` failed; see {log}")
+
+
+def as_text(book: Classbook) -> str:
+    """A line for each student: points, and what is worth a look."""
+    rows = book.submissions
+    names = [exercise.name for exercise in book.exercises if not exercise.written]
+    width = max(len(row.student.id) for row in rows)
+    most = max(sum(r.max_points for r in row.records.values()) for row in rows)
+    lines = [
+        f"{book.unit}: {len(rows)} students, {len(names)} exercises, {most:g} points"
+    ]
+    for row in rows:
+        points = sum(record.points for record in row.records.values())
+        remarks = "; ".join(_remarks(names, row))
+        lines.append(f"  {row.student.id:<{width}}  {points:>5g}   {remarks}".rstrip())
+    return "\n".join(lines)
+
+
+def _remarks(names: Sequence[str], row: Submission) -> Iterator[str]:
+    """What cost a student points, and what was repaired."""
+    missing = sum(name not in row.records for name in names)
+    lost = [r for r in row.records.values() if r.points < r.max_points]
+    named = sum(bool(record.mistake) for record in lost)
+    if lost:
+        below = "1 exercise" if len(lost) == 1 else f"{len(lost)} exercises"
+        yield f"{below} below full points, {named} named"
+    if missing:
+        yield f"{missing} not graded"
+    yield from (says for _, says in row.repairs)

@@ -24,7 +24,6 @@ from autograder.course.files import replacing
 
 _CANVAS = re.compile(r"(?P<head>[^/]*?_\d+_\d+)_[^/]+")
 _MOODLE = re.compile(r"(?P<head>[^/]+?_\d+)_assignsubmission_[^/]*(?:/.*)?")
-_TIME = (1980, 1, 1, 0, 0, 0)  # the same pages make the same zip
 
 
 def write(unit: str, root: Path, folder: Path) -> tuple[tuple[Path, ...], list[str]]:
@@ -36,17 +35,23 @@ def write(unit: str, root: Path, folder: Path) -> tuple[tuple[Path, ...], list[s
     Raises:
         CourseError: there is no feedback yet, or it cannot be written.
     """
-    pages = {
-        path.parts[-3]: path
-        for path in sorted((root / "feedback").glob(f"*/{unit}/*.html"))
-    }
-    if not pages:
+    found, remarks = pages(unit, root)
+    if not found:
         raise CourseError(f"no feedback yet; run: nbgrader generate_feedback {unit}")
-    paths = pack(unit, root, pages, folder / f"{unit}-feedback", f"{unit}.html")
-    graded = graded_notebooks(unit, root)
-    without = [student for student in graded if student not in pages]
-    stale = [s for s, page in pages.items() if _is_older(page, graded.get(s))]
-    remarks = [
+    target = folder / f"{unit}-feedback"
+    return pack(unit, root, found, target, f"{unit}.html"), remarks
+
+
+def pages(unit: str, root: Path) -> tuple[dict[str, Path], list[str]]:
+    """The pages by student, and whose are missing or older than the grades."""
+    found = sorted((root / "feedback").glob(f"*/{unit}/*.html"))
+    made, graded = (
+        {path.parts[-3]: path for path in found},
+        graded_notebooks(unit, root),
+    )
+    without = [student for student in graded if student not in made]
+    stale = [s for s, page in made.items() if _is_older(page, graded.get(s))]
+    return made, [
         f"{what}: {', '.join(students)}; run: nbgrader generate_feedback {unit}"
         for what, students in (
             ("older than the grades", stale),
@@ -54,7 +59,6 @@ def write(unit: str, root: Path, folder: Path) -> tuple[tuple[Path, ...], list[s
         )
         if students
     ]
-    return paths, remarks
 
 
 def pack(
@@ -99,7 +103,7 @@ def _is_older(page: Path, graded: Path | None) -> bool:
 def _pack(path: Path, members: dict[str, Path]) -> Path:
     with replacing(path) as part, zipfile.ZipFile(part, "w") as file:
         for name, page in sorted(members.items()):
-            info = zipfile.ZipInfo(name, _TIME)
+            info = zipfile.ZipInfo(name)  # without a time: the same pages, the same zip
             info.external_attr = 0o644 << 16
             file.writestr(info, page.read_bytes(), zipfile.ZIP_DEFLATED)
     return path

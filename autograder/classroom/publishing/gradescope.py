@@ -50,7 +50,6 @@ _BESIDE = (
     "pyproject.toml", "constraints.txt", "nbgrader_config.py", "README.md",
     "deploy/environment/backend.py", "deploy/environment/nbgrader_config.py",
 )  # fmt: skip
-_TIME = (1980, 1, 1, 0, 0, 0)
 
 
 def build(unit: Unit, path: Path, tell: str) -> Path:
@@ -94,6 +93,6 @@ def _files(unit: Unit) -> Iterator[Path]:
 
 
 def _add(file: zipfile.ZipFile, name: str, data: bytes, mode: int) -> None:
-    info = zipfile.ZipInfo(name, _TIME)
+    info = zipfile.ZipInfo(name)
     info.external_attr = (0o100000 | mode) << 16
     file.writestr(info, data, zipfile.ZIP_DEFLATED)
