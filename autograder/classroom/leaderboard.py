@@ -7,7 +7,7 @@ verdict's record. Only who writes a name into LEADERBOARD_NAME appears, under th
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path, PurePosixPath
@@ -45,39 +45,29 @@ class Entry:
     inserter: float = 0.0
 
 
-@dataclass(frozen=True)
-class Board:
-    """The entries of one corpus and level, the best first."""
-
-    title: str
-    entries: tuple[Entry, ...]
-
-
 def read(unit: str, root: Path) -> list[Entry]:
-    """The entries of all graded submissions of an assignment, the best first."""
+    """The entries of all graded submissions of an assignment."""
     paths = graded_notebooks(unit, root).values()
     found = (_entry(metadata.read(path)) for path in paths)
-    return ranked(entry for entry in found if entry)
+    return [entry for entry in found if entry]
 
 
-def ranked(entries: Iterable[Entry]) -> list[Entry]:
-    """By BLEU, the best first; equal ones by name."""
-    return sorted(entries, key=lambda entry: (-entry.bleu, entry.name))
+def boards(entries: Sequence[Entry]) -> list[tuple[str, list[Entry]]]:
+    """A title and the entries, the best first, for each corpus and level.
 
-
-def boards(entries: Sequence[Entry]) -> list[Board]:
-    """A board for each corpus and level: the course's own corpus first."""
+    The course's own corpus comes first; equal entries are sorted by name.
+    """
 
     def group(entry: Entry) -> tuple[bool, int, int]:
         own = entry.corpus != _EMBEDDED
         return own, entry.corpus, 0 if own else entry.level
 
-    found = groupby(sorted(ranked(entries), key=group), key=group)
-    return [Board(_title(own), own) for own in (tuple(each) for _, each in found)]
+    ranked = sorted(entries, key=lambda one: (group(one), -one.bleu, one.name))
+    found = (list(those) for _, those in groupby(ranked, key=group))
+    return [(_title(those[0]), those) for those in found]
 
 
-def _title(entries: Sequence[Entry]) -> str:
-    first = entries[0]
+def _title(first: Entry) -> str:
     if first.corpus == _EMBEDDED:
         return f"The embedded corpus, level {first.level}"
     name = first.corpus_name or "without a name"
@@ -133,13 +123,12 @@ def as_csv(entries: Sequence[Entry]) -> str:
     rows: list[list[object]] = [
         ["board", "rank", "name", "BLEU", "low", "high", *ABILITIES]
     ]
-    for board in boards(entries):
-        for rank, entry in enumerate(board.entries, 1):
-            shares = (sheet.number(entry.recall.get(ability)) for ability in ABILITIES)
+    for title, ranked in boards(entries):
+        for rank, entry in enumerate(ranked, 1):
+            shares = map(entry.recall.get, ABILITIES)
             scores = (f"{n:.2f}" for n in (entry.bleu, entry.low, entry.high))
-            title, name = map(sheet.harmless, (board.title, entry.name))
-            rows.append([title, rank, name, *scores, *shares])
-    return sheet.as_text(rows)
+            rows.append([title, rank, entry.name, *scores, *shares])
+    return sheet.as_harmless_text(rows)
 
 
 def as_html(unit: str, entries: Sequence[Entry]) -> str:

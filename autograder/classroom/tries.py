@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from autograder.classroom import page
 from autograder.classroom.ungraded import folders
 from autograder.course import find_unit, grade_ids
 from autograder.grading import attempt_records
@@ -83,15 +82,8 @@ def table(unit: str, made: ByStudent) -> list[ExerciseTries]:
     return rows
 
 
-def write_page(unit: str, root: Path, made: ByStudent) -> Path:
-    """Write the page of a class's attempts."""
-    path = root / "reports" / f"{unit}-attempts.html"
-    rows = table(unit, made)
-    return page.write(path, "tries.html.j2", unit, rows=rows, students=len(made))
-
-
 def as_text(rows: Sequence[ExerciseTries]) -> str:
-    """The same for a terminal."""
+    """The table for a terminal."""
     lines = ["solved  attempts  minutes  exercise"]
     for row in rows:
         attempts = "-" if row.attempts is None else f"{row.attempts:g}"

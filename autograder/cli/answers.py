@@ -81,7 +81,7 @@ def _unnamed(label: str, root: Path, options: Namespace) -> int:
            "PATTERN", default=""),
 )  # fmt: skip
 def _attempts(unit: str, root: Path, options: Namespace) -> int:
-    from autograder.classroom import tries
+    from autograder.classroom import page, tries
 
     made = tries.read(unit, root, options.live)
     if not made:
@@ -90,6 +90,7 @@ def _attempts(unit: str, root: Path, options: Namespace) -> int:
             f"no record of attempts in {where}; attempts = true in [tool.autograder] "
             "of pyproject.toml has students' notebooks keep one"
         )
-    print(tries.as_text(tries.table(unit, made)))
-    print(tries.write_page(unit, root, made))
+    rows, path = tries.table(unit, made), root / "reports" / f"{unit}-attempts.html"
+    print(tries.as_text(rows))
+    print(page.write(path, "tries.html.j2", unit, rows=rows, students=len(made)))
     return 0

@@ -37,8 +37,8 @@ def test_the_leaderboard_shows_who_wants_to_be_shown(tmp_path):
         (folder / "another.ipynb").write_text(forged, encoding="utf-8")
     entries = leaderboard.read(unit, tmp_path)
     assert entries == [
-        Entry("=1+1", 95.0, {"case": 0.5}, 95.0, 95.0),
         Entry("<b>Beam</b> team", 90.0, {"case": 0.5}, 90.0, 90.0),
+        Entry("=1+1", 95.0, {"case": 0.5}, 95.0, 95.0),
     ]
     page, table = (p.read_text() for p in leaderboard.write(unit, tmp_path))
     assert "<b>Beam" not in page and "&lt;b&gt;Beam" in page and "95.0" in page
@@ -53,7 +53,7 @@ def test_there_is_a_board_for_each_corpus_and_level():
             Entry("second", 90.0), Entry("first", 95.0), Entry("too", 41.0, **novel),
         ]
     )  # fmt: skip
-    assert [(board.title, [e.name for e in board.entries]) for board in found] == [
+    assert [(title, [e.name for e in entries]) for title, entries in found] == [
         ("The embedded corpus, level 2", ["first", "second"]),
         ("The embedded corpus, level 3", ["hard"]),
         ("A corpus of one's own: kafka.txt (no. 3456)", ["too", "own"]),

@@ -6,7 +6,7 @@ import pytest
 from jinja2 import UndefinedError
 
 from autograder.classroom import page
-from autograder.classroom.leaderboard import Board, Entry
+from autograder.classroom.leaderboard import Entry
 
 
 def test_what_checks_say_keeps_its_code_and_its_emphasis():
@@ -20,7 +20,7 @@ def test_what_is_put_into_a_template_stays_text():
     made = page.render(
         "leaderboard.html.j2",
         "06_<unit>",
-        boards=[Board("<b>", (Entry("<script>x</script>", 12.5, {"case": 0.25}),))],
+        boards=[("<b>", [Entry("<script>x</script>", 12.5, {"case": 0.25})])],
         abilities=["case"],
     )
     assert "<script" not in made and "&lt;script&gt;x" in made

@@ -274,7 +274,8 @@ CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 @pytest.mark.skipif(not CHROMIUM, reason="chromium is not installed")
 def test_a_browser_lays_the_page_out_and_prints_it(tmp_path):
     view = report.overview(thirteen(), Comparison((), 0, 0.1))
-    path, _ = report.write(view, tmp_path / "report.html")
+    path = tmp_path / "report.html"
+    path.write_text(report.as_html(view), encoding="utf-8")
     command = [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu"]
     done = subprocess.run(
         [*command, "--dump-dom", path.as_uri()],
@@ -368,7 +369,8 @@ def test_exercises_stand_beside_those_of_an_earlier_term(tmp_path):
 def test_a_term_is_compared_with_what_the_last_one_wrote(tmp_path):
     """Who was told apart before, and is not any more, is remarked; so is a hard one."""
     apart = class_of(*(submission(f"s{n}", n / 3, n / 2) for n in range(12)))
-    _, table = report.write(report.overview(apart, named=False), tmp_path / "a")
+    table = tmp_path / "a.csv"
+    table.write_text(report.as_csv(report.overview(apart, named=False)))
     alike = class_of(
         *(submission(f"s{n}", (n % 2) / 4, (n // 2) / 2) for n in range(12))
     )

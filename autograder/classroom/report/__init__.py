@@ -69,11 +69,6 @@ def _exercise_table(overview: Overview) -> Iterator[list[object]]:
         ]  # fmt: skip
 
 
-def write(overview: Overview, path: Path) -> list[Path]:
-    """Write the page to ``path`` and the table beside it; where they are."""
-    return page.write_both(path, as_html(overview), as_csv(overview))
-
-
 def make(
     unit: str, root: Path, path: Path, named: bool = True, before: Path | None = None
 ) -> list[Path]:
@@ -92,4 +87,6 @@ def make(
     book = gradebook.read(unit, root)
     changed = changes.read(root, unit) if named else ()
     told = overview(book, similar, named, ungraded(book, root), changed)
-    return write(with_before(told, before) if before else told, path)
+    if before:
+        told = with_before(told, before)
+    return page.write_both(path, as_html(told), as_csv(told))
