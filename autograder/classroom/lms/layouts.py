@@ -100,6 +100,7 @@ _LAYOUTS = (
     )),
 )  # fmt: skip
 NAMES = tuple(layout.lms.lower() for layout in _LAYOUTS)
+_GROUPS = {group for layout in _LAYOUTS for group in layout.pattern.groupindex}
 _HIDDEN = re.compile(r"(?:^|-)Participant$")  # Moodle's, perhaps behind a group's name
 _BESIDE = re.compile(  # what LMSs add on their own, and nobody misses
     r"(?:.*/)?submission_metadata\.yml|index\.html"
@@ -172,50 +173,42 @@ def attempts(
         for member, match in matches
         if not match and not _BESIDE.fullmatch(member.name)
     ]
-    matched = [(member, match) for member, match in matches if match]
+    matched = [(member, _parts(match)) for member, match in matches if match]
     if not matched:
         raise NotPlacedError(f"none of its file names looks like {layout.lms}'s")
-    if layout.lms == "Blackboard":
-        prefix = _prefix({match["head"] for _, match in matched}, known)
+    # Earlier uploads first: Canvas numbers them.
+    matched.sort(key=lambda pair: (int(pair[1]["order"] or 0), pair[0].name))
+    names = {parts["name"] for _, parts in matched}
+    heads = {parts["head"] for _, parts in matched}
+    prefix = _prefix(heads, known) if layout.lms == "Blackboard" else ""
     if layout.lms == "Gradescope":
         people = _submitters(archive, {member.name for member, _ in matched})
     # Moodle writes groups before all names or none: else "x-Ada Lovelace" would be Ada.
-    names = {_name(match.groupdict()) for _, match in matched}
     grouped = layout.lms == "Moodle" and len(names) > 1 and all("-" in n for n in names)
     found: dict[tuple[object, ...], Attempt] = {}
-    for member, match in sorted(matched, key=lambda pair: _order(pair[1])):
-        parts = match.groupdict()
-        when = _when(parts.get("when"), utc)
-        blind = bool(parts.get("blind")) or bool(_HIDDEN.search(_name(parts)))
-        if layout.lms == "Blackboard":
-            key = parts["head"].removeprefix(prefix)
-        else:
-            key = parts["key"] or parts["anonymous"]
+    for member, parts in matched:
+        key = parts["key"] or parts["anonymous"] or parts["head"].removeprefix(prefix)
+        name, when = parts["name"], _when(parts["when"], utc)
+        # Canvas's number for the file, where it could be one for a person, too.
+        rival = parts["order"] if re.match(r"\d+_", parts["file"]) else ""
         who: tuple[Submitter, ...] = (
-            Submitter(key, _name(parts), rival=_rival(parts), grouped=grouped),
+            Submitter(key, name, rival=rival, grouped=grouped),
         )
         if layout.lms == "Gradescope":
             who, when = people.get(key, ((), None))
+        blind = bool(parts["blind"] or _HIDDEN.search(name))
         new = Attempt(who, {}, when, blind=blind)
         attempt = found.setdefault((who, when, key), new)
-        attempt.late |= bool(parts.get("late") or parts.get("late1"))
+        attempt.late |= bool(parts["late"] or parts["late1"])
         path = parts["file"] or parts["flat"]
         attempt.files[_unused(path, attempt.files)] = member
     return list(found.values()), strays
 
 
-def _rival(parts: dict[str, str | None]) -> str:
-    """Canvas's number for the file, where it could be one for a person, too."""
-    return (parts.get("order") or "") if re.match(r"\d+_", parts["file"] or "") else ""
-
-
-def _name(parts: dict[str, str | None]) -> str:
-    return (parts.get("name") or "").strip()
-
-
-def _order(match: re.Match[str]) -> tuple[int, str]:
-    """Earlier uploads first: Canvas numbers them."""
-    return int(match.groupdict().get("order") or 0), match.string
+def _parts(match: re.Match[str]) -> dict[str, str]:
+    """What a name says, by the groups of all layouts; "" where it does not."""
+    parts = dict.fromkeys(_GROUPS, "") | match.groupdict("")
+    return parts | {"name": parts["name"].strip()}
 
 
 def _unused(path: str, taken: Collection[str]) -> str:
@@ -228,7 +221,7 @@ def _unused(path: str, taken: Collection[str]) -> str:
     return path
 
 
-def _when(text: str | None, utc: ToUtc) -> datetime.datetime | None:
+def _when(text: str, utc: ToUtc) -> datetime.datetime | None:
     """Blackboard's "2026-11-20-14-03-59" and Brightspace's "Nov 20, 2026 203 PM"."""
     if not text:
         return None

@@ -65,9 +65,11 @@ class Roster:
             # Names are no proof: they are asked last, never where an address is known,
             # and somebody whose LMS id is known has another than this one.
             free = [e for e in self.entries if not _is_known(e, layout)]
-            meant = [e for e in free if _is_called(e, person.name, person.grouped)]
+            meant = [
+                e for e in free if _is_called(e.student, person.name, person.grouped)
+            ]
         if person.rival in {e.student.lms_id or e.student.id for e in self.entries}:
-            meant = [e for e in meant if _is_called(e, person.name)]
+            meant = [e for e in meant if _is_called(e.student, person.name)]
         found = {entry.student.id for entry in meant}
         shown = person.shown
         if len(found) > 1:
@@ -160,18 +162,15 @@ def _is_row_of(student: Student, row: dict[str, str]) -> bool:
         return _same_address(row["email"], student.email)
     if row["number"] and row["number"] in (student.id, student.lms_id):
         return True
-    return _is_called(Enrolment(student), row["name"])
+    return _is_called(student, row["name"])
 
 
-def _is_called(entry: Enrolment, name: str, grouped: bool = False) -> bool:
-    """Whether a name, as LMSs write it, is that of an entry.
-
-    Canvas writes "lovelaceada".
+def _is_called(student: Student, name: str, grouped: bool = False) -> bool:
+    """Whether a name, as LMSs write it, is a student's: Canvas writes "lovelaceada".
 
     Args:
         grouped: a group's name and "-" may stand in front.
     """
-    student = entry.student
     if not (student.first_name or student.last_name) or not name:
         return False
     own = {
