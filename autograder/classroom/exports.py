@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import astuple, dataclass
+from operator import itemgetter
 from pathlib import Path
 
 from autograder.classroom import results
@@ -22,7 +23,9 @@ _CANVAS_INFO = (
     "student", "id", "sis user id", "sis login id", "integration id", "root account",
     "section",
 )  # fmt: skip
-_UNTOUCHED = ("EX",)  # Canvas's "excused"
+_ASSIGNMENT = re.compile(r"(.*?)\s*\(\d+\)", re.DOTALL)  # with Canvas's number
+_UNTOUCHED = "EX"  # Canvas's "excused"
+Rank = Callable[[Sheet, Sequence[str], Student], int]
 
 
 @dataclass(frozen=True)
@@ -53,34 +56,22 @@ def canvas(book: Classbook, into: Sheet, title: str = "") -> Export:
             'no columns "Student" and "ID"'
         )
     column = _canvas_column(book, into, title)
-    titles = [into.titles[n] for n in (*known, column)]
-    match = _match(book, into, _canvas_rank)
-    filled, possible = [], ""
-    for number, row in enumerate(into.rows):
-        cells = [row[n] for n in (*known, column)]
-        if number in match and cells[-1].strip().upper() not in _UNTOUCHED:
-            cells[-1] = sheet.number(match[number].score)
-        if "points possible" in row[0].casefold():
-            possible = row[column].strip()
-        filled.append(cells)
-    text = sheet.as_text([titles, *filled], into.comma)
-    return _export(book, text, match.values(), possible, "Canvas")
+    heads = [row for row in into.rows if "points possible" in row[0].casefold()]
+    possible = heads[-1][column].strip() if heads else ""
+    kept = itemgetter(*known, column)
+    shown = Sheet(kept(into.titles), tuple(map(kept, into.rows)), into.comma)
+    return _filled(book, shown, len(known), _canvas_rank, possible, "Canvas")
 
 
 def _canvas_column(book: Classbook, into: Sheet, title: str) -> int:
-    assignments = [
-        n for n, own in enumerate(into.titles) if re.search(r"\(\d+\)$", own)
-    ]
-    names = {n: re.sub(r"\(\d+\)$", "", into.titles[n]).rstrip() for n in assignments}
-    wanted = {plain(title)} if title else {
-        plain(book.unit), plain(book.unit.partition("_")[2])
-    }  # fmt: skip
-    found = [
-        n for n in assignments if {plain(names[n]), plain(into.titles[n])} & wanted
-    ]
+    matches = ((n, _ASSIGNMENT.fullmatch(own)) for n, own in enumerate(into.titles))
+    names = {n: match[1] for n, match in matches if match}
+    called = [title] if title else [book.unit, book.unit.partition("_")[2]]
+    wanted = set(map(plain, called))
+    found = [n for n in names if {plain(names[n]), plain(into.titles[n])} & wanted]
     if len(found) == 1:
         return found[0]
-    listed = ", ".join(f'"{names[n]}"' for n in assignments) or "none"
+    listed = ", ".join(f'"{name}"' for name in names.values()) or "none"
     raise CourseError(
         f'no column for "{title or book.unit}"; say which with --column: {listed}'
     )
@@ -119,13 +110,8 @@ def moodle(book: Classbook, into: Sheet | None = None) -> Export:
             'this is not Moodle\'s grading worksheet: it has no columns "Identifier" '
             'and "Grade" (download it with the site in English)'
         )
-    match = _match(book, into, _moodle_rank)
-    filled = [list(row) for row in into.rows]
-    for number, submission in match.items():
-        filled[number][column] = sheet.number(submission.score)
     possible = into.cell(into.rows[0], "Maximum Grade") if into.rows else ""
-    text = sheet.as_text([into.titles, *filled], into.comma)
-    return _export(book, text, match.values(), possible, "Moodle")
+    return _filled(book, into, column, _moodle_rank, possible, "Moodle")
 
 
 def _moodle_rank(into: Sheet, row: Sequence[str], student: Student) -> int:
@@ -151,9 +137,7 @@ def write_gradescope(book: Classbook, folder: Path) -> tuple[str, ...]:
 # --- what they share -----------------------------------------------------------------
 
 
-def _match(
-    book: Classbook, into: Sheet, rank: Callable[[Sheet, Sequence[str], Student], int]
-) -> dict[int, Submission]:
+def _match(book: Classbook, into: Sheet, rank: Rank) -> dict[int, Submission]:
     """Row number -> submission: pairs that are each other's one surest choice."""
     ranks = [
         [rank(into, row, submission.student) for submission in book.submissions]
@@ -199,14 +183,18 @@ def _waiting(book: Classbook) -> tuple[str, ...]:
     return (says,) if waiting else ()
 
 
-def _export(
-    book: Classbook, text: str, found: Iterable[Submission], possible: str, lms: str
+def _filled(
+    book: Classbook, into: Sheet, column: int, rank: Rank, possible: str, lms: str
 ) -> Export:
-    """A file of an LMS's with the scores of those who were found in it.
+    """A table of an LMS's with the scores of those who are found in it.
 
     Args:
         possible: the points of the assignment there; "" where it does not say.
     """
+    match, rows = _match(book, into, rank), [list(row) for row in into.rows]
+    for number, submission in match.items():
+        if rows[number][column].strip().upper() != _UNTOUCHED:
+            rows[number][column] = sheet.number(submission.score)
     remarks = _waiting(book)
     with contextlib.suppress(ValueError):
         plain = possible.replace(",", ".")  # as half of Europe writes it
@@ -216,6 +204,7 @@ def _export(
                 f"{lms} has {possible} points for this assignment, the gradebook "
                 f"{most}: change it in {lms}, or scores mislead",
             )
-    written = {one.student.id for one in found}
+    written = {one.student.id for one in match.values()}
     everybody = [one.student.id for one in book.submissions]
-    return Export(text, remarks, tuple(s for s in everybody if s not in written))
+    missing = tuple(student for student in everybody if student not in written)
+    return Export(sheet.as_text([into.titles, *rows], into.comma), remarks, missing)
