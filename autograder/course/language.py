@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -67,14 +68,14 @@ class Wording:
     @functools.cached_property
     def budget(self) -> re.Pattern[str]:
         """The minutes of an exercise."""
-        return re.compile(_filled(self.minutes, r"(\d+)"))
+        return re.compile(_filled(self.minutes, {"": r"(\d+)"}))
 
     @functools.cached_property
     def stated(self) -> re.Pattern[str]:
         """A unit's hours and short path, in lines of any length."""
         listed = {"hours": r"[\d½]+", "exercises": r"[\d.,\s]+\b"}
-        hours = _filled(self.hours, r"[\d½]+")
-        return re.compile(f"{hours}(?:{_filled(self.short, **listed)})?")
+        hours = _filled(self.hours, {"": r"[\d½]+"})
+        return re.compile(f"{hours}(?:{_filled(self.short, listed)})?")
 
     @functools.cached_property
     def worth(self) -> re.Pattern[str]:
@@ -90,15 +91,10 @@ class Wording:
         }
 
 
-def _filled(template: str, *fields: str, **named: str) -> str:
+def _filled(template: str, fields: Mapping[str, str]) -> str:
     """A template as a pattern: patterns in its fields, any space for each space."""
-    kept = {name: f"\0{name}\0" for name in named}
-    text = re.escape(template.format(*("\1" for _ in fields), **kept))
-    for field in fields:
-        text = text.replace("\1", field, 1)
-    for name, pattern in named.items():
-        text = text.replace(f"\0{name}\0", pattern).replace(f"\\\0{name}\\\0", pattern)
-    return text.replace(r"\ ", r"\s+")
+    text = re.escape(template).replace(r"\ ", r"\s+")
+    return re.sub(r"\\{(\w*)\\}", lambda field: fields[field[1]], text)
 
 
 WORDINGS = {
