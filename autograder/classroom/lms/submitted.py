@@ -5,10 +5,8 @@ What arrives takes the place of another submission only if it is newer.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import shutil
-import stat
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -117,18 +115,9 @@ class Place:
                 os.utime(part / path, (_SOME_TIME + number, _SOME_TIME + number))
             if stamp:
                 (part / intake.STAMP).write_text(stamp)
-            self._share(part)
             replace_folder(self.folder, part)
         finally:
             shutil.rmtree(part, ignore_errors=True)
-
-    def _share(self, part: Path) -> None:
-        """Let a group of graders write what is new, if the course folder is theirs."""
-        if self.root.stat().st_mode & stat.S_IWGRP:
-            for path in (part.parent, part, *part.rglob("*")):
-                with contextlib.suppress(PermissionError):  # another grader's folder
-                    mode = 0o2070 if path.is_dir() else 0o060
-                    path.chmod(path.stat().st_mode | mode)
 
     def _recover(self) -> None:
         """Finish, or take back, a replacement that was cut off between its steps."""

@@ -66,14 +66,6 @@ def test_a_replacement_that_was_cut_off_is_taken_back(course):
     assert course.placed == {"ada": {f"{UNIT}.ipynb": ADA}}
 
 
-def test_a_group_of_graders_can_write_what_one_of_them_collects(course):
-    course.root.chmod(0o2770)
-    course.collect(course.zip(GOOD))
-    folder = course.root / "submitted" / "ada" / UNIT
-    assert folder.stat().st_mode & 0o2070 == 0o2070
-    assert (folder / f"{UNIT}.ipynb").stat().st_mode & 0o060 == 0o060
-
-
 def test_what_a_full_disk_has_cut_off_goes_on_with_the_same_command(
     course, monkeypatch
 ):
