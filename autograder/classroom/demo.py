@@ -33,12 +33,12 @@ def run(units: Sequence[Unit], root: Path) -> None:
     """
     root.mkdir(exist_ok=True)
     # What is committed is built.
-    known = {unit for unit in units if _mark(root, unit).is_file()}
-    changed = {unit for unit in known if not _is_current(root, unit)}
-    stale = [unit for unit in units if unit in changed or not is_built(unit)]
+    known, digest = {unit: _noted(root, unit) for unit in units}, _digest()
+    stale = [u for u in units if known[u] not in ("", digest) or not is_built(u)]
     for unit in tqdm(stale, "build", unit="unit"):
         build(unit)
-    current = {unit for unit in units if _is_current(root, unit)}
+    digest = _digest()
+    current = {unit for unit in units if known[unit] == digest}
     for unit in tqdm(units, "sample class", unit="unit"):
         write(root / "source" / unit.label / unit.source.name, unit.source.read_bytes())
         if unit not in current:
@@ -53,7 +53,7 @@ def run(units: Sequence[Unit], root: Path) -> None:
         if feedback_archive.pages(unit.label, root)[1]:
             nbgrader(root, "generate_feedback", unit.label)
     for unit in units:
-        write(_mark(root, unit), _digest())
+        write(_mark(root, unit), digest)
         print(f"\n{as_text(gradebook.read(unit.label, root))}")
     print("\nWhich mistake cost whom how many points:")
     for unit in units:
@@ -65,11 +65,9 @@ def run(units: Sequence[Unit], root: Path) -> None:
 def _digest() -> str:
     """A digest of all that the build and the sample class are made of."""
     code = hashlib.sha256()
-    for path in [
-        *sorted((ROOT / "autograder").rglob("*.py")),
-        *sorted((ROOT / "notebooks").glob("*.py")),
-    ]:
-        code.update(path.read_bytes())
+    for folder in ("autograder", "notebooks"):
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            code.update(path.read_bytes())
     return code.hexdigest()
 
 
@@ -77,9 +75,10 @@ def _mark(root: Path, unit: Unit) -> Path:
     return root / ".autograder" / f"current-{unit.label}"
 
 
-def _is_current(root: Path, unit: Unit) -> bool:
+def _noted(root: Path, unit: Unit) -> str:
+    """The digest when a unit was last played; "" if it never was."""
     mark = _mark(root, unit)
-    return mark.is_file() and mark.read_text() == _digest()
+    return mark.read_text() if mark.is_file() else ""
 
 
 def nbgrader(root: Path, command: str, assignment: str, *flags: str) -> None:
