@@ -117,7 +117,7 @@ def _sheet(
     most: Mapping[str, float], known: Mapping[str, Specification],
 ) -> tuple[QuestionSheet | None, list[str]]:  # fmt: skip
     """A student's sheet, if one can be made, and what is to be said."""
-    who, remarks = submission.student, list[str]()
+    who = submission.student
     accepted = [
         grade_ids.exercise_of(name)
         for name, points in most.items()
@@ -128,7 +128,6 @@ def _sheet(
     draw = random.Random(f"{unit}/{who.id}")
     cells = _cells(path)
     answers, said = _answers(accepted, cells, known, draw)
-    remarks += [f"{who.full}, {line}" for line in said]
     plain = [source for _, source in cells]
     printed = observed(unit, plain, [one.asked for one in answers]) if answers else []
     parts = []
@@ -136,7 +135,8 @@ def _sheet(
         try:
             parts.append(_part(answer, read(text), draw))
         except NothingObservedError as error:
-            remarks.append(f"{who.full}, {_not_asked(answer.title, error)}")
+            said.append(_not_asked(answer.title, error))
+    remarks = [f"{who.full}, {line}" for line in said]
     sheet = QuestionSheet(who, _fitting(parts))
     if len(sheet.key) < _FEWEST:
         return None, [*remarks, f"{who.full}: too few questions for a sheet"]
@@ -214,21 +214,16 @@ def _answers(
     for name in names:
         if len(found) == _TRIED:
             break
-        title, target = known[name].title, known[name].target
         try:
-            shown = listing(sources[name], target)
-            found.append(_answer(name, title, shown))
+            shown = listing(sources[name], known[name].target)
+            (code, places), tried = noted(shown), edits(shown)
         except NotListedError as error:
-            said.append(_not_asked(title, error))
+            said.append(_not_asked(known[name].title, error))
+            continue
+        edited = tuple(edit.code for edit in tried)
+        asked = Asked(name, shown.target, shown.method, code, edited)
+        found.append(_Answer(known[name].title, shown, places, tried, asked))
     return found, said
-
-
-def _answer(exercise: str, title: str, shown: CodeListing) -> _Answer:
-    code, places = noted(shown)
-    tried = edits(shown)
-    sources = tuple(edit.code for edit in tried)
-    asked = Asked(exercise, shown.target, shown.method, code, sources)
-    return _Answer(title, shown, places, tried, asked)
 
 
 def _part(answer: _Answer, seen: list[Observation], draw: random.Random) -> SheetPart:
