@@ -24,7 +24,7 @@ from pathlib import Path
 import nbformat
 import numpy as np
 from pygments.lexers import PythonLexer
-from pygments.token import Comment, Name, Number, String, _TokenType
+from pygments.token import Comment, Name, Number, String
 
 from autograder.classroom import page
 from autograder.course import grade_ids, notebooks
@@ -157,21 +157,16 @@ def _lexed(code: str) -> tuple[tuple[str, bool], ...]:
                 continue
         elif kind in Number:
             text = text.lower().replace("_", "")
-        found.append((text, _is_chosen(kind, [one for one, _ in found[-2:]])))
+        before = [one for one, _ in found[-2:]]
+        of_library = before[-1:] == ["."] and before != ["self", "."]
+        is_name = kind in Name and kind not in Name.Builtin
+        found.append((text, is_name and not of_library))
     return tuple(found)
 
 
 def _dense(code: str) -> str:
     """Code without blank lines and blanks at ends: Pygments tries each with all."""
     return "\n".join(line.rstrip() for line in code.splitlines() if line.strip())
-
-
-def _is_chosen(kind: _TokenType, before: Sequence[str]) -> bool:
-    """Whether a token is a name that its author chose: no builtin, no library's."""
-    if kind not in Name or kind in Name.Builtin:
-        return False
-    of_library = before[-1:] == ["."] and before[-2:] != ["self", "."]
-    return not of_library
 
 
 @functools.cache
