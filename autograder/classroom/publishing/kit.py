@@ -11,7 +11,6 @@ import hashlib
 import itertools
 import shutil
 import tomllib
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,7 @@ from autograder.authoring.solutions import builds_on
 from autograder.classroom.publishing import wheel
 from autograder.course import ROOT, Unit, manifest, notebooks, units
 from autograder.course.errors import CourseError
-from autograder.course.files import write
+from autograder.course.files import replace_folder, write
 from autograder.sandbox.kit import KIT
 
 # What students need of the course's dependencies: in the wheel, and to work with it.
@@ -98,21 +97,22 @@ def build(last: Unit, folder: Path, where: Repository | None = None) -> list[Pat
     """
     where = where or published(last.root)
     name, data = _wheel(last)
-    part = folder.with_name(folder.name + ".part")
+    part = folder.with_name(f".{folder.name}.part")
     shutil.rmtree(part, ignore_errors=True)
     for unit in shown_units(last):
         write(part / "notebooks" / unit.release.name, _notebook(unit, where))
     write(part / name, data)
     write(part / CHECKS, f"{DISTRIBUTION} @ {where.file(name)}\n")
-    write(part / "README.md", _readme(shown_units(last), where, name))
+    badges = (f"- {unit.label}: {where.badge(unit)}" for unit in shown_units(last))
+    readme = _README.format(badges="\n".join(badges), wheel=name, pythons=pythons())
+    write(part / "README.md", readme)
     write(part / "student.md", (ROOT / "docs" / "student.md").read_bytes())
     for text in ("LICENSE", "LICENSE-TEXT"):
         write(part / text, (ROOT / text).read_bytes())
     write(part / "environment.yml", _environment(name))
     for rules in assistants.FILES:
         write(part / rules, assistants.policy(last.root).rules.encode())
-    shutil.rmtree(folder, ignore_errors=True)
-    part.replace(folder)
+    replace_folder(folder, part)
     return sorted(path for path in folder.rglob("*") if path.is_file())
 
 
@@ -186,11 +186,6 @@ def pythons() -> str:
     """The versions of Python that the course was tried with, like "3.11 to 3.14"."""
     known = [line.split(" :: ")[-1] for line in _project()["classifiers"]]
     return f"{known[0]} to {known[-1]}"
-
-
-def _readme(chosen: Sequence[Unit], where: Repository, name: str) -> str:
-    badges = "\n".join(f"- {unit.label}: {where.badge(unit)}" for unit in chosen)
-    return _README.format(badges=badges, wheel=name, pythons=pythons())
 
 
 def _environment(name: str) -> str:
