@@ -94,7 +94,8 @@ def _entry(notebook: dict[str, Any]) -> Entry | None:
 def chosen_text(notebook: dict[str, Any], variable: str) -> str:
     """The text that a notebook assigns to a variable; "" for none.
 
-    The cell is read, never run; only a plain text counts.
+    The cell is read, never run; only a plain text counts. What no file can hold, or
+    what turns the text around it, is left out.
     """
     for cell in reversed(notebook["cells"]):
         source = "".join(cell["source"])
@@ -108,14 +109,9 @@ def chosen_text(notebook: dict[str, Any], variable: str) -> str:
             match node:
                 case ast.Assign([ast.Name(name)], ast.Constant(str(text))):
                     if name == variable:
-                        return _shown(text)
+                        line = " ".join(text.split())
+                        return "".join(filter(str.isprintable, line))[:_LONGEST_NAME]
     return ""
-
-
-def _shown(name: str) -> str:
-    """A name without what no file can hold, or what turns the text around it."""
-    line = " ".join(name.split())
-    return "".join(letter for letter in line if letter.isprintable())[:_LONGEST_NAME]
 
 
 def as_csv(entries: Sequence[Entry]) -> str:

@@ -8,10 +8,9 @@ a student's worst units.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from autograder.classroom import gradebook, page
 from autograder.classroom.classbook import Classbook, Student
@@ -151,18 +150,16 @@ def _line(
 
 def as_csv(told: Progress) -> str:
     """A row for each student; shares in percent, empty where nothing was handed in."""
-    return sheet.as_harmless_text(_rows(told))
-
-
-def _rows(told: Progress) -> Iterator[list[Any]]:
     columns = [f"{unit} %" for unit in told.units]
-    yield ["student", "name", "email", *columns, "course %", "late days", "waiting"]
+    rows: list[list[object]] = [
+        ["student", "name", "email", *columns, "course %", "late days", "waiting"]
+    ]
     for line in told.lines:
         shares = [100 * m.share if m.handed_in else None for m in line.marks]
         waiting = sum(mark.waiting for mark in line.marks)
-        who = line.student
-        whole = 100 * line.share
-        yield [who.id, who.name, who.email, *shares, whole, line.late, waiting]
+        who, whole = line.student, 100 * line.share
+        rows.append([who.id, who.name, who.email, *shares, whole, line.late, waiting])
+    return sheet.as_harmless_text(rows)
 
 
 def make(root: Path, path: Path, weights: Mapping[str, float], drop: int) -> list[Path]:

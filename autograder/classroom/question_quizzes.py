@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
+import textwrap
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -13,9 +14,9 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from nbgrader.utils import compute_checksum
 
-from autograder.authoring.questions.question import LETTERS, ChoiceQuestion
+from autograder.authoring.questions.question import LETTERS
 from autograder.classroom.feedback_archive import pack
-from autograder.classroom.question_sheets import QuestionSheet, SheetPart
+from autograder.classroom.question_sheets import QuestionSheet
 from autograder.course import files
 from autograder.grading import quiz
 
@@ -112,16 +113,9 @@ def _mark(cell: NotebookNode, grade_id: str, **more: object) -> None:
 def _texts(sheet: QuestionSheet) -> Iterator[str]:
     numbers = itertools.count(1)
     for part in sheet.parts:
-        yield _about(part)
-        yield from (_asked(next(numbers), question) for question in part.questions)
-
-
-def _about(part: SheetPart) -> str:
-    code = "\n".join(f"    {line}" for line in part.code.splitlines())
-    return f"## {part.title}\n\n{code}\n\nThe call: {part.call}."
-
-
-def _asked(number: int, question: ChoiceQuestion) -> str:
-    options = zip(LETTERS, question.options, strict=False)
-    listed = "\n".join(f"- **{letter}** {option}" for letter, option in options)
-    return f"**Question {number}.** {question.text}\n\n{listed}"
+        code = textwrap.indent(part.code, "    ")
+        yield f"## {part.title}\n\n{code}\n\nThe call: {part.call}."
+        for question in part.questions:
+            options = zip(LETTERS, question.options, strict=False)
+            listed = "\n".join(f"- **{letter}** {option}" for letter, option in options)
+            yield f"**Question {next(numbers)}.** {question.text}\n\n{listed}"

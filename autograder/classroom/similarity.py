@@ -148,7 +148,9 @@ def tokens(code: str, names: bool = False) -> list[str]:
 def _lexed(code: str) -> tuple[tuple[str, bool], ...]:
     """The tokens of code that count, and whether each is a name that was chosen."""
     found: list[tuple[str, bool]] = []
-    for kind, text in PythonLexer().get_tokens(_dense(code)):
+    # Without blank lines and blanks at ends: Pygments tries each with all.
+    dense = "\n".join(line.rstrip() for line in code.splitlines() if line.strip())
+    for kind, text in PythonLexer().get_tokens(dense):
         if kind in Comment or kind in String.Doc or not text.strip():
             continue
         if kind in String:
@@ -162,11 +164,6 @@ def _lexed(code: str) -> tuple[tuple[str, bool], ...]:
         is_name = kind in Name and kind not in Name.Builtin
         found.append((text, is_name and not of_library))
     return tuple(found)
-
-
-def _dense(code: str) -> str:
-    """Code without blank lines and blanks at ends: Pygments tries each with all."""
-    return "\n".join(line.rstrip() for line in code.splitlines() if line.strip())
 
 
 @functools.cache

@@ -62,7 +62,8 @@ class Watch:
             self.steps.collect()
         except CourseError as error:  # what is there can be graded
             failed.append(str(error))
-        there, done = self._there(), self._done()
+        done, handed_in = self._done(), folders(self.unit, self.root)
+        there = {student: _mark(folder) for student, folder in handed_in.items()}
         new = {s for s, mark in there.items() if done.get(s, {}).get("mark") != mark}
         often = {s for s in new if len(self._recent(done.get(s, {}))) >= self.per_hour}
         ready = sorted(new - often)
@@ -81,11 +82,6 @@ class Watch:
             yield student
         if failed:
             raise CourseError("; ".join(failed))
-
-    def _there(self) -> dict[str, str]:
-        """What lies in ``submitted/``, by student: a mark that changes with it."""
-        there = folders(self.unit, self.root)
-        return {student: _mark(folder) for student, folder in there.items()}
 
     def _recent(self, noted: dict[str, Any]) -> list[float]:
         """When a student was graded in the last hour; a clock may have been wrong."""

@@ -11,9 +11,8 @@ from __future__ import annotations
 import datetime
 import re
 import zoneinfo
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
 import yaml
 
@@ -281,7 +280,7 @@ def _submitters(archive: Source, handed_in: Collection[str]) -> dict[str, Submit
         raise NotPlacedError(f"its {_METADATA} cannot be read")
     return {
         str(name).removeprefix("submission_"): (
-            tuple(_person(p) for p in _list(entry.get(":submitters"))),
+            tuple(_people(entry.get(":submitters"))),
             _stamp(entry.get(":created_at")),
         )
         for name, entry in entries.items()
@@ -289,14 +288,11 @@ def _submitters(archive: Source, handed_in: Collection[str]) -> dict[str, Submit
     }
 
 
-def _list(value: object) -> Sequence[dict[str, Any]]:
-    entries = value if isinstance(value, list) else []
-    return [entry for entry in entries if isinstance(entry, dict)]
-
-
-def _person(entry: dict[str, Any]) -> Submitter:
-    told = (str(entry.get(k) or "")[:200] for k in (":sid", ":name", ":email"))
-    return Submitter(*map(printable, told))
+def _people(value: object) -> Iterator[Submitter]:
+    for entry in value if isinstance(value, list) else []:
+        if isinstance(entry, dict):
+            told = (str(entry.get(k) or "")[:200] for k in (":sid", ":name", ":email"))
+            yield Submitter(*map(printable, told))
 
 
 def _stamp(value: object) -> datetime.datetime | None:

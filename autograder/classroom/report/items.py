@@ -68,7 +68,8 @@ def _discrimination(
 ) -> tuple[float | None, str]:
     """The corrected item-total correlation of an exercise, and what it says."""
     points = [s.points[exercise.name] or 0.0 for s in graded]
-    rest = [judged(s, book.exercises) - _own(s, exercise) for s in graded]
+    own = [0.0 if exercise.written else p for p in points]
+    rest = [judged(s, book.exercises) - p for s, p in zip(graded, own, strict=True)]
     if len(graded) < ENOUGH:
         return None, f"too few graded submissions to tell ({len(graded)} of {ENOUGH})"
     if min(points) >= exercise.max_points:
@@ -87,10 +88,6 @@ def _discrimination(
     return index, ""
 
 
-def _own(submission: Submission, exercise: Item) -> float:
-    return 0.0 if exercise.written else submission.points[exercise.name] or 0.0
-
-
 def with_before(overview: Overview, path: Path) -> Overview:
     """The same beside the means and indices of an earlier term's shareable table.
 
@@ -100,10 +97,10 @@ def with_before(overview: Overview, path: Path) -> Overview:
     table = sheet.read(path)
     try:
         known = {
-            table.cell(row, "exercise"): (
-                _number(table.cell(row, "mean_share")),
-                _number(table.cell(row, "discrimination")),
-            )
+            table.cell(row, "exercise"): [
+                float(text) if (text := table.cell(row, title)) else None
+                for title in ("mean_share", "discrimination")
+            ]
             for row in table.rows
         }
     except ValueError:
@@ -116,10 +113,6 @@ def with_before(overview: Overview, path: Path) -> Overview:
         _beside(row, *known.get(row.name, (None, None))) for row in overview.exercises
     )
     return replace(overview, exercises=tuple(rows))
-
-
-def _number(text: str) -> float | None:
-    return float(text) if text else None
 
 
 def _beside(row: ExerciseRow, mean: float | None, index: float | None) -> ExerciseRow:
