@@ -7,8 +7,9 @@ and with no more than the first `_MOST` changes.
 
 from __future__ import annotations
 
+import functools
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -26,7 +27,7 @@ Difference = tuple[float, float, float]  # BLEU more, and the ends of its interv
 _MOST = 30  # changes that are shown, and that count of one student
 _ROWS = 60  # runs that are shown of a log
 _TOGETHER = {"beam", "alpha"}  # settings of one thing
-_HEIGHT, _LEFT, _WIDTH = 22, 360, 400  # of the picture: a row, its names, its axis
+_LEFT, _WIDTH = 360, 400  # of the picture's axis
 
 
 @dataclass(frozen=True)
@@ -159,44 +160,21 @@ def as_csv(tried: Tried) -> str:
 def as_html(unit: str, tried: Tried) -> str:
     """The changes as one page without scripts: a table and a picture."""
     shown = tried.changes[:_MOST]
-    return page.render(
-        "tried.html.j2", unit, tried=tried, changes=shown, picture=Picture(shown)
-    )
+    end = reach(shown)
+    x = functools.partial(place, end=end)
+    return page.render("tried.html.j2", unit, tried=tried, changes=shown, end=end, x=x)
 
 
-@dataclass(frozen=True)
-class Picture:
-    """Where the marks of a picture are: a dot and a line for each change."""
+def reach(changes: Sequence[TriedChange]) -> float:
+    """BLEU at either end of the picture's axis, around zero."""
+    ends = [abs(end) for change in changes for end in change.median]
+    return max(1.0, min(100.0, max(ends, default=1.0)))
 
-    changes: Sequence[TriedChange]
 
-    width = _LEFT + _WIDTH + 20
-
-    @property
-    def height(self) -> int:
-        return _HEIGHT * len(self.changes) + 34
-
-    @property
-    def reach(self) -> float:
-        """BLEU at either end of the axis, around zero."""
-        ends = [abs(end) for c in self.changes for end in c.median]
-        return max(1.0, min(100.0, max(ends, default=1.0)))
-
-    def x(self, value: float) -> float:
-        """The place of a difference."""
-        share = max(-1.0, min(1.0, value / self.reach))
-        return round(_LEFT + _WIDTH * (1 + share) / 2, 1)
-
-    def rows(self) -> Iterator[tuple[TriedChange, float]]:
-        """The changes with their heights."""
-        for i, change in enumerate(self.changes):
-            yield change, _HEIGHT * (i + 0.5)
-
-    @property
-    def told(self) -> str:
-        """What the picture shows, for who cannot see it."""
-        rows = (f"{c.name} ({c.where}): {c.median[0]:+.1f}" for c in self.changes)
-        return f"BLEU more, in the median: {'; '.join(rows)}."
+def place(value: float, end: float) -> float:
+    """Where a difference is drawn on an axis that has ``end`` at its right end."""
+    share = max(-1.0, min(1.0, value / end))
+    return round(_LEFT + _WIDTH * (1 + share) / 2, 1)
 
 
 def write(unit: str, root: Path) -> tuple[list[Path], Tried]:

@@ -102,6 +102,7 @@ def test_a_class_without_logs_has_a_page(tmp_path):
 
 def test_a_picture_keeps_its_marks_within_its_axis():
     wild = tried.TriedChange("x", "y", ((1e300, -1e300, 1e300),))
-    picture = tried.Picture([wild, tried.TriedChange("z", "y", ((0.0, -0.5, 0.5),))])
-    assert picture.reach == 100.0
-    assert 360 <= picture.x(-1e300) < picture.x(0) < picture.x(1e300) <= picture.width
+    end = tried.reach([wild, tried.TriedChange("z", "y", ((0.0, -0.5, 0.5),))])
+    assert end == 100.0
+    left, middle, right = (tried.place(x, end) for x in (-1e300, 0, 1e300))
+    assert 360 <= left < middle < right <= 780
