@@ -71,14 +71,6 @@ class Pair:
     exercises: tuple[Alike, ...]
     same_names: bool = False
 
-    @property
-    def where(self) -> str:
-        """The exercises that are alike, the first few of many."""
-        names = [alike.exercise for alike in self.exercises]
-        rest = len(names) - _MOST_NAMES
-        more = f" and {rest} more" if rest > 0 else ""
-        return ", ".join(names[:_MOST_NAMES]) + more
-
 
 @dataclass(frozen=True)
 class Comparison:
@@ -288,7 +280,10 @@ def as_text(unit: str, found: Comparison) -> str:
     for pair in found.pairs:
         who = f"{pair.one} - {pair.other}"
         names = ", even the names" if pair.same_names else ""
-        lines.append(f"{who:<{width}}  {pair.share:>4.0%}{names}: {pair.where}")
+        where = ", ".join(alike.exercise for alike in pair.exercises[:_MOST_NAMES])
+        if len(pair.exercises) > _MOST_NAMES:
+            where += f" and {len(pair.exercises) - _MOST_NAMES} more"
+        lines.append(f"{who:<{width}}  {pair.share:>4.0%}{names}: {where}")
     if found.listed > len(found.pairs):
         lines.append(f"and {found.listed - len(found.pairs)} more")
     return "\n".join(lines)

@@ -126,12 +126,9 @@ def contents(last: Unit) -> list[str]:
         path = package / name
         found += sorted(path.rglob("*")) if path.is_dir() else [path]
     later = {unit.name for unit in units(last.root) if unit.label > last.label}
-    its = {path: path.relative_to(package) for path in found if path.is_file()}
-    return [
-        str(own)
-        for path, own in its.items()
-        if "__pycache__" not in own.parts and later.isdisjoint({path.stem, *own.parts})
-    ]
+    unwanted = later | {"__pycache__"}
+    its = [path.relative_to(package) for path in found if path.is_file()]
+    return [str(own) for own in its if unwanted.isdisjoint({own.stem, *own.parts})]
 
 
 def _notebook(unit: Unit, where: Repository) -> str:

@@ -135,8 +135,3 @@ class Overview:
     similar: Comparison | None = None
     ungraded: tuple[str, ...] = ()
     changes: tuple[Change, ...] = ()
-
-    @property
-    def unconfined(self) -> bool:
-        """Whether some submissions ran without walls."""
-        return any(row.what == "none" for row in self.levels)
