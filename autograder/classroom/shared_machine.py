@@ -19,7 +19,7 @@ import pwd
 import stat
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -110,9 +110,12 @@ def set_up(room: Classroom) -> None:
     """
     _require(room)
     group = _group(room)
-    with _umask(0o007):
+    before = os.umask(0o007)
+    try:
         _make_exchange(room, group)
         _make_course(room, group)
+    finally:
+        os.umask(before)
     os.chown(room.root, -1, group)
     room.root.chmod((stat.S_IMODE(room.root.stat().st_mode) | 0o050) & ~0o027)
     for_everybody = _EVERYBODY.format(
@@ -170,15 +173,6 @@ def _run(*command: str) -> None:
     )
     if done.returncode:
         raise CourseError(f"`{' '.join(command)}` failed: {done.stderr.strip()}")
-
-
-@contextlib.contextmanager
-def _umask(mask: int) -> Iterator[None]:
-    before = os.umask(mask)
-    try:
-        yield
-    finally:
-        os.umask(before)
 
 
 def _folder(path: Path, mode: int, group: int | None = None) -> None:
