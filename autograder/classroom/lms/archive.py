@@ -108,20 +108,13 @@ class Archive(Source):
             raise NotPlacedError(
                 "it is not a readable zip; download it again"
             ) from None
-        try:
-            self._check_whole()
-        except NotPlacedError:
-            self.close()
-            raise
+        self._check_whole()
         self.members = list(self._members())
 
     def __enter__(self) -> Archive:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
         self._zip.close()
 
     @contextmanager
