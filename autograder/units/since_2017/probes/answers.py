@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from autograder.checks.probes import Inputs, Seen, options, probe, tensor
+from autograder.checks.probes import Inputs, Seen, gradients, options, probe, tensor
 
 
 @probe("since_2017/group_advantages", results="advantages", calls="* afterwards")
@@ -29,15 +29,15 @@ def grpo_loss(function: Callable[..., Any], inputs: Inputs) -> Seen:
     logits = inputs["logits"]
     others = inputs["written"], inputs["advantages"]
     loss = tensor(function(logits, *others), "the loss")
-    leaf = logits.clone().requires_grad_()
-    again = function(leaf * 1, *others)  # a leaf could not be changed in place
-    gradient = torch.zeros_like(leaf)
-    if again.requires_grad and again.numel() == 1:
-        found = torch.autograd.grad(again.sum(), leaf, allow_unused=True)[0]
-        gradient = gradient if found is None else found
+
+    def again(logits: torch.Tensor) -> torch.Tensor:
+        found: torch.Tensor = function(logits, *others)
+        return found.sum() if found.numel() == 1 else found
+
+    pull = {"pull": torch.ones(())}
     return {
         "loss": loss,
-        "gradient of the logits": gradient,
+        **gradients(again, [logits], ["the logits"], pull),
         "logits afterwards": logits,
         "written afterwards": others[0],
         "advantages afterwards": others[1],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
@@ -86,26 +86,25 @@ def _new(layer: _Layer, x: torch.Tensor, positions: int) -> int:
     return 2 * x.size(0) * layer.num_kv_heads * positions * d_k
 
 
-def _numbers(cache: object) -> int:
-    """How many numbers a cache holds, whatever it is made of."""
+def _tensors(cache: object) -> Iterator[torch.Tensor]:
+    """The tensors of a cache, whatever it is made of."""
     if isinstance(cache, torch.Tensor):
-        return cache.numel() if cache.is_floating_point() else 0
-    if isinstance(cache, dict):
-        return sum(map(_numbers, cache.values()))
-    if isinstance(cache, tuple | list):
-        return sum(map(_numbers, cache))
-    return 0
+        yield cache
+    elif isinstance(cache, dict | tuple | list):
+        for part in cache.values() if isinstance(cache, dict) else cache:
+            yield from _tensors(part)
+
+
+def _numbers(cache: object) -> int:
+    """How many numbers a cache holds."""
+    return sum(each.numel() for each in _tensors(cache) if each.is_floating_point())
 
 
 def _holds(cache: object, keys: torch.Tensor) -> bool:
-    """Whether all numbers of some keys stand in a cache, in whatever order."""
-    if isinstance(cache, torch.Tensor):
-        return keys.numel() > 0 and bool(torch.isin(keys, cache.flatten()).all())
-    if isinstance(cache, dict):
-        return any(_holds(part, keys) for part in cache.values())
-    if isinstance(cache, tuple | list):
-        return any(_holds(part, keys) for part in cache)
-    return False
+    """Whether all numbers of some keys are in one tensor of a cache, in any order."""
+    return keys.numel() > 0 and any(
+        bool(torch.isin(keys, each.flatten()).all()) for each in _tensors(cache)
+    )
 
 
 def _walk(

@@ -26,10 +26,10 @@ class _Patients(Patients):
 
     def __init__(self, inputs: Inputs, draw: random.Random):
         super().__init__(inputs, draw)
-        self._decoders = []
+        self._decoders, sizes = [], inputs["sizes"].tolist()
         for name in self.names:
             seed(self.own_seed())
-            self._decoders.append(Decoder(*self.style_and_bug(name), *_sizes(inputs)))
+            self._decoders.append(Decoder(*self.style_and_bug(name), *sizes))
 
     def most_times(self, name: str) -> int:
         """The right one comes once: a test goes all its way with it alone."""
@@ -37,7 +37,7 @@ class _Patients(Patients):
 
     def shown(self) -> Answers:
         """How many decoders there are, and the size of their vocabulary."""
-        vocab_size, *_ = _sizes(self.inputs)
+        vocab_size, *_ = self.inputs["sizes"].tolist()
         return {"sizes": torch.tensor([vocab_size, len(self._decoders)])}
 
     def tried(self, number: int, question: Answers) -> Seen:
@@ -49,13 +49,6 @@ class _Patients(Patients):
         if run is None:
             raise WrongAnswerError("a decoder cannot do that")
         return {"logits": run(given(question, "ids", 2, [torch.int64], self.MOST))}
-
-
-def _sizes(inputs: Inputs) -> list[int]:
-    sizes = inputs["sizes"]
-    assert isinstance(sizes, torch.Tensor)
-    found: list[int] = sizes.tolist()
-    return found
 
 
 class _Patient:
@@ -106,7 +99,7 @@ class _Patient:
 )
 def bug_clinic(test: Callable[..., Any], inputs: Inputs, ask: Ask) -> Seen:
     """What the student's test says of each decoder."""
-    vocab_size, count = _sizes(inputs)
+    vocab_size, count = inputs["sizes"].tolist()
 
     def judged(number: int) -> str:
         return _verdict(test, _Patient(number, vocab_size, ask))

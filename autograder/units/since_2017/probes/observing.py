@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 import torch
 from torch import nn
 
 from autograder.checks.exercise import WrongAnswerError
-from autograder.checks.probes import Inputs, describe, listed, moving, tensor
+from autograder.checks.probes import Inputs, Seen, describe, listed, moving, tensor
 
 Call = Callable[[torch.Tensor], torch.Tensor]
 
@@ -27,7 +27,7 @@ def number(result: object, name: str) -> torch.Tensor:
     return torch.tensor(float(result), dtype=torch.get_default_dtype())
 
 
-def module_answers(module: nn.Module, inputs: Inputs) -> dict[str, object]:
+def module_answers(module: nn.Module, inputs: Inputs) -> Seen:
     """Of a loaded module: parameters, output, both modes, one row alone, gradients.
 
     Where a case asks for it, also which outputs move when a position of x changes.
@@ -36,9 +36,7 @@ def module_answers(module: nn.Module, inputs: Inputs) -> dict[str, object]:
     def call(x: torch.Tensor) -> torch.Tensor:
         return tensor(module(x), "the output")
 
-    x = inputs["x"]
-    assert isinstance(x, torch.Tensor)
-    seen: dict[str, object] = {}
+    x, seen = inputs["x"], Seen()
     with torch.no_grad():
         output = call(x)
         if "look" in inputs:
@@ -54,7 +52,7 @@ def module_answers(module: nn.Module, inputs: Inputs) -> dict[str, object]:
     return seen
 
 
-def settled(module: nn.Module, call: Call, x: torch.Tensor) -> dict[str, object]:
+def settled(module: nn.Module, call: Call, x: torch.Tensor) -> Seen:
     """The same output in training mode, and of one row without the others."""
     module.train()
     training = call(x)
@@ -65,7 +63,7 @@ def settled(module: nn.Module, call: Call, x: torch.Tensor) -> dict[str, object]
     }
 
 
-def kept(module: nn.Module, *names: str) -> dict[str, object]:
+def kept(module: nn.Module, *names: str) -> Seen:
     """The numbers that a module has as attributes, as text."""
     found = {name: str(getattr(module, name, None)) for name in names}
     return {name: value.removesuffix(".0") for name, value in found.items()}
@@ -80,7 +78,6 @@ def others(module: nn.Module, inputs: Inputs) -> str:
 def unmoved(module: nn.Module, output: torch.Tensor, inputs: Inputs) -> str:
     """The names of parameters that the output does not depend on."""
     pull = inputs["pull"]
-    assert isinstance(pull, torch.Tensor)
     if output.shape != pull.shape or not output.requires_grad:
         return "all"
     module.zero_grad()
@@ -107,12 +104,7 @@ def who_moves(call: Call, x: torch.Tensor, before: torch.Tensor) -> torch.Tensor
     return moving.who_moves(moved, x.size(1))
 
 
-def half(inputs: Mapping[str, object]) -> bool:
-    """Whether a case asks for half precision."""
-    return "half" in inputs
-
-
-def in_half(call: Call, x: torch.Tensor) -> dict[str, object]:
+def in_half(call: Call, x: torch.Tensor) -> Seen:
     """What becomes of float16: the dtype, and the values as ordinary numbers."""
     result = call(x.half())
     bfloat = call(x.bfloat16())

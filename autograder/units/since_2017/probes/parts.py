@@ -5,8 +5,10 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
+from unittest import mock
 
 import torch
+from torch import nn
 
 from autograder.checks.probes import (
     Inputs,
@@ -23,7 +25,6 @@ from autograder.checks.probes import (
 )
 from autograder.checks.probes.weights import BEGINNING, beginning, load_weights
 from autograder.units.since_2017.probes.observing import (
-    half,
     in_half,
     module_answers,
     number,
@@ -43,23 +44,25 @@ from autograder.units.since_2017.probes.observing import (
 def rms_norm(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
     """The weight at first; then what the module does, or what with half precision."""
     made = module_class(inputs["x"].size(-1), **options(inputs))
-    start = dict(made.named_parameters()).get("weight") if _is_module(made) else None
-    seen = {} if start is None else {"weight at first": start.clone()}
-    module = load_weights(made, inputs)
+    own = dict(made.named_parameters()) if isinstance(made, nn.Module) else {}
+    seen = {"weight at first": own["weight"].clone()} if "weight" in own else {}
+    x, module = inputs["x"], load_weights(made, inputs)
+
+    def call(x: torch.Tensor) -> torch.Tensor:
+        return tensor(module(x), "the output")
+
     if "far" in inputs:  # squares that float64 holds, and float32 does not
-        x = inputs["x"]
-        return {
-            "output": tensor(module(x.double() * 2.0**80), "the output").to(x.dtype)
-        }
-    if half(inputs):
-        half_seen = in_half(lambda x: tensor(module(x), "the output"), inputs["x"])
+        return {"output": call(x.double() * 2.0**80).to(x.dtype)}
+    if "half" in inputs:
+        half_seen = in_half(call, x)
         half_seen["a row of bfloat16 has another size"] = _resized(module_class)
         module.train()
-        trained = in_half(lambda x: tensor(module(x), "the output"), inputs["x"])
+        trained = in_half(call, x)
         return half_seen | {f"{n} in training": seen for n, seen in trained.items()}
-    with _counted() as calls:
-        module(inputs["x"])
-    seen["calls of PyTorch's own"] = torch.tensor(len(calls))
+    # A module calls the functional form, and that one calls this function.
+    with mock.patch.object(torch, "rms_norm", wraps=torch.rms_norm) as pytorchs:
+        module(x)
+    seen["calls of PyTorch's own"] = torch.tensor(pytorchs.call_count)
     return seen | module_answers(module, inputs)
 
 
@@ -77,31 +80,6 @@ def _resized(module_class: Callable[..., Any]) -> torch.Tensor:
     sizes = (normed * wide).sum(-1) / wide.square().sum(-1)
     right = wide.square().mean(-1).rsqrt()
     return ((sizes / right - 1).abs() > 0.0025).any()
-
-
-@contextlib.contextmanager
-def _counted() -> Iterator[list[str]]:
-    """Notes each call of PyTorch's own norm, which is not to be used.
-
-    The module calls the functional form, and that one calls this function.
-    """
-    calls: list[str] = []
-    everywhere: Any = torch
-    own = everywhere.rms_norm
-
-    def noted(*args: Any, **keywords: Any) -> Any:
-        calls.append("rms_norm")
-        return own(*args, **keywords)
-
-    everywhere.rms_norm = noted
-    try:
-        yield calls
-    finally:
-        everywhere.rms_norm = own
-
-
-def _is_module(made: object) -> bool:
-    return isinstance(made, torch.nn.Module)
 
 
 @probe(
@@ -139,7 +117,7 @@ def rotate(function: Callable[..., Any], inputs: Inputs) -> Seen:
     def call(x: torch.Tensor) -> torch.Tensor:
         return tensor(function(x, angles), "the result")
 
-    if half(inputs):
+    if "half" in inputs:
         return in_half(call, x)
     if "far" in inputs:  # 2^26 and a bit: in float32, multiples of 8
         angles = angles.double() + 2**26
