@@ -10,14 +10,17 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping
-from typing import TypeGuard
+from typing import TypeGuard, TypeVar
 
 import torch
 
 from autograder.checks.exercise import plain
 
+K, V = TypeVar("K"), TypeVar("V")
 Pair = tuple[torch.Tensor, torch.Tensor]  # x and memory
 Key = tuple[object, ...]
+# What a test asked next, after the two questions before it.
+Follows = dict[tuple[Key, Key], tuple[Key, Pair]]
 
 MOST_AHEAD = 32  # that go with one question
 _MOST_KEPT = 1 << 10  # pairs that are remembered
@@ -33,24 +36,6 @@ def numbered(place: int) -> str:
 def form_of(pair: Pair) -> Key:
     """Types and shapes: pairs of one form can be stacked."""
     return tuple((value.dtype, value.shape) for value in pair)
-
-
-class Follows:
-    """What a test asked next, after the two questions before it."""
-
-    def __init__(self) -> None:
-        self._next: dict[tuple[Key, Key], tuple[Key, Pair]] = {}
-
-    def note(self, before: tuple[Key, Key], key: Key, pair: Pair) -> None:
-        """Remember a question, if it is a small one."""
-        if all(value.numel() <= MOST_EARLY_NUMBERS for value in pair):
-            if len(self._next) >= _MOST_KEPT:
-                self._next.clear()
-            self._next[before] = key, pair
-
-    def after(self, before: tuple[Key, Key]) -> tuple[Key, Pair] | None:
-        """The question that came next, if one is remembered."""
-        return self._next.get(before)
 
 
 class Ahead:
@@ -74,7 +59,8 @@ class Ahead:
         if not _is_usual(pair):
             return self._call(x=x, memory=memory)["output"]  # an error: what they are
         key = key_of(pair)
-        self._follows.note(self._before, key, pair)
+        if all(value.numel() <= MOST_EARLY_NUMBERS for value in pair):
+            _keep(self._follows, self._before, (key, pair))
         self._before = (self._before[1], key)
         if key not in self._known:
             self._learn(key, pair)
@@ -93,9 +79,7 @@ class Ahead:
             named = (f"{name}{numbered(place)}" for name in names)
             asked |= dict(zip(named, stacks, strict=True))
         found = self._call(**asked)
-        if len(self._known) >= _MOST_KEPT:
-            self._known.clear()
-        self._known[key] = found["output"]
+        _keep(self._known, key, found["output"])
         for place, keys in enumerate(groups):
             if (name := f"output{numbered(place)}") in found:
                 self._known |= dict(zip(keys, found[name], strict=True))
@@ -106,7 +90,7 @@ class Ahead:
         found: dict[Key, Pair] = {}
         before = self._before
         for _ in range(4 * self._far):  # some of what follows may be known
-            known = self._follows.after(before)
+            known = self._follows.get(before)
             if known is None or len(found) == self._far:
                 break
             key, pair = known
@@ -114,6 +98,13 @@ class Ahead:
                 found[key] = pair
             before = (before[1], key)
         return found
+
+
+def _keep(known: dict[K, V], key: K, value: V) -> None:
+    """Remember something; what is too much is all forgotten."""
+    if len(known) >= _MOST_KEPT:
+        known.clear()
+    known[key] = value
 
 
 def key_of(pair: Pair) -> Key:

@@ -199,7 +199,7 @@ def _largest(*stacks: torch.Tensor) -> int:
     return max(math.prod(max(side, 1) for side in own.shape[1:]) for own in stacks)
 
 
-_FOLLOWS = Follows()  # of all layers, of all cases: equal sizes get equal numbers
+_FOLLOWS: Follows = {}  # of all layers, of all cases: equal sizes get equal numbers
 
 
 class _Patient(nn.Module):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import torch
@@ -86,9 +88,9 @@ def add_and_norm(function: Any, inputs: Inputs) -> Seen:
     }
     if "parts" in inputs:  # each hands on the very tensor that it was given
         parts = {name: nn.Identity() for name in parts}
-    calls = dict.fromkeys(parts, 0)
+    calls = Counter(dict.fromkeys(parts, 0))
     for name, part in parts.items():
-        part.register_forward_hook(lambda *_, name=name: _count(calls, name))
+        part.register_forward_hook(lambda *_, name=name: calls.update([name]))
 
     def call(x: torch.Tensor) -> torch.Tensor:
         found = function(x, *parts.values(), norm_first)
@@ -108,10 +110,6 @@ def add_and_norm(function: Any, inputs: Inputs) -> Seen:
         part.train()  # in which a gradient is needed
     seen |= {"x afterwards": x, "x in eval mode afterwards": in_eval}
     return seen | gradients(call, [x], ["x"], inputs)
-
-
-def _count(calls: dict[str, int], name: str) -> None:
-    calls[name] += 1
 
 
 class _Sublayer(nn.Module):
@@ -134,40 +132,36 @@ class _Shrink(nn.Module):
         return 0.25 * x + 0.5
 
 
-@probe(
-    "encoder_decoder/encoder_layer",
+_of_a_layer = partial(
+    probe,
     results=f"output; output moves with *; output in training; {DROPPED}",
     calls="* afterwards",
     learning=f"{BEGINNING}; other parameters; gradient of *",
 )
-def encoder_layer(module_class: Any, inputs: Inputs) -> Seen:
+
+
+@_of_a_layer("encoder_decoder/encoder_layer")
+@_of_a_layer("encoder_decoder/decoder_layer")
+def layer(module_class: Any, inputs: Inputs) -> Seen:
     """Parameters, output, who moves whom, x afterwards, a gradient; or dropout."""
-    made = module_class(*_sizes(inputs, "attention"))
-    if "chance" in inputs:
-        return chances(load_weights(made, inputs), ["x"], 2, inputs)
+    names, masks = _arguments(inputs)
+    made = module_class(*_sizes(inputs))
+    if "chance" in inputs:  # a sequence has a branch of its own, and so has thinking
+        return chances(load_weights(made, inputs), names, len(names) + 1, inputs)
     seen = beginning(made, inputs)
-    return seen | observe(load_weights(made, inputs), ["x"], ["mask"], inputs)
+    return seen | observe(load_weights(made, inputs), names, masks, inputs)
 
 
-@probe(
-    "encoder_decoder/decoder_layer",
-    results=f"output; output moves with *; output in training; {DROPPED}",
-    calls="* afterwards",
-    learning=f"{BEGINNING}; other parameters; gradient of *",
-)
-def decoder_layer(module_class: Any, inputs: Inputs) -> Seen:
-    """As for the encoder layer; who moves whom in the target and in the memory."""
-    made = module_class(*_sizes(inputs, "self_attention"))
-    if "chance" in inputs:
-        return chances(load_weights(made, inputs), ["x", "memory"], 3, inputs)
-    seen, masks = beginning(made, inputs), ["tgt_mask", "memory_mask"]
-    return seen | observe(load_weights(made, inputs), ["x", "memory"], masks, inputs)
+def _arguments(inputs: Inputs) -> tuple[list[str], list[str]]:
+    """The sequences and masks of an encoder; of a decoder, if there is a memory."""
+    if "memory" in inputs:
+        return ["x", "memory"], ["tgt_mask", "memory_mask"]
+    return ["x"], ["mask"]
 
 
-def _sizes(inputs: Inputs, attention: str) -> tuple[Any, ...]:
+def _sizes(inputs: Inputs) -> tuple[Any, ...]:
     """A layer's arguments, as far as the inputs name them, in their order."""
-    d_model = len(inputs[f"weights.{attention}.w_q.bias"])
-    d_ff = len(inputs["weights.feed_forward.linear1.bias"])
+    d_ff, d_model = inputs["weights.feed_forward.linear1.weight"].shape
     sizes = (d_model, int(inputs["num_heads"]), d_ff)
     if "norm_first" not in inputs:
         return sizes
@@ -215,10 +209,8 @@ def stack(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
     one, made alike, exists beside it.
     """
     d_model, made = inputs["x"].size(-1), []
-    names, masks, make = ["x"], ["mask"], _EncoderStandIn
-    if "memory" in inputs:
-        names, masks = ["x", "memory"], ["tgt_mask", "memory_mask"]
-        make = _DecoderStandIn
+    names, masks = _arguments(inputs)
+    make = _DecoderStandIn if "memory" in inputs else _EncoderStandIn
 
     def make_layer() -> nn.Module:
         made.append(make(d_model))
