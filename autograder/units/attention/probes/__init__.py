@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import torch
 import torch.nn.functional as F
-from torch import nn
 
 from autograder.checks.exercise import WrongAnswerError
 from autograder.checks.probes import (
@@ -211,46 +211,43 @@ def scaled_dot_product(attention: Any, inputs: Inputs) -> Seen:
     )
 
 
-@probe(
-    "attention/self_attention", results="output; who sees whom", calls="* afterwards",
-    learning=f"{BEGINNING}; parameters; gradient of *", parts={"weights": "weights"},
-)  # fmt: skip
+_of_a_module = partial(
+    probe,
+    results="output; who sees whom",
+    calls="* afterwards",
+    learning=f"{BEGINNING}; parameters; gradient of *",
+    parts={"weights": "weights"},
+)
+
+
+@_of_a_module("attention/self_attention")
 def self_attention(module_class: Any, inputs: Inputs) -> Seen:
     """Parameters, both results, who sees whom, the input afterwards, a gradient."""
     d_k, d_model = inputs["weights.w_q.weight"].shape
     d_v = len(inputs["weights.w_v.bias"])
-    made = module_class(d_model, d_k, d_v)
-    seen = beginning(made, inputs)
-    module = load_weights(made, inputs)
-    return seen | _observe_module(module, [inputs["x"]], ["x"], inputs)
+    return _observe_module(module_class(d_model, d_k, d_v), ["x"], inputs)
 
 
-@probe(
-    "attention/cross_attention", results="output; who sees whom", calls="* afterwards",
-    learning=f"{BEGINNING}; parameters; gradient of *", parts={"weights": "weights"},
-)  # fmt: skip
+@_of_a_module("attention/cross_attention")
 def cross_attention(module_class: Any, inputs: Inputs) -> Seen:
     """Parameters, both results, who sees whom, the inputs afterwards, gradients."""
     d_k, d_model = inputs["weights.w_q.weight"].shape
     d_v, d_memory = inputs["weights.w_v.weight"].shape
     made = module_class(d_model, d_memory, d_k, d_v)
-    seen = beginning(made, inputs)
-    sequences, module = [inputs["x"], inputs["memory"]], load_weights(made, inputs)
-    return seen | _observe_module(module, sequences, ["x", "memory"], inputs)
+    return _observe_module(made, ["x", "memory"], inputs)
 
 
-def _observe_module(
-    module: nn.Module, sequences: list[Any], names: list[str], inputs: Inputs
-) -> Seen:
-    """What a module makes of its sequences; the last of them holds the keys."""
-    mask = inputs.get("mask")
+def _observe_module(made: Any, names: list[str], inputs: Inputs) -> Seen:
+    """How a module begins, and what it makes of its sequences: keys in the last one."""
+    seen, module = beginning(made, inputs), load_weights(made, inputs)
+    sequences, mask = [inputs[name] for name in names], inputs.get("mask")
 
     def output(*changed: torch.Tensor) -> torch.Tensor:
         return tensor(
             returned(module(*changed, mask), "output", "weights")[0], "output"
         )
 
-    seen: Seen = {"parameters": parameter_shapes(module)}
+    seen["parameters"] = parameter_shapes(module)
     results = _output_and_weights(module(*sequences, mask))
     if results["output"].dim() == 3:
         seen["who sees whom"] = moving.who_sees_whom(output, sequences, 1)

@@ -112,7 +112,9 @@ def pack_heads(function: Any, inputs: Inputs) -> Seen:
 def mask_for_heads(function: Any, inputs: Inputs) -> Seen:
     """For masks of every rank: the dimensions of the answer, and who may attend."""
     shape = tuple(inputs["shape"].tolist())
-    seen: Seen = {"kind of the answer without a mask": _none_or_tensor(function(None))}
+    none = function(None)
+    kind_of_none = "None" if none is None else describe(none)
+    seen: Seen = {"kind of the answer without a mask": kind_of_none}
     for name in ("2-D", "3-D", "4-D"):
         if name not in inputs:
             continue
@@ -121,10 +123,6 @@ def mask_for_heads(function: Any, inputs: Inputs) -> Seen:
         seen[f"the {name} mask among the scores"] = _broadcast(mask, shape)
         seen[f"{name} mask afterwards"] = inputs[name]
     return seen
-
-
-def _none_or_tensor(result: object) -> str:
-    return "None" if result is None else describe(result)
 
 
 def _broadcast(mask: torch.Tensor, shape: tuple[int, ...]) -> torch.Tensor:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import torch
@@ -58,7 +59,9 @@ def multi_head_attention(module_class: Any, inputs: Inputs) -> Seen:
     """Parameters, results, who sees whom, inputs afterwards, gradients; or dropout."""
     if "refuse" in inputs:
         return {
-            f"{count} heads of {size} features": _refused(module_class, size, count)
+            f"{count} heads of {size} features": outcome(
+                partial(module_class, size, count), ValueError
+            )
             for size, count in inputs["refuse"].tolist()
         }
     d_model, num_heads = len(inputs["weights.w_q.bias"]), int(inputs["num_heads"])
@@ -68,10 +71,6 @@ def multi_head_attention(module_class: Any, inputs: Inputs) -> Seen:
     if rates and "mask" not in inputs:
         return _dropout(module, rates[0], num_heads, inputs)
     return seen | _observe(module, ["query", "key", "value"], inputs)
-
-
-def _refused(module_class: Any, size: int, count: int) -> str:
-    return outcome(lambda: module_class(size, count), ValueError)
 
 
 def _dropout(module: nn.Module, rate: float, num_heads: int, inputs: Inputs) -> Seen:

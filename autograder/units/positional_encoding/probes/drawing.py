@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator
 from typing import Any
 
 import torch
@@ -19,18 +17,23 @@ from autograder.checks.probes import Inputs, Seen, describe, probe
 )
 def draw_dimensions(function: Any, inputs: Inputs) -> Seen:
     """The curves, in the order of their values, and whether all is labelled."""
+    import matplotlib.pyplot as plt
+
     dimensions, length = inputs["dimensions"].tolist(), int(inputs["length"])
-    with _a_blank_figure():
+    blank = plt.figure()  # in pyplot's current one may be curves of an earlier cell
+    try:
         drawn = [  # the first of two stays open
             function(inputs["table"], dimensions, length)
             for _ in range(int(inputs.get("pictures", 1)))
         ]
+    finally:
+        plt.close(blank)
     ax = drawn[-1]
     if not hasattr(ax, "get_lines") or not hasattr(ax, "get_legend"):
         raise WrongAnswerError(f"expected the Axes of one figure, got {describe(ax)}")
     curves = sorted(_curves(ax), key=lambda curve: curve[1].tolist())
-    for each in drawn:
-        _close(each.figure)
+    for each in drawn:  # or the notebook shows it under the check
+        plt.close(each.figure)
     seen = {
         "labels in the legend": f"{_labels(ax)} different",
         "labels of the axes": _labelled(ax),
@@ -41,18 +44,6 @@ def draw_dimensions(function: Any, inputs: Inputs) -> Seen:
         return seen | {"points of the curves": str([len(c[0]) for c in curves])}
     both = torch.stack(curves, dim=1)  # (2, dimensions, length)
     return seen | {"positions of the curves": both[0], "curves": both[1]}
-
-
-@contextlib.contextmanager
-def _a_blank_figure() -> Iterator[None]:
-    """What draws into pyplot's current figure finds no curves of an earlier cell."""
-    import matplotlib.pyplot as plt
-
-    blank = plt.figure()
-    try:
-        yield
-    finally:
-        plt.close(blank)
 
 
 def _curves(ax: Any) -> list[torch.Tensor]:
@@ -93,10 +84,3 @@ def _in_view(ax: Any, length: int) -> str:
     """Whether all positions lie between the ends of the x axis, on whichever side."""
     left, right = sorted(ax.get_xlim())
     return "all" if left <= 1e-6 and right >= length - 1 - 1e-6 else "not all"
-
-
-def _close(figure: Any) -> None:
-    """Take a figure from pyplot's list, or the notebook shows it under the check."""
-    import matplotlib.pyplot as plt
-
-    plt.close(figure)

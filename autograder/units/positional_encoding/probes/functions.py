@@ -31,15 +31,10 @@ def embed(function: Any, inputs: Inputs) -> Seen:
         "vectors": vectors,
         **gradient("table", vectors, table, inputs["pull"]),
         "table afterwards": table,
-        **_gradient_of_all(table),
+        # What reaches the rows of a table that somebody else goes on with.
+        **gradient("the table's sum afterwards", table.sum(), table, torch.ones(())),
         "ids afterwards": inputs["ids"],
     }
-
-
-def _gradient_of_all(table: torch.Tensor) -> dict[str, torch.Tensor]:
-    """What reaches the rows of a table that somebody else goes on with."""
-    total = table.sum()
-    return gradient("the table's sum afterwards", total, table, torch.ones(()))
 
 
 @probe("positional_encoding/shuffle_gap", results="gap of *", calls="* afterwards")

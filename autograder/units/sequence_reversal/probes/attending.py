@@ -79,20 +79,18 @@ def attend_with_cache(function: Any, inputs: Inputs) -> Seen:
     with torch.no_grad():
         outputs, caches = _walk(function, layer, x)
         second, _ = _walk(function, layer, other)
-        back, _ = returned(function(layer, other[:, :1], caches[1]), "output", "cache")
-        on, _ = returned(function(layer, other[:, 1:2], caches[-1]), "output", "cache")
+        back, _ = _step(function, layer, other[:, :1], caches[1])
+        on, _ = _step(function, layer, other[:, 1:2], caches[-1])
         most, places = layer.most, layer.places
         for linear in (layer.w_k, layer.w_v):
             linear.weight.mul_(2.0)  # of what is new; what is kept stays as it was
-        later, _ = returned(function(layer, x[:, :1], caches[-1]), "output", "cache")
+        later, _ = _step(function, layer, x[:, :1], caches[-1])
     return {
         "outputs": outputs,
         "outputs of a second sequence": second,
-        "output from an older cache": tensor(back, "the output"),
-        "output from the newest cache after that": tensor(on, "the output"),
-        "output after the weights of w_k and w_v have changed": tensor(
-            later, "the output"
-        ),
+        "output from an older cache": back,
+        "output from the newest cache after that": on,
+        "output after the weights of w_k and w_v have changed": later,
         "old keys or values computed again": torch.tensor(most > 1),
         "a place projected more than once": torch.tensor(
             places > 2 * (x.size(1) + other.size(1) + 2)
@@ -107,8 +105,14 @@ def _walk(
     """All outputs (B, T, d_model), and the cache after each step."""
     outputs, caches, cache = [], [], None
     for t in range(x.size(1)):
-        result = function(layer, x[:, t : t + 1], cache)
-        output, cache = returned(result, "output", "cache")
-        outputs.append(tensor(output, "the output"))
+        output, cache = _step(function, layer, x[:, t : t + 1], cache)
+        outputs.append(output)
         caches.append(cache)
     return torch.cat(outputs, dim=1), caches
+
+
+def _step(
+    function: Any, layer: nn.Module, x: torch.Tensor, cache: Any
+) -> tuple[torch.Tensor, Any]:
+    output, cache = returned(function(layer, x, cache), "output", "cache")
+    return tensor(output, "the output"), cache

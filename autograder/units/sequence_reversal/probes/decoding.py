@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import torch
@@ -100,14 +101,19 @@ class _Teller(nn.Module):
         self.gradients.append(torch.is_grad_enabled() and self.scale.requires_grad)
 
 
-@probe(
-    "sequence_reversal/greedy_sequence",
+_of_decoding = partial(
+    probe,
     other=_Lines,
-    results="ids before EOS",
-    form="form of the ids",
     calls="* afterwards",
     learning="gradients recorded while decoding",
     mode="while decoding, in training mode",
+)
+
+
+@_of_decoding(
+    "sequence_reversal/greedy_sequence",
+    results="ids before EOS",
+    form="form of the ids",
 )
 def greedy_sequence(function: Any, inputs: Inputs, ask: Ask) -> Seen:
     """The ids of one sequence, and what decoding it leaves behind."""
@@ -118,14 +124,10 @@ def greedy_sequence(function: Any, inputs: Inputs, ask: Ask) -> Seen:
     return {"ids before EOS": said(row), "form of the ids": row} | left
 
 
-@probe(
+@_of_decoding(
     "sequence_reversal/greedy_decode",
-    other=_Lines,
     results="tokens before EOS",
     form="form of the tokens",
-    calls="* afterwards",
-    learning="gradients recorded while decoding",
-    mode="while decoding, in training mode",
 )
 def greedy_decode(function: Any, inputs: Inputs, ask: Ask) -> Seen:
     """The tokens of all rows, and what decoding them leaves behind."""
@@ -168,10 +170,8 @@ def exact_match(function: Any, inputs: Inputs) -> Seen:
     decoded, labels = inputs["decoded"], inputs["labels"]
     if "cut" in inputs:  # as BOS is cut off
         decoded, labels = (
-            rows.roll(1, 1).repeat(1, 2)[:, 1:] for rows in (decoded, labels)
-        )
-        decoded, labels = (
-            rows[:, : rows.size(1) // 2 + 1] for rows in (decoded, labels)
+            rows.roll(1, 1).repeat(1, 2)[:, 1 : rows.size(1) + 1]
+            for rows in (decoded, labels)
         )
     return {
         **the_share(function(decoded, labels)),

@@ -146,10 +146,7 @@ def random_sequences(function: Any, inputs: Inputs, ask: Ask) -> Seen:
     """A drawing; of fewer sequences two of one generator, and the first once more."""
     names = ("count", "longest", "symbols", "seed")
     count, longest, symbols, seed = (int(inputs[name]) for name in names)
-
-    dials = [longest, symbols]
-    if dials == [10, 10]:  # as they come
-        dials = []
+    dials = [] if longest == symbols == 10 else [longest, symbols]  # as they come
     kinds: set[str] = set()
 
     def rows(count: int, rng: random.Random) -> list[list[int]]:

@@ -9,7 +9,15 @@ from typing import Any
 import torch
 
 from autograder.checks.exercise import WrongAnswerError
-from autograder.checks.probes import Inputs, Seen, describe, probe, returned, tensor
+from autograder.checks.probes import (
+    Inputs,
+    Seen,
+    describe,
+    outcome,
+    probe,
+    returned,
+    tensor,
+)
 
 
 @probe(
@@ -36,9 +44,8 @@ def sampling_distribution(function: Callable[..., Any], inputs: Inputs) -> Seen:
         ),
     }
     for temperature in (0.0, -1.0):
-        seen[f"error at the temperature {temperature:g}"] = _outcome(
-            partial(function, logits.clone(), temperature)
-        )
+        call = partial(function, logits.clone(), temperature)
+        seen[f"error at the temperature {temperature:g}"] = outcome(call, ValueError)
     return seen | {"logits afterwards": logits}
 
 
@@ -47,17 +54,6 @@ def _alive(chances: torch.Tensor, logits: torch.Tensor) -> torch.Tensor:
     if chances.shape != logits.shape:
         return torch.tensor(0)  # the shape is told by the probabilities themselves
     return (chances[logits == -torch.inf] != 0).sum()
-
-
-def _outcome(call: Callable[[], object]) -> str:
-    """Whether a call raises ValueError, or what it does instead."""
-    try:
-        call()
-    except ValueError:
-        return "ValueError"
-    except Exception as error:
-        return type(error).__name__
-    return "no error"
 
 
 @probe(
