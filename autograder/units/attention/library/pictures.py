@@ -22,12 +22,9 @@ def attention_weights(names: Sequence[str], weights: Tensor) -> None:
     named = dict(zip(names, weights.tolist(), strict=True))
     bars(axes, named, ".4f", most=1.12)
     axes.invert_yaxis()
-    show(
-        figure,
-        f"Bars of attention weights: {told.bars(named)}",
-        "2.1",
-        "The attention weights of the four dishes. They sum to 1, and none is 0.",
-    )
+    alt = f"Bars of attention weights: {told.bars(named)}"
+    caption = "The attention weights of the four dishes. They sum to 1, and none is 0."
+    show(figure, alt, "2.1", caption)
 
 
 def scores_grow(
@@ -59,13 +56,11 @@ def scores_grow(
             "with scaling": scaled,
         }
     )
-    show(
-        figure,
-        alt,
-        "2.3",
+    caption = (
         "Scores grow with the square root of d_k, and softmax turns "
-        "hard. Divided by √d_k, they do not.",
+        "hard. Divided by √d_k, they do not."
     )
+    show(figure, alt, "2.3", caption)
 
 
 def by_hand(
@@ -82,13 +77,12 @@ def by_hand(
     allowed = torch.arange(len(dishes)).ne(sold_out).expand(weights.shape)
     maps.heat_map(left, weights, guests, dishes, "weights", allowed=allowed)
     maps.heat_map(right, output, guests, ["price", "min."], "output", top=None)
-    show(
-        figure,
-        f"Attention weights, {told.weights(weights, guests, dishes)}",
-        "2.4",
+    alt = f"Attention weights, {told.weights(weights, guests, dishes)}"
+    caption = (
         "The attention of three guests to four dishes. Struck out: masked. Each row of "
-        "weights sums to 1.",
+        "weights sums to 1."
     )
+    show(figure, alt, "2.4", caption)
 
 
 def rising_scores(factors: Sequence[float], weights: Sequence[Tensor]) -> None:
@@ -110,14 +104,11 @@ def rising_scores(factors: Sequence[float], weights: Sequence[Tensor]) -> None:
             f"the mean derivative of a weight by its score {gradient:.3f}."
         )
         alts.append(told.bars({f"key {j}": v for j, v in enumerate(values)}))
-    show_steps(
-        frames,
-        said,
-        alts,
-        "2.5",
+    caption = (
         "Softmax under rising scores: the order of the "
-        "weights stays, but one key takes over, and the derivative vanishes.",
+        "weights stays, but one key takes over, and the derivative vanishes."
     )
+    show_steps(frames, said, alts, "2.5", caption)
 
 
 def masks(named: Mapping[str, Tensor], words: Sequence[str]) -> None:
@@ -128,11 +119,12 @@ def masks(named: Mapping[str, Tensor], words: Sequence[str]) -> None:
         maps.heat_map(axes, mask, words, words, title, allowed=mask, values=None)
         alts.append(f"{title}: {told.mask(mask, words, words)}")
     row[0].set_ylabel("query")
+    caption = "Which query (row) may attend to which key (column). Struck out: masked."
     show(
         figure,
         "Masks, for each query its allowed keys. " + " ".join(alts),
         "2.6",
-        "Which query (row) may attend to which key (column). Struck out: masked.",
+        caption,
     )
 
 
@@ -187,12 +179,15 @@ def recall(named: Mapping[str, Tensor], asked: Tensor, book: Tensor) -> None:
         maps.heat_map(axes, weights, names, entries, title)
         alts.append(f"{title}, {told.weights(weights, names, entries)}")
     row[0].set_ylabel("asked for")
+    caption = (
+        "What each name (row) looks at in the phone book (columns), before and after "
+        "training."
+    )
     show(
         figure,
         "Attention weights from names to entries of a phone book: " + " ".join(alts),
         "2.11",
-        "What each name (row) looks at in the phone book (columns), before and after "
-        "training.",
+        caption,
     )
 
 
@@ -208,11 +203,12 @@ def clinic(named: Mapping[str, Tensor]) -> None:
         alts.append(f"{title}: {told.mask(matrix, positions, positions)}")
     row[0].set_ylabel("output i moves ...")
     figure.supxlabel("... when input j changes", size=9.5, color=style.QUIET)
+    caption = "Outputs (rows) that move when an input (column) changes."
     show(
         figure,
         "For each output the inputs that move it. " + " ".join(alts),
         "2.12",
-        "Outputs (rows) that move when an input (column) changes.",
+        caption,
     )
 
 
@@ -250,11 +246,8 @@ def shuffled(
             w: float(row.abs().max()) for w, row in zip(new, change, strict=True)
         }
         alts.append(f"Largest change by word: {told.bars(changes)}")
-    show_steps(
-        frames,
-        said,
-        alts,
-        "2.13",
+    caption = (
         "A sentence, the same words in a different "
-        "order, and what the new order changes about each word's output.",
+        "order, and what the new order changes about each word's output."
     )
+    show_steps(frames, said, alts, "2.13", caption)

@@ -159,13 +159,12 @@ def mirror(weights: Tensor, shares: Sequence[float]) -> None:
         said.append(f"head {head}: {shares[head]:.0%}")
     row[0].set_ylabel("masked letter")
     figure.supxlabel("attends to", size=9.5, color=style.QUIET)
-    show(
-        figure,
-        f"Attention from masked letters; on the mirror image: {', '.join(said)}.",
-        "4.12",
+    alt = f"Attention from masked letters; on the mirror image: {', '.join(said)}."
+    caption = (
         "Where four heads attend when a letter is masked, and the weight on its mirror "
-        "image.",
+        "image."
     )
+    show(figure, alt, "4.12", caption)
 
 
 def crossing(weights: Tensor, writes: Sequence[str], reads: Sequence[str]) -> None:

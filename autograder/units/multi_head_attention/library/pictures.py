@@ -71,13 +71,12 @@ def blocks(numbers: Tensor, num_heads: int) -> None:
         part = numbers[:, d_k * head : d_k * (head + 1)]
         _cells(axes, part, d_k, f"head {head}")
         said.append(f"head {head} has {part[0].tolist()} of position 0")
-    show(
-        figure,
+    alt = (
         f"A matrix of {len(numbers)} positions, {numbers.size(1)} features each, in "
-        f"{num_heads} colours, and its blocks of columns: {'; '.join(said)}.",
-        "3.4",
-        "Heads are blocks of columns; 21 is position 2, feature 1.",
+        f"{num_heads} colours, and its blocks of columns: {'; '.join(said)}."
     )
+    caption = "Heads are blocks of columns; 21 is position 2, feature 1."
+    show(figure, alt, "3.4", caption)
 
 
 def splits(named: Mapping[str, Tensor]) -> None:
@@ -90,12 +89,9 @@ def splits(named: Mapping[str, Tensor]) -> None:
             _cells(axes, heads[head], heads.size(-1), f"{name}, head {head}")
         mixed = sorted({int(n) % 10 // heads.size(-1) for n in heads[0].flatten()})
         said.append(f"{name}: head 0 holds features of heads {mixed}")
-    show(
-        figure,
-        f"{'; '.join(said)}.",
-        "3.5",
-        "Your split, and view alone. A head should have one colour.",
-    )
+    alt = f"{'; '.join(said)}."
+    caption = "Your split, and view alone. A head should have one colour."
+    show(figure, alt, "3.5", caption)
 
 
 def losses(named: Mapping[int, Sequence[float]], sizes: Mapping[int, int]) -> None:
@@ -110,12 +106,9 @@ def losses(named: Mapping[int, Sequence[float]], sizes: Mapping[int, int]) -> No
     axes.set(xlabel="training step", title="mean squared error", ylim=(0, 1.1))
     axes.legend()
     curves = {f"{count} heads": values for count, values in named.items()}
-    show(
-        figure,
-        f"Loss over {len(next(iter(named.values())))} steps. {told.curves(curves)}",
-        "3.7",
-        "Two questions, answered with one, two and four heads.",
-    )
+    alt = f"Loss over {len(next(iter(named.values())))} steps. {told.curves(curves)}"
+    caption = "Two questions, answered with one, two and four heads."
+    show(figure, alt, "3.7", caption)
 
 
 def trained(named: Mapping[str, Tensor]) -> None:
@@ -149,13 +142,8 @@ def birth(
         said.append(f"After {step} steps: the loss is {losses[at]:.2f}.")
         seen = [told.weights(one, places, places) for one in pair]
         alts.append(f"Head 0: {seen[0]} Head 1: {seen[1]}")
-    show_steps(
-        frames,
-        said,
-        alts,
-        "3.9",
-        "How two heads divide the work, from the first step on.",
-    )
+    caption = "How two heads divide the work, from the first step on."
+    show_steps(frames, said, alts, "3.9", caption)
 
 
 def who_writes_what(spread: Tensor, features: Sequence[str]) -> None:
@@ -170,12 +158,9 @@ def who_writes_what(spread: Tensor, features: Sequence[str]) -> None:
         means = [float(part.mean()) for part in row.chunk(len(features))]
         parts = ", ".join(f"{f}: {m:.2f}" for f, m in zip(features, means, strict=True))
         said.append(f"{name} writes on average {parts}")
-    show(
-        figure,
-        f"{'; '.join(said)}.",
-        "3.10",
-        "How much each head writes into each feature (standard deviation).",
-    )
+    alt = f"{'; '.join(said)}."
+    caption = "How much each head writes into each feature (standard deviation)."
+    show(figure, alt, "3.10", caption)
 
 
 def growth(
@@ -201,13 +186,14 @@ def growth(
     left.set(title="multiplications, d_model = 512")
     right.set(title="entries, 8 heads")
     ends = f"From length {lengths[0]} to {lengths[-1]}"
-    show(
-        figure,
+    alt = (
         f"{ends}, multiplications of {told.curves(work)} {ends}, entries of "
-        f"{told.curves(memory)} Lines mark lengths 1024 and 64.",
-        "3.11",
-        "What grows with the length, and where the square of it takes over (dotted).",
+        f"{told.curves(memory)} Lines mark lengths 1024 and 64."
     )
+    caption = (
+        "What grows with the length, and where the square of it takes over (dotted)."
+    )
+    show(figure, alt, "3.11", caption)
 
 
 def all_heads(found: SentenceMaps) -> None:
@@ -223,14 +209,15 @@ def all_heads(found: SentenceMaps) -> None:
         name: found.weights.diagonal(offset, 2, 3).mean().item()
         for name, offset in {"itself": 0, "the token before": -1, "the next": 1}.items()
     }
-    show(
-        figure,
+    alt = (
         f"{layers} rows of {heads} small attention maps. Mean weight over all heads "
-        f"on {told.bars(means)}",
-        "3.12",
-        "All heads of MiniLM on one sentence, named layer.head. Some draw a line "
-        "beside the diagonal, some draw stripes, and some spread their weight.",
+        f"on {told.bars(means)}"
     )
+    caption = (
+        "All heads of MiniLM on one sentence, named layer.head. Some draw a line "
+        "beside the diagonal, some draw stripes, and some spread their weight."
+    )
+    show(figure, alt, "3.12", caption)
 
 
 def neighbours(named: Mapping[str, Tensor], tokens: Sequence[str]) -> None:

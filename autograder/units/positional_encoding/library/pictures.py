@@ -23,25 +23,21 @@ def _bars(named: Mapping[str, float], form: str, colours: Any = BLUE) -> Any:
 
 def gaps(named: Mapping[str, float]) -> None:
     """The shuffle gap of each mixer."""
-    show(
-        _bars(named, ".1g"),
-        f"Bars of the shuffle gap: {told.bars(named)}",
-        "1.1",
-        "The shuffle gap of four mixers. Zero (up to rounding) means lost order.",
-    )
+    alt = f"Bars of the shuffle gap: {told.bars(named)}"
+    caption = "The shuffle gap of four mixers. Zero (up to rounding) means lost order."
+    show(_bars(named, ".1g"), alt, "1.1", caption)
 
 
 def yours(axes: Any) -> None:
     """Some dimensions of the table, drawn by the student."""
     lines = [line for line in axes.get_lines() if len(line.get_xydata()) > 1]
     curves = {line.get_label(): line.get_ydata() for line in lines}
-    show(
-        axes.figure,
-        f"Your curves over the positions. {told.curves(curves)}",
-        "1.2",
+    alt = f"Your curves over the positions. {told.curves(curves)}"
+    caption = (
         "Four of the 64 dimensions, in a figure of your own. The two of a pair have "
-        "the same frequency; later pairs have longer waves.",
+        "the same frequency; later pairs have longer waves."
     )
+    show(axes.figure, alt, "1.2", caption)
 
 
 def whole_table(table: Tensor) -> None:
@@ -51,14 +47,13 @@ def whole_table(table: Tensor) -> None:
     axes.set(xlabel="dimension", ylabel="position")
     maps.colour_bar(figure, drawn, axes, "value")
     still = int((table.std(0) < 0.1).sum())
-    show(
-        figure,
+    alt = (
         f"Heat map, {table.shape[0]} positions by {table.shape[1]} dimensions. Stripes "
         "are narrow on the left and grow longer to the right; the last "
-        f"{still} dimensions hardly change over these positions.",
-        "1.3",
-        "The whole table: a row is the encoding of one position.",
+        f"{still} dimensions hardly change over these positions."
     )
+    caption = "The whole table: a row is the encoding of one position."
+    show(figure, alt, "1.3", caption)
 
 
 def similarity(products: Tensor, rows: Sequence[int]) -> None:
@@ -77,24 +72,22 @@ def similarity(products: Tensor, rows: Sequence[int]) -> None:
     right.margins(y=0.12)
     peaks = ", ".join(f"{told.number(max(v))} at its own position for {n}"
                       for n, v in curves.items())  # fmt: skip
-    show(
-        figure,
+    alt = (
         "Left: dot products of positions, brightest on the diagonal and alike along "
-        f"it. Right: two rows of it; the highest is {peaks}. {told.curves(curves)}",
-        "1.4",
-        "The dot product of two positions depends only on their distance.",
+        f"it. Right: two rows of it; the highest is {peaks}. {told.curves(curves)}"
     )
+    caption = "The dot product of two positions depends only on their distance."
+    show(figure, alt, "1.4", caption)
 
 
 def lengths(named: Mapping[str, float]) -> None:
     """Average lengths of vectors."""
     colours = [ORANGE if "position" in name else BLUE for name in named]
-    show(
-        _bars(named, ".1f", colours),
-        f"Bars of the average length of a vector: {told.bars(named)}",
-        "1.5",
-        "Average length of a position and of embeddings, before and after the scale.",
+    alt = f"Bars of the average length of a vector: {told.bars(named)}"
+    caption = (
+        "Average length of a position and of embeddings, before and after the scale."
     )
+    show(_bars(named, ".1f", colours), alt, "1.5", caption)
 
 
 def clocks(start: Tensor, moved: Tensor, wanted: Tensor, pos: int, k: int) -> None:
@@ -117,13 +110,12 @@ def clocks(start: Tensor, moved: Tensor, wanted: Tensor, pos: int, k: int) -> No
         ends = ", ".join(f"{v:.2f}" for v in moved[pair].tolist())
         said.append(f"pair {i}: to ({ends}), {told.number(gap)} from the dot")
     row[0].set_ylabel("cosine")
-    show(
-        figure,
+    alt = (
         f"Four clocks. The hands of position {pos}, moved by {k}, end at: "
-        f"{'; '.join(said)}.",
-        "1.6",
-        f"Blue: position {pos}. Orange: moved by {k}. Dot: position {pos + k}.",
+        f"{'; '.join(said)}."
     )
+    caption = f"Blue: position {pos}. Orange: moved by {k}. Dot: position {pos + k}."
+    show(figure, alt, "1.6", caption)
 
 
 def accuracies(results: Mapping[str, Sequence[float]], sizes: Sequence[int]) -> None:
@@ -160,9 +152,6 @@ def tables(named: Mapping[str, Tensor]) -> None:
             f"{title}: {off} of {table.shape[1]} dimensions differ from the first"
         )
     row[0].set_ylabel("position")
-    show(
-        figure,
-        f"Three heat maps. {'; '.join(said)}.",
-        "1.8",
-        "The table of the paper, and two wrong ones that were published.",
-    )
+    alt = f"Three heat maps. {'; '.join(said)}."
+    caption = "The table of the paper, and two wrong ones that were published."
+    show(figure, alt, "1.8", caption)

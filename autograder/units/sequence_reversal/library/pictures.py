@@ -28,13 +28,12 @@ def schedule(factors: Sequence[float], warmup: int, steps: int) -> None:
         axes.axvline(at, **style.DOTTED)
         axes.text(x, 0.55 if side == "right" else 0.08, text, ha=side, size=9)
     axes.set(xlabel="step", title="share of the peak learning rate")
-    show(
-        figure,
+    alt = (
         f"The learning rate over {len(factors)} steps, {told.curve(factors)}; its peak "
-        f"is at step {factors.index(max(factors))}.",
-        "5.2",
-        "Linear warm-up, then half a cosine wave.",
+        f"is at step {factors.index(max(factors))}."
     )
+    caption = "Linear warm-up, then half a cosine wave."
+    show(figure, alt, "5.2", caption)
 
 
 def log(losses: Sequence[float], entries: Log) -> None:
@@ -51,14 +50,13 @@ def log(losses: Sequence[float], entries: Log) -> None:
     right.set(xlabel="step", title="held-out accuracy", ylim=(-0.03, 1.05))
     right.legend(loc="lower right")
     curves = {"loss": losses, "token accuracy": tokens, "exact match": whole}
-    show(
-        figure,
+    alt = (
         f"Over {len(losses)} steps. {told.curves(curves)} Half of the tokens are right "
         f"at step {_reaches(steps, tokens)}, half of the sequences at step "
-        f"{_reaches(steps, whole)}.",
-        "5.4",
-        "A training run: tokens come first, whole sequences later.",
+        f"{_reaches(steps, whole)}."
     )
+    caption = "A training run: tokens come first, whole sequences later."
+    show(figure, alt, "5.4", caption)
 
 
 def _reaches(
@@ -109,12 +107,9 @@ def cross_attention(
         said.append(f"head {head}: {told.weights(one, writes, reads)}")
     row[0].set_ylabel("the token to be written")
     figure.supxlabel("source: what it attends to", size=9.5, color=style.QUIET)
-    show(
-        figure,
-        f"Cross-attention. {' '.join(said)}",
-        "5.7",
-        "Cross-attention of the last layer: rows write, columns are read.",
-    )
+    alt = f"Cross-attention. {' '.join(said)}"
+    caption = "Cross-attention of the last layer: rows write, columns are read."
+    show(figure, alt, "5.7", caption)
 
 
 Trial = tuple[Sequence[str], Sequence[str], Sequence[str], Tensor]
@@ -137,14 +132,11 @@ def token_by_token(trials: Sequence[Trial]) -> None:
         frames.append(figure)
         said.append(f"Token {step + 1}. " + " ".join(sentences))
         alts.append(" ".join(sentences))
-    show_steps(
-        frames,
-        said,
-        alts,
-        "5.8",
+    caption = (
         "Reversal token by token. Above: the source, as blue as it is attended to. "
-        "Below: what has been written; orange is wrong.",
+        "Below: what has been written; orange is wrong."
     )
+    show_steps(frames, said, alts, "5.8", caption)
 
 
 def _writing(axes: Any, trial: Trial, step: int) -> str:

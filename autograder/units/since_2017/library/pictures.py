@@ -48,14 +48,11 @@ def clocks(turned: Tensor, scores: Tensor, stops: Sequence[int]) -> None:
                 for p in range(half)]  # fmt: skip
         parts = ", ".join(f"pair {p} {told.number(dot)}" for p, dot in enumerate(dots))
         alts.append(f"What each pair adds to the score at distance {at}: {parts}.")
-    show_steps(
-        frames,
-        said,
-        alts,
-        "7.2",
+    caption = (
         "Rotary clocks. Grey: the key at position 0. Blue: the query. The score is the "
-        "sum over the pairs of the cosine between the two hands.",
+        "sum over the pairs of the cosine between the two hands."
     )
+    show_steps(frames, said, alts, "7.2", caption)
 
 
 def cache(without: Sequence[int], cached: Sequence[int]) -> None:
@@ -79,13 +76,8 @@ def cache(without: Sequence[int], cached: Sequence[int]) -> None:
         )
         sums = sum(without[:n]), sum(cached[:n])
         alts.append(f"Computed so far: {sums[0]} without a cache, {sums[1]} with one.")
-    show_steps(
-        frames,
-        said,
-        alts,
-        "7.5",
-        "What a new token costs: computed now (full), looked up (pale).",
-    )
+    caption = "What a new token costs: computed now (full), looked up (pale)."
+    show_steps(frames, said, alts, "7.5", caption)
 
 
 def _triangle(axes: Any, count: int, n: int, new: int) -> None:
@@ -138,12 +130,11 @@ def sinks(mean: Tensor) -> None:
             said.append(f"block {block}, head {head}: {first:.1%}")
     figure.supxlabel("attends to", size=9.5, color=style.QUIET)
     figure.supylabel("position in the window", size=9.5, color=style.QUIET)
-    show(
-        figure,
-        f"Mean attention maps; the weight of the first byte is, for {'; '.join(said)}.",
-        "7.11",
-        "Mean attention weights of each head, over 100 windows.",
+    alt = (
+        f"Mean attention maps; the weight of the first byte is, for {'; '.join(said)}."
     )
+    caption = "Mean attention weights of each head, over 100 windows."
+    show(figure, alt, "7.11", caption)
 
 
 def exchanges(losses: Mapping[str, Sequence[float]]) -> None:

@@ -19,13 +19,12 @@ def cross_attention(
     figure, axes = style.subplots(height=1.2 + 0.36 * len(writes), width=5.4)
     maps.heat_map(axes, weights, writes, reads, size=7)
     axes.set(xlabel="source", ylabel="what is written next")
-    show(
-        figure,
-        f"Cross-attention. {told.weights(weights, writes, reads)}",
-        "6.3",
+    alt = f"Cross-attention. {told.weights(weights, writes, reads)}"
+    caption = (
         "Cross-attention of the last layer, mean of the heads. ▁ marks the space "
-        "in front of a token.",
+        "in front of a token."
     )
+    show(figure, alt, "6.3", caption)
 
 
 def mistakes(
