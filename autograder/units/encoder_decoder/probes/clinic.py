@@ -26,7 +26,6 @@ from autograder.units.encoder_decoder.probes.ahead import (
     Follows,
     Pair,
     form_of,
-    key_of,
     numbered,
 )
 from autograder.units.encoder_decoder.probes.patients import DecoderLayer
@@ -37,14 +36,12 @@ class _Patients(Patients):
 
     RIGHT = "a right decoder layer"
     MOST = 1 << 12  # numbers of a sequence that a layer takes
-    MOST_KEPT = 1 << 9  # outputs; a usual test asks for some dozens of a layer
     MOST_EARLY = 1 << 9  # outputs beside those that are asked for now
 
     def __init__(self, inputs: Inputs, draw: random.Random):
         self._twice = draw.choice(self.things())
         super().__init__(inputs, draw)
         self._layers = [self._made(name) for name in self.names]
-        self._known: dict[tuple[object, ...], torch.Tensor] = {}
         self._early = 0
 
     def _made(self, name: str) -> DecoderLayer:
@@ -81,13 +78,13 @@ class _Patients(Patients):
         pair = self._sequences(question, "", 3, self.MOST)
         if "pull" in question:
             return self._gradients(number, pair, question)
-        early = self._early_pairs(question)
+        layer, early = self._layers[number], self._early_pairs(question)
         beside = early[0] if early and form_of(early[0][0]) == form_of(pair) else []
-        output, *others = self._outputs(number, [pair, *beside])
+        output, *others = _computed(layer, [pair, *beside])
         found = {"output": output}
         for place, group in enumerate(early):
             try:
-                outputs = others if group is beside else self._outputs(number, group)
+                outputs = others if group is beside else _computed(layer, group)
             except Exception:  # it is told to who asks for one of these alone
                 break
             found[f"output{numbered(place)}"] = torch.stack(outputs)
@@ -119,20 +116,6 @@ class _Patients(Patients):
         if x.dtype != memory.dtype:
             raise WrongAnswerError(f"x is of {x.dtype}, the memory of {memory.dtype}")
         return x, memory
-
-    def _outputs(self, number: int, pairs: Sequence[Pair]) -> list[torch.Tensor]:
-        """What a layer makes of pairs; its outputs are remembered."""
-        keys = [(number, *key_of(pair)) for pair in pairs]
-        new = dict(zip(keys, pairs, strict=True))
-        new = {key: pair for key, pair in new.items() if key not in self._known}
-        outputs: dict[tuple[object, ...], torch.Tensor] = {}
-        if new:
-            with torch.no_grad():
-                made = _computed(self._layers[number], list(new.values()))
-            outputs = dict(zip(new, made, strict=True))
-            if len(self._known) + len(outputs) <= self.MOST_KEPT:
-                self._known |= outputs
-        return [(outputs if key in outputs else self._known)[key] for key in keys]
 
     def _gradients(
         self, number: int, pair: Pair, question: Answers
@@ -184,6 +167,7 @@ def _of_type(layer: DecoderLayer, x: torch.Tensor) -> DecoderLayer:
     return copy.deepcopy(layer).double() if exact else layer
 
 
+@torch.no_grad()
 def _computed(layer: DecoderLayer, pairs: Sequence[Pair]) -> list[torch.Tensor]:
     """A layer's outputs for pairs of one form, in the type of these."""
     wanted = pairs[0][0].dtype
