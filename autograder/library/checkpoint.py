@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -14,7 +15,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 from torch.nn import Parameter
 
-from autograder.library.model import Restorer, Sizes, facts
+from autograder.library.model import Restorer, Sizes
 from autograder.library.text import Tokenizer, tokenizer_from_json
 
 HANDED_IN = "my_recovery.safetensors"
@@ -44,7 +45,8 @@ def save(
     size = sum(t.numel() * 2 for t in tensors.values())
     if size > LIMIT:
         raise CheckpointError(f"{size / 2**20:.1f} MB; at most {LIMIT >> 20} MB")
-    about = {"sizes": facts(model), "tokenizer": tokenizer.to_json(), "notes": notes}
+    sizes = asdict(model.sizes)
+    about = {"sizes": sizes, "tokenizer": tokenizer.to_json(), "notes": notes}
     save_file(tensors, str(path), {"about": json.dumps(about, sort_keys=True)})
     return Path(path)
 

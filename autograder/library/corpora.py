@@ -12,6 +12,7 @@ from pathlib import Path
 
 from autograder.library.forms import sentence
 from autograder.library.grammar import Writer
+from autograder.library.words import lists
 
 Pair = tuple[str, str]  # (source, target): what is left, and what it was
 SIZES = {"train": 30_000, "dev": 1_000, "test": 1_000}
@@ -45,18 +46,15 @@ def generate(seed: int | str, count: int, split: str = "train") -> list[str]:
     return list(found)
 
 
-def embedded(seed: int = 0) -> dict[str, list[str]]:
+def embedded() -> dict[str, list[str]]:
     """The embedded corpus: 30,000 sentences for train, 1,000 each for dev and test."""
-    return {split: generate(seed, size, split) for split, size in SIZES.items()}
+    return {split: generate(0, size, split) for split, size in SIZES.items()}
 
 
 @functools.cache
 def function_words() -> dict[str, tuple[str, ...]]:
     """The closed-class words by category."""
-    path = Path(__file__).with_name("function_words.txt")
-    lines = path.read_text(encoding="utf-8").splitlines()
-    pairs = (line.split(": ") for line in lines if not line.startswith("#"))
-    return {name: tuple(words.split()) for name, words in pairs}
+    return {name: tuple(words) for name, words in lists("function_words.txt").items()}
 
 
 @functools.cache

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
@@ -87,11 +87,6 @@ def _without_residuals(transformer: Any) -> None:
     for stack in (transformer.encoder, transformer.decoder):
         for layer in stack.layers:
             layer.register_forward_hook(lambda _, inputs, output: output - inputs[0])
-
-
-def facts(model: Restorer) -> dict[str, Any]:
-    """The sizes of a model, as a checkpoint keeps them."""
-    return asdict(model.sizes)
 
 
 def parameters(model: nn.Module) -> int:

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import functools
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 LEXICON = Path(__file__).with_name("lexicon.txt")
 
 
-def _lists() -> dict[str, list[str]]:
-    lines = LEXICON.with_name("lists.txt").read_text(encoding="utf-8").splitlines()
+def lists(file: str) -> dict[str, list[str]]:
+    """Words by the name of their list, from a file beside this one."""
+    lines = LEXICON.with_name(file).read_text(encoding="utf-8").splitlines()
     pairs = (line.split(": ") for line in lines if not line.startswith("#"))
     return {name: words.split() for name, words in pairs}
 
 
-LISTS = _lists()
+LISTS = lists("lists.txt")
 WOMEN, MEN, CITIES, DAYS = (LISTS[name] for name in ("women", "men", "cities", "days"))
 NUMBERS, MOODS, FOREIGN = (LISTS[name] for name in ("numbers", "moods", "foreign"))
 KIN = {pronoun: LISTS[pronoun] for pronoun in ("she", "he")}
@@ -152,10 +153,9 @@ def _noun(text: str, adjectives: tuple[str, ...], remarks: tuple[str, ...]) -> N
 
 def _verb(topic: Topic, forms: str, rest: str, kind: str) -> Verb:
     objects, _, manner = (part.strip() for part in rest.partition("|"))
-    verb = _forms(forms)
-    return Verb(
-        verb.base, verb.past, verb.participle, verb.particle,
-        _named(topic, objects.split()), manner.strip("! "), kind, manner[:1] == "!",
+    return replace(
+        _forms(forms), objects=_named(topic, objects.split()),
+        manner=manner.strip("! "), kind=kind, placeless=manner[:1] == "!",
     )  # fmt: skip
 
 
