@@ -1,4 +1,4 @@
-"""What a project's runs leave behind: the log, and weights and texts in ``runs``."""
+"""What a project's runs leave behind: the log, weights and texts, what to hand in."""
 
 from __future__ import annotations
 
@@ -11,10 +11,12 @@ from torch import Tensor
 
 from autograder.library import bleu, checkpoint, run_log
 from autograder.library.checkpoint import CheckpointError
-from autograder.library.corpora import Pair
+from autograder.library.corpora import Corpus, CorpusError, Pair
 from autograder.library.model import Restorer
 from autograder.library.run_log import LoggedRun, RunLog
 from autograder.library.text import Tokenizer
+from autograder.units.text_recovery.library import own_corpus
+from autograder.units.text_recovery.library.track import EMBEDDED, OWN, Track
 
 
 class ProjectError(Exception):
@@ -125,6 +127,38 @@ class KeptRuns:
             return str(error)
         return ""
 
+    def hand_in(self, name: str, corpus: Corpus, level: int) -> list[Path]:
+        """Write a run's weights, and the corpus if it is one's own; all to hand in.
+
+        Raises:
+            ProjectError: grading would refuse them; the text says why.
+        """
+        run, own, folder = self.here(name), corpus.name != EMBEDDED, self.path.parent
+        model, tokenizer = self.model(name)
+        paths = [folder / checkpoint.HANDED_IN, self.path]
+        try:
+            beam, alpha = (run.settings.get(key, "1") for key in ("beam", "alpha"))
+            found = Track(OWN if own else EMBEDDED, level, int(beam), float(alpha))
+            notes = {"track": found.to_json(), "run": name, "tokens": run.tokens}
+            if own:
+                data = own_corpus.to_bytes(corpus)
+                paths.append(folder / own_corpus.FILE)
+                paths[-1].write_bytes(data)
+            checkpoint.save(paths[0], model, tokenizer, **notes)
+        except (CorpusError, CheckpointError, ValueError) as error:
+            raise ProjectError(str(error)) from error
+        return paths
+
     def _file(self, name: str, suffix: str) -> Path:
         self._runs.mkdir(parents=True, exist_ok=True)
         return self._runs / f"{name}.{suffix}"
+
+
+def refusal(corpus: Corpus) -> str:
+    """Why grading would refuse a corpus of one's own; "" if it would not."""
+    try:
+        if corpus.name != EMBEDDED:
+            own_corpus.to_bytes(corpus)
+    except CorpusError as error:
+        return str(error)
+    return ""

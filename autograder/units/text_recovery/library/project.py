@@ -23,8 +23,8 @@ from autograder.library.intervals import Interval
 from autograder.library.model import Restorer, parameters
 from autograder.library.run_log import LoggedRun, RunLog
 from autograder.library.text import Tokenizer
-from autograder.units.text_recovery.library import hand_in, log_view, review
-from autograder.units.text_recovery.library.kept import KeptRuns, ProjectError
+from autograder.units.text_recovery.library import log_view, review
+from autograder.units.text_recovery.library.kept import KeptRuns, ProjectError, refusal
 from autograder.units.text_recovery.library.meter import TokenMeter
 
 BUDGET = 6_000_000  # target tokens: 10 to 15 minutes on two cores, default sizes
@@ -64,7 +64,7 @@ class Project:
         self._kept = KeptRuns(self.folder, parts, segment, corpus.name, level)
         self.dev = corpus.dev[:DEV]
         self._inserter: float | None = None
-        if reason := hand_in.refusal(corpus):
+        if reason := refusal(corpus):
             print(f"Before you spend the budget: {reason}")
 
     @property
@@ -198,7 +198,7 @@ class Project:
         Raises:
             ProjectError: grading would refuse it; the text says why.
         """
-        paths = hand_in.write(self._kept, name, self.corpus, self.level)
+        paths = self._kept.hand_in(name, self.corpus, self.level)
         print("Hand in with the notebook:", *(path.name for path in paths), sep="\n  ")
         return paths
 
