@@ -1,7 +1,6 @@
 """Probes of unit 07, since 2017."""
 
 from autograder.units.since_2017.probes import (  # noqa: F401  (they register)
-    answers,
     cache,
     clinic,
     layers,

@@ -9,8 +9,9 @@ from typing import Any
 import torch
 
 from autograder.checks.probes import Inputs, Seen, options, probe, tensor
-from autograder.checks.probes.weights import BEGINNING, beginning, load_weights
+from autograder.checks.probes.weights import beginning, load_weights
 from autograder.units.since_2017.probes.observing import (
+    OF_A_MODULE,
     kept,
     module_answers,
     others,
@@ -24,10 +25,7 @@ _of_a_layer = partial(
     probe,
     results="output; output moves with x; output of one row alone; "
     "num_heads; num_kv_heads; base",
-    calls="* afterwards",
-    learning=f"{BEGINNING}; other parameters; parameters without a gradient; "
-    "gradient of *",
-    mode="output in training mode",
+    **OF_A_MODULE,
 )
 
 
@@ -45,10 +43,7 @@ def attention_layer(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
 @probe(
     "since_2017/block",
     results="output; output moves with x; output of one row alone",
-    calls="* afterwards",
-    learning=f"{BEGINNING}; other parameters; parameters without a gradient; "
-    "gradient of *",
-    mode="output in training mode",
+    **OF_A_MODULE,
 )
 def block(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
     """Who sees whom, and what the module does."""
@@ -62,10 +57,7 @@ def block(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
     "since_2017/language_model",
     results="logits; logits move with ids; logits of a shorter batch; "
     "output of one row alone",
-    calls="* afterwards",
-    learning=f"{BEGINNING}; other parameters; parameters without a gradient; "
-    "gradient of *",
-    mode="output in training mode",
+    **OF_A_MODULE,
 )
 def language_model(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
     """Logits of two batches, in both modes, of one row; gradients; who moves whom."""

@@ -23,8 +23,9 @@ from autograder.checks.probes import (
     tensor,
     under,
 )
-from autograder.checks.probes.weights import BEGINNING, beginning, load_weights
+from autograder.checks.probes.weights import beginning, load_weights
 from autograder.units.since_2017.probes.observing import (
+    OF_A_MODULE,
     in_half,
     module_answers,
     number,
@@ -208,10 +209,7 @@ def published_tensor(function: Callable[..., Any], inputs: Inputs) -> Seen:
 @probe(
     "since_2017/swiglu",
     results="output; output of one row alone",
-    calls="* afterwards",
-    learning=f"{BEGINNING}; other parameters; parameters without a gradient; "
-    "gradient of *",
-    mode="output in training mode",
+    **OF_A_MODULE,
 )
 def swiglu(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
     """Parameters, output in both modes and of one row, gradients."""

@@ -17,8 +17,9 @@ from autograder.checks.probes import (
     probe,
     tensor,
 )
-from autograder.checks.probes.weights import BEGINNING, beginning, load_weights
+from autograder.checks.probes.weights import beginning, load_weights
 from autograder.units.since_2017.probes.observing import (
+    OF_A_MODULE,
     module_answers,
     number,
     whole,
@@ -61,10 +62,7 @@ def route(function: Callable[..., Any], inputs: Inputs) -> Seen:
 @probe(
     "since_2017/mixture",
     results="output; output of one row alone",
-    calls="* afterwards; vectors that the experts compute",
-    learning=f"{BEGINNING}; other parameters; parameters without a gradient; "
-    "gradient of *",
-    mode="output in training mode",
+    **OF_A_MODULE | {"calls": "* afterwards; vectors that the experts compute"},
 )
 def mixture(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
     """What the module does, and how many vectors each of its experts is given."""
