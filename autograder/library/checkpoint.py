@@ -70,25 +70,18 @@ def load(
             f"there is no checkpoint {path.name}: train a model first"
         )
     try:
-        return _load(path, parts, segment)
+        about = describe(path)
+        with safe_open(path, framework="pt") as file:
+            weights = {n: file.get_tensor(n) for n in file.keys()}  # noqa: SIM118
+        model = Restorer(Sizes(**about["sizes"]), parts)
+        own = dict(model.named_parameters())
+        _refuse_others(path, own, weights)
+        with torch.no_grad():
+            for name, value in weights.items():
+                own[name].copy_(value)
+        return model.eval(), tokenizer_from_json(about["tokenizer"], segment)
     except (SafetensorError, KeyError, ValueError, TypeError, RuntimeError) as error:
         raise CheckpointError(f"{path.name} is not a checkpoint: {error}") from error
-
-
-def _load(
-    path: Path, parts: ModuleType, segment: Callable[..., list[str]]
-) -> tuple[Restorer, Tokenizer]:
-    about = describe(path)
-    with safe_open(path, framework="pt") as file:
-        weights = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    model = Restorer(Sizes(**about["sizes"]), parts)
-    own = dict(model.named_parameters())
-    _refuse_others(path, own, weights)
-    with torch.no_grad():
-        for name, value in weights.items():
-            own[name].copy_(value)
-    tokenizer = tokenizer_from_json(about["tokenizer"], segment)
-    return model.eval(), tokenizer
 
 
 def _refuse_others(
