@@ -95,25 +95,25 @@ def _triangle(axes: Any, count: int, n: int, new: int) -> None:
 
 def cost(lengths: Sequence[int], named: Mapping[str, Sequence[float]]) -> None:
     """Milliseconds for the next token."""
-    figure, axes = style.subplots(height=2.6, width=6.0)
-    _two(axes, lengths, named)
-    axes.set(
-        xlabel="tokens so far", title="milliseconds for the next token", ylim=(0, None)
-    )
+    figure, axes = _two(lengths, named, xlabel="tokens so far", ylim=(0, None))
+    axes.set_title("milliseconds for the next token")
     ends = f"From {lengths[0]} to {lengths[-1]} tokens, milliseconds for the next one. "
     caption = "What the next token costs, with and without a cache."
     show(figure, ends + told.curves(named), "7.6", caption)
 
 
 def _two(
-    axes: Any, xs: Sequence[int], named: Mapping[str, Sequence[float]], **more: str
-) -> None:
+    xs: Sequence[int], named: Mapping[str, Sequence[float]], marker: str = "",
+    **more: Any,
+) -> tuple[Any, Any]:  # fmt: skip
     """Two curves that colour and line tell apart, and their legend."""
-    for (name, values), colour, line in zip(
-        named.items(), (ORANGE, BLUE), ("--", "-"), strict=True
-    ):
-        axes.plot(xs[: len(values)], values, line, color=colour, label=name, **more)
+    figure, axes = style.subplots(height=2.6, width=6.0)
+    looks = ((ORANGE, f"--{marker}"), (BLUE, f"-{marker}"))
+    for (name, values), (colour, line) in zip(named.items(), looks, strict=True):
+        axes.plot(xs[: len(values)], values, line, color=colour, label=name)
     style.legend(axes)
+    axes.set(**more)
+    return figure, axes
 
 
 def sinks(mean: Tensor) -> None:
@@ -183,9 +183,8 @@ def largest_scores(curves: Mapping[str, Sequence[float]]) -> None:
 
 def windows(lengths: Sequence[int], losses: Mapping[str, Sequence[float]]) -> None:
     """Loss on new text by the number of bytes that are read at a time."""
-    figure, axes = style.subplots(height=2.6, width=6.0)
-    _two(axes, lengths, losses, marker="o")
-    axes.set(xlabel="bytes read at a time", title="loss on new text")
+    figure, axes = _two(lengths, losses, "o", xlabel="bytes read at a time")
+    axes.set_title("loss on new text")
     axes.set_xticks(lengths, lengths)
     caption = f"Trained at {lengths[0]} bytes, measured at longer texts."
     show(figure, f"Loss at {', '.join(map(str, lengths))} bytes. {told.curves(losses)}",
@@ -216,12 +215,10 @@ def _every_tenth(
     even: float | None = None,
 ) -> None:
     """Two curves over steps, of which each tenth is known."""
-    figure, axes = style.subplots(height=2.6, width=6.0)
     steps = range(0, 10 * max(map(len, curves.values())), 10)
-    _two(axes, steps, curves)
+    figure, axes = _two(steps, curves, xlabel="steps", title=title)
     if even is not None:
         axes.axhline(even, **style.DOTTED)
-    axes.set(xlabel="steps", title=title)
     alt = f"{title.capitalize()} over steps. {told.curves(curves)}"
     show(figure, alt, number, caption)
 
