@@ -60,15 +60,8 @@ def _signed(gain: Sequence[float]) -> str:
     return f"{value:+.1f} [{low:+.1f}, {high:+.1f}]"
 
 
-def table(log: RunLog) -> None:
-    """Show a log's runs, the newest `_ROWS` of them."""
-    from IPython.display import HTML, display
-
-    display(HTML(as_html(log)))
-
-
 def as_html(log: RunLog) -> str:
-    """The runs as an HTML table; all that a log says is escaped."""
+    """The newest `_ROWS` runs as an HTML table; all that a log says is escaped."""
     heads = ("run", "hypothesis", "changed", "BLEU on dev", "difference", "tokens",
              "CPU s", "seed", "next step")  # fmt: skip
     rows = "".join(f"<tr>{_cells(_row(run))}</tr>" for run in log.runs[-_ROWS:])

@@ -101,19 +101,14 @@ class Project:
         planned = {"tokens": tokens, "seed": seed, **settings}
         if known := self._known(name, planned):
             return known
-        log = self._allow(name, hypothesis, against)
-        left = self.budget - log.tokens
+        run = self._planned(name, "training", hypothesis, against, planned, seed)
+        left = self.budget - self.log.tokens
         if tokens > left:
             raise ProjectError(
                 f"{max(left, 0):,} of {self.budget:,} target tokens are left, but this "
                 f"run asks for {tokens:,}: give it fewer, or compare the runs you have"
             )
-        run = LoggedRun(
-            name, "training", hypothesis.strip(), against,
-            self._changed(planned, log.get(against)), _as_text(planned), seed,
-            self.corpus.name, self.level,
-        )  # fmt: skip
-        return self._trained(run, settings, tokens, seed)
+        return self._trained(run, settings, tokens)
 
     def decode(
         self, name: str, of: str, hypothesis: str, decode: Decode, **how: Any
@@ -132,11 +127,7 @@ class Project:
         planned = {**trained.settings, **how}
         if known := self._known(name, planned):
             return known
-        self._allow(name, hypothesis, of)
-        run = LoggedRun(
-            name, "decoding", hypothesis.strip(), of, self._changed(planned, trained),
-            _as_text(planned), trained.seed, self.corpus.name, self.level,
-        )  # fmt: skip
+        run = self._planned(name, "decoding", hypothesis, of, planned, trained.seed)
         model, tokenizer = self.model(of)
         started = time.process_time()
         texts = self._recovered(model, tokenizer, self.dev, decode)
@@ -165,7 +156,9 @@ class Project:
 
     def table(self) -> None:
         """Show all runs in a table."""
-        log_view.table(self.log)
+        from IPython.display import HTML, display
+
+        display(HTML(log_view.as_html(self.log)))
 
     def curves(self, *names: str, number: str = "") -> None:
         """Show BLEU on dev over target tokens; of all training runs without names."""
@@ -202,11 +195,9 @@ class Project:
         print("Hand in with the notebook:", *(path.name for path in paths), sep="\n  ")
         return paths
 
-    def _trained(
-        self, run: LoggedRun, settings: Settings, tokens: int, seed: int
-    ) -> LoggedRun:
-        torch.manual_seed(seed)
-        model, tokenizer = self._build(dict(settings), self.corpus, seed)
+    def _trained(self, run: LoggedRun, settings: Settings, tokens: int) -> LoggedRun:
+        torch.manual_seed(run.seed)
+        model, tokenizer = self._build(dict(settings), self.corpus, run.seed)
         curve: list[tuple[int, float]] = []
 
         def look(seen: int) -> None:
@@ -217,7 +208,7 @@ class Project:
         meter, started = TokenMeter(tokens, look), time.monotonic()
         run = replace(run, parameters=parameters(model))
         try:
-            self._train(model, tokenizer, self.corpus, meter, dict(settings), seed)
+            self._train(model, tokenizer, self.corpus, meter, dict(settings), run.seed)
         except BaseException as error:
             run = replace(run, tokens=meter.seen, curve=tuple(curve))
             self._stopped(run, type(error).__name__)
@@ -281,19 +272,6 @@ class Project:
                 raise ProjectError(f"unknown setting {name!r}; there are {listed}")
         return {**self.settings, **changes}
 
-    def _changed(
-        self, planned: Settings, base: LoggedRun | None
-    ) -> dict[str, tuple[str, str]]:
-        """What differs from a run, setting by setting."""
-        if base is None:
-            return {}
-        before, after = base.settings, _as_text(planned)
-        return {
-            name: (before.get(name, "-"), after[name])
-            for name in after
-            if before.get(name) != after[name]
-        }
-
     def _known(self, name: str, planned: Settings) -> LoggedRun | None:
         """The run of this name, which is not repeated."""
         run = self.log.get(name)
@@ -308,8 +286,11 @@ class Project:
         print(f"(in the log, not repeated) {shown}")
         return run
 
-    def _allow(self, name: str, hypothesis: str, against: str) -> RunLog:
-        """The log, if a run may be added to it under this name."""
+    def _planned(
+        self, name: str, kind: str, hypothesis: str, against: str, planned: Settings,
+        seed: int,
+    ) -> LoggedRun:  # fmt: skip
+        """A run that may be added to the log under this name."""
         if not _NAME.fullmatch(name):
             raise ProjectError(
                 f"a run cannot be called {name!r:.60}: use letters, digits, spaces "
@@ -319,7 +300,17 @@ class Project:
             raise ProjectError(f"say what you expect of {name!r}, and why")
         if against:
             self._kept.counts(against, self.dev)
-        return self.log
+        base, settings = self.log.get(against), _as_text(planned)
+        before = base.settings if base else settings
+        changed = {
+            setting: (before.get(setting, "-"), value)
+            for setting, value in settings.items()
+            if before.get(setting) != value
+        }
+        return LoggedRun(
+            name, kind, hypothesis.strip(), against, changed, settings, seed,
+            self.corpus.name, self.level,
+        )  # fmt: skip
 
 
 def _as_text(settings: Settings) -> dict[str, str]:
