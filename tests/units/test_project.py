@@ -256,7 +256,7 @@ def test_what_follows_is_written_down(made):
 def test_the_hand_in_says_what_it_is_and_how_it_decodes(made):
     paths = made.hand_in("beam 3")
     assert [path.name for path in paths] == [checkpoint.HANDED_IN, run_log.FILE]
-    found = track.read(paths[0])
+    found = track.of(checkpoint.notes(paths[0]))
     assert found == track.Track("embedded", 2, beam=3)
     assert checkpoint.notes(paths[0])["run"] == "beam 3"
 

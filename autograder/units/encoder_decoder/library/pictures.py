@@ -62,12 +62,10 @@ def warmups(losses: Mapping[str, Sequence[float]]) -> None:
 Named = tuple[str, Sequence[str], Sequence[str], Tensor]  # title, rows, columns, bool
 
 
-def _allowed(
-    parts: Sequence[Named], number: str, caption: str, across: str, height: float = 2.6
-) -> None:
+def _allowed(parts: Sequence[Named], number: str, caption: str, across: str) -> None:
     """Yes-or-no matrices side by side."""
     width = min(style.WIDTH, 2.6 * len(parts))
-    figure, row = style.subplots(1, len(parts), height=height, width=width)
+    figure, row = style.subplots(1, len(parts), width=width)
     said = []
     for axes, (title, rows, columns, matrix) in zip(row, parts, strict=True):
         maps.heat_map(axes, matrix, rows, columns, title, allowed=matrix, values=None)

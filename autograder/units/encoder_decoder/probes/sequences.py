@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import torch
@@ -82,12 +83,12 @@ def left_padding(function: Any, inputs: Inputs) -> Seen:
     }
 
 
-@probe(
-    "encoder_decoder/masked_tokens",
-    results="inputs",
-    calls="* afterwards",
-    parts={"targets": "targets"},
+_of_a_pair = partial(
+    probe, results="inputs", calls="* afterwards", parts={"targets": "targets"}
 )
+
+
+@_of_a_pair("encoder_decoder/masked_tokens")
 def masked_tokens(function: Any, inputs: Inputs) -> Seen:
     """Both tensors, and what was given afterwards."""
     ids, chosen = inputs["ids"], inputs["chosen"]
@@ -96,12 +97,7 @@ def masked_tokens(function: Any, inputs: Inputs) -> Seen:
     return _pair(pair) | {"ids afterwards": ids, "chosen afterwards": chosen}
 
 
-@probe(
-    "encoder_decoder/shifted",
-    results="inputs",
-    calls="* afterwards",
-    parts={"targets": "targets"},
-)
+@_of_a_pair("encoder_decoder/shifted")
 def shifted(function: Any, inputs: Inputs) -> Seen:
     """Both tensors, and the ids afterwards."""
     ids = inputs["ids"]

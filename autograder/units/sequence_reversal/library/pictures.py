@@ -52,17 +52,15 @@ def log(losses: Sequence[float], entries: Log) -> None:
     curves = {"loss": losses, "token accuracy": tokens, "exact match": whole}
     alt = (
         f"Over {len(losses)} steps. {told.curves(curves)} Half of the tokens are right "
-        f"at step {_reaches(steps, tokens)}, half of the sequences at step "
-        f"{_reaches(steps, whole)}."
+        f"at step {_reaches_half(steps, tokens)}, half of the sequences at step "
+        f"{_reaches_half(steps, whole)}."
     )
     caption = "A training run: tokens come first, whole sequences later."
     show(figure, alt, "5.4", caption)
 
 
-def _reaches(
-    steps: Sequence[int], values: Sequence[float], level: float = 0.5
-) -> object:
-    return next((s for s, v in zip(steps, values, strict=True) if v >= level), "none")
+def _reaches_half(steps: Sequence[int], values: Sequence[float]) -> object:
+    return next((s for s, v in zip(steps, values, strict=True) if v >= 0.5), "none")
 
 
 def ablations(final: Mapping[str, float], scores: Mapping[str, float]) -> None:

@@ -85,7 +85,6 @@ def train(
     steps: int,
     seed: int,
     *,
-    length: int = LENGTH,
     optimizers: Sequence[torch.optim.Optimizer] = (),
     extra: Callable[[], Tensor] | None = None,
     watch: Callable[[], float] | None = None,
@@ -94,7 +93,6 @@ def train(
 
     Args:
         seed: of the text and of the windows.
-        length: bytes in a window.
         optimizers: each with its peak learning rate; none: AdamW at 0.01.
         extra: what is added to the loss, called after each forward pass.
         watch: what to keep of every tenth step and the last, called after it.
@@ -107,8 +105,8 @@ def train(
     for step in range(steps):
         for group, peak in zip(groups, peaks, strict=True):
             group["lr"] = peak * rate_factor(step, steps)
-        starts = torch.randint(len(text) - length, (32, 1), generator=random)
-        loss = loss_of(model, text[starts + torch.arange(length + 1)])
+        starts = torch.randint(len(text) - LENGTH, (32, 1), generator=random)
+        loss = loss_of(model, text[starts + torch.arange(LENGTH + 1)])
         model.zero_grad()
         (loss + extra() if extra else loss).backward()
         nn.utils.clip_grad_norm_(list(model.parameters()), max_norm=1.0)
@@ -117,7 +115,7 @@ def train(
         run.losses.append(loss.item())
         if watch and (step % 10 == 0 or step == steps - 1):
             run.watched.append(watch())
-    run.loss = loss_on_new_text(model, length)
+    run.loss = loss_on_new_text(model)
     run.seconds = time.process_time() - started
     return run
 

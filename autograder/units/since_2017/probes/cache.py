@@ -59,10 +59,8 @@ def attend_with_cache(function: Callable[..., Any], inputs: Inputs) -> Seen:
         second, _ = _walk(function, layer, inputs["other"], chunks[::-1])
         begin, two = chunks[0], sum(chunks[:2])
         alone, _ = _walk(function, layer, x[1:2, :two], chunks[:2])
-        back = returned(
-            function(layer, inputs["other"][:, :begin], caches[0]), "output", "cache"
-        )
-        onward = returned(function(layer, x[:, :1], caches[-1]), "output", "cache")
+        back, _ = _step(function, layer, inputs["other"][:, :begin], caches[0])
+        onward, _ = _step(function, layer, x[:, :1], caches[-1])
     size = {}
     if "measured" in inputs:
         grown = _numbers(caches[-1]) - _numbers(caches[-2])
@@ -74,8 +72,8 @@ def attend_with_cache(function: Callable[..., Any], inputs: Inputs) -> Seen:
         "positions projected": once,
         "outputs of a second text": second,
         "outputs of one row alone": alone,
-        "output from an older cache": tensor(back[0], "the output"),
-        "output from the newest cache after that": tensor(onward[0], "the output"),
+        "output from an older cache": back,
+        "output from the newest cache after that": onward,
         "x afterwards": x,
     }
 
@@ -113,10 +111,15 @@ def _walk(
     """All outputs (B, T, d_model), and the cache after each chunk."""
     outputs: list[torch.Tensor] = []
     caches: list[Any] = []
-    cache = None
     for rows in x.split(chunks, dim=1):
-        result = function(layer, rows, cache) if caches else function(layer, rows)
-        output, cache = returned(result, "output", "cache")
-        outputs.append(tensor(output, "the output"))
+        output, cache = _step(function, layer, rows, *caches[-1:])
+        outputs.append(output)
         caches.append(cache)
     return torch.cat(outputs, dim=1), caches
+
+
+def _step(
+    function: Callable[..., Any], layer: nn.Module, x: torch.Tensor, *cache: Any
+) -> tuple[torch.Tensor, Any]:
+    output, new = returned(function(layer, x, *cache), "output", "cache")
+    return tensor(output, "the output"), new

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from types import ModuleType
 
@@ -139,7 +140,7 @@ class KeptRuns:
         try:
             beam, alpha = (run.settings.get(key, "1") for key in ("beam", "alpha"))
             found = Track(OWN if own else EMBEDDED, level, int(beam), float(alpha))
-            notes = {"track": found.to_json(), "run": name, "tokens": run.tokens}
+            notes = {"track": asdict(found), "run": name, "tokens": run.tokens}
             if own:
                 data = own_corpus.to_bytes(corpus)
                 paths.append(folder / own_corpus.FILE)

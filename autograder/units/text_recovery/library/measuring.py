@@ -98,7 +98,7 @@ def beside(folder: str | Path = ".") -> tuple[Track, OwnCorpus | None]:
     if not path.is_file():
         return Track(), None
     try:
-        found = track.read(path)
+        found = track.of(checkpoint.notes(path))
     except CheckpointError:
         raise
     except Exception as error:  # whatever is in the file

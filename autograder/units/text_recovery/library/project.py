@@ -181,7 +181,7 @@ class Project:
 
     def missing(self) -> list[str]:
         """What the log still lacks; also printed."""
-        found = review.missing(self.log)
+        found = list(review.missing(self.log))
         print(*(found or ["The log is complete."]), sep="\n")
         return found
 

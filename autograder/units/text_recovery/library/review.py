@@ -13,12 +13,8 @@ BEAMS = {"3", "5", "10"}
 ARCHITECTURE = {"num_heads", "num_layers", "d_model", "d_ff", "residual", "dropout"}
 
 
-def missing(log: RunLog) -> list[str]:
+def missing(log: RunLog) -> Iterator[str]:
     """What the log lacks, a line each; nothing where it is complete."""
-    return list(_missing(log))
-
-
-def _missing(log: RunLog) -> Iterator[str]:
     runs = [run for run in log.runs if not run.stopped]
     yield from log.remarks
     if len(runs) < FEWEST:

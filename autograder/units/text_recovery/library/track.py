@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 
-from autograder.library import checkpoint
 from autograder.library.checkpoint import CheckpointError
 from autograder.library.pipeline import LEVELS
 
@@ -46,9 +44,6 @@ class Track:
             if not fine:
                 raise CheckpointError(f"the file says {name} {value!r:.40}")
 
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
-
 
 def _is_power(value: object) -> bool:
     return type(value) in (int, float) and 0 <= value <= STEEPEST  # type: ignore[operator]
@@ -64,8 +59,3 @@ def of(notes: Mapping[str, Any]) -> Track:
     if not isinstance(found, dict) or found.keys() - Track.__dataclass_fields__.keys():
         raise CheckpointError(f"the file says track {found!r:.80}")
     return Track(**found)
-
-
-def read(path: Path) -> Track:
-    """The track of a checkpoint; see `of`."""
-    return of(checkpoint.notes(path))

@@ -113,10 +113,8 @@ def _found(model: Script, ids: torch.Tensor, size: int) -> Seen:
 def beam_step(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """The prefixes and scores after one step, and the inputs afterwards."""
     prefixes, scores, log_p = (inputs[n] for n in ("prefixes", "scores", "log_p"))
-    found = returned(
-        function(prefixes, scores, log_p, int(inputs["k"])), "prefixes", "scores"
-    )
-    longer, better = found
+    found = function(prefixes, scores, log_p, int(inputs["k"]))
+    longer, better = returned(found, "prefixes", "scores")
     return {
         "prefixes": tensor(longer, "the prefixes"),
         "scores": tensor(better, "the scores"),
