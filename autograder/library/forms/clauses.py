@@ -27,11 +27,11 @@ def in_the_past(w: Writer) -> str:
 
 def not_done(w: Writer) -> str:
     deed = w.deed(meant=True)
+    tense, times = tenses.not_present, HABIT
     if w.chance(0.6):
-        clause = f"{deed.who.text} {tenses.not_past(deed)} {w.none(deed)}"
-        return timed(w, clause, w.pick(PAST))
-    clause = f"{deed.who.text} {tenses.not_present(deed)} {w.none(deed)}"
-    return timed(w, clause, w.pick(HABIT))
+        tense, times = tenses.not_past, PAST
+    clause = f"{deed.who.text} {tense(deed)} {w.none(deed)}"
+    return timed(w, clause, w.pick(times))
 
 
 def told(w: Writer) -> str:
@@ -67,10 +67,8 @@ def already_done(w: Writer) -> str:
 
 def able(w: Writer) -> str:
     deed = w.deed(plain=True, meant=True)
-    if w.chance(0.5):
-        return f"{deed.who.text} can {tenses.infinitive(deed)} {w.object(deed)} easily."
-    thing = w.object(deed)
-    return f"{deed.who.text} must {tenses.infinitive(deed)} {thing} immediately."
+    verb, how = ("can", "easily") if w.chance(0.5) else ("must", "immediately")
+    return f"{deed.who.text} {verb} {tenses.infinitive(deed)} {w.object(deed)} {how}."
 
 
 def remarked(w: Writer) -> str:

@@ -29,9 +29,7 @@ def meanwhile(w: Writer) -> str:
     verb = tenses.progressive(first, before=True)
     here = in_words(w, first, verb, 0.3, definite=True)
     there = f"{second.who.text} {tenses.progressive(second, before=True)}"
-    if w.chance(0.5):
-        return f"while {here}, {there}."
-    return f"{here} while {there}."
+    return f"while {here}, {there}." if w.chance(0.5) else f"{here} while {there}."
 
 
 def because(w: Writer) -> str:
@@ -58,9 +56,7 @@ def when(w: Writer) -> str:
     deed, event = any_deed(w), w.pick(EVENTS)
     verb = tenses.progressive(deed, before=True)
     clause = in_words(w, deed, verb, 0.4, definite=True)
-    if w.chance(0.5):
-        return f"when {event}, {clause}."
-    return f"{clause} when {event}."
+    return f"when {event}, {clause}." if w.chance(0.5) else f"{clause} when {event}."
 
 
 def after(w: Writer) -> str:
@@ -129,8 +125,7 @@ def two_things(w: Writer) -> str:
 def whose(w: Writer) -> str:
     topic = w.topic()
     deed = w.deed(topic, Person("who", w.pick(topic.people), ""))
-    city = w.pick(CITIES)
-    thing = w.object(deed)
+    city, thing = w.pick(CITIES), w.object(deed)
     rest = f"lives in {city}" if w.chance(0.5) else f"is my {w.pick(RELATED)}"
     return f"the {deed.who.lemma} who {tenses.past(deed)} {thing} {rest}."
 

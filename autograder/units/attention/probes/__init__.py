@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
+from unittest import mock
 
 import torch
 import torch.nn.functional as F
@@ -90,16 +92,12 @@ def _without_softmax() -> Iterator[None]:
     def refuse(*_: object, **__: object) -> torch.Tensor:
         raise WrongAnswerError("expected exp and sum instead of PyTorch's own softmax")
 
-    holders: tuple[Any, ...] = (torch, torch.Tensor, F)
     names = ("softmax", "log_softmax", "softmin")
-    saved = [(h, n, getattr(h, n)) for h in holders for n in names if hasattr(h, n)]
-    for holder, name, _ in saved:
-        setattr(holder, name, refuse)
-    try:
+    with contextlib.ExitStack() as stack:
+        for holder, name in itertools.product((torch, torch.Tensor, F), names):
+            if hasattr(holder, name):
+                stack.enter_context(mock.patch.object(holder, name, refuse))
         yield
-    finally:
-        for holder, name, own in saved:
-            setattr(holder, name, own)
 
 
 @probe(

@@ -16,7 +16,8 @@ import torch
 
 from autograder.checks.exercise import plain
 
-K, V = TypeVar("K"), TypeVar("V")
+K = TypeVar("K")
+V = TypeVar("V")
 Pair = tuple[torch.Tensor, torch.Tensor]  # x and memory
 Key = tuple[object, ...]
 # What a test asked next, after the two questions before it.

@@ -8,12 +8,12 @@ from typing import Any
 
 import torch
 
-from autograder.checks.probes import Inputs, Seen, options, probe, tensor
+from autograder.checks.probes import Inputs, Seen, options, tensor
 from autograder.checks.probes.weights import beginning, load_weights
 from autograder.units.since_2017.probes.observing import (
-    OF_A_MODULE,
     kept,
     module_answers,
+    module_probe,
     others,
     settled,
     unmoved,
@@ -22,10 +22,9 @@ from autograder.units.since_2017.probes.observing import (
 )
 
 _of_a_layer = partial(
-    probe,
+    module_probe,
     results="output; output moves with x; output of one row alone; "
     "num_heads; num_kv_heads; base",
-    **OF_A_MODULE,
 )
 
 
@@ -40,10 +39,9 @@ def attention_layer(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
     return module_answers(module, inputs) | start
 
 
-@probe(
+@module_probe(
     "since_2017/block",
     results="output; output moves with x; output of one row alone",
-    **OF_A_MODULE,
 )
 def block(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
     """Who sees whom, and what the module does."""
@@ -53,11 +51,10 @@ def block(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
     return module_answers(module, inputs) | start
 
 
-@probe(
+@module_probe(
     "since_2017/language_model",
     results="logits; logits move with ids; logits of a shorter batch; "
     "output of one row alone",
-    **OF_A_MODULE,
 )
 def language_model(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
     """Logits of two batches, in both modes, of one row; gradients; who moves whom."""

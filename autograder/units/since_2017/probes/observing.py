@@ -3,22 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import torch
 from torch import nn
 
 from autograder.checks.exercise import WrongAnswerError
-from autograder.checks.probes import Inputs, Seen, describe, listed, moving, tensor
+from autograder.checks.probes import (
+    Inputs,
+    Seen,
+    describe,
+    listed,
+    moving,
+    probe,
+    tensor,
+)
 from autograder.checks.probes.weights import BEGINNING
 
 Call = Callable[[torch.Tensor], torch.Tensor]
-# What is declared of a module besides its results.
-OF_A_MODULE = {
-    "calls": "* afterwards",
-    "learning": f"{BEGINNING}; other parameters; parameters without a gradient; "
+# The probe of a module declares this, besides its results.
+module_probe = partial(
+    probe,
+    calls="* afterwards",
+    learning=f"{BEGINNING}; other parameters; parameters without a gradient; "
     "gradient of *",
-    "mode": "output in training mode",
-}
+    mode="output in training mode",
+)
 
 
 def whole(inputs: Inputs, *names: str) -> tuple[int, ...]:

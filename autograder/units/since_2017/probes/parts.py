@@ -25,9 +25,9 @@ from autograder.checks.probes import (
 )
 from autograder.checks.probes.weights import beginning, load_weights
 from autograder.units.since_2017.probes.observing import (
-    OF_A_MODULE,
     in_half,
     module_answers,
+    module_probe,
     number,
     whole,
 )
@@ -206,11 +206,7 @@ def published_tensor(function: Callable[..., Any], inputs: Inputs) -> Seen:
     }
 
 
-@probe(
-    "since_2017/swiglu",
-    results="output; output of one row alone",
-    **OF_A_MODULE,
-)
+@module_probe("since_2017/swiglu", results="output; output of one row alone")
 def swiglu(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
     """Parameters, output in both modes and of one row, gradients."""
     made = module_class(inputs["x"].size(-1), *whole(inputs, "d_ff"))

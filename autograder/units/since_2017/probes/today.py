@@ -19,8 +19,8 @@ from autograder.checks.probes import (
 )
 from autograder.checks.probes.weights import beginning, load_weights
 from autograder.units.since_2017.probes.observing import (
-    OF_A_MODULE,
     module_answers,
+    module_probe,
     number,
     whole,
 )
@@ -59,10 +59,10 @@ def route(function: Callable[..., Any], inputs: Inputs) -> Seen:
     return seen | gradients(call, [logits], ["the logits"], inputs)
 
 
-@probe(
+@module_probe(
     "since_2017/mixture",
     results="output; output of one row alone",
-    **OF_A_MODULE | {"calls": "* afterwards; vectors that the experts compute"},
+    calls="* afterwards; vectors that the experts compute",
 )
 def mixture(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
     """What the module does, and how many vectors each of its experts is given."""
