@@ -11,7 +11,7 @@ import copy
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from autograder.authoring.trees import get, inside, is_raise, places, put
+from autograder.authoring.trees import changed, get, inside, is_raise, places, put
 
 Nodes = Iterator[ast.AST]
 HELPERS = "import torch\n_SEEN = {}\n"  # what the code of mutants may need
@@ -44,10 +44,9 @@ def _expression(text: str, **parts: ast.expr) -> ast.expr:
 def drop_an_argument(node: ast.AST) -> Nodes:
     if isinstance(node, ast.Call):
         for field in ("args", "keywords"):
-            for i in range(len(getattr(node, field))):
-                made = copy.deepcopy(node)
-                del getattr(made, field)[i]
-                yield made
+            given = getattr(node, field)
+            for i in range(len(given)):
+                yield changed(node, **{field: [*given[:i], *given[i + 1 :]]})
 
 
 @into(OPERATORS)
@@ -81,7 +80,7 @@ def other_infinity(node: ast.AST) -> Nodes:
             yield _expression(value)
 
 
-_PAIRS = {
+_PAIRS: dict[type, Any] = {
     ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult,
     ast.FloorDiv: ast.Div, ast.Mod: ast.FloorDiv, ast.Pow: ast.Mult,
     ast.BitAnd: ast.BitOr, ast.BitOr: ast.BitAnd,
@@ -93,14 +92,10 @@ _PAIRS = {
 
 @into(OPERATORS)
 def another_sign(node: ast.AST) -> Nodes:
-    made: Any = copy.copy(node)
     if isinstance(node, ast.Compare) and type(node.ops[0]) in _PAIRS:
-        made.ops = [_PAIRS[type(node.ops[0])](), *node.ops[1:]]
-        yield made
-    operated = isinstance(node, ast.BinOp | ast.AugAssign | ast.BoolOp)
-    if operated and type(made.op) in _PAIRS:
-        made.op = _PAIRS[type(made.op)]()
-        yield made
+        yield changed(node, ops=[_PAIRS[type(node.ops[0])](), *node.ops[1:]])
+    if sign := _PAIRS.get(type(getattr(node, "op", None))):
+        yield changed(node, op=sign())
 
 
 @into(OPERATORS)
@@ -143,9 +138,7 @@ def a_condition(node: ast.AST) -> Nodes:
         always = [] if isinstance(node, ast.While) else [ast.Constant(True)]
         negated = ast.UnaryOp(ast.Not(), node.test)
         for test in (*always, ast.Constant(False), negated):
-            made = copy.copy(node)
-            made.test = test
-            yield made
+            yield changed(node, test=test)
 
 
 @into(OPERATORS)
@@ -207,18 +200,13 @@ def remember(node: ast.AST) -> Nodes:
             continue
         for key in (f"'{name}'", f"('{name}', getattr({name}, 'shape', None))"):
             line = f"{name} = {home}.setdefault(str({key}), {name})"
-            made = copy.deepcopy(node)
-            made.body.insert(0, ast.parse(line).body[0])
-            yield made
-        if name not in _optional(node):
-            continue
-        line = (
-            f"{name} = {name} if {name} is not None else {home}.get('{name}')\n"
-            f"{home}['{name}'] = {name}"
-        )
-        made = copy.deepcopy(node)
-        made.body[:0] = ast.parse(line).body
-        yield made
+            yield changed(node, body=[*ast.parse(line).body, *node.body])
+        if name in _optional(node):
+            lines = (
+                f"{name} = {name} if {name} is not None else {home}.get('{name}')\n"
+                f"{home}['{name}'] = {name}"
+            )
+            yield changed(node, body=[*ast.parse(lines).body, *node.body])
 
 
 def _optional(node: ast.FunctionDef) -> set[str]:
@@ -237,17 +225,14 @@ def another_name(node: ast.AST) -> Nodes:
     messages = inside(node, is_raise)
     for place, field, index in places(node):
         old = get(place, field, index)
-        if old in messages:
-            continue
         if not isinstance(old, ast.Name) or not isinstance(old.ctx, ast.Load):
             continue
-        if old.id in names:
-            for name in names:
-                if name != old.id:
-                    put(place, field, index, ast.Name(name, ast.Load()))
-                    made = copy.deepcopy(node)
-                    put(place, field, index, old)
-                    yield made
+        for name in names if old.id in names and old not in messages else ():
+            if name != old.id:
+                put(place, field, index, ast.Name(name, ast.Load()))
+                made = copy.deepcopy(node)
+                put(place, field, index, old)
+                yield made
 
 
 @into(OPERATORS)
@@ -258,9 +243,7 @@ def slices(node: ast.AST) -> Nodes:
                 continue
             nearby = (_expression(text, b=bound) for text in ("b + 1", "b - 1"))
             for made in (None, *nearby):
-                copied = copy.copy(node)
-                setattr(copied, field, made)
-                yield copied
+                yield changed(node, **{field: made})
 
 
 @into(OPERATORS)

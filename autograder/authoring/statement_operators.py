@@ -10,7 +10,7 @@ import copy
 from typing import TypeGuard
 
 from autograder.authoring.expression_operators import Nodes, Operator, into
-from autograder.authoring.trees import get, places, put
+from autograder.authoring.trees import changed, get, places, put
 
 SLIPS: dict[str, Operator] = {}
 # Functions that are taken for each other.
@@ -80,9 +80,9 @@ def the_other_way(node: ast.AST) -> Nodes:
     if isinstance(node, ast.Compare):
         for i, sign in enumerate(node.ops):
             if type(sign) in _OPPOSITES:
-                made = copy.copy(node)
-                made.ops = [*node.ops[:i], _OPPOSITES[type(sign)](), *node.ops[i + 1 :]]
-                yield made
+                opposite = _OPPOSITES[type(sign)]()
+                ops = [*node.ops[:i], opposite, *node.ops[i + 1 :]]
+                yield changed(node, ops=ops)
 
 
 _OPPOSITES: dict[type[ast.cmpop], type[ast.cmpop]] = {
@@ -98,9 +98,7 @@ def leave_out_a_condition(node: ast.AST) -> Nodes:
             yield ast.BoolOp(node.op, rest) if rest[1:] else rest[0]
     if isinstance(node, ast.comprehension):
         for i in range(len(node.ifs)):
-            made = copy.copy(node)
-            made.ifs = [*node.ifs[:i], *node.ifs[i + 1 :]]
-            yield made
+            yield changed(node, ifs=[*node.ifs[:i], *node.ifs[i + 1 :]])
 
 
 @into(SLIPS)
@@ -135,10 +133,8 @@ def leave_out_a_loop(node: ast.AST) -> Nodes:
         yield ast.Pass()
     if isinstance(node, ast.For):
         for part in ("[1:]", "[:-1]", "[:1]"):
-            made = copy.copy(node)
             text = f"list({ast.unparse(node.iter)}){part}"
-            made.iter = ast.parse(text, mode="eval").body
-            yield made
+            yield changed(node, iter=ast.parse(text, mode="eval").body)
 
 
 @into(SLIPS)
@@ -147,10 +143,8 @@ def return_too_early(node: ast.AST) -> Nodes:
     if isinstance(node, ast.FunctionDef):
         for i, line in enumerate(node.body[:-1], 1):
             if isinstance(line, ast.Assign) and isinstance(line.targets[0], ast.Name):
-                made = copy.copy(node)
                 name = ast.Name(line.targets[0].id, ast.Load())
-                made.body = [*node.body[:i], ast.Return(name)]
-                yield made
+                yield changed(node, body=[*node.body[:i], ast.Return(name)])
 
 
 @into(SLIPS)

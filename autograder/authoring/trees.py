@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import ast
+import copy
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, TypeVar
+
+Node = TypeVar("Node", bound=ast.AST)
 
 
 def inside(tree: ast.AST, holds: Callable[[ast.AST], bool]) -> set[ast.AST]:
@@ -33,6 +36,13 @@ def drop_docstrings(tree: ast.AST) -> None:
     for node in ast.walk(tree):
         if isinstance(node, kinds) and ast.get_docstring(node) is not None:
             node.body = node.body[1:] or [ast.Pass()]
+
+
+def changed(node: Node, **fields: Any) -> Node:
+    """A shallow copy of a node, in which some fields are others."""
+    made = copy.copy(node)
+    vars(made).update(fields)
+    return made
 
 
 def is_raise(node: ast.AST) -> bool:

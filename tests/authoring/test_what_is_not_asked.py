@@ -90,7 +90,7 @@ def _tensor(*shape: int, dtype: str = "float32", text: str = "") -> Seen:
 )
 def test_a_position_is_named_only_where_its_axis_stays(given, result, last):
     found = positions(_observed(_tensor(*given), _tensor(*result)))
-    assert [reach.last for reach in found.values()] == ([last] if last else [])
+    assert [reach[1] for reach in found.values()] == ([last] if last else [])
 
 
 def test_a_call_is_asked_about_only_if_all_it_is_given_can_be_told():

@@ -12,7 +12,6 @@ from autograder.authoring.questions.observations import EditOutcome, Observation
 from autograder.authoring.questions.question import OPTIONS, ChoiceQuestion, shuffled
 from autograder.authoring.questions.statements import (
     ROWS,
-    Reach,
     Statement,
     after_edit,
     implied,
@@ -117,18 +116,17 @@ def _false(
 
 # --- which change --------------------------------------------------------------------
 
-Test = Callable[[Sequence[EditOutcome]], bool]
+Tell = Callable[[Sequence[EditOutcome]], bool | None]
 
 
 @dataclass(frozen=True)
 class _Effect:
-    """What exactly one change does: who does it, and who for certain does not."""
+    """What exactly one change does; ``tell``: whether one does it, None if unclear."""
 
     name: str
     text: str
     worth: float
-    has: Test
-    has_not: Test
+    tell: Tell
 
 
 def which_change(
@@ -141,8 +139,9 @@ def which_change(
         if not outcomes[0].is_unclear and not any(one.near for one in outcomes)
     ]
     for effect in _effects(seen, names):
-        right = [edit for edit, outcomes in plain if effect.has(outcomes)]
-        wrong = [edit for edit, outcomes in plain if effect.has_not(outcomes)]
+        told = [(edit, effect.tell(outcomes)) for edit, outcomes in plain]
+        right = [edit for edit, does_it in told if does_it is True]
+        wrong = [edit for edit, does_it in told if does_it is False]
         for one in sorted(right, key=lambda e: -e.worth - draw.random())[:_WAYS]:
             others = _spread(wrong, one, draw)
             if len(others) == OPTIONS - 1:
@@ -156,90 +155,83 @@ def which_change(
 
 
 def _effects(seen: Observation, names: Sequence[str]) -> Iterator[_Effect]:
-    shapes = [value.shape for value in seen.result.results]
-
-    def shape(outcomes: Sequence[EditOutcome]) -> bool | None:
-        """Whether the shapes stay; None where nothing is returned."""
-        result = outcomes[0].result
-        if outcomes[0].raised or result is None:
-            return None
-        return [value.shape for value in result.results] == shapes
-
+    one_of = "Exactly one of these changes"
     yield _Effect(
-        "error", "Exactly one of these changes makes this call stop with an error. "
-        "Which one?", 7.5, lambda o: bool(o[0].raised), lambda o: shape(o) is not None,
+        "error", f"{one_of} makes this call stop with an error. Which one?", 7.5,
+        lambda o: True if o[0].raised else False if o[0].result else None,
     )  # fmt: skip
     yield _Effect(
-        "nothing", "Exactly one of these changes leaves the result of this call as it "
-        "is. Which one?", 6.5 if is_scalar(seen) else 8.5,
-        lambda o: all(one.same for one in o), lambda o: not o[0].same,
+        "nothing", f"{one_of} leaves the result of this call as it is. Which one?",
+        6.5 if is_scalar(seen) else 8.5,
+        lambda o: all(one.same for one in o) or (None if o[0].same else False),
     )  # fmt: skip
-    for i, (name, value) in enumerate(zip(names, seen.result.results, strict=False)):
+    parts = seen.result.results
+    for i, (name, value) in enumerate(zip(names, parts, strict=False)):
         if value.number is not None and _is_all_told(seen):
-            yield _number(name, i, value.number, "larger", 1)
-            yield _number(name, i, value.number, "smaller", -1)
+            for way, sign in (("larger", 1), ("smaller", -1)):
+                text = f"{one_of} makes {name} {way}. Which one?"
+                yield _Effect(way, text, 6.0, _grows(i, value.number, sign))
         if value.shape:
-            yield _shape(name, i, shapes)
+            yield _Effect(
+                "shape", f"After exactly one of these changes, {name} has a different "
+                "shape. Which one?", 8.0, _reshapes(i, parts),
+            )  # fmt: skip
         if ROWS in value.facts and value.shape[-1] > 1:
-            yield _rows(name, i, value, shape)
-    for argument, words in positions(seen).items():
+            yield _Effect(
+                "rows", "After exactly one of these changes, this is true: "
+                f"{no_longer_sums(name, value)} Which one?", 9.5, _unsums(i, parts),
+            )  # fmt: skip
+    for argument, (first, last) in positions(seen).items():
         if not seen.moved[argument]:
-            yield _sees(names[0], argument, words)
+            yield _Effect(
+                "sees", f"{one_of} makes {first} of {names[0]} depend on {last}. "
+                "Which one?", 10.0, _reaches(argument),
+            )  # fmt: skip
 
 
-def _number(name: str, index: int, old: float, way: str, sign: int) -> _Effect:
-    def change(outcomes: Sequence[EditOutcome]) -> float:
-        """By how much the number grows, or shrinks; NaN where there is none."""
-        result = outcomes[0].result
-        same_parts = result is not None and len(result.results) > index
-        new = result.results[index].number if result and same_parts else None
-        return math.nan if new is None else sign * (new - old)
-
-    return _Effect(
-        way, f"Exactly one of these changes makes {name} {way}. Which one?", 6.0,
-        lambda o: change(o) > 0, lambda o: change(o) <= 0,
-    )  # fmt: skip
+def _new_parts(
+    outcomes: Sequence[EditOutcome], parts: Sequence[Seen]
+) -> Sequence[Seen]:
+    """The parts of a changed call's result; none if there are not as many as before."""
+    result = outcomes[0].result
+    new = result.results if result and not outcomes[0].raised else ()
+    return new if len(new) == len(parts) else ()
 
 
-def _shape(name: str, index: int, shapes: Sequence[tuple[int, ...]]) -> _Effect:
-    def stays(outcomes: Sequence[EditOutcome]) -> bool | None:
-        """Whether this part's shape stays; None where it is not the only one not to."""
-        result = outcomes[0].result
-        new = [value.shape for value in result.results] if result else []
-        if outcomes[0].raised or len(new) != len(shapes):
+def _reaches(argument: str) -> Tell:
+    return lambda outcomes: outcomes[0].moved.get(argument)
+
+
+def _grows(index: int, old: float, sign: int) -> Tell:
+    def tell(outcomes: Sequence[EditOutcome]) -> bool | None:
+        """Whether the number grows, or shrinks; None where there is none."""
+        new = outcomes[0].result.results[index:] if outcomes[0].result else ()
+        number = new[0].number if new else None
+        if number is None or math.isnan(number):
             return None
-        return new[index] == shapes[index]
+        return sign * (number - old) > 0
 
-    return _Effect(
-        "shape", f"After exactly one of these changes, {name} has a different shape. "
-        "Which one?", 8.0, lambda o: stays(o) is False, lambda o: stays(o) is True,
-    )  # fmt: skip
+    return tell
 
 
-def _rows(
-    name: str, index: int, value: Seen,
-    shape: Callable[[Sequence[EditOutcome]], bool | None],
-) -> _Effect:  # fmt: skip
-    def sum_to_one(outcomes: Sequence[EditOutcome]) -> bool:
-        result = outcomes[0].result
-        return result is not None and ROWS in result.results[index].facts
+def _reshapes(index: int, parts: Sequence[Seen]) -> Tell:
+    def tell(outcomes: Sequence[EditOutcome]) -> bool | None:
+        """Whether this part has another shape; None if there are other parts."""
+        new = _new_parts(outcomes, parts)
+        return new[index].shape != parts[index].shape if new else None
 
-    return _Effect(
-        "rows", "After exactly one of these changes, this is true: "
-        f"{no_longer_sums(name, value)} Which one?", 9.5,
-        lambda o: shape(o) is True and not sum_to_one(o),
-        lambda o: shape(o) is True and sum_to_one(o),
-    )  # fmt: skip
+    return tell
 
 
-def _sees(name: str, argument: str, words: Reach) -> _Effect:
-    return _Effect(
-        "sees",
-        f"Exactly one of these changes makes {words.first} of {name} depend on "
-        f"{words.last}. Which one?", 10.0,
-        lambda o: o[0].moved.get(argument) is True,
-        lambda o: o[0].moved.get(argument) is False,
-    )  # fmt: skip
+def _unsums(index: int, parts: Sequence[Seen]) -> Tell:
+    def tell(outcomes: Sequence[EditOutcome]) -> bool | None:
+        """Whether rows no longer sum to 1; None if any shape is another one."""
+        new = _new_parts(outcomes, parts)
+        if [value.shape for value in new] != [value.shape for value in parts]:
+            return None
+        return ROWS not in new[index].facts
+
+    return tell
 
 
 def _spread(

@@ -209,8 +209,8 @@ def _of_lengths(name: str, old: Seen, new: Seen | None) -> Iterator[Statement]:
 def _of_positions(
     before: Observation, after: EditOutcome, name: str
 ) -> Iterator[Statement]:
-    for argument, words in positions(before).items():
-        now, first, last = after.moved.get(argument), words.first, words.last
+    for argument, (first, last) in positions(before).items():
+        now = after.moved.get(argument)
         if not before.moved[argument]:
             text = f"{_capital(first)} of {name} now depends on {last}."
             yield Statement("sees", text, now is True)
@@ -221,32 +221,26 @@ def _of_positions(
             yield Statement("sees", text, now is False)
 
 
-@dataclass(frozen=True)
-class Reach:
-    """What the first place of a result and the last one of an argument are called."""
-
-    first: str
-    last: str
-
-
-def positions(before: Observation) -> dict[str, Reach]:
+def positions(before: Observation) -> dict[str, tuple[str, str]]:
     """The arguments whose second-to-last axis a result has kept, with its words.
 
-    It has where both have as many axes and the same ones before it, and where the
-    result is as long there as the argument, or as another such argument.
+    These are for the result's first place there, and the argument's last one. It has
+    where both have as many axes and the same ones before it, and where the result is as
+    long there as the argument, or as another such argument.
     """
-    shape, found = before.result.results[0].shape, dict[str, Reach]()
+    shape = before.result.results[0].shape
     alike = {
         name: value.shape for name, value in before.call
         if name in before.moved and len(value.shape) == len(shape) > 1
         and value.shape[:-2] == shape[:-2]
     }  # fmt: skip
     if shape[-2:-1] not in {other[-2:-1] for other in alike.values()}:
-        return found
+        return {}
     word = "row" if len(shape) == 2 else "position"
-    for name, other in alike.items():
-        found[name] = Reach(f"{word} 0", f"{word} {other[-2] - 1} of `{name}`")
-    return found
+    return {
+        name: (f"{word} 0", f"{word} {other[-2] - 1} of `{name}`")
+        for name, other in alike.items()
+    }
 
 
 def _times(name: str, factor: float) -> str:
