@@ -115,13 +115,3 @@ def _object(specification: Specification, mutation: Mutation) -> object:
     run_source(HELPERS, names, "<helpers>")
     run_source(mutation.source, names, "<generated>")
     return names[specification.target]
-
-
-def unknown_reasons(specification: Specification) -> list[str]:
-    """Reasons that stand in the file for mutants that no operator makes any more."""
-    left = list(explained().get(specification.name, {}))
-    made = mutations(solution_source(specification))
-    while left and (mutation := next(made, None)):  # none is made that nobody needs
-        name = describe(mutation)
-        left = [known for known in left if not fnmatchcase(name, known)]
-    return left

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from autograder.authoring.cases import fresh_cases
 from autograder.authoring.specification import Mutant, Specification, Way
 from autograder.authoring.variants import build_object
-from autograder.checks.compare import compare, judge
-from autograder.checks.exercise import Case, CaseResult, CheckResult, Exercise
+from autograder.checks.compare import judge
+from autograder.checks.exercise import Case, CheckResult, Exercise
 from autograder.checks.naming import PATTERN
 from autograder.checks.observe import observe
 from autograder.checks.panel import as_text
-from autograder.checks.points import Credits, credits
 from autograder.checks.probes import find
 
 
@@ -106,58 +104,6 @@ def total(rows: Iterable[Validity]) -> Validity:
     names = ("mutants", "caught", "named", "solutions", "accepted")
     sums = {name: sum(getattr(row, name) for row in rows) for name in names}
     return Validity("total", **sums)
-
-
-def uneven(
-    specification: Specification, visible: Exercise, draws: int
-) -> Iterable[str]:
-    """Mutants that lose other points in some fresh drawings than in others, by case.
-
-    Two students with the same mistake should lose the same points. What the visible
-    drawing takes is lost anyway; shares of measured cases always differ.
-    """
-    drawn = [fresh_cases(specification, f"draw {n}") for n in range(draws)]
-    for mutant in specification.mutants:
-        for way in mutant.ways:
-            made = build_object(specification, way)
-            shown = _results(specification, made, visible.cases)
-            lost = _lost(credits(shown))
-            rest = [[c for c in fresh if c.name not in lost] for fresh in drawn]
-            found = [
-                credits([*shown, *_results(specification, made, cases)])
-                for cases in rest
-            ]
-            for name in _differing(found):
-                yield f"{specification.name}, {way.name}: {name}"
-
-
-def _results(
-    specification: Specification, made: object, cases: Iterable[Case]
-) -> list[CaseResult]:
-    probe = find(specification.name)
-    return [
-        compare(case, observe(probe, made, dict(case.inputs)))
-        for case in cases
-        if not case.measure
-    ]
-
-
-def _lost(found: Credits) -> set[str]:
-    """The cases that earn nothing at all."""
-    shares = list(found.values())
-    names = {name for own in shares for name in own}
-    return {name for name in names if not any(own.get(name) for own in shares)}
-
-
-def _differing(found: Sequence[Credits]) -> list[str]:
-    """The cases of which not all drawings earn the same."""
-    names = {
-        name
-        for aspect, own in found[0].items()
-        for name, share in own.items()
-        if any(other[aspect][name] != share for other in found)
-    }
-    return sorted(names)
 
 
 def verdict(
