@@ -11,7 +11,7 @@ import inspect
 import json
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,6 +21,7 @@ from autograder.checks import properties
 from autograder.checks.exercise import Case
 from autograder.checks.facts import Summary, difference, is_told, summary
 from autograder.checks.probes import Probe, find
+from autograder.checks.properties.fake_dropout import exchanged
 from autograder.checks.references import load
 from autograder.checks.watched_calls import CallWatch, Notes, WatchedCall, error_line
 
@@ -231,23 +232,13 @@ def _edited(
     return told | difference(before.call.result, call.result)
 
 
-def _bound(filled: Callable[..., Any], own: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda *args, **options: filled(own, *args, **options)
-
-
-@contextlib.contextmanager
-def _new_memory_holding(value: float | None) -> Iterator[None]:
+def _new_memory_holding(value: float | None) -> contextlib.AbstractContextManager[None]:
     """Have tensors that are made empty hold a number, where one is given."""
+    if value is None:
+        return contextlib.nullcontext()
 
-    def filled(own: Callable[..., torch.Tensor], *args: Any, **options: Any) -> Any:
-        return own(*args, **options).fill_(value or 0.0)
+    def filled(own: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor]:
+        return lambda *args, **options: own(*args, **options).fill_(value)
 
     made = ((torch, "empty"), (torch, "empty_like"), (torch.Tensor, "new_empty"))
-    saved = [(holder, name, getattr(holder, name)) for holder, name in made]
-    try:
-        for holder, name, own in saved if value is not None else ():
-            setattr(holder, name, _bound(filled, own))
-        yield
-    finally:
-        for holder, name, own in saved:
-            setattr(holder, name, own)
+    return exchanged(*((a, name, filled(getattr(a, name))) for a, name in made))
