@@ -115,7 +115,7 @@ def _problem(
         return _text_problem(expected, actual)
     if expected.shape != actual.shape:
         told = _("expected shape {expected}, yours {own}")
-        return "shape", told.format(expected=_shape(expected), own=_shape(actual))
+        return "shape", told.format(expected=(*expected.shape,), own=(*actual.shape,))
     if expected.dtype != actual.dtype:
         return "dtype", _other_dtype(expected, actual)
     if not same_values(expected, actual, atol, rtol):
@@ -158,7 +158,10 @@ def _other_text(expected: Value, actual: Value) -> str:
         wrong = [place for place, (a, b) in enumerate(pairs) if a != b]
         if not wrong or len(pairs) < 2:
             return told
-        right, own = (_short(_item(item)) for item in pairs[wrong[0]])
+        right, own = (
+            _("none") if item is _NO_ITEM else _short(repr(item))
+            for item in pairs[wrong[0]]
+        )
     except (ValueError, RecursionError):  # no lists, or none that anybody could read
         return told
     return _("{count} of {all} items differ, first at [{place}]: {pair}").format(
@@ -177,10 +180,6 @@ def _in_words(value: Value) -> str:
 _NO_ITEM = object()
 
 
-def _item(item: object) -> str:
-    return _("none") if item is _NO_ITEM else repr(item)
-
-
 def _short(text: str) -> str:
     """At most 600 characters: what a student's code says may be long."""
     return text if len(text) <= 600 else f"{text[:600]} ..."
@@ -194,10 +193,6 @@ def _kind(value: Value) -> str:
     return _("text") if isinstance(value, str) else _("a tensor")
 
 
-def _shape(tensor: torch.Tensor) -> str:
-    return str(tuple(tensor.shape))
-
-
 def _difference(
     expected: torch.Tensor, actual: torch.Tensor, atol: float, rtol: float
 ) -> str:
@@ -208,15 +203,11 @@ def _difference(
     pair = _told_apart(expected[place], actual[place])
     told = (
         _("{count} of {all} entries differ, first at {place}: {pair}")
-        if _is_boolean(expected)
+        if expected.dtype == torch.bool
         else _("{count} of {all} numbers differ, most at {place}: {pair}")
     )
     count = int(wrong.sum())
     return told.format(count=count, all=wrong.numel(), place=list(place), pair=pair)
-
-
-def _is_boolean(tensor: torch.Tensor) -> bool:
-    return tensor.dtype == torch.bool
 
 
 def _told_apart(expected: torch.Tensor, actual: torch.Tensor) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -47,27 +48,11 @@ _HOOKS = [
 ]
 
 
-def _hooks() -> list[dict[Any, Any]]:
-    return [dict(hooks) for hooks in _HOOKS]
-
-
 def _set_hooks(kept: Sequence[Mapping[Any, Any]]) -> None:
     for hooks, own in zip(_HOOKS, kept, strict=True):
         if hooks or own:
             hooks.clear()
             hooks.update(own)
-
-
-def _autocast() -> tuple[bool, ...]:
-    return tuple(map(torch.is_autocast_enabled, _CASTING))
-
-
-def _set_autocast(kept: Sequence[bool]) -> None:
-    for device, enabled in zip(_CASTING, kept, strict=True):
-        torch.set_autocast_enabled(device, enabled)
-
-
-_CASTING = ("cpu", "cuda")  # devices whose results it rounds
 
 
 # How to read a switch, how to set it, and what it is in a new process.
@@ -84,8 +69,15 @@ _SWITCHES: tuple[tuple[Callable[..., Any], Callable[..., Any], object], ...] = (
         lambda kept: np.seterr(**kept),
         {"divide": "warn", "over": "warn", "under": "ignore", "invalid": "warn"},
     ),
-    (_autocast, _set_autocast, (False,) * len(_CASTING)),
-    (_hooks, _set_hooks, [{}] * len(_HOOKS)),
+    *(
+        (
+            partial(torch.is_autocast_enabled, device),
+            partial(torch.set_autocast_enabled, device),
+            False,
+        )
+        for device in ("cpu", "cuda")  # whose results it rounds
+    ),
+    (lambda: [*map(dict, _HOOKS)], _set_hooks, [{}] * len(_HOOKS)),
 )
 _THREADS = torch.get_num_threads()
 

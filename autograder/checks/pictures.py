@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -90,12 +90,11 @@ def _who_sees_whom(pair: _Pair) -> str:
         return f"rgba({BLUE},{0.9 if value else 0.05})"
 
     expected, yours = pair.titles
-    drawings = (
-        _cells(pair.expected, fill, expected),
-        _cells(pair.actual, fill, yours, pair.wrong),
-    )
-    legend = _("filled = True (may see), outlined = differs")
-    return _side_by_side(pair.titles, drawings, legend)
+    drawings = {
+        expected: _cells(pair.expected, fill, expected),
+        yours: _cells(pair.actual, fill, yours, pair.wrong),
+    }
+    return _side_by_side(drawings, _("filled = True (may see), outlined = differs"))
 
 
 def _heat_maps(pair: _Pair) -> str:
@@ -106,17 +105,16 @@ def _heat_maps(pair: _Pair) -> str:
         gap = gap.to(expected.dtype)
     gap = gap.where(pair.wrong, 0)
     most, widest = _largest(expected), _largest(gap)
-    drawings = [
-        _cells(expected, _shades(expected, most), titles[0]),
-        _cells(actual, _shades(actual, most), titles[1]),
-        _cells(gap, _shades(gap, widest), _("difference")),
-    ]
+    shown = zip((*titles, _("difference")), (expected, actual, gap), strict=True)
+    drawings = {
+        title: _cells(one, _shades(one, widest if one is gap else most), title)
+        for title, one in shown
+    }
     legend = _(
         "blue = positive, orange = negative; full colour = {most:.3g}, in the "
         "difference {widest:.3g}"
     )
-    told = legend.format(most=most, widest=widest)
-    return _side_by_side((*titles, _("difference")), drawings, told)
+    return _side_by_side(drawings, legend.format(most=most, widest=widest))
 
 
 def _largest(matrix: torch.Tensor) -> float:
@@ -209,21 +207,24 @@ def _paths(places: _Places, size: tuple[int, int], inset: float, stroke: str) ->
     )
 
 
-def _frame(width: float, height: float, content: str, title: str) -> str:
+def _frame(
+    width: float, height: float, content: str, title: str, legend: str = ""
+) -> str:
     told = html.escape(title, quote=True)
+    below = f'<div style="font-size:12px">{html.escape(legend)}</div>' if legend else ""
     return (
         f'<svg width="{width:g}" height="{height}" viewBox="0 0 {width:g} {height}" '
         f'xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{told}">{content}'
-        "</svg>"
+        f"</svg>{below}"
     )
 
 
-def _side_by_side(titles: Sequence[str], drawings: Sequence[str], legend: str) -> str:
+def _side_by_side(drawings: Mapping[str, str], legend: str) -> str:
     figures = "".join(
         f'<figure style="display:inline-block;margin:0 1.5em 0 0;vertical-align:top">'
         f'<figcaption style="font-size:12px">{html.escape(title)}</figcaption>'
         f"{drawing}</figure>"
-        for title, drawing in zip(titles, drawings, strict=True)
+        for title, drawing in drawings.items()
     )
     return f'{figures}<div style="font-size:12px;opacity:.8">{legend}</div>'
 
@@ -257,17 +258,13 @@ def _bars(pair: _Pair, first: int) -> str:
         "{name}: blue, left = expected, orange, right = yours "
         "(from {low:.3g} to {high:.3g})"
     ).format(name=pair.name, low=low, high=high)
-    return _frame(width, 128, drawn + _texts(words), pair.name) + _below(legend)
+    return _frame(width, 128, drawn + _texts(words), pair.name, legend)
 
 
 def _range(numbers: Iterable[float]) -> tuple[float, float]:
     """The least and the largest of what is finite."""
-    finite = [number for number in numbers if math.isfinite(number)] or [0.0]
+    finite = [*filter(math.isfinite, numbers)] or [0.0]
     return min(finite), max(finite)
-
-
-def _below(legend: str) -> str:
-    return f'<div style="font-size:12px">{html.escape(legend)}</div>'
 
 
 def _curves(
@@ -288,7 +285,7 @@ def _curves(
     drawn = _line(lines[0], low, high, BLUE, "") + _line(
         lines[1], low, high, ORANGE, ' stroke-dasharray="5 3"'
     )
-    return _frame(360, 130, drawn, told) + _below(legend)
+    return _frame(360, 130, drawn, told, legend)
 
 
 def _line(

@@ -7,6 +7,7 @@ a module of this package under the name that cases use, with a ``MEASURE`` in it
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import math
 from collections.abc import Callable, Sequence
@@ -30,8 +31,8 @@ class Measure:
     """
 
     value: Callable[[Answers, Answers], float]
-    details: Callable[[Answers, Answers], dict[str, float]] | None = None
-    remark: Callable[[Answers, Answers], str] | None = None
+    details: Callable[[Answers, Answers], dict[str, float]] = lambda *_: {}
+    remark: Callable[[Answers, Answers], str] = lambda *_: ""
 
 
 class NotTheirsError(Exception):
@@ -64,21 +65,18 @@ def details(name: str, expected: Answers, actual: Answers) -> dict[str, float]:
 
     What nothing asked for (a recall of nothing is NaN) is left out.
     """
-    found, more = {name: measured(name, expected, actual)[0]}, find(name).details
-    try:
-        others = more(expected, actual) if more else {}
-    except _UNREADABLE:
-        others = {}
-    return found | {n: value for n, value in others.items() if not math.isnan(value)}
+    found, others = {name: measured(name, expected, actual)[0]}, find(name).details
+    with contextlib.suppress(*_UNREADABLE):
+        more = others(expected, actual)
+        found |= {n: value for n, value in more.items() if not math.isnan(value)}
+    return found
 
 
 def remark(name: str, expected: Answers, actual: Answers) -> str:
     """What is wrong with measured answers as a whole, in a sentence; "" if unknown."""
-    says = find(name).remark
-    try:
-        return says(expected, actual) if says else ""
-    except _UNREADABLE:
-        return ""
+    with contextlib.suppress(*_UNREADABLE):
+        return find(name).remark(expected, actual)
+    return ""
 
 
 def credit(value: float, scale: Sequence[tuple[float, float]]) -> float:
