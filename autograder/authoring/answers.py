@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections import UserDict
+from collections.abc import Collection, Mapping
+from typing import Any
 
 import torch
 
@@ -41,28 +43,17 @@ def expected_answers(
     return {name: _stored(value) for name, value in answers.items()}
 
 
-class Late(Mapping[str, Value]):
+class Late(UserDict[str, Any]):
     """Answers of which some are computed when somebody first asks for them.
 
     Who has not solved an exercise asks for none.
     """
 
-    def __init__(self, known: Answers, **later: Callable[[], Value]):
-        self._known, self._later = dict(known), later
-
     def __getitem__(self, name: str) -> Value:
-        if name not in self._known and name in self._later:
-            self._known[name] = self._later[name]()
-        return self._known[name]
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._known or name in self._later
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(dict.fromkeys((*self._known, *self._later)))
-
-    def __len__(self) -> int:
-        return len(set(self._known) | set(self._later))
+        if callable(found := super().__getitem__(name)):
+            found = self.data[name] = found()
+        value: Value = found
+        return value
 
 
 def mistaken_objects(
