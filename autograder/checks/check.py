@@ -17,13 +17,7 @@ from autograder.checks.frontend import is_validating, left_out, shell
 from autograder.checks.global_state import pristine, reset, restored
 from autograder.checks.language import _, reworded
 from autograder.checks.naming import Suspect, blame
-from autograder.checks.observe import (
-    brief,
-    describe_error,
-    is_stub_code,
-    observe,
-    stubs_of,
-)
+from autograder.checks.observe import brief, describe_error, is_stub_code, observe
 from autograder.checks.overview import CourseOverview, overview
 from autograder.checks.panel import Shown
 from autograder.checks.patience import Running, told
@@ -131,7 +125,8 @@ class Check:
             return self._failed[name]
         place = contents_of(name.partition("/")[0]).places.get(name)
         defined = place.defines if place else ()
-        return {code for one in defined for code in stubs_of(current(one))}
+        code = {code for one in defined for code in code_of(current(one))}
+        return set(filter(is_stub_code, code))
 
 
 def _show(shown: Shown) -> Shown:

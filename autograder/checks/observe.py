@@ -156,11 +156,6 @@ def _has_stub(function: object, files: Collection[str]) -> bool:
     return any(map(is_stub_code, codes))
 
 
-def stubs_of(answer: object) -> set[CodeType]:
-    """The code of a function, or of the methods of a class, that does nothing yet."""
-    return set(filter(is_stub_code, code_of(answer)))
-
-
 def is_stub_code(code: CodeType) -> bool:
     """Whether code raises NotImplementedError, and does nothing else."""
     return code.co_names == ("NotImplementedError",)

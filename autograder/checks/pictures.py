@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -90,10 +90,10 @@ def _who_sees_whom(pair: _Pair) -> str:
         return f"rgba({BLUE},{0.9 if value else 0.05})"
 
     expected, yours = pair.titles
-    drawings = {
-        expected: _cells(pair.expected, fill, expected),
-        yours: _cells(pair.actual, fill, yours, pair.wrong),
-    }
+    drawings = [
+        (expected, _cells(pair.expected, fill, expected)),
+        (yours, _cells(pair.actual, fill, yours, pair.wrong)),
+    ]
     return _side_by_side(drawings, _("filled = True (may see), outlined = differs"))
 
 
@@ -106,10 +106,10 @@ def _heat_maps(pair: _Pair) -> str:
     gap = gap.where(pair.wrong, 0)
     most, widest = _largest(expected), _largest(gap)
     shown = zip((*titles, _("difference")), (expected, actual, gap), strict=True)
-    drawings = {
-        title: _cells(one, _shades(one, widest if one is gap else most), title)
+    drawings = [
+        (title, _cells(one, _shades(one, widest if one is gap else most), title))
         for title, one in shown
-    }
+    ]
     legend = _(
         "blue = positive, orange = negative; full colour = {most:.3g}, in the "
         "difference {widest:.3g}"
@@ -219,12 +219,12 @@ def _frame(
     )
 
 
-def _side_by_side(drawings: Mapping[str, str], legend: str) -> str:
+def _side_by_side(drawings: Iterable[tuple[str, str]], legend: str) -> str:
     figures = "".join(
         f'<figure style="display:inline-block;margin:0 1.5em 0 0;vertical-align:top">'
         f'<figcaption style="font-size:12px">{html.escape(title)}</figcaption>'
         f"{drawing}</figure>"
-        for title, drawing in drawings.items()
+        for title, drawing in drawings
     )
     return f'{figures}<div style="font-size:12px;opacity:.8">{legend}</div>'
 

@@ -14,6 +14,7 @@ import socket
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
@@ -136,18 +137,18 @@ def receive(
     Raises:
         WireError: malformed, too large, the other side is gone, or as `wait` does.
     """
-    limits, reader = limits or Limits(), _Reader(channel, wait)
+    limits, read = limits or Limits(), partial(_read, channel, wait)
     try:
         wait(channel, select.POLLIN)  # for each message, also of one who never stops
-        length = int.from_bytes(reader.read(4), "big")
+        length = int.from_bytes(read(4), "big")
         _require(0 < length <= limits.header, "header too long")
-        header = json.loads(reader.read(length))
+        header = json.loads(read(length))
         kind, entries = header["kind"], header["values"]
         _require(isinstance(kind, str) and isinstance(entries, list), "bad header")
         _require(len(entries) <= limits.entries, "too many values")
         sizes = [_size(entry, limits) for entry in entries]
         _require(sum(sizes) <= limits.data, "too many numbers")
-        data = reader.read(sum(sizes))
+        data = read(sum(sizes))
         ends = itertools.accumulate(sizes)
         return kind, {
             entry["name"]: _value(entry, data[end - size : end])
@@ -204,20 +205,15 @@ def _writable(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-@dataclass
-class _Reader:
-    channel: socket.socket
-    wait: Wait
-
-    def read(self, size: int) -> bytearray:
-        parts = bytearray()
-        while len(parts) < size:
-            most = min(size - len(parts), 1 << 20)
-            try:
-                part = self.channel.recv(most, socket.MSG_DONTWAIT)
-            except BlockingIOError:
-                self.wait(self.channel, select.POLLIN)
-                continue
-            _require(bool(part), "closed")
-            parts += part
-        return parts
+def _read(channel: socket.socket, wait: Wait, size: int) -> bytearray:
+    parts = bytearray()
+    while len(parts) < size:
+        most = min(size - len(parts), 1 << 20)
+        try:
+            part = channel.recv(most, socket.MSG_DONTWAIT)
+        except BlockingIOError:
+            wait(channel, select.POLLIN)
+            continue
+        _require(bool(part), "closed")
+        parts += part
+    return parts

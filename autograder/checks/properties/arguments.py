@@ -89,8 +89,7 @@ def _other_numbers(call: Call) -> dict[str, torch.Tensor]:
 def _others(call: Call) -> Iterator[tuple[str, Named]]:
     """Other arguments: masks, sizes."""
     batch = call.size("B")
-    masks = {n: v for n, v in call.tensors().items() if v.dtype == torch.bool}
-    masks = {n: v for n, v in masks.items() if n in call.optional}
+    masks = {n: v for n, v in call.masks().items() if n in call.optional}
     if masks:
         yield "with another mask", {n: v.flip(-1) for n, v in masks.items()}
         yield "without a mask", dict.fromkeys(masks)
@@ -114,9 +113,9 @@ def _others(call: Call) -> Iterator[tuple[str, Named]]:
 def _one_for_several(call: Call) -> Named:
     """Vectors of the same form, whatever their length, replaced by the last of them."""
     forms: dict[tuple[object, ...], list[str]] = {}
-    for name, value in call.tensors().items():
+    for name, value in call.floats().items():
         dims = call.dims.get(name, ())
-        if value.is_floating_point() and len(dims) == value.dim():
+        if len(dims) == value.dim():
             shape = zip(dims, value.shape, strict=True)
             form = tuple("L" if d[0] == "L" else (d, size) for d, size in shape)
             forms.setdefault(form, []).append(name)
@@ -217,11 +216,7 @@ def _in_float64(call: Call) -> Results:
 
 def _in_type(call: Call, dtype: torch.dtype) -> Mapping[str, torch.Tensor]:
     """The results for inputs of another type; of a module, those of a copy in it."""
-    other = {
-        name: value.to(dtype)
-        for name, value in call.tensors().items()
-        if value.is_floating_point()
-    }
+    other = {name: value.to(dtype) for name, value in call.floats().items()}
     if isinstance(call.target, nn.Module):
         call = replace(call, target=copied_module(call.target).to(dtype))
     return call(**other)
@@ -236,19 +231,13 @@ def closed(call: Call) -> Tries:
 
     Results are reported as shares of their largest number.
     """
-    masks = [v for v in call.tensors().values() if v.dtype == torch.bool]
-    if not masks:
-        return
 
     def far() -> Results:
-        large = {
-            name: value * 1024
-            for name, value in call.tensors().items()
-            if value.is_floating_point()
-        }
+        large = {name: value * 1024 for name, value in call.floats().items()}
         return {
             name: value / value.abs().amax().clamp(min=1)
             for name, value in call(**large).items()
         }
 
-    yield "", far
+    if call.masks():
+        yield "", far

@@ -144,6 +144,14 @@ class Call:
         """The arguments that are tensors."""
         return {n: v for n, v in self.given.items() if isinstance(v, torch.Tensor)}
 
+    def floats(self) -> dict[str, torch.Tensor]:
+        """Those of them that hold floats."""
+        return {n: v for n, v in self.tensors().items() if v.is_floating_point()}
+
+    def masks(self) -> dict[str, torch.Tensor]:
+        """Those of them that hold booleans."""
+        return {n: v for n, v in self.tensors().items() if v.dtype == torch.bool}
+
     def size(self, dim: str) -> int:
         """The size of a named dimension, 1 if no argument has it."""
         sizes = [v.size(i) for n, v in self.tensors().items() for i in self.at(n, dim)]

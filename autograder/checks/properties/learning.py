@@ -43,12 +43,11 @@ def dropout(call: Call) -> Tries:
             acted_on += x.numel() if p else 0
             return shrink(x, p)
 
-        call.target.train()
-        with dropout_is(shrink):
-            once = call()
-        with dropout_is(counted):
-            found = call()
-        call.target.eval()
+        with _training_mode(call):
+            with dropout_is(shrink):
+                once = call()
+            with dropout_is(counted):
+                found = call()
         # Dropout made by hand is chance, and says nothing here: other cases see it.
         name = next(iter(found))
         if not torch.equal(once[name], found[name]):
@@ -56,11 +55,8 @@ def dropout(call: Call) -> Tries:
         return {name: found[name], "numbers dropped or kept": torch.tensor(acted_on)}
 
     def learning() -> Results:
-        with dropout_is(shrink):
-            call.target.train()
-            found = _gradients(call)
-            call.target.eval()
-        return found
+        with dropout_is(shrink), _training_mode(call):
+            return _gradients(call)
 
     yield "in eval mode", call
     yield "in training mode, with a stand-in for dropout", first_result
@@ -104,11 +100,7 @@ def _pulled(value: torch.Tensor) -> torch.Tensor:
 
 
 def _gradients(call: Call) -> Results:
-    leaves = {
-        name: value.clone().requires_grad_()
-        for name, value in call.tensors().items()
-        if value.is_floating_point()
-    }
+    leaves = {n: v.clone().requires_grad_() for n, v in call.floats().items()}
     # Of a second call with the same tensors: what the first one has kept must not be
     # cut from the graph.
     results = list(call.twice(**leaves).values())
