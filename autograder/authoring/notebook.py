@@ -192,8 +192,7 @@ def to_source(unit: Unit, cells: list[Cell]) -> str:
     built = [nbformat.v4.new_markdown_cell(badge), nbformat.v4.new_code_cell(code)]
     shown = [cell for cell in cells if not (cell.given and cell.role == "check")]
     built += [_nbformat_cell(cell) for cell in shown]
-    for cell, identifier in zip(built, _ids(built), strict=True):
-        cell["id"] = identifier
+    _set_ids(built)
     notebook = nbformat.v4.new_notebook(
         cells=built,
         metadata={"kernelspec": KERNEL, "language_info": {"name": "python"}},
@@ -232,20 +231,16 @@ def _nbformat_cell(cell: Cell) -> nbformat.NotebookNode:
     return built
 
 
-def _ids(cells: list[nbformat.NotebookNode]) -> list[str]:
+def _set_ids(cells: list[nbformat.NotebookNode]) -> None:
     """Steady cell ids: the grade id, else the last heading and a count below it."""
-    heading, count, ids = "top", 0, []
+    heading, count, seen = "top", 0, Counter[str]()
     for cell in cells:
         found = re.match(r"#+ (.+)", cell.source)
         if found and cell.cell_type == "markdown":
             heading, count = re.sub(r"[^a-z0-9]+", "-", found[1].lower()).strip("-"), 0
         count += 1
         grade_id = cell.metadata.get("nbgrader", {}).get("grade_id")
-        ids.append(grade_id or f"{heading[:56].strip('-')}-{count}")
-    seen: Counter[str] = Counter()
-    unique = []
-    for identifier in ids:
+        identifier = grade_id or f"{heading[:56].strip('-')}-{count}"
         seen[identifier] += 1
-        again = seen[identifier] > 1
-        unique.append(f"{identifier}-again{seen[identifier]}" if again else identifier)
-    return unique
+        again = f"-again{seen[identifier]}" if seen[identifier] > 1 else ""
+        cell["id"] = f"{identifier}{again}"

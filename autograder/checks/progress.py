@@ -20,6 +20,9 @@ from autograder.checks.words import PROGRESS
 
 _FORMAT = 1
 _LARGEST = 1_000_000  # bytes: a file of ours has a tenth of that at most
+_UNREADABLE = (
+    OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError,
+)  # fmt: skip
 _MOST = 10.0  # times its points, that an exercise gives with a bonus
 _DRIVE = Path("/content/drive/MyDrive")  # Google's, in Colab, once it is mounted
 
@@ -74,14 +77,7 @@ def read(where: Path) -> dict[str, Earlier]:
         if told["format"] != _FORMAT:
             raise ValueError("another format")
         return {str(name): _earlier(one) for name, one in told["exercises"].items()}
-    except (
-        OSError,
-        ValueError,
-        LookupError,
-        TypeError,
-        AttributeError,
-        RecursionError,
-    ):
+    except _UNREADABLE:
         raise ProgressFileError(
             _(
                 "{file} does not hold your progress and is ignored; `check.reset()` "

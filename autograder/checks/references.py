@@ -197,34 +197,22 @@ def _read_exercise(
 def _read_case(
     said: dict[str, Any], kept: dict[str, Any], prefix: str, file: safe_open
 ) -> Case:
-    scale = tuple(map(tuple, said.get("scale", ())))
     roles: dict[str, Answers] = {}
+
+    def answer(role: str, name: str, how: str, text: str) -> Value:
+        if how == "as expected":
+            return roles["expected"][name]
+        if how == "tensor":
+            tensor: torch.Tensor = file.get_tensor(f"{prefix}{role}/{name}")
+            return tensor
+        return text if how == "text" else Other(text)
+
     for role, entries in kept.items():
-        roles[role] = {
-            name: _read_answer(name, how, text, f"{prefix}{role}/", roles, file)
-            for name, how, text in entries
-        }
-    inputs, expected = roles.pop("inputs"), roles.pop("expected")
-    doubles = roles.pop("doubles", {})
+        roles[role] = {entry[0]: answer(role, *entry) for entry in entries}
+    answers = {n: roles.pop(n, {}) for n in ("inputs", "expected", "doubles")}
     mistakes = {role.removeprefix("mistake:"): a for role, a in roles.items()}
-    answers = {"inputs": inputs, "expected": expected, "doubles": doubles}
+    scale = tuple(map(tuple, said.get("scale", ())))
     return Case(**{**said, **answers, "scale": scale, "mistakes": mistakes})
-
-
-def _read_answer(
-    name: str,
-    how: str,
-    text: str,
-    prefix: str,
-    roles: dict[str, Answers],
-    file: safe_open,
-) -> Value:
-    if how == "as expected":
-        return roles["expected"][name]
-    if how == "tensor":
-        tensor: torch.Tensor = file.get_tensor(prefix + name)
-        return tensor
-    return text if how == "text" else Other(text)
 
 
 def titles(unit: str) -> dict[str, str]:

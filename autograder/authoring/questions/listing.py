@@ -6,6 +6,7 @@ import ast
 import io
 import textwrap
 import tokenize
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 _LONGEST = 6_000  # characters of an answer that are read
@@ -56,21 +57,18 @@ def listing(source: str, target: str) -> CodeListing:
         raise NotListedError("it is too long for a sheet")
     try:
         tree = ast.parse(source)
-        comments = _comments(source)
+        code = _code(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError, tokenize.TokenError):
         raise NotListedError("it cannot be read as plain Python") from None
     whole, function = _function(tree, target)
     _refuse(function)
     for part, most in ((whole, _WHOLE_CLASS), (function, _MOST_LINES)):
-        shown = _shown(source, part, comments)
+        shown = _shown(part, code)
         if len(shown) <= most:
             break
     else:
         raise NotListedError(f"it has more than {_MOST_LINES} lines")
-    lines = source.splitlines()
-    text = textwrap.dedent(
-        "\n".join(_without(lines[n - 1], comments.get(n)) for n in shown)
-    )
+    text = textwrap.dedent("\n".join(code[n] for n in shown))
     if max(map(len, text.splitlines())) > _WIDEST:
         raise NotListedError(f"it has lines of more than {_WIDEST} characters")
     method = "" if whole is function else function.name
@@ -117,26 +115,21 @@ def _refuse(function: ast.FunctionDef) -> None:
 _STARTING = {"Thread", "ThreadPoolExecutor", "ProcessPoolExecutor", "Process", "fork"}
 
 
-def _comments(source: str) -> dict[int, int]:
-    """By line, the column in which a comment begins."""
+def _code(source: str) -> dict[int, str]:
+    """The lines by number, without comments; none that are empty."""
     tokens = tokenize.generate_tokens(io.StringIO(source).readline)
-    return {t.start[0]: t.start[1] for t in tokens if t.type == tokenize.COMMENT}
+    ends = {t.start[0]: t.start[1] for t in tokens if t.type == tokenize.COMMENT}
+    numbered = enumerate(source.splitlines(), 1)
+    lines = {n: line[: ends.get(n)].rstrip() for n, line in numbered}
+    return {n: line for n, line in lines.items() if line}
 
 
-def _without(line: str, comment: int | None) -> str:
-    return line[:comment].rstrip() if comment is not None else line.rstrip()
-
-
-def _shown(source: str, part: ast.stmt, comments: dict[int, int]) -> list[int]:
-    """The lines of a definition without docstrings, comments and empty lines."""
+def _shown(part: ast.stmt, code: Collection[int]) -> list[int]:
+    """The lines of a definition that are code, without docstrings."""
     hidden: set[int] = set()
     for node in ast.walk(part):
         if isinstance(node, ast.FunctionDef | ast.ClassDef) and ast.get_docstring(node):
             doc = node.body[0]
             hidden.update(range(doc.lineno, (doc.end_lineno or doc.lineno) + 1))
-    lines = source.splitlines()
     numbers = range(part.lineno, (part.end_lineno or part.lineno) + 1)
-    return [
-        n for n in numbers
-        if n not in hidden and _without(lines[n - 1], comments.get(n)).strip()
-    ]  # fmt: skip
+    return [n for n in numbers if n in code and n not in hidden]
