@@ -6,7 +6,6 @@ import importlib
 import logging
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import nbformat
@@ -38,12 +37,8 @@ from autograder.course.files import write
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True)
-class Products:
-    """What a unit's notebook builds to, by path, and why references changed, if so."""
-
-    files: dict[Path, str | bytes]
-    why: str = ""
+# What a unit's notebook builds to, by path, and why references changed, if they have.
+Products = tuple[dict[Path, str | bytes], str]
 
 
 def products(unit: Unit, given: Sequence[str] | None = None) -> Products:
@@ -96,7 +91,7 @@ def _checked(
     kept, why = references.save(unit, built)
     files |= {adopt.record(unit): adopt.fingerprint(source), unit.release: released}
     files[path_of(unit.name)] = pack(contents.read(unit, cells, source))
-    return Products({**files, **kept}, why)
+    return {**files, **kept}, why
 
 
 def build(unit: Unit, given: Sequence[str] | None = None) -> tuple[list[Path], str]:
@@ -112,9 +107,9 @@ def build(unit: Unit, given: Sequence[str] | None = None) -> tuple[list[Path], s
     adopt.refuse_edits(unit, notebook.to_source(unit, edition.read(unit)))
     if given is not None and set(given) != set(edition.recorded(unit)):
         _refuse_handed_in(unit)
-    made = products(unit, given)
-    changed = [path for path, data in made.files.items() if write(path, data)]
-    return changed + translations.install(unit.root), made.why
+    files, why = products(unit, given)
+    changed = [path for path, data in files.items() if write(path, data)]
+    return changed + translations.install(unit.root), why
 
 
 def _refuse_handed_in(unit: Unit) -> None:

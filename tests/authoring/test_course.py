@@ -75,9 +75,9 @@ def hidden_seed(unit: Unit) -> str:
 @pytest.mark.parametrize("unit", mostly_slow())
 def test_what_is_committed_is_what_the_build_gives(unit):
     assert is_built(unit), "run `make build`"
-    made = products(unit)
-    assert not made.why
-    for path, data in made.files.items():
+    files, why = products(unit)
+    assert not why
+    for path, data in files.items():
         data = data.encode() if isinstance(data, str) else data
         # Compared first: pytest shows how megabytes differ for many minutes.
         is_fresh = path.read_bytes() == data
