@@ -263,6 +263,16 @@ def test_hidden_tests_are_never_shown_not_even_when_printed(course):
     assert html.count("[hidden test]") == 3
 
 
+def test_a_hidden_test_of_a_few_letters_is_removed_and_redacts_nothing():
+    test = v4.new_code_cell(
+        "### BEGIN HIDDEN TESTS\nassert f(2)\n### END HIDDEN TESTS",
+        outputs=[v4.new_output("stream", text="assert f(2)")],
+    )
+    test.metadata["nbgrader"] = {"grade": True, "grade_id": "a", "solution": False}
+    nb, _ = feedback.HideTests().preprocess(v4.new_notebook(cells=[test]), {})
+    assert nb.cells[0].source == "" and nb.cells[0].outputs[0].text == "assert f(2)"
+
+
 def test_markers_of_hidden_tests_in_a_students_cell_do_not_stop_feedback(course):
     code = "### BEGIN HIDDEN TESTS\ndef double(x):\n    return 2 * x"
     html = page(course, solved(course, double=code))

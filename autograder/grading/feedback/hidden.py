@@ -24,18 +24,17 @@ class HideTests(ClearHiddenTests):  # type: ignore[misc]
     display_data_priority = List(Unicode()).tag(config=True)
 
     def preprocess(self, nb: NotebookNode, resources: Resources) -> Processed:
-        self._lines = [line for cell in nb.cells for line in self._hidden(cell)]
+        tests = [cell for cell in nb.cells if is_grade(cell) and not is_solution(cell)]
+        self._lines = [line for cell in tests for line in self._hidden(cell)]
+        for cell in tests:
+            self._remove_hidden_test_region(cell)
         for cell in nb.cells:
-            if any(True for _ in self._hidden(cell)):
-                self._remove_hidden_test_region(cell)
             if cell.cell_type == "code" and self._lines:
                 cell.outputs = [self._redacted(output) for output in cell.outputs]
         return nb, resources
 
     def _hidden(self, cell: NotebookNode) -> Iterator[str]:
-        """The lines of a cell of the course that students have not seen."""
-        if is_solution(cell) or not is_grade(cell):
-            return
+        """Lines of a test that students have not seen, so long that they tell."""
         inside = False
         for line in cell.source.split("\n"):
             inside = inside and self.end_test_delimeter not in line
