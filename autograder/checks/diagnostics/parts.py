@@ -207,12 +207,9 @@ def _never_counted(answers: Sequence[Sequence[Finding]]) -> Sign:
 
 def _is_no_count(finding: Finding) -> bool:
     value = finding.actual
-    return (
-        isinstance(value, torch.Tensor)
-        and value.dtype == torch.int64
-        and value.dim() == 0
-        and not value
-    )
+    if not isinstance(value, torch.Tensor) or value.dtype != torch.int64:
+        return False
+    return not value.any()
 
 
 def _raised(result: CaseResult) -> bool:

@@ -152,7 +152,7 @@ def too_long(found: Sequence[Finding]) -> Sign:
         says = _(
             'Dimension {dim} of "{name}" is too long: {own} instead of {expected}.'
         )
-        asks = _("What should end it, or leave something out?")
+        asks = _("What should not be there, and what does its length come from?")
         if own < expected:
             says = _(
                 'Dimension {dim} of "{name}" is too short: {own} instead of {expected}.'

@@ -24,11 +24,14 @@ def kind(found: Sequence[Finding]) -> Sign:
     name = found[0].name.removeprefix("kind of ")
     if name == found[0].name or len(kinds) != 1:
         return None
-    expected, own = map(reworded, kinds.pop())
+    expected, own = kinds.pop()
+    says = _('"{name}" should be {expected}, but yours is {own}.')
+    if expected in (found_kinds := own.split(", ")):
+        says = _('"{name}" should always be {expected}, but some of yours are {own}.')
+        own = ", ".join(kind for kind in found_kinds if kind != expected)
+    told = {"expected": reworded(expected), "own": reworded(own)}
     return (
-        _('"{name}" should be {expected}, but yours is {own}.').format(
-            name=reworded(name), expected=expected, own=own
-        ),
+        says.format(name=reworded(name), **told),
         _(
             "What do the docstring and the line with `def` promise, and which of your "
             "steps makes something else?"

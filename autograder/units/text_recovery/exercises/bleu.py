@@ -65,7 +65,7 @@ CASES = [
          "The brevity penalty uses the lengths of the whole corpus."),
     case("wordy", "outputs that are longer than the references", _wordy,
          "The brevity penalty is never larger than 1."),
-    case("brief", "perfect outputs of up to three words among longer ones", _brief,
+    case("brief", "perfect outputs of up to three words, and an empty one, among longer ones", _brief,
          "A sentence of three words adds nothing to the counts of order 4.", tells=("mean_of_sentences",)),
     case("no_match", "no common four-gram", _no_match,
          "An order without a match makes BLEU 0.", open=True),
