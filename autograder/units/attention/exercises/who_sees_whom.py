@@ -120,14 +120,19 @@ def _masked_layer(length: int, d: int) -> Maker:
 
 
 def _behind_a_norm(length: int, d: int) -> Maker:
-    """A layer that begins with a norm, which removes what all features have in common."""
+    """A layer that begins with a norm, which removes what all features have in common.
+
+    One influence is all downwards, and what another one does to all features adds up to nothing.
+    """
 
     def inputs(draw: Draw) -> Inputs:
         signs = draw.flags(d, length, length, chance=0.5) * 1.0 - 0.5
         seen = draw.flags(length, length, chance=0.5)
-        turn = int(draw.ids(0, length))
-        seen[turn], seen[turn - 1, turn] = False, True
-        return {"x": draw.tensor(length, d), "layer": "a mixture behind a norm", "table": signs * seen}
+        turn, x = int(draw.ids(0, length)), draw.tensor(length, d)
+        seen[turn], seen[turn - 1, turn], seen[turn - 1, turn - 2] = False, True, True
+        before, after = (F.layer_norm(row, (d,)) for row in (x[turn], x[turn] + torch.linspace(0.5, 1, d)))
+        signs[:, turn - 1, turn], signs[:, turn - 1, turn - 2] = -0.5 * (after - before).sign(), 0.5
+        return {"x": x, "layer": "a mixture behind a norm", "table": signs * seen}
 
     return inputs
 
@@ -144,14 +149,18 @@ def _one_feature_of_many(draw: Draw) -> Inputs:
 
 
 def _stairs(length: int, d: int) -> Maker:
-    """A layer that rounds what it reads: its outputs move, and no gradient says so."""
+    """A layer that rounds what it reads: its outputs move, and no gradient says so.
+
+    What one input does to all features adds up to nothing.
+    """
 
     def inputs(draw: Draw) -> Inputs:
-        signs = draw.flags(d, length, length, chance=0.5) * 2.0 - 1.0
-        seen = draw.flags(length, length, chance=0.4)
-        turn = int(draw.ids(0, length))
-        seen[turn], seen[turn - 1, turn] = False, True
-        return {"x": draw.tensor(length, d), "layer": "stairs", "table": signs * seen}
+        table = draw.flags(d, length, length, chance=0.5) * 2.0 - 1.0
+        table *= draw.flags(length, length, chance=0.4)
+        turn, x = int(draw.ids(0, length)), draw.tensor(length, d)
+        steps = (16 * (x[turn] + torch.linspace(0.5, 1, d))).floor() - (16 * x[turn]).floor()
+        table[:, turn], table[:, turn - 1, turn] = 0.0, torch.tensor([1.0, -1.0]).repeat(d // 2) / steps
+        return {"x": x, "layer": "stairs", "table": table}
 
     return inputs
 
