@@ -23,7 +23,7 @@ _CANVAS_INFO = (
     "student", "id", "sis user id", "sis login id", "integration id", "root account",
     "section",
 )  # fmt: skip
-_ASSIGNMENT = re.compile(r"(.*?)\s*\(\d+\)", re.DOTALL)  # with Canvas's number
+_NUMBER = re.compile(r"\(\d+\)$")  # Canvas's, of an assignment
 _UNTOUCHED = "EX"  # Canvas's "excused"
 Rank = Callable[[Sheet, Sequence[str], Student], int]
 
@@ -64,8 +64,8 @@ def canvas(book: Classbook, into: Sheet, title: str = "") -> Export:
 
 
 def _canvas_column(book: Classbook, into: Sheet, title: str) -> int:
-    matches = ((n, _ASSIGNMENT.fullmatch(own)) for n, own in enumerate(into.titles))
-    names = {n: match[1] for n, match in matches if match}
+    matches = ((n, _NUMBER.search(own)) for n, own in enumerate(into.titles))
+    names = {n: into.titles[n][: m.start()].rstrip() for n, m in matches if m}
     called = [title] if title else [book.unit, book.unit.partition("_")[2]]
     wanted = set(map(plain, called))
     found = [n for n in names if {plain(names[n]), plain(into.titles[n])} & wanted]

@@ -159,7 +159,7 @@ def test_who_guesses_a_clinic_by_order_or_number_is_caught(name, monkeypatch):
     assert max(shares) < 0.5 and statistics.fmean(shares) <= 0.1
 
 
-def test_a_layers_output_is_remembered_up_to_a_number_of_them():
+def test_a_layer_answers_alike_each_time_it_is_asked_alike():
     name = "encoder_decoder/bug_clinic"
     case = references.load("encoder_decoder")[name].cases[0]
     side = find(name).other(case.inputs, random.Random(1))
@@ -177,9 +177,6 @@ def test_a_layers_output_is_remembered_up_to_a_number_of_them():
     exact = reply(side, {n: v.double() if v.dim() else v for n, v in asked.items()})
     assert first.equal(again) and not first.equal(moved)
     assert exact["output"].dtype == torch.float64
-    for number in range(side.MOST_KEPT):
-        reply(side, asked | {"x": asked["x"] + number})
-    assert len(side._known) == side.MOST_KEPT
 
 
 def test_a_model_has_no_lines_to_read(monkeypatch):

@@ -108,8 +108,12 @@ class SandboxedExecute(CappedOutputs):
             ConfinementError: this machine gives no sandbox.
         """
         self.reset()
-        code = [cell.source for cell in nb.cells if cell.cell_type == "code"]
-        runs = (c for c in code if self.demonstrations or not c.startswith("@demo"))
+        code = (cell.source for cell in nb.cells if cell.cell_type == "code")
+        runs = (
+            source
+            for source in code
+            if self.demonstrations or not source.startswith("@demo")
+        )
         ours = (*earlier_solutions(assignment), *shipped(assignment))
         policy = Policy(
             **{name: getattr(self, name) for name in _LIMITS},
