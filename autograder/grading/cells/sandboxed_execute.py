@@ -70,9 +70,7 @@ class SandboxedExecute(CappedOutputs):
     level = Unicode("", help="Force a level of confinement; default: strongest.").tag(
         config=True
     )
-    readable = List(Unicode(), help="More paths that a sandbox may read.").tag(
-        config=True
-    )
+    readable = List(Unicode(), help="Further paths to read.").tag(config=True)
     demonstrations = Bool(
         False, help="Run the notebook's own demonstrations and draw its figures, too."
     ).tag(config=True)
@@ -108,16 +106,13 @@ class SandboxedExecute(CappedOutputs):
             ConfinementError: this machine gives no sandbox.
         """
         self.reset()
-        code = (cell.source for cell in nb.cells if cell.cell_type == "code")
-        runs = (
-            source
-            for source in code
-            if self.demonstrations or not source.startswith("@demo")
-        )
+        code = [cell.source for cell in nb.cells if cell.cell_type == "code"]
+        runs = [source for source in code if not source.startswith("@demo")]
+        asked = tuple(asked_for(code if self.demonstrations else runs))
         ours = (*earlier_solutions(assignment), *shipped(assignment))
         policy = Policy(
             **{name: getattr(self, name) for name in _LIMITS},
-            readable=(*self.readable, *ours), imports=tuple(asked_for(runs)), seed=seed,
+            readable=(*self.readable, *ours), imports=asked, seed=seed,
         )  # fmt: skip
         left_out = "0" if self.demonstrations else "1"
         with environment(AUTOGRADER_BOX=policy.to_json(), **{LEFT_OUT: left_out}):
