@@ -20,6 +20,11 @@ def is_yes_or_no(value: object) -> bool:
     return value in ("True", "False")
 
 
+def is_gradient(finding: Finding) -> bool:
+    """Whether a finding is of a gradient, not of a result."""
+    return finding.name.startswith("gradient of ")
+
+
 def are_tensors(finding: Finding) -> bool:
     """Whether both values of a finding are tensors."""
     return isinstance(finding.expected, torch.Tensor) and isinstance(

@@ -6,12 +6,13 @@ that it speaks of, whatever else is wrong beside them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 import torch
 
 from autograder.checks.diagnostics import errors
+from autograder.checks.diagnostics.alike import is_gradient
 from autograder.checks.diagnostics.numbers import NUMBERS
 from autograder.checks.diagnostics.promises import another_error, names
 from autograder.checks.diagnostics.shapes import SHAPES, too_long
@@ -38,17 +39,15 @@ from autograder.checks.values import dtype_of
 
 def of_a_part(wrong: Sequence[CaseResult]) -> Sign:
     """The first of these symptoms; of a kind of answer, all that is wrong has it."""
-    kinds: dict[str, list[Finding]] = {}
-    for finding in faults(wrong):
-        if _is_comparable(finding, wrong):
-            kinds.setdefault(finding.name, []).append(finding)
-    answers = list(kinds.values())
-    gradients = [found for found in answers if _is_gradient(found[0])]
-    results = [found for found in answers if not _is_gradient(found[0])]
+    answers = _by_answer(f for f in faults(wrong) if _is_comparable(f, wrong))
+    gradients = [found for found in answers if is_gradient(found[0])]
+    results = [found for found in answers if not is_gradient(found[0])]
+    # Where more is wrong, that may be the reason.
+    alone = [r for r in wrong if all(map(is_gradient, faults([r])))]
     return (
         _first((parameters,), answers)
-        or _no_gradient(wrong, alone=True)
-        or _first((_dtype, _other_type, another_error), answers)
+        or _first((_no_gradient,), _by_answer(faults(alone)))
+        or _first((_dtype, _other_kind, another_error), answers)
         or _first(SHAPES, answers)
         or _errors(wrong)
         or _no_numbers(wrong)
@@ -59,9 +58,16 @@ def of_a_part(wrong: Sequence[CaseResult]) -> Sign:
         or same_word(wrong)
         or _never_counted(results)
         or _first((*TEXTS, too_long, *NUMBERS, phrase), results)
-        or _no_gradient(wrong, alone=False)
-        or _first(NUMBERS, gradients)
+        or _first((_no_gradient, *NUMBERS), gradients)
     )
+
+
+def _by_answer(found: Iterable[Finding]) -> list[list[Finding]]:
+    """Findings, those of one answer together."""
+    kinds: dict[str, list[Finding]] = {}
+    for finding in found:
+        kinds.setdefault(finding.name, []).append(finding)
+    return list(kinds.values())
 
 
 def _first(
@@ -79,7 +85,7 @@ def _is_comparable(finding: Finding, wrong: Wrong) -> bool:
     A gradient is taken of a result, so it says nothing where that has another shape;
     of what is left afterwards no more can be said than that it has changed.
     """
-    if _is_gradient(finding):
+    if is_gradient(finding):
         return not any(f.problem in ("shape", "type") for f in faults(wrong))
     return not finding.name.endswith(AFTERWARDS)
 
@@ -90,27 +96,12 @@ def and_more(mistake: Mistake) -> Mistake:
     return replace(mistake, asks=f"{_(mistake.asks)} {more}".strip())
 
 
-def _no_gradient(wrong: Wrong, alone: bool) -> Sign:
-    """A gradient that is zero in all of its entries, in every case.
-
-    Args:
-        alone: if nothing else is wrong there; what is wrong before may be the reason.
-    """
-    found: dict[str, list[Finding]] = {}
-    for result in wrong:
-        faulty = [f for f in result.findings if f.problem]
-        if not alone or all(map(_is_gradient, faulty)):
-            for f in faulty:
-                found.setdefault(f.name, []).append(f)
-    for name, each in found.items():
-        if _is_gradient(each[0]) and all(map(_is_zero, each)):
-            says = _("No gradient arrives: the {name} is zero.")
-            return says.format(name=reworded(name)), _(CUT)
-    return None
-
-
-def _is_gradient(finding: Finding) -> bool:
-    return finding.name.startswith("gradient of ")
+def _no_gradient(found: Sequence[Finding]) -> Sign:
+    """A gradient that is zero in all of its entries, in every case."""
+    if not (is_gradient(found[0]) and all(map(_is_zero, found))):
+        return None
+    says = _("No gradient arrives: the {name} is zero.")
+    return says.format(name=reworded(found[0].name)), _(CUT)
 
 
 def _is_zero(finding: Finding) -> bool:
@@ -140,7 +131,7 @@ def _dtype(found: Sequence[Finding]) -> Sign:
     )
 
 
-def _other_type(found: Sequence[Finding]) -> Sign:
+def _other_kind(found: Sequence[Finding]) -> Sign:
     """A tensor where `None` is asked for, a text where a tensor is, and the like."""
     if {f.problem for f in found} != {"type"} or len({f.message for f in found}) > 1:
         return None
@@ -154,7 +145,7 @@ def _other_type(found: Sequence[Finding]) -> Sign:
 
 def _errors(wrong: Wrong) -> Sign:
     """The kind of error in which most of the cases end that end in one."""
-    told = [errors.told([result]) for result in wrong if _raised(result)]
+    told = [errors.told([result]) for result in wrong if raised(result)]
     known = [each for each in told if each]
     if not known:
         return None
@@ -212,5 +203,6 @@ def _is_no_count(finding: Finding) -> bool:
     return not value.any()
 
 
-def _raised(result: CaseResult) -> bool:
+def raised(result: CaseResult) -> bool:
+    """Whether a case has ended in an error."""
     return any(f.problem == RAISED for f in result.findings)

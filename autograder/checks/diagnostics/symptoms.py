@@ -9,8 +9,9 @@ import re
 from collections.abc import Callable, Sequence
 
 from autograder.checks.diagnostics import errors, promises
+from autograder.checks.diagnostics.alike import is_gradient
 from autograder.checks.diagnostics.crashes import UNKNOWN_ARGUMENT
-from autograder.checks.diagnostics.parts import and_more, of_a_part
+from autograder.checks.diagnostics.parts import and_more, of_a_part, raised
 from autograder.checks.diagnostics.values import SIGNS, Sign, Wrong, faults
 from autograder.checks.exercise import RAISED, CaseResult, Finding, Mistake
 from autograder.checks.language import _, marked, reworded
@@ -163,24 +164,19 @@ def _of_a_later_call(
 
     Gradients are taken of a second call: they are wrong if it uses what the first kept.
     """
-    names = [f.name for f in faults(wrong)]
-    if not names or not all(name.startswith("gradient of ") for name in names):
+    found = faults(wrong)
+    if not found or not all(map(is_gradient, found)):
         return None
     for result in results:
         case = result.case
         if case.says and case.aspect == "calls" and not result.passed:
-            found = [f.problem for f in result.findings if f.problem]
-            return None if RAISED in found else _of_calls(result)
+            return None if raised(result) else _of_calls(result)
     return None
 
 
 def _raised_in_a_measured_case(results: Sequence[CaseResult]) -> list[CaseResult]:
     """Measured cases that an error ended: what they would say, nobody knows."""
-    return [
-        r
-        for r in results
-        if r.case.measure and any(f.problem == RAISED for f in r.findings)
-    ]
+    return [r for r in results if r.case.measure and raised(r)]
 
 
 def _only_case(results: Sequence[CaseResult]) -> Sign:

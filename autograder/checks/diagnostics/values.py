@@ -11,6 +11,7 @@ from autograder.checks.diagnostics.alike import (
     close,
     holds_booleans,
     holds_the_same,
+    is_gradient,
     same,
     which_input,
 )
@@ -66,12 +67,12 @@ def _nothing_returned(wrong: Wrong) -> Sign:
 
 
 def _only_gradients(wrong: Wrong) -> Sign:
-    names = [f.name for f in faults(wrong)]
-    if not all(name.startswith("gradient of ") for name in names):
+    found = faults(wrong)
+    if not all(map(is_gradient, found)):
         return None
     return (
         _("The values are right, but the {name} is not.").format(
-            name=reworded(names[0])
+            name=reworded(found[0].name)
         ),
         _(CUT),
     )
