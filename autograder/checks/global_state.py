@@ -135,3 +135,16 @@ def _set_device(device: torch.device) -> None:
 def _set_threads(number: int) -> None:
     if torch.get_num_threads() != number:
         torch.set_num_threads(number)
+
+
+@contextlib.contextmanager
+def exchanged(*others: tuple[object, str, object]) -> Iterator[None]:
+    """Put other values in the place of attributes, by holder and name, for a while."""
+    saved = [(holder, name, getattr(holder, name)) for holder, name, _ in others]
+    try:
+        for holder, name, value in others:
+            setattr(holder, name, value)
+        yield
+    finally:
+        for holder, name, value in saved:
+            setattr(holder, name, value)

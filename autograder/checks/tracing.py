@@ -20,8 +20,8 @@ import torch
 from autograder.checks import properties
 from autograder.checks.exercise import Case
 from autograder.checks.facts import Summary, difference, is_told, summary
+from autograder.checks.global_state import exchanged
 from autograder.checks.probes import Probe, find
-from autograder.checks.properties.fake_dropout import exchanged
 from autograder.checks.references import load
 from autograder.checks.watched_calls import CallWatch, Notes, WatchedCall, error_line
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from typing import Any
-from unittest import mock
 
 import torch
 import torch.nn.functional as F
 
 from autograder.checks.exercise import WrongAnswerError
+from autograder.checks.global_state import exchanged
 from autograder.checks.probes import (
     Inputs,
     Seen,
@@ -85,19 +85,15 @@ def _in_float64(function: Any, x: torch.Tensor, weights: torch.Tensor) -> Seen:
 _FAR = 100.0  # between numbers of one tensor, of which `exp` leaves little
 
 
-@contextlib.contextmanager
-def _without_softmax() -> Iterator[None]:
+def _without_softmax() -> contextlib.AbstractContextManager[None]:
     """Have PyTorch's own softmax refuse: the exercise is to write one."""
 
     def refuse(*_: object, **__: object) -> torch.Tensor:
         raise WrongAnswerError("expected exp and sum instead of PyTorch's own softmax")
 
     names = ("softmax", "log_softmax", "softmin")
-    with contextlib.ExitStack() as stack:
-        for holder, name in itertools.product((torch, torch.Tensor, F), names):
-            if hasattr(holder, name):
-                stack.enter_context(mock.patch.object(holder, name, refuse))
-        yield
+    own = itertools.product((torch, torch.Tensor, F), names)
+    return exchanged(*((h, name, refuse) for h, name in own if hasattr(h, name)))
 
 
 @probe(
