@@ -33,7 +33,8 @@ def run(units: Sequence[Unit], root: Path) -> None:
     """
     root.mkdir(exist_ok=True)
     # What is committed is built.
-    known, digest = {unit: _noted(root, unit) for unit in units}, _digest()
+    known = {unit: _noted(root, unit) for unit in units}
+    digest = _digest()
     stale = [u for u in units if known[u] not in ("", digest) or not is_built(u)]
     for unit in tqdm(stale, "build", unit="unit"):
         build(unit)

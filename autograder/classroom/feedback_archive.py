@@ -45,10 +45,8 @@ def write(unit: str, root: Path, folder: Path) -> tuple[tuple[Path, ...], list[s
 def pages(unit: str, root: Path) -> tuple[dict[str, Path], list[str]]:
     """The pages by student, and whose are missing or older than the grades."""
     found = sorted((root / "feedback").glob(f"*/{unit}/*.html"))
-    made, graded = (
-        {path.parts[-3]: path for path in found},
-        graded_notebooks(unit, root),
-    )
+    made = {path.parts[-3]: path for path in found}
+    graded = graded_notebooks(unit, root)
     without = [student for student in graded if student not in made]
     stale = [s for s, page in made.items() if _is_older(page, graded.get(s))]
     return made, [

@@ -216,7 +216,8 @@ def _answers(
             break
         try:
             shown = listing(sources[name], known[name].target)
-            (code, places), tried = noted(shown), edits(shown)
+            code, places = noted(shown)
+            tried = edits(shown)
         except NotListedError as error:
             said.append(_not_asked(known[name].title, error))
             continue
