@@ -37,7 +37,7 @@ from autograder.course.files import write
 log = logging.getLogger(__name__)
 
 
-# What a unit's notebook builds to, by path, and why references changed, if they have.
+# The files built from a unit's notebook, by path, and why references changed, or "".
 Products = tuple[dict[Path, str | bytes], str]
 
 

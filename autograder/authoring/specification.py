@@ -77,7 +77,7 @@ class Edit:
 
 @dataclass(frozen=True, kw_only=True)
 class Way:
-    """A mistake or another correct solution: the notebook's, edited, or new code.
+    """A mistake or alternative solution: edits of the notebook's, or new code.
 
     Args:
         name: identifier; the first way of a mutant may do with the mutant's.

@@ -39,7 +39,7 @@ def drop_docstrings(tree: ast.AST) -> None:
 
 
 def changed(node: Node, **fields: Any) -> Node:
-    """A shallow copy of a node, in which some fields are others."""
+    """A shallow copy of a node with some fields replaced."""
     made = copy.copy(node)
     vars(made).update(fields)
     return made

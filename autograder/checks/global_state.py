@@ -139,7 +139,7 @@ def _set_threads(number: int) -> None:
 
 @contextlib.contextmanager
 def exchanged(*others: tuple[object, str, object]) -> Iterator[None]:
-    """Put other values in the place of attributes, by holder and name, for a while."""
+    """Temporarily replace attributes, each given as (holder, name, value)."""
     saved = [(holder, name, getattr(holder, name)) for holder, name, _ in others]
     try:
         for holder, name, value in others:

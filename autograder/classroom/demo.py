@@ -77,7 +77,7 @@ def _mark(root: Path, unit: Unit) -> Path:
 
 
 def _noted(root: Path, unit: Unit) -> str:
-    """The digest when a unit was last played; "" if it never was."""
+    """The digest noted when a unit's demo last ran; "" if it never did."""
     mark = _mark(root, unit)
     return mark.read_text() if mark.is_file() else ""
 

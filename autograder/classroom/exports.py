@@ -186,7 +186,7 @@ def _waiting(book: Classbook) -> tuple[str, ...]:
 def _filled(
     book: Classbook, into: Sheet, column: int, rank: Rank, possible: str, lms: str
 ) -> Export:
-    """A table of an LMS's with the scores of those who are found in it.
+    """Fill an LMS's table with the scores of the students found in it.
 
     Args:
         possible: the points of the assignment there; "" where it does not say.

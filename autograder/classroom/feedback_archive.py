@@ -43,7 +43,7 @@ def write(unit: str, root: Path, folder: Path) -> tuple[tuple[Path, ...], list[s
 
 
 def pages(unit: str, root: Path) -> tuple[dict[str, Path], list[str]]:
-    """The pages by student, and whose are missing or older than the grades."""
+    """The feedback pages by student, and remarks on missing or outdated ones."""
     found = sorted((root / "feedback").glob(f"*/{unit}/*.html"))
     made = {path.parts[-3]: path for path in found}
     graded = graded_notebooks(unit, root)
@@ -101,7 +101,7 @@ def _is_older(page: Path, graded: Path | None) -> bool:
 def _pack(path: Path, members: dict[str, Path]) -> Path:
     with replacing(path) as part, zipfile.ZipFile(part, "w") as file:
         for name, page in sorted(members.items()):
-            info = zipfile.ZipInfo(name)  # without a time: the same pages, the same zip
+            info = zipfile.ZipInfo(name)  # no timestamp, so equal pages give equal zips
             info.external_attr = 0o644 << 16
             file.writestr(info, page.read_bytes(), zipfile.ZIP_DEFLATED)
     return path

@@ -46,16 +46,16 @@ class Entry:
 
 
 def read(unit: str, root: Path) -> list[Entry]:
-    """The entries of all graded submissions of an assignment."""
+    """The leaderboard entries of an assignment's graded submissions."""
     paths = graded_notebooks(unit, root).values()
     found = (_entry(metadata.read(path)) for path in paths)
     return [entry for entry in found if entry]
 
 
 def boards(entries: Sequence[Entry]) -> list[tuple[str, list[Entry]]]:
-    """A title and the entries, the best first, for each corpus and level.
+    """A title and the ranked entries for each corpus and level, best first.
 
-    The course's own corpus comes first; equal entries are sorted by name.
+    The course's own corpus comes first; ties in BLEU are sorted by name.
     """
 
     def group(entry: Entry) -> tuple[bool, int, int]:
@@ -94,8 +94,8 @@ def _entry(notebook: dict[str, Any]) -> Entry | None:
 def chosen_text(notebook: dict[str, Any], variable: str) -> str:
     """The text that a notebook assigns to a variable; "" for none.
 
-    The cell is read, never run; only a plain text counts. What no file can hold, or
-    what turns the text around it, is left out.
+    The cell is read, never run; only a plain text counts. Unprintable characters are
+    removed, such as lone surrogates and bidi controls.
     """
     for cell in reversed(notebook["cells"]):
         source = "".join(cell["source"])

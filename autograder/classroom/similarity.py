@@ -140,7 +140,7 @@ def tokens(code: str, names: bool = False) -> list[str]:
 def _lexed(code: str) -> tuple[tuple[str, bool], ...]:
     """The tokens of code that count, and whether each is a name that was chosen."""
     found: list[tuple[str, bool]] = []
-    # Without blank lines and blanks at ends: Pygments tries each with all.
+    # Drop blank lines and trailing spaces: on them, Pygments takes quadratic time.
     dense = "\n".join(line.rstrip() for line in code.splitlines() if line.strip())
     for kind, text in PythonLexer().get_tokens(dense):
         if kind in Comment or kind in String.Doc or not text.strip():

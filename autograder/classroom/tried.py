@@ -166,13 +166,13 @@ def as_html(unit: str, tried: Tried) -> str:
 
 
 def reach(changes: Sequence[TriedChange]) -> float:
-    """BLEU at either end of the picture's axis, around zero."""
+    """The absolute BLEU difference at both ends of the plot's axis."""
     ends = [abs(end) for change in changes for end in change.median]
     return max(1.0, min(100.0, max(ends, default=1.0)))
 
 
 def place(value: float, end: float) -> float:
-    """Where a difference is drawn on an axis that has ``end`` at its right end."""
+    """The x-coordinate of a difference on an axis from ``-end`` to ``end``, clamped."""
     share = max(-1.0, min(1.0, value / end))
     return round(_LEFT + _WIDTH * (1 + share) / 2, 1)
 

@@ -40,7 +40,7 @@ COURSE = option(
 
 
 class CommandSet:
-    """Commands on one subject, in the order written."""
+    """The commands for one topic, in the order of their definition."""
 
     def __init__(self) -> None:
         self._written: list[tuple[str, str, tuple[Option, ...], Command]] = []
@@ -48,7 +48,8 @@ class CommandSet:
     def command(
         self, name: str, text: str, *options: Option
     ) -> Callable[[Command], Command]:
-        """Wrap a function as a command; the function returns the exit status."""
+        """Register the decorated function, which returns an exit status, as a
+        command."""
 
         def written(run: Command) -> Command:
             self._written.append((name, text, options, run))

@@ -46,7 +46,7 @@ def start(
 
 
 def nbgrader(folder: Path, *words: str, **how: Any) -> subprocess.CompletedProcess[str]:
-    """Run a command of nbgrader's in a course folder, as `subprocess.run` would."""
+    """Run an nbgrader command in a course folder; `how` goes to `subprocess.run`."""
     command = [sys.executable, "-m", "nbgrader", *words]
     return subprocess.run(command, cwd=folder, text=True, check=False, **how)
 

@@ -84,7 +84,7 @@ class SaveVerdicts(SaveAutoGrades):  # type: ignore[misc]
         if verdict.exercise != exercise:
             strange = f"the verdict on {verdict.exercise}"
         elif verdict.submission != self._submission:
-            strange = "the verdict on another submission"
+            strange = "the verdict on a different submission"
         elif not 0.0 <= verdict.points <= most + _ROUNDING:
             strange = f"{verdict.points:g} of {most:g} points"
         else:

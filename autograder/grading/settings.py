@@ -16,8 +16,8 @@ from autograder.course.errors import CourseError
 
 Preprocessor = type | str  # a class, or the name that it is found by
 Stages = tuple[type, ...]  # preprocessors, run one after the other
-Resources = dict[str, Any]  # what nbgrader tells them beside the notebook
-Processed = tuple[NotebookNode, Resources]  # what each of them gives
+Resources = dict[str, Any]  # what nbgrader passes to them besides the notebook
+Processed = tuple[NotebookNode, Resources]  # the return value of a preprocessor
 
 _ALIKE = 0.85  # names with one letter too many, too few, or wrong
 

@@ -11,7 +11,7 @@ LEXICON = Path(__file__).with_name("lexicon.txt")
 
 
 def lists(file: str) -> dict[str, list[str]]:
-    """Words by the name of their list, from a file beside this one."""
+    """The word lists in a file of this module's folder, by name."""
     lines = LEXICON.with_name(file).read_text(encoding="utf-8").splitlines()
     pairs = (line.split(": ") for line in lines if not line.startswith("#"))
     return {name: words.split() for name, words in pairs}

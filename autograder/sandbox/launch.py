@@ -32,7 +32,7 @@ def main() -> None:
 
 
 def command(module: str) -> list[str]:
-    """The command that runs a module this way; append its arguments."""
+    """The command that runs a module through this launcher; append its arguments."""
     options = [logs.OPTION] if logs.shows_debug() else []
     return [sys.executable, "-m", __name__, *options, module]
 

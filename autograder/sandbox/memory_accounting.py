@@ -44,7 +44,7 @@ def page_tables_mb(pids: list[int]) -> float:
 
 
 def mapped_mb(pids: list[int]) -> float:
-    """Everything mapped, including files and reserved addresses."""
+    """The mapped memory in MB, including files and reserved address space."""
     return summed(pids, "status", "VmSize:") / 1024
 
 

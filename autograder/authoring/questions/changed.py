@@ -121,7 +121,7 @@ Tell = Callable[[Sequence[EditOutcome]], bool | None]
 
 @dataclass(frozen=True)
 class _Effect:
-    """What exactly one change does; ``tell``: whether one does it, None if unclear."""
+    """An effect that exactly one change has; ``tell``: whether it has it, or None."""
 
     name: str
     text: str
@@ -157,11 +157,11 @@ def which_change(
 def _effects(seen: Observation, names: Sequence[str]) -> Iterator[_Effect]:
     one_of = "Exactly one of these changes"
     yield _Effect(
-        "error", f"{one_of} makes this call stop with an error. Which one?", 7.5,
+        "error", f"{one_of} makes this call raise an error. Which one?", 7.5,
         lambda o: True if o[0].raised else False if o[0].result else None,
     )  # fmt: skip
     yield _Effect(
-        "nothing", f"{one_of} leaves the result of this call as it is. Which one?",
+        "nothing", f"{one_of} leaves the result of this call unchanged. Which one?",
         6.5 if is_scalar(seen) else 8.5,
         lambda o: all(one.same for one in o) or (None if o[0].same else False),
     )  # fmt: skip
@@ -192,7 +192,7 @@ def _effects(seen: Observation, names: Sequence[str]) -> Iterator[_Effect]:
 def _new_parts(
     outcomes: Sequence[EditOutcome], parts: Sequence[Seen]
 ) -> Sequence[Seen]:
-    """The parts of a changed call's result; none if there are not as many as before."""
+    """The parts of a changed call's result; none if their number has changed."""
     result = outcomes[0].result
     new = result.results if result and not outcomes[0].raised else ()
     return new if len(new) == len(parts) else ()
@@ -204,7 +204,8 @@ def _reaches(argument: str) -> Tell:
 
 def _grows(index: int, old: float, sign: int) -> Tell:
     def tell(outcomes: Sequence[EditOutcome]) -> bool | None:
-        """Whether the number grows, or shrinks; None where there is none."""
+        """Whether the number changes in the direction of ``sign``; None without a
+        number."""
         new = outcomes[0].result.results[index:] if outcomes[0].result else ()
         number = new[0].number if new else None
         if number is None or math.isnan(number):
@@ -216,7 +217,7 @@ def _grows(index: int, old: float, sign: int) -> Tell:
 
 def _reshapes(index: int, parts: Sequence[Seen]) -> Tell:
     def tell(outcomes: Sequence[EditOutcome]) -> bool | None:
-        """Whether this part has another shape; None if there are other parts."""
+        """Whether this part's shape has changed; None if the number of parts has."""
         new = _new_parts(outcomes, parts)
         return new[index].shape != parts[index].shape if new else None
 
@@ -225,7 +226,7 @@ def _reshapes(index: int, parts: Sequence[Seen]) -> Tell:
 
 def _unsums(index: int, parts: Sequence[Seen]) -> Tell:
     def tell(outcomes: Sequence[EditOutcome]) -> bool | None:
-        """Whether rows no longer sum to 1; None if any shape is another one."""
+        """Whether rows no longer sum to 1; None if any shape has changed."""
         new = _new_parts(outcomes, parts)
         if [value.shape for value in new] != [value.shape for value in parts]:
             return None

@@ -116,7 +116,7 @@ _STARTING = {"Thread", "ThreadPoolExecutor", "ProcessPoolExecutor", "Process", "
 
 
 def _code(source: str) -> dict[int, str]:
-    """The lines by number, without comments; none that are empty."""
+    """The non-empty lines by line number, without comments."""
     tokens = tokenize.generate_tokens(io.StringIO(source).readline)
     ends = {t.start[0]: t.start[1] for t in tokens if t.type == tokenize.COMMENT}
     numbered = enumerate(source.splitlines(), 1)
@@ -125,7 +125,7 @@ def _code(source: str) -> dict[int, str]:
 
 
 def _shown(part: ast.stmt, code: Collection[int]) -> list[int]:
-    """The lines of a definition that are code, without docstrings."""
+    """The line numbers of a definition's code, without docstrings."""
     hidden: set[int] = set()
     for node in ast.walk(part):
         if isinstance(node, ast.FunctionDef | ast.ClassDef) and ast.get_docstring(node):

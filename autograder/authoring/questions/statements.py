@@ -224,7 +224,7 @@ def _of_positions(
 def positions(before: Observation) -> dict[str, tuple[str, str]]:
     """The arguments whose second-to-last axis a result has kept, with its words.
 
-    These are for the result's first place there, and the argument's last one. It has
+    They describe the result's first position and the argument's last one. It has
     where both have as many axes and the same ones before it, and where the result is as
     long there as the argument, or as another such argument.
     """

@@ -1,4 +1,4 @@
-"""Kinds of errors, known by their first lines, and what to say of each.
+"""Kinds of errors, recognised by their first lines, with a message for each.
 
 Each is true whatever the exercise: whose line it is, the panel shows below.
 """
@@ -51,7 +51,7 @@ CRASHES = (
     ),
     Crash(
         r"^expected (?!.*\b(tuple|list|pairs?|each)\b.*,).*, got a (tuple|list) of \d",
-        "Your code returns several things together, but one is asked for.",
+        "Your code returns several values, but only one is asked for.",
         "Which of them does the docstring name?",
         own=False,
     ),
@@ -187,9 +187,10 @@ CRASHES = (
     ),
     Crash(
         r"^RuntimeError: output with shape .* doesn't match the broadcast shape",
-        "An operation works in place, but its result does not fit into the tensor that "
-        "it writes to.",
-        "Which shape has the tensor that is written to, and which has the result?",
+        "The result of an in-place operation does not fit into the tensor it is "
+        "written to.",
+        "What is the shape of the tensor that you write to, and what is the shape of "
+        "the result?",
     ),
     Crash(
         r"^RuntimeError: The (size of tensor a|expanded size of the tensor) \(\d+\) m",
@@ -276,7 +277,7 @@ CRASHES = (
         "Your code asks for a GPU, but there is none.",
         "On which device are the tensors that your code was given?",
     ),
-    # What a probe says of a value that does not fit, and two that are rarer.
+    # The probes' messages about values that do not fit, and two rarer errors.
     Crash(
         r"^expected `(?P<name>[^`]+)` of shape \(.*\), found \(",
         "The shape of `{name}` is not the one that is asked for.",

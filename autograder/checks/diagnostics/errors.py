@@ -1,4 +1,4 @@
-"""Errors in plain words, where all wrong answers end in one of a kind."""
+"""Plain-language messages for errors, if all wrong cases raise the same kind."""
 
 from __future__ import annotations
 

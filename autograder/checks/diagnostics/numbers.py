@@ -38,7 +38,7 @@ def _wrong(expected: torch.Tensor, actual: torch.Tensor) -> torch.Tensor:
 
 
 def _shown(number: torch.Tensor) -> str:
-    """A number as shown in a sentence."""
+    """A number formatted for a message."""
     value = number.item()
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
@@ -109,10 +109,10 @@ def not_zero(found: Sequence[Finding]) -> Sign:
     if not all(len(n) or a.all() for n, (a, _b) in zip(astray, pairs, strict=True)):
         return None
     return (
-        _('In some places "{name}" should be exactly 0, but yours is {own}.').format(
+        _('In "{name}", some entries should be exactly 0, but one is {own}.').format(
             name=reworded(found[0].name), own=_shown(own[own.abs().argmax()])
         ),
-        _("When is 0 the right answer, and which of your lines sees to it?"),
+        _("When is 0 the correct value, and which of your lines ensures it?"),
     )
 
 
@@ -160,7 +160,7 @@ def scaled(found: Sequence[Finding]) -> Sign:
 
 
 def scaled_apart(found: Sequence[Finding]) -> Sign:
-    """In each case the right numbers times a factor that varies by case."""
+    """In each case, the correct values times a factor that differs between cases."""
     pairs = _pairs(found)
     if len(pairs) < 2 or not all(
         a.is_floating_point() and _tell_apart([a]) and _tell_apart([b])
@@ -308,7 +308,7 @@ def count(found: Sequence[Finding]) -> Sign:
         says = _("{name}: {count} too few.")
     name = reworded(found[0].name)
     return says.format(name=name, count=abs(number)), _(
-        "Which should not be there, or which is missing?"
+        "What should not be there, or what is missing?"
     )
 
 

@@ -74,7 +74,7 @@ def _first(
     signs: Sequence[Callable[[Sequence[Finding]], Sign]],
     answers: Sequence[Sequence[Finding]],
 ) -> Sign:
-    """The first sign common to all cases that an answer gets wrong."""
+    """The first sign that all findings of one answer share; None if there is none."""
     told = (sign(found) for sign in signs for found in answers)
     return next(filter(None, told), None)
 
@@ -112,16 +112,16 @@ def _is_zero(finding: Finding) -> bool:
 
 
 def _dtype(found: Sequence[Finding]) -> Sign:
-    """Another dtype, the same one in every case, whatever else is wrong there."""
+    """The same wrong dtype in every wrong case, possibly along with other errors."""
     kinds = {(dtype_of(f.expected), dtype_of(f.actual)) for f in found}
     if len(kinds) != 1 or not any(f.problem == "dtype" for f in found):
         return None
     (expected, own), name = kinds.pop(), reworded(found[0].name)
     if expected == "int64" and "float" in own:
-        says = _('"{name}" should be whole numbers, but yours are not integers.')
+        says = _('"{name}" should hold integers, but yours holds floats.')
         return says.format(name=name), _(
-            "Which operation makes a `float` of integers: a division, a mean, a "
-            "function of `math`?"
+            "Which operation turns integers into a `float`: a division, a mean, or a "
+            "function from `math`?"
         )
     return (
         _("The dtype of {name} is {own} instead of {expected}.").format(
@@ -132,7 +132,7 @@ def _dtype(found: Sequence[Finding]) -> Sign:
 
 
 def _other_kind(found: Sequence[Finding]) -> Sign:
-    """A tensor where `None` is asked for, a text where a tensor is, and the like."""
+    """The same wrong type in every wrong case, such as a tensor instead of `None`."""
     if {f.problem for f in found} != {"type"} or len({f.message for f in found}) > 1:
         return None
     return (
@@ -181,17 +181,17 @@ def _of_a_test(wrong: Wrong) -> Sign:
 
 
 def _never_counted(answers: Sequence[Sequence[Finding]]) -> Sign:
-    """Several numbers that are 0 wherever they are wrong."""
+    """Several integer results that are 0 in every case where they are wrong."""
     names = [found[0].name for found in answers if all(map(_is_no_count, found))]
     if len(names) < 2:
         return None
     return (
-        _("These are 0 where they should not be: {names}.").format(
+        _("These are 0 but should not be: {names}.").format(
             names=", ".join(map(reworded, names[:4]))
         ),
         _(
-            "Does your code get as far as counting them, and is what it goes through "
-            "used up by then?"
+            "Does your code ever reach the lines that count them, and is anything left "
+            "to iterate over by then?"
         ),
     )
 

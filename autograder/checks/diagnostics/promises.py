@@ -14,12 +14,12 @@ from autograder.checks.exercise import AFTERWARDS, RAISED, Finding, Value
 from autograder.checks.language import _, marked, reworded
 
 _IN_PLACE = marked(
-    "Which operation works in place (`+=` or `&=`, a name that ends in `_`, an "
-    "assignment to a slice or under a mask)?"
+    "Which operation modifies a tensor in place (`+=` or `&=`, a method whose name "
+    "ends in `_`, an assignment to a slice or through a mask)?"
 )
 _IN_A_LIST = marked(
-    "Which operation changes what it is given (`append`, `del`, `sort`, "
-    "`reverse`, an assignment to an entry), instead of making something new?"
+    "Which operation modifies an argument (`append`, `del`, `sort`, `reverse`, an "
+    "assignment to an entry) instead of creating a new object?"
 )
 _OTHER = "other names"  # what a probe reports of a dictionary beyond the promised names
 

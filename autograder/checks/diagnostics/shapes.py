@@ -57,7 +57,7 @@ def rank(found: Sequence[Finding]) -> Sign:
 def order(found: Sequence[Finding]) -> Sign:
     """All sizes are there, everywhere in the same other order."""
     pairs = _same_rank(found)
-    if all(len(set(a)) == 1 for a, _b in pairs):  # also if there are none
+    if all(len(set(a)) == 1 for a, _b in pairs):  # also true without any pairs
         return None
     orders = itertools.permutations(range(len(pairs[0][0])))
     if len(pairs[0][0]) > 5 or not any(
@@ -126,14 +126,14 @@ def longer(found: Sequence[Finding]) -> Sign:
             if count < 0:
                 says = _("Dimension {dim} of {name} is too short by {count}.")
             asks = _(
-                "Where does it get its length: from a slice, a range, a token, its "
+                "What sets the length of this dimension: a slice, a range, a token, or "
                 "padding?"
             )
             if len(_shapes(found)[0][0]) == 1:
                 says = _("{name}: {count} too many.")
                 if count < 0:
                     says = _("{name}: {count} too few.")
-                asks = _("Which should not be there, or which is missing?")
+                asks = _("What should not be there, or what is missing?")
             name = reworded(found[0].name)
             return says.format(dim=dim, name=name, count=abs(count)), asks
     return None
@@ -152,7 +152,10 @@ def too_long(found: Sequence[Finding]) -> Sign:
         says = _(
             'Dimension {dim} of "{name}" is too long: {own} instead of {expected}.'
         )
-        asks = _("What should not be there, and what does its length come from?")
+        asks = _(
+            "Which entries should not be there, and what sets the length of this "
+            "dimension?"
+        )
         if own < expected:
             says = _(
                 'Dimension {dim} of "{name}" is too short: {own} instead of {expected}.'
@@ -164,9 +167,9 @@ def too_long(found: Sequence[Finding]) -> Sign:
 
 
 def same_text(finding: Finding, dim: int) -> bool:
-    """Whether one of two texts of ids begins or ends the other; True of other tensors.
+    """Whether one id tensor is a prefix or suffix of the other; True for other dtypes.
 
-    A text that says something else ends elsewhere: its length is no slip of its own.
+    If the contents differ, so may the lengths: that is not a separate mistake.
     """
     a, b = finding.expected, finding.actual
     if not (isinstance(a, torch.Tensor) and isinstance(b, torch.Tensor)):

@@ -180,7 +180,7 @@ def _raised_in_a_measured_case(results: Sequence[CaseResult]) -> list[CaseResult
 
 
 def _only_case(results: Sequence[CaseResult]) -> Sign:
-    """The one case that is wrong, where there are so many that this says something."""
+    """The only wrong case, if there are enough cases for this to be informative."""
     usual = [r for r in results if not (r.case.says or r.case.measure)]
     wrong = [r for r in usual if not r.passed]
     if len({r.case.name for r in usual}) < 4 or len({r.case.name for r in wrong}) != 1:

@@ -1,4 +1,4 @@
-"""Signs in answers in words: kinds, phrases, and lists of items."""
+"""Signs of mistakes in text answers: types, phrases and lists of items."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ def kind(found: Sequence[Finding]) -> Sign:
     expected, own = kinds.pop()
     says = _('"{name}" should be {expected}, but yours is {own}.')
     if expected in (found_kinds := own.split(", ")):
-        says = _('"{name}" should always be {expected}, but some of yours are {own}.')
+        says = _('"{name}" should always be {expected}, but yours is sometimes {own}.')
         own = ", ".join(kind for kind in found_kinds if kind != expected)
     told = {"expected": reworded(expected), "own": reworded(own)}
     return (
         says.format(name=reworded(name), **told),
         _(
-            "What do the docstring and the line with `def` promise, and which of your "
-            "steps makes something else?"
+            "Which type do the docstring and the `def` line promise, and which of your "
+            "steps produces a different type?"
         ),
     )
 
@@ -81,8 +81,8 @@ def same_word(wrong: Wrong) -> Sign:
     return (
         _('Wherever your answer is wrong, it is "{own}".').format(own=reworded(own)),
         _(
-            "Which of your conditions decide this, and which one should have been "
-            "different?"
+            "Which of your conditions lead to this answer, and which of them should "
+            "have evaluated differently?"
         ),
     )
 

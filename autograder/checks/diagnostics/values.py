@@ -30,7 +30,8 @@ CUT = marked(
 BIAS = marked("Which layers have a bias, and which arguments switch it off?")
 CREATED = marked("Which line creates it? Is it a part of what the contract lists?")
 DTYPE = marked(
-    "Which dtype does it have where you create it, and does a later step change it?"
+    "Which dtype does the tensor have when you create it, and does a later step change "
+    "it?"
 )
 MOVED = marked(
     "Which step moves entries: a `reshape` where a `transpose` belongs, the "
@@ -167,11 +168,11 @@ def _zeros(wrong: Wrong) -> Sign:
         for f in result.findings
     )
     if right and len(names) > 1:
-        return None  # it is said which (parts.py)
+        return None  # parts.py says which ones are wrong
     says = _("Your result is all zeros.")
     if right:
         says = _('"{name}" is all zeros.').format(name=reworded(names.pop()))
-    return says, _("Which step should write something else into it?")
+    return says, _("Which step should fill it with other values?")
 
 
 def _input_returned(wrong: Wrong) -> Sign:

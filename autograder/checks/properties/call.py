@@ -145,11 +145,11 @@ class Call:
         return {n: v for n, v in self.given.items() if isinstance(v, torch.Tensor)}
 
     def floats(self) -> dict[str, torch.Tensor]:
-        """Those of them that hold floats."""
+        """The floating-point tensors among the arguments."""
         return {n: v for n, v in self.tensors().items() if v.is_floating_point()}
 
     def masks(self) -> dict[str, torch.Tensor]:
-        """Those of them that hold booleans."""
+        """The boolean tensors among the arguments."""
         return {n: v for n, v in self.tensors().items() if v.dtype == torch.bool}
 
     def size(self, dim: str) -> int:

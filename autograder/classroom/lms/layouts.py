@@ -205,7 +205,7 @@ def attempts(
 
 
 def _parts(match: re.Match[str]) -> dict[str, str]:
-    """What a name says, by the groups of all layouts; "" where it does not."""
+    """The values of all layouts' groups in a matched name; "" if one is absent."""
     parts = dict.fromkeys(_GROUPS, "") | match.groupdict("")
     return parts | {"name": parts["name"].strip()}
 

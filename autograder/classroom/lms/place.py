@@ -90,7 +90,7 @@ class Collection:
             yield Placing(archive.path.name, "", "not placed", str(fault))
 
     def _archive(self, archive: Source, layout: Layout) -> Iterator[Placing]:
-        """Copy from an archive what belongs to each student on the roster."""
+        """Copy the submission of each student on the roster from an archive."""
         name = archive.path.name
         found, strays = attempts(archive, layout, self.utc, self.roster.usernames)
         for path, reason in strays:

@@ -166,7 +166,7 @@ def _is_row_of(student: Student, row: dict[str, str]) -> bool:
 
 
 def _is_called(student: Student, name: str, grouped: bool = False) -> bool:
-    """Whether a name, as LMSs write it, is a student's: Canvas writes "lovelaceada".
+    """Whether a name in an LMS's spelling (Canvas: "lovelaceada") is this student's.
 
     Args:
         grouped: a group's name and "-" may stand in front.
@@ -202,7 +202,7 @@ def _address(text: str) -> str:
 
 
 def of_course(root: Path, path: Path | None = None) -> Roster:
-    """The roster at ``path``, or else what the course already has.
+    """The roster at ``path``; without a path, the one the course has stored.
 
     Of whom the gradebook knows but the id, nothing is known.
     """

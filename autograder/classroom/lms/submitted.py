@@ -62,7 +62,7 @@ class Place:
                 status, says = self._compared(files, note, stamp, replace, known)
             if status in ("placed", "replaced"):
                 self._write(files, stamp)
-            elif status != "same" or known is not None:  # None: that was cut off then
+            elif status != "same" or known is not None:  # None: logging was cut short
                 return status, says
             collection_log.write(self.root, self.unit, self.student, note)
             return status, says
@@ -71,7 +71,8 @@ class Place:
         self, files: Mapping[str, bytes], new: Note, stamp: str, replace: bool,
         known: Note | None,
     ) -> tuple[str, str]:  # fmt: skip
-        """What is to become of a submission beside the one that is there, and why."""
+        """The status of a new submission, compared with the stored one, and the
+        reason."""
         there = intake.take(self.folder, intake.DEFAULTS).files
         own = {p: f.data for p, f in there.items() if p not in intake.OF_NBGRADER}
         if own == dict(files):

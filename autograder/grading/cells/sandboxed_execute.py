@@ -98,12 +98,12 @@ class SandboxedExecute(CappedOutputs):
     def executed(
         self, nb: NotebookNode, resources: Resources, assignment: str, seed: str
     ) -> Processed:
-        """Run all cells of an assignment's notebook; their outputs are in it then.
+        """Run all cells of an assignment's notebook and store their outputs in it.
 
-        Each sandbox has its random numbers from the seed.
+        Each sandbox seeds its random number generators with ``seed``.
 
         Raises:
-            ConfinementError: this machine gives no sandbox.
+            ConfinementError: no sandbox is available on this machine.
         """
         self.reset()
         code = [cell.source for cell in nb.cells if cell.cell_type == "code"]
@@ -127,7 +127,7 @@ class SandboxedExecute(CappedOutputs):
 
     @property
     def usage(self) -> dict[str, Any]:
-        """The isolation of the sandboxes, what they used, how the last one ended."""
+        """The sandboxes' isolation level and resource usage, and how the last ended."""
         level = {"level": self._sandboxes[-1].level if self._sandboxes else "none"}
         used: list[dict[str, Any]] = [{**b.usage} for b in self._sandboxes if b.usage]
         if not used:

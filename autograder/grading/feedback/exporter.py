@@ -46,7 +46,7 @@ class FeedbackExporter(HTMLExporter):
 
         yield from super().default_filters()  # type: ignore[no-untyped-call]
         yield "draw_text", self._text
-        # What is drawn after a cell's code are its outputs.
+        # Outputs drawn after a cell's code belong to the same cell: no `_next`.
         yield "draw_code", lambda cell: self._next().code(cell.source)
         yield "draw_terminal", lambda text: self._page.terminal(text)
         yield "draw_comment", lambda comment: self._next().markdown(comment)

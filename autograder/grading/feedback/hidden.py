@@ -34,7 +34,7 @@ class HideTests(ClearHiddenTests):  # type: ignore[misc]
         return nb, resources
 
     def _hidden(self, cell: NotebookNode) -> Iterator[str]:
-        """Lines of a test that students have not seen, so long that they tell."""
+        """The lines of a cell's hidden tests that are long enough to give them away."""
         inside = False
         for line in cell.source.split("\n"):
             inside = inside and self.end_test_delimeter not in line

@@ -68,7 +68,7 @@ class Recorder:
         names = task.student, task.assignment
         place = task.notebook, task.assignment, task.student
         book.enrol(*names, stamp, self.create)
-        if extra is not None:  # else one that was granted in the gradebook itself stays
+        if extra is not None:  # None: keep an extension set in the gradebook itself
             book.find_submission(task.assignment, task.student).extension = extra
         if not graded.decided:  # it waits for a person
             book.record_all(*place, None, f"Not graded yet: {graded.refused}")

@@ -57,10 +57,10 @@ def told(path: str, size: int) -> str:
 
 
 class Slimmer:
-    """Where we are in a text of JSON, and what is ``kept`` of it so far.
+    """An incremental scanner of notebook JSON; ``kept`` is the text without outputs.
 
     Args:
-        most: bytes that may be left, once outputs are empty.
+        most: the maximum number of bytes in ``kept``.
     """
 
     def __init__(self, most: int):
@@ -71,7 +71,8 @@ class Slimmer:
         self._depth = -1  # within a value that is dropped; -1: within none
 
     def take(self, piece: bytes) -> None:
-        """Go on to the end of a piece. Raises RefusedError: it is too much."""
+        """Scan the next piece. Raises RefusedError: it is too large, or has too many
+        parts."""
         at = 0
         while at < len(piece):
             self._steps += 1

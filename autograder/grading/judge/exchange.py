@@ -65,7 +65,7 @@ class Exchange:
 
     Args:
         names: what each message of it carries.
-        patience: seconds for which the judge may be silent while its turn may be. What
+        patience: how many seconds the judge may be silent when it may be its turn. What
             the sandbox does is no sign of the judge: it may always do a little.
 
     Attributes:
@@ -113,7 +113,7 @@ class Exchange:
             self._take("ready", "decided")
 
     def over(self, span: Span) -> EndReason | None:
-        """Why the check's cell is to be ended, if it is: asked now and again.
+        """The reason to end the check's cell now, or None; called repeatedly.
 
         Before the sandbox begins to answer and once all is decided, the cell's own
         clock runs. In between the judge measures each answer, and the sandbox may have

@@ -132,7 +132,7 @@ class SandboxClient:
 
     @contextlib.contextmanager
     def _noting_loss(self) -> Iterator[None]:
-        """Ask a sandbox no more over whose messages we fail."""
+        """Mark the sandbox as lost if exchanging messages with it fails."""
         try:
             yield
         except WireError:

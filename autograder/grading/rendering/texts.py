@@ -1,4 +1,4 @@
-"""Anyone's text as harmless HTML: Markdown, code, terminal colours; and tracebacks."""
+"""Untrusted text as safe HTML: Markdown, code, ANSI colours and tracebacks."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ class ResultWriter:
             return self._undecided(task, submission, error)
 
     def _tell_if_final(self, submission: InFlightSubmission, error: Exception) -> None:
-        """Say what went wrong, or raise it again: for a second try, or for the run."""
+        """Log a final failure; re-raise an error that is retried or ends the run."""
         if isinstance(error, GradebookError) or not submission.final:
             raise error
         if isinstance(error, CourseError):

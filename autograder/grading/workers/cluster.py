@@ -124,7 +124,7 @@ class Cluster:
         self.busy.pop(id(found), None)
         if sent.cancelled():
             found.set_exception(CourseError("it was called off"))
-        elif type(error).__name__ == "KilledWorker":  # Dask's way of giving up
+        elif type(error).__name__ == "KilledWorker":  # Dask has given up
             found.set_exception(CourseError("each machine that graded it was lost"))
         elif error:
             found.set_exception(error)
@@ -231,7 +231,7 @@ def grade_there(data: bytes, version: str) -> bytes:
 def _submitted(task: Task) -> Future[bytes]:
     """A task in this worker's pool. Raises NoSandboxError: this machine has none.
 
-    The pool is made for the first task, with a process for each thread.
+    The pool is created with the first task and has one process per thread.
     """
     from distributed import get_worker
 

@@ -16,7 +16,7 @@ class InlineExecutor:
     """Grades in this process, at once: what `Pool` is with one job.
 
     Args:
-        shared: what grading needs; a task waits for it by itself.
+        shared: resources to preload; each task waits for those it needs.
     """
 
     slots = 1

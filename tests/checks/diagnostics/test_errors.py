@@ -1,4 +1,4 @@
-"""Errors in plain words, where all wrong answers end in one of a kind."""
+"""Plain-language messages for errors, if all wrong cases raise the same kind."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ TOLD = [
     (lambda x: torch.cat([x, x[1:]], 1), "do not fit together"),
     (lambda x: x + x.T, "do not broadcast"),
     (lambda x: x.expand(2, 3, 5), "do not broadcast"),
-    (lambda x: x.clone().add_(torch.ones(2, 3, 4)), "into the tensor that it writes"),
+    (lambda x: x.clone().add_(torch.ones(2, 3, 4)), "into the tensor it is written to"),
     (lambda x: torch.stack([x, x[1:]]), "have the same shape"),
     (lambda x: x.transpose(1, 2), "does not have"),
     (lambda x: x[0, 0, 0], "does not have"),
@@ -157,11 +157,11 @@ def test_every_kind_of_error_is_tried_here_or_needs_another_machine():
         ("expected y to be a tensor, got a ndarray", "returns a `ndarray`, not"),
         (
             "expected y to be a tensor, got a list of 4",
-            "returns several things together",
+            "returns several values, but only one",
         ),
         (
             "expected the Axes of one figure, got a tuple of 2",
-            "returns several things together",
+            "returns several values, but only one",
         ),
     ],
 )
@@ -174,7 +174,7 @@ def test_a_tuple_is_not_blamed_where_one_is_asked_for():
     case = Case("c", "c", "", {}, {"y": X})
     message = "expected a tuple (output, cache), got a tuple of 3"
     told = of_all([compare(case, {RAISED: message})])
-    assert told is None or "several things" not in told.says
+    assert told is None or "several values" not in told.says
 
 
 def test_different_errors_are_not_told_as_one():

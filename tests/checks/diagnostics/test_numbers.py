@@ -74,7 +74,7 @@ def told(right, own, name: str = "output") -> str:
         (
             [MASK * A, B.relu()],
             [MASK * A + 0.25 * A.square(), B.relu() + B.square()],
-            'In some places "output" should be exactly 0',
+            'In "output", some entries should be exactly 0',
         ),
         ([A, B], [A, B * 1e9 * NOISE], 'Numbers of "output" are far too large: '),
         (

@@ -57,7 +57,7 @@ def test_counts_that_are_never_reached_are_told_together():
     three, none = torch.tensor(3), torch.tensor(0)
     right = {"form": three, "case": three, "word": three}
     says = told((right, {"form": none, "case": none, "word": 2 * three}))
-    assert says == "These are 0 where they should not be: form, case."
+    assert says == "These are 0 but should not be: form, case."
 
 
 def test_an_error_in_a_measured_case_is_told():

@@ -36,7 +36,7 @@ def test_another_kind_of_result_is_told_although_its_value_is_wrong():
 
 def test_results_of_which_some_are_of_another_kind_are_told_as_that():
     pair = ("a list", "a list, a str")
-    says = '"the symbols" should always be a list, but some of yours are a str.'
+    says = '"the symbols" should always be a list, but yours is sometimes a str.'
     assert told(pair, pair, name="kind of the symbols") == says
 
 

@@ -78,7 +78,7 @@ def test_one_result_of_several_that_is_all_zeros_is_named():
 def test_a_count_that_is_a_float_is_no_integer():
     case = Case("c", "c", "", {}, {"count": torch.tensor(3), "more": X})
     told = of_all([compare(case, {"count": torch.tensor(3.0), "more": X + 1})])
-    assert told and told.says.startswith('"count" should be whole numbers')
+    assert told and told.says.startswith('"count" should hold integers')
 
 
 def test_a_parameter_too_many_is_told_where_all_else_is_right():

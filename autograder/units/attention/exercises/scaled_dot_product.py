@@ -116,7 +116,7 @@ MISTAKES = [
           edit(" / math.sqrt(q.size(-1))", "")),
     wrong("by_size",
           "You divided by `d_k` itself, not by its square root, so your weights are too uniform.",
-          "The variance of a score is `d_k`. What is its standard deviation, and how often does a factor enter one score?",
+          "The variance of a score is `d_k`. What is its standard deviation, and how many times is each score scaled?",
           edit("math.sqrt(q.size(-1))", "q.size(-1)")),
     wrong("multiplied",
           "You multiplied by the square root of `d_k` instead of dividing by it.",

@@ -37,7 +37,7 @@ MISTAKES = [
           edit(_PRODUCT, f"({_PRODUCT}).clamp(-100, 100)")),
     wrong("by_size",
           "The scores are divided by `d_k` itself, not by its square root.",
-          "The variance of a score is `d_k`. What is its standard deviation, and how often does a factor enter one score?",
+          "The variance of a score is `d_k`. What is its standard deviation, and how many times is each score scaled?",
           edit(_ROOT, "q.size(-1)")),
     wrong("multiplied",
           "Your scores have grown: you multiplied by the square root of `d_k`.",
@@ -54,7 +54,7 @@ MISTAKES = [
     common("second_size", edit(_ROOT, "math.sqrt(q.size(1))")),
     wrong("first_size",
           "You read `d_k` from the first dimension of the tensor.",
-          "What does the size under your root count: vectors, features, or sentences?",
+          "What does the size under your square root count: vectors, features, or sentences?",
           edit(_ROOT, "math.sqrt(len(q))")),
     wrong("fixed_eight",
           "You always divide by 8. That is correct only for `d_k = 64`, as in the "

@@ -247,7 +247,7 @@ MISTAKES = [
           "What is `exp` of what you put in its place?",
           edit(POWERS, "torch.nan_to_num(x - x.amax(dim=-1, keepdim=True), neginf=-25.0).exp()")),
     wrong("holes_by_a_number",
-          "You replace `-inf` by a number, but all finite entries of some rows lie far below it.",
+          "You replace `-inf` with a number, but in some rows all finite entries are far below that number.",
           "What is smaller than every number, and what is `exp` of it?",
           source("""
               def stable_softmax(x):

@@ -122,7 +122,7 @@ def _masked_layer(length: int, d: int) -> Maker:
 def _behind_a_norm(length: int, d: int) -> Maker:
     """A layer that begins with a norm, which removes what all features have in common.
 
-    One influence is all downwards, and what another one does to all features adds up to nothing.
+    One influence lowers all features, and the effects of another one on the features sum to zero.
     """
 
     def inputs(draw: Draw) -> Inputs:
@@ -151,7 +151,7 @@ def _one_feature_of_many(draw: Draw) -> Inputs:
 def _stairs(length: int, d: int) -> Maker:
     """A layer that rounds what it reads: its outputs move, and no gradient says so.
 
-    What one input does to all features adds up to nothing.
+    The changes that one input makes to all features sum to zero.
     """
 
     def inputs(draw: Draw) -> Inputs:

@@ -232,7 +232,7 @@ def cross_attention(module_class: Any, inputs: Inputs) -> Seen:
 
 
 def _observe_module(made: Any, names: list[str], inputs: Inputs) -> Seen:
-    """How a module begins, and what it makes of its sequences: keys in the last one."""
+    """Observe a new module and its results; the last sequence provides the keys."""
     seen, module = beginning(made, inputs), load_weights(made, inputs)
     sequences, mask = [inputs[name] for name in names], inputs.get("mask")
 

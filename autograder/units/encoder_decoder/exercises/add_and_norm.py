@@ -148,7 +148,7 @@ MISTAKES = [
           edit("x + dropout(sublayer(norm(x)))", "dropout(sublayer(norm(x))).add_(x)",
                "norm(x + dropout(sublayer(x)))", "norm(dropout(sublayer(x)).add_(x))")),
     wrong("branch_in_place_post",
-          "In post-norm, your code changes a tensor in place: the one that the branch returned, or `x` itself.",
+          "In post-norm, your code modifies a tensor in place: either the branch's output or `x` itself.",
           "Whose tensor does `+=` or `add_` change?",
           edit("return norm(x + dropout(sublayer(x)))", """
               branch = dropout(sublayer(x))

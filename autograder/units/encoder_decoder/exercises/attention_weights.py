@@ -204,7 +204,7 @@ MISTAKES = [
           "What must a hook return so that nothing changes?",
           edit(_KEEP, f"{_KEEP}; return (torch.zeros_like(result[0]), result[1])")),
     wrong("weights_returned",
-          "Your hook returns the weights, and what a hook returns replaces the result: the next layer gets no tuple.",
+          "Your hook returns the weights, which replace the module's result, so the layer no longer gets a tuple.",
           "What do `setdefault` and the like return, and what must a hook return so that nothing changes?",
           edit(_KEEP, f"{_KEEP}; return kept[attention]")),
     wrong("mode_changed",

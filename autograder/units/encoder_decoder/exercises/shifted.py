@@ -106,7 +106,7 @@ MISTAKES = [
           edit("ids[:, 1:]", "ids.roll(-1, dims=1)", "return ids[:, :-1]", "return ids")),
     wrong("in_place",
           "Your code changed the given `ids`, and the inputs with them.",
-          "A slice is a view. What does an assignment into it, or an operation with a trailing underscore, do to the "
+          "A slice is a view. What does an assignment to the view, or a method with a trailing underscore, do to the "
           "original?",
           edit(_FILL, "following.masked_fill_(following == pad_id, ignore)")),
     common("ignore_zero_lost", edit("following == pad_id, ignore", "following == pad_id, ignore or -100")),

@@ -102,7 +102,7 @@ class Ahead:
 
 
 def _keep(known: dict[K, V], key: K, value: V) -> None:
-    """Remember something; what is too much is all forgotten."""
+    """Store a value in a cache; clear the cache first if it is full."""
     if len(known) >= _MOST_KEPT:
         known.clear()
     known[key] = value

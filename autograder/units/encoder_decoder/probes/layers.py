@@ -146,14 +146,14 @@ def layer(module_class: Any, inputs: Inputs) -> Seen:
     """Parameters, output, who moves whom, x afterwards, a gradient; or dropout."""
     names, masks = _arguments(inputs)
     made = module_class(*_sizes(inputs))
-    if "chance" in inputs:  # a sequence has a branch of its own, and so has thinking
+    if "chance" in inputs:  # one branch per sequence, one for the feed-forward network
         return chances(load_weights(made, inputs), names, len(names) + 1, inputs)
     seen = beginning(made, inputs)
     return seen | observe(load_weights(made, inputs), names, masks, inputs)
 
 
 def _arguments(inputs: Inputs) -> tuple[list[str], list[str]]:
-    """The sequences and masks of an encoder; of a decoder, if there is a memory."""
+    """The sequence and mask names of an encoder or, given a memory, of a decoder."""
     if "memory" in inputs:
         return ["x", "memory"], ["tgt_mask", "memory_mask"]
     return ["x"], ["mask"]

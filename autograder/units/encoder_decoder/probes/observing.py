@@ -66,7 +66,7 @@ def chances(
     with torch.no_grad():
         calm = added()
         module.train()
-        factors = added() / calm.where(calm != 0, 1.0)  # zeros, where eval mode drops
+        factors = added() / calm.where(calm != 0, 1.0)  # calm is 0 if eval mode drops
         factors = factors.unflatten(-1, (-1, branches))  # (B, L, each, branch)
     kept = 1 / (1 - float(inputs["rate"]))
     between = (factors.abs() > _NEAR) & ((factors - kept).abs() > _NEAR)

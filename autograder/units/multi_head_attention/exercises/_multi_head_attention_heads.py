@@ -161,8 +161,9 @@ SCALING = [
 
 NUMBER_OF_HEADS = [
     wrong("uneven_accepted",
-          "A layer can be created with a number of heads that does not divide `d_model`.",
-          "How large would each of 3 heads be with 10 features, and when should the error come: here, or in a later call?",
+          "Your layer accepts a number of heads that does not divide `d_model`.",
+          "With 10 features, how large would each of 3 heads be, and when should the error be raised: here or in a "
+          "later call?",
           edit(EVEN, "if False:")),
     wrong("only_too_many_refused",
           "Your layer rejects only more heads than features, but 3 heads cannot share 10 features either.",

@@ -119,7 +119,7 @@ MISTAKES = [
                   return mask
               """)),
     wrong("open_mask_lost",
-          "A mask that forbids nothing, or one that forbids everything, comes back as `None`.",
+          "You return `None` for a mask that allows everything, or for one that masks everything.",
           "For which input does the docstring promise `None`?",
           edit("""
               if mask is None or mask.dim() == 4:

@@ -97,8 +97,7 @@ MISTAKES = [
           "Which dtype does `torch.zeros` use by default?",
           edit(CAT, f"(lambda w: torch.zeros(w.shape, dtype=torch.get_default_dtype()).copy_(w))({CAT})")),
     wrong("side_by_side",
-          "The weights are concatenated along the inputs, but the heads' *outputs* should follow one another in one "
-          "dimension.",
+          "The weights are concatenated along the input dimension, but the heads' *outputs* should be concatenated.",
           "`nn.Linear` stores its weight as `(d_out, d_in)`. Which of the two should grow?",
           edit(CAT, "torch.cat([getattr(getattr(h, name), kind) for h in heads], dim=-1)")),
     wrong("side_by_side_raises",

@@ -91,7 +91,7 @@ def _dropout(module: nn.Module, rate: float, num_heads: int, inputs: Inputs) -> 
         calm, calm_again = run(), run()
         module.train()
         wild, wild_again = run(), run()
-    factors = wild / calm.where(calm != 0, 1.0)  # zeros, where eval mode drops, too
+    factors = wild / calm.where(calm != 0, 1.0)  # calm is 0 if eval mode drops
     kept = 1 / (1 - rate)
     between = ((factors.abs() > 1e-3) & ((factors - kept).abs() > 1e-3)).sum()
     first, second = factors.round(decimals=3).unbind(3)  # (B, Lq, h, Lk) each

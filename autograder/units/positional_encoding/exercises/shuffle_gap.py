@@ -225,7 +225,7 @@ MISTAKES = [
     wrong("shuffled_in_place",
           "Your function shuffles its argument `x` in place, so the caller's sentence changes and both ways see it "
           "shuffled.",
-          "Which of your lines works in place, and on which tensor?",
+          "Which of your lines modifies a tensor in place, and which tensor is that?",
           source("""
               def shuffle_gap(mix, x, order):
                   x[:] = x[:, order]

@@ -182,7 +182,7 @@ MISTAKES = [
           'How do you write "any leading dimensions" in `einsum`?',
           edit(ANGLES, "angles = torch.einsum('i,j->ij', positions.to(exponents), 10000**-exponents)")),
     wrong("flattened",
-          "The shape of `positions` is lost: all positions come out in one long list.",
+          "The shape of `positions` is lost: your result has all positions in a single dimension.",
           "Where does your code restore the shape of `positions`?",
           edit("positions.unsqueeze(-1)", "positions.reshape(-1, 1)")),
     wrong("row_of_positions",
@@ -231,7 +231,7 @@ MISTAKES = [
     wrong("odd_crashes_in_one_dimension",
           "Your function works for a 1-D tensor of positions only, and an odd `d_model` does not raise the error that "
           "the docstring promises.",
-          "How many dimensions do your sines have where you put them into the table, and how many may `positions` have?",
+          "How many dimensions do the sines that you write into the table have, and how many may `positions` have?",
           source("""
               def sinusoid(positions, d_model):
                   speeds = torch.exp(torch.arange(0, d_model, 2) * (-math.log(10000.0) / d_model))
@@ -242,7 +242,7 @@ MISTAKES = [
               """)),
     wrong("filled_in_one_dimension",
           "Your function works for a 1-D tensor of positions but not for other shapes.",
-          "How many dimensions do your sines have where you put them into the table, and how many may `positions` have?",
+          "How many dimensions do the sines that you write into the table have, and how many may `positions` have?",
           source("""
               def sinusoid(positions, d_model):
                   if d_model % 2:

@@ -82,7 +82,7 @@ MISTAKES = [
           edit(_SCALE, "embedding.weight.fill_(embedding.embedding_dim**-0.5)")),
     wrong("unchanged",
           "The table of the embedding has not changed: the scaled one is computed, but not stored.",
-          "Which of your lines changes the weight itself, not only a new tensor?",
+          "Which of your lines changes the weight itself, rather than a new tensor?",
           source("""
               def start_small(embedding):
                   scaled = embedding.weight * embedding.embedding_dim**-0.5

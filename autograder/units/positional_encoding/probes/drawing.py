@@ -20,7 +20,7 @@ def draw_dimensions(function: Any, inputs: Inputs) -> Seen:
     import matplotlib.pyplot as plt
 
     dimensions, length = inputs["dimensions"].tolist(), int(inputs["length"])
-    blank = plt.figure()  # in pyplot's current one may be curves of an earlier cell
+    blank = plt.figure()  # the current figure may hold an earlier cell's curves
     try:
         drawn = [  # the first of two stays open
             function(inputs["table"], dimensions, length)
@@ -32,7 +32,7 @@ def draw_dimensions(function: Any, inputs: Inputs) -> Seen:
     if not hasattr(ax, "get_lines") or not hasattr(ax, "get_legend"):
         raise WrongAnswerError(f"expected the Axes of one figure, got {describe(ax)}")
     curves = sorted(_curves(ax), key=lambda curve: curve[1].tolist())
-    for each in drawn:  # or the notebook shows it under the check
+    for each in drawn:  # otherwise the notebook shows it below the check
         plt.close(each.figure)
     seen = {
         "labels in the legend": f"{_labels(ax)} different",

@@ -142,7 +142,7 @@ MISTAKES = [
           edit(".mean().item()", ".mean().item() * 100")),
     wrong("first_row",
           "You count only the first row of the batch.",
-          "Which index of `weights` counts the sentences, and do you go through all of them?",
+          "Which index of `weights` selects the sentence, and do you use every sentence?",
           edit(_HITS, "(weights.argmax(dim=-1) == wanted)[0][wanted[0] >= 0]")),
     common("tensor", edit(".mean().item()", ".mean()")),
 ]

@@ -250,7 +250,7 @@ ACCEPTED = [
             out = torch.einsum('bhqk,bkhd->bqhd', w.softmax(-1), v)
             return layer.w_o(out.flatten(2)), kv
         """)),
-    right("without_the_dimension_of_the_place", source("""
+    right("without_the_position_dimension", source("""
         def attend_with_cache(layer, x, cache=None):
             x = x[:, 0]
             heads = lambda rows: rows.view(len(rows), layer.num_heads, -1)

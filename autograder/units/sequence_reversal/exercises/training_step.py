@@ -129,7 +129,7 @@ MISTAKES = [
                   nn.utils.clip_grad_norm_([p], max_norm)
               """)),
     wrong("always_norm",
-          "You always scale the gradients to the total norm `max_norm`, even when theirs is smaller.",
+          "You always scale the gradients to a total norm of `max_norm`, even when their norm is smaller.",
           "What should happen if the total norm is already below the bound?",
           edit(CLIP, """
               norm = torch.stack([p.grad.norm() for p in model.parameters()]).norm()
@@ -189,7 +189,7 @@ MISTAKES = [
           edit("decoder_input), labels)", "decoder_input), decoder_input)")),
     wrong("eval_mode",
           "The model is not in training mode, so dropout would be off.",
-          "Somebody has called `model.eval()` before your step. Which of your lines undoes that?",
+          "Suppose that `model.eval()` was called before your step. Which of your lines undoes that?",
           edit("model.train()", ""),
           edit("model.train()", "model.eval()", name="eval_mode_asked")),
     wrong("swapped",

@@ -15,7 +15,7 @@ def write(model: Any, source: Tensor, max_len: int) -> Tensor:
     """Decode a batch greedily; each source is encoded once.
 
     Args:
-        model: with unit 4's `encode` and `decode`.
+        model: has the methods `encode` and `decode` of unit 4's Transformer.
         source: ids with EOS and padding, shape `(B, Ls)`.
         max_len: the most tokens of a row, EOS included.
 

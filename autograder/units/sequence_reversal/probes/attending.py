@@ -47,7 +47,7 @@ class _Layer(nn.Module):
     def _log(
         self, layer: nn.Module, given: tuple[Any, ...], result: torch.Tensor
     ) -> None:
-        # Without a dimension of length 1 for the place, too.
+        # This also holds for inputs without a dimension of length 1 for the position.
         places = given[0].numel() // given[0].size(-1) // self._batch
         self.most = max(self.most, places)
         self.places += places

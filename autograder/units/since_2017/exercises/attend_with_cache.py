@@ -206,8 +206,8 @@ MISTAKES = [
               return layer.w_o(mha.merge_heads(heads)), cache
               """, name="overwritten")),
     wrong("shared_buffers",
-          "All caches of a text share one buffer. Who goes on from an older cache overwrites what the newer one holds.",
-          "Two texts go on from the same cache. Where does each write its keys?",
+          "All caches of a text share one buffer. Continuing from an older cache overwrites entries of the newer one.",
+          "Two texts continue from the same cache. Where does each of them write its keys?",
           edit(_PAST, """
               if cache is None:
                   cache = (k.new_zeros(*k.shape[:2], 256, k.size(3)), v.new_zeros(*v.shape[:2], 256, v.size(3)), 0)

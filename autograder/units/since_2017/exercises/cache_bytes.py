@@ -40,7 +40,7 @@ CASES = [
 
 MISTAKES = [
     wrong("keys_only",
-          "You count half of what a layer keeps.",
+          "You count only half of the entries that a layer caches.",
           "What does attention need from each earlier position?",
           edit("2 * kept", "kept")),
     wrong("bytes_ignored",

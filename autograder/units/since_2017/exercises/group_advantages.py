@@ -85,7 +85,8 @@ MISTAKES = [
           "How many standard deviations are there?",
           edit(_SPREAD, "spread = rewards.std(correction=0)")),
     wrong("common_spread",
-          "You take one standard deviation over all groups, so that groups whose rewards hardly differ teach almost nothing.",
+          "You use one standard deviation for all groups, so groups whose rewards hardly differ get advantages near "
+          "zero.",
           "How many standard deviations are there?",
           edit(_SPREAD, "spread = centred.square().mean().sqrt()")),
     wrong("variance",
@@ -190,7 +191,7 @@ MISTAKES = [
           edit(_MEAN, "rewards[0].mean()")),
     wrong("rewards_changed",
           "Your function modifies `rewards` in place.",
-          "Which of your lines works in place, and on which tensor?",
+          "Which of your lines modifies a tensor in place, and which tensor is that?",
           edit("centred = rewards - rewards.mean(dim=-1, keepdim=True)",
                "rewards -= rewards.mean(dim=-1, keepdim=True); centred = rewards")),
     common("nothing_returned", edit(_RESULT, "pass")),

@@ -190,7 +190,7 @@ MISTAKES = [
           edit(_REAL, "real = written != reversal.PAD; written[~real] = reversal.EOS")),
     wrong("advantages_changed",
           "Your function modifies `advantages` in place.",
-          "Which of your lines works in place, and on which tensor?",
+          "Which of your lines modifies a tensor in place, and which tensor is that?",
           edit(_RESULT, "advantages *= means; return -advantages.mean()")),
     common("nothing_returned", edit(_RESULT, "pass")),
 ]

@@ -51,7 +51,7 @@ MISTAKES = [
           edit("update.norm()", "update.abs().max()")),
     wrong("spectral_norm",
           "You divide by the largest singular value.",
-          "Which norm does the task name?",
+          "Which norm does the task ask for?",
           edit("update.norm()", "torch.linalg.matrix_norm(update, 2)")),
     wrong("row_by_row",
           "Each row is divided by its own norm.",

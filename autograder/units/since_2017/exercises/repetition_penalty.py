@@ -58,7 +58,7 @@ MISTAKES = [
           "Which function makes log-probabilities of logits?",
           edit(_LOG_P, "log_p = logits")),
     wrong("others_stay_raw",
-          "Log-probabilities of the tokens that occur stand beside logits of the others: two different scales.",
+          "You mix log-probabilities (tokens that occur) with logits (all others): two different scales.",
           "What happens to your result if 5 is added to all logits?",
           edit(_RESULT, "return torch.where(occurs, penalty * log_p, logits)")),
     wrong("divided",

@@ -111,7 +111,7 @@ MISTAKES = [
           edit(_ANGLES, "cos, sin = angles.deg2rad().cos(), angles.deg2rad().sin()")),
     wrong("stays_wide",
           "Queries and keys in half precision come back in float32.",
-          "Which dtype does `x` have, which do the angles have, and which does their product have?",
+          "What are the dtypes of `x`, of the angles, and of their product?",
           edit("rotated.to(x.dtype)", "rotated")),
     wrong("wrong_dimension",
           "You take the halves of a dimension other than the last.",

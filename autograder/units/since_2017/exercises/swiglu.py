@@ -101,7 +101,8 @@ MISTAKES = [
           "Two thirds of 11 are 7.33, and two thirds of 13 are 8.67. Which widths still fit?",
           edit(_WIDTH, "width = round(2 * d_ff / 3)")),
     wrong("multiple_of_32",
-          "Your width is rounded up to a multiple (here 32), as LLaMA does: there are more parameters than in the old network.",
+          "You round the width up to a multiple (of 32, say), as LLaMA does, so there are more parameters than in the "
+          "old network.",
           "Does the task ask for a multiple of anything?",
           edit(_WIDTH, "width = -(-2 * d_ff // 3 // 32) * 32")),
     wrong("more_than_two_thirds",

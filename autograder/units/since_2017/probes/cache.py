@@ -33,7 +33,7 @@ class _Layer(nn.Module):
         self.keys = torch.zeros(0)  # the newest, as they came from w_k
 
     def _log(self, name: str, given: torch.Tensor, result: torch.Tensor) -> None:
-        # Rows and positions may be in one dimension.
+        # Batch and positions may be flattened into one dimension.
         self.seen[name] += given.numel() // given.size(-1) // self._batch
         if name == "w_k":
             self.keys = result.detach()
@@ -85,7 +85,7 @@ def _new(layer: _Layer, x: torch.Tensor, positions: int) -> int:
 
 
 def _tensors(cache: object) -> Iterator[torch.Tensor]:
-    """The tensors of a cache, whatever it is made of."""
+    """All tensors in a cache of nested dicts, tuples and lists."""
     if isinstance(cache, torch.Tensor):
         yield cache
     elif isinstance(cache, dict | tuple | list):
@@ -94,12 +94,12 @@ def _tensors(cache: object) -> Iterator[torch.Tensor]:
 
 
 def _numbers(cache: object) -> int:
-    """How many numbers a cache holds."""
+    """The number of floating-point entries in a cache."""
     return sum(each.numel() for each in _tensors(cache) if each.is_floating_point())
 
 
 def _holds(cache: object, keys: torch.Tensor) -> bool:
-    """Whether all numbers of some keys are in one tensor of a cache, in any order."""
+    """Whether one tensor of a cache contains every entry of ``keys``, in any order."""
     return keys.numel() > 0 and any(
         bool(torch.isin(keys, each.flatten()).all()) for each in _tensors(cache)
     )

@@ -21,7 +21,7 @@ from autograder.checks.probes import (
 from autograder.checks.probes.weights import BEGINNING
 
 Call = Callable[[torch.Tensor], torch.Tensor]
-# The probe of a module declares this, besides its results.
+# Declared by each probe of a module, in addition to its results.
 module_probe = partial(
     probe,
     calls="* afterwards",

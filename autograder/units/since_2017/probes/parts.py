@@ -60,7 +60,7 @@ def rms_norm(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
         module.train()
         trained = in_half(call, x)
         return half_seen | {f"{n} in training": seen for n, seen in trained.items()}
-    # A module calls the functional form, and that one calls this function.
+    # `nn.RMSNorm` calls `F.rms_norm`, which calls `torch.rms_norm`.
     with mock.patch.object(torch, "rms_norm", wraps=torch.rms_norm) as pytorchs:
         module(x)
     seen["calls of PyTorch's own"] = torch.tensor(pytorchs.call_count)

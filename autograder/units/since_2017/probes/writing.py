@@ -1,4 +1,4 @@
-"""Probes of what is written: the repetition penalty, and what rewards teach."""
+"""Probes of text generation: the repetition penalty and learning from rewards."""
 
 from __future__ import annotations
 

@@ -133,7 +133,7 @@ MISTAKES = [
           "At which end does a prefix grow?",
           edit("[prefixes[parent], token[:, None]]", "[token[:, None], prefixes[parent]]")),
     wrong("as_many_as_before",
-          "The beam never grows: at most as many prefixes stay as there were before.",
+          "The beam never grows: you keep at most as many prefixes as you were given.",
           "From BOS alone with k = 4: how many prefixes do you return?",
           edit("min(k, total.numel())", "min(len(prefixes), total.numel())")),
     wrong("one_less",
@@ -150,7 +150,7 @@ MISTAKES = [
           edit("scores, flat =", "_, flat =", _PARENT, f"{_PARENT}\nscores = scores[parent]")),
     wrong("in_place",
           "Your function modifies `log_p`.",
-          "Which operation works in place: `+=`, or a method whose name ends in `_`?",
+          "Which operation modifies its tensor in place: `+=`, or a method whose name ends in `_`?",
           edit(_TOTAL, "total = log_p.add_(scores[:, None])")),
 ]
 

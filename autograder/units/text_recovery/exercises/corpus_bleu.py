@@ -225,7 +225,7 @@ MISTAKES = [
           edit("min(1.0, math.exp(1 - r / h)) * ", "")),
     wrong("penalty_inverted",
           "The brevity penalty hits long outputs and spares short ones.",
-          "Which penalty does an output get that is half as long as its reference, and which one twice as long?",
+          "What is the penalty for an output half as long as its reference, and for one twice as long?",
           edit(_BP, "min(1.0, math.exp(1 - h / r))")),
     wrong("penalty_ratio",
           "The brevity penalty is h / r, not an exponential.",

@@ -300,7 +300,7 @@ MISTAKES = [
               return {k: n / wrong for k, n in Counter(""",
                "if pair[0] != pair[1])", "if pair[0] != pair[1]).items()}")),
     wrong("read_twice",
-          "You iterate over the pairs several times. A generator is empty after the first.",
+          "You iterate over the pairs several times. A generator can be consumed only once.",
           "What does a second loop over a generator see?",
           edit("return Counter(", """
               if not any(a != b for a, b in pairs):

@@ -82,7 +82,7 @@ MISTAKES = [
                "best = max(pairs, key=lambda pair: (pairs[pair], pair), default=None)")),
     wrong("ties_first_met",
           "Of several pairs with the same count, the first one encountered is merged.",
-          "Two pairs have the same count: which one does your code keep, and which one does the contract want?",
+          "If two pairs have the same count, which one does your code merge, and which one does the contract ask for?",
           source("""
               def learn_merges(counts, num_merges):
                   words, merges = {w: list(w) for w in counts}, []

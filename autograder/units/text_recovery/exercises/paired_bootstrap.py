@@ -100,7 +100,7 @@ MISTAKES = [
           edit("d > 0", "d >= 0")),
     wrong("ties_are_half_wins",
           "A tie counts as half a win.",
-          "In how many resamples is the second system better, and is it better where both are equally good?",
+          "In how many resamples is the second system better, and is a tie one of them?",
           edit("d > 0", "(d > 0) + 0.5 * (d == 0)")),
     wrong("number_of_wins",
           "You return the number of wins; return the fraction of resamples won.",
@@ -131,8 +131,9 @@ MISTAKES = [
           "Which index gives the last entry: `-1` or `-0`?",
           edit("differences[-1 - tail]", "differences[min(resamples - tail, resamples - 1)]")),
     wrong("interpolated",
-          "The ends are quantiles, interpolated between two differences; the contract names two entries.",
-          "Which entries of the sorted list does the contract name, and what does your function do between two of them?",
+          "Your ends are interpolated quantiles; the contract asks for two entries of the sorted differences.",
+          "Which entries of the sorted list does the contract name, and what does your function return between two "
+          "entries?",
           edit(_ENDS, """
               values = torch.tensor(differences, dtype=torch.float64)
               low, high = torch.quantile(values, torch.tensor([0.025, 0.975], dtype=torch.float64)).tolist()

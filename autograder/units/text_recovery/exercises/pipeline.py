@@ -255,11 +255,11 @@ MISTAKES = [
           edit("word not in function_words", "word in function_words")),
     wrong("sets",
           "Each word of a sentence is kept only once, however often it occurs.",
-          "What does your code keep of `the boy saw the boy`?",
+          "Which words of `the boy saw the boy` does your code keep?",
           edit(_FIND, rf"""words = list(dict.fromkeys(re.findall(r"{_PATTERN}", sentence.lower())))""")),
     wrong("replaced_inside",
           "Function words are cut out of the text wherever their letters occur: `theatre` has lost its `the`.",
-          "What does your replacement know about words?",
+          "How does your replacement know where a word begins and ends?",
           edit(_DROP, """
               text = ' '.join(words)
               for word in sorted(function_words):

@@ -1,4 +1,4 @@
-"""What a project's runs leave behind: the log, weights and texts, what to hand in."""
+"""The files of a project's runs: the log, weights, output texts and the hand-in."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ class KeptRuns:
         return ""
 
     def hand_in(self, name: str, corpus: Corpus, level: int) -> list[Path]:
-        """Write a run's weights, and the corpus if it is one's own; all to hand in.
+        """Write a run's weights, and its corpus if custom; return the paths to hand in.
 
         Raises:
             ProjectError: grading would refuse them; the text says why.

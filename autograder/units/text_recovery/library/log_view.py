@@ -61,7 +61,7 @@ def _signed(gain: Sequence[float]) -> str:
 
 
 def as_html(log: RunLog) -> str:
-    """The newest `_ROWS` runs as an HTML table; all that a log says is escaped."""
+    """The newest `_ROWS` runs as an HTML table; all text from the log is escaped."""
     heads = ("run", "hypothesis", "changed", "BLEU on dev", "difference", "tokens",
              "CPU s", "seed", "next step")  # fmt: skip
     rows = "".join(f"<tr>{_cells(_row(run))}</tr>" for run in log.runs[-_ROWS:])

@@ -290,7 +290,7 @@ class Project:
         self, name: str, kind: str, hypothesis: str, against: str, planned: Settings,
         seed: int,
     ) -> LoggedRun:  # fmt: skip
-        """A run that may be added to the log under this name."""
+        """Validate a planned run and return its log entry."""
         if not _NAME.fullmatch(name):
             raise ProjectError(
                 f"a run cannot be called {name!r:.60}: use letters, digits, spaces "
