@@ -36,7 +36,8 @@ def _set_numpys(kept: tuple[Any, Any] | None) -> None:
         return
     generator, state = kept
     mtrand.set_bit_generator(generator)
-    if state["has_gauss"]:  # which an exchange forgets
+    # An exchange forgets half a pair, and a check inside this one has drawn from ours.
+    if state["has_gauss"] or generator is _OURS:
         np.random.set_state(state)
 
 

@@ -164,6 +164,15 @@ def test_a_check_draws_from_generators_of_its_own():
     assert (random.random(), np.random.random()) == wanted
 
 
+def test_a_check_inside_another_leaves_its_generators_as_they_were():
+    with pristine():
+        wanted = random.random(), np.random.random()
+    with pristine():
+        with pristine():
+            random.random(), np.random.random()
+        assert (random.random(), np.random.random()) == wanted
+
+
 def test_half_a_pair_of_normal_numbers_is_still_there_after_a_check():
     np.random.seed(7)
     wanted = np.random.randn(), np.random.randn()
