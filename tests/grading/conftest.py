@@ -54,6 +54,7 @@ def sandbox(ends, monkeypatch):
     read from one would take each other's messages.
     """
     channels = [ends]
+    sandboxes: list[threading.Thread] = []
 
     def start(get, ticket=TICKET):
         def serve():
@@ -63,12 +64,18 @@ def sandbox(ends, monkeypatch):
         ours, theirs = channels[-1]
         monkeypatch.setenv(agent.CHANNEL, str(theirs.fileno()))
         channels.append(socket.socketpair())
-        threading.Thread(target=serve, daemon=True).start()
+        sandboxes.append(threading.Thread(target=serve, daemon=True))
+        sandboxes[-1].start()
         return ours
 
     yield start
-    for one in (end for channel in channels[1:] for end in channel):
-        one.close()
+    for ours, _ in channels:
+        ours.close()
+    for one in sandboxes:  # each puts this process's switches back when it ends
+        one.join(60)
+        assert not one.is_alive()
+    for _, theirs in channels:
+        theirs.close()
 
 
 @pytest.fixture
