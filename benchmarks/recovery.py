@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 import statistics
+import sys
 import time
 import warnings
 from collections import Counter
@@ -24,15 +25,18 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
 from autograder.authoring.decoding import recovered
-from autograder.library import baselines, bleu, corpora, faster
-from autograder.library.calibration import calibrate, function_word_ids
+from autograder.library import baselines, bleu, corpora
 from autograder.library.checkpoint import save
 from autograder.library.decoding import bucketed, make_batch, recover
 from autograder.library.model import Restorer, Sizes, device, parameters
 from autograder.library.pipeline import damage
 from autograder.library.text import PAD, SubwordTokenizer, pieces
 from autograder.solutions import encoder_decoder, sequence_reversal, text_recovery
+from benchmarks import faster
+from benchmarks.calibration import calibrate, function_word_ids
 
 
 class TorchRestorer(nn.Module):
