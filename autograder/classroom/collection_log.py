@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
@@ -48,11 +47,8 @@ def read(root: Path, unit: str) -> dict[str, Note]:
 
 def write(root: Path, unit: str, student: str, note: Note) -> None:
     """Note what is true of a student's submission from now on."""
-    path = _path(root, unit)
-    with files.locked(path):
-        notes = read(root, unit) | {student: note}
-        texts = {name: asdict(one) for name, one in notes.items()}
-        files.write(path, json.dumps(texts, indent=1, sort_keys=True))
+    with files.changing_json_state(_path(root, unit)) as notes:
+        notes[student] = asdict(note)
 
 
 def _path(root: Path, unit: str) -> Path:

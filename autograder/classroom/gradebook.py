@@ -18,8 +18,8 @@ from sqlalchemy.exc import SQLAlchemyError
 from autograder.classroom import collection_log
 from autograder.classroom.classbook import Classbook, Item, Student, Submission
 from autograder.course import notebooks
+from autograder.course.access import refuse_path, refuse_unreadable
 from autograder.course.errors import CourseError
-from autograder.course.files import refuse_path, refuse_unreadable
 from autograder.grading import metadata
 from autograder.grading.converter import CourseAutograde
 from autograder.grading.gradebook.book import (

@@ -7,8 +7,9 @@ from datetime import timedelta
 from pathlib import Path
 
 from autograder.cli.arguments import CommandSet, flag, option
+from autograder.course.access import refuse_full
 from autograder.course.errors import CourseError
-from autograder.course.files import refuse_full, write
+from autograder.course.files import write
 
 COMMANDS = CommandSet()
 _LONGEST_EXTENSION = 1000  # days

@@ -12,7 +12,6 @@ import datetime
 import fnmatch
 import glob
 import os
-import pwd
 import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -21,13 +20,9 @@ from pathlib import Path
 from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.exchange.default import ExchangeCollect
 
+from autograder.course.access import account_name, refuse_full, refuse_path
 from autograder.course.errors import CourseError
-from autograder.course.files import (
-    locked,
-    refuse_full,
-    refuse_path,
-    replace_folder,
-)
+from autograder.course.files import locked, replace_folder
 from autograder.grading.gradebook import extensions
 from autograder.grading.intake import STAMP, parse_stamp
 from autograder.grading.intake.inbound import copy, last_change
@@ -120,7 +115,7 @@ class CourseCollect(ExchangeCollect):  # type: ignore[misc]
         if not student.isprintable() or student[:1] in ("", "."):
             self._leave_out(path, "its name is not one that nbgrader gives")
             return ""
-        owner = _name(path.lstat().st_uid)
+        owner = account_name(path.lstat().st_uid)
         if self.check_owner and owner != student:
             self._leave_out(path, f"it belongs to {owner}, not to {student}")
             return ""
@@ -258,10 +253,3 @@ def _latest(all_: Sequence[HandedIn], due: datetime.datetime | None) -> HandedIn
     in_time = [one for one in all_ if due is None or one.time <= due]
     whole = [one for one in in_time or all_ if one.whole]
     return max(whole or in_time or all_, key=lambda one: one.time)
-
-
-def _name(uid: int) -> str:
-    try:
-        return pwd.getpwuid(uid).pw_name
-    except KeyError:
-        return f"account {uid}"

@@ -24,8 +24,8 @@ from nbgrader.preprocessors import AssignLatePenalties, SaveAutoGrades
 from traitlets import Float, Instance, Integer, List, Unicode
 from traitlets.config import Application
 
+from autograder.course.access import refuse_closed, refuse_full, refuse_path
 from autograder.course.errors import CourseError
-from autograder.course.files import refuse_closed, refuse_full, refuse_path
 from autograder.grading.collect import put_back
 from autograder.grading.gradebook import changes, extensions
 from autograder.grading.gradebook.book import PatientBook, book_files

@@ -14,8 +14,8 @@ from typing import Any
 
 from nbgrader import api, utils
 
+from autograder.course.access import refuse_closed
 from autograder.course.errors import CourseError
-from autograder.course.files import refuse_closed
 from autograder.grading.gradebook.book import book_files
 from autograder.grading.intake import parse_stamp
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from nbgrader.exchange.default import ExchangeReleaseFeedback
 from nbgrader.utils import notebook_hash
 
-from autograder.course import files
+from autograder.course import access
 from autograder.course.errors import CourseError
 from autograder.grading.intake import SECRET
 
@@ -38,7 +38,7 @@ class CourseFeedback(ExchangeReleaseFeedback):  # type: ignore[misc]
         if not glob.glob(self.src_path):
             self.fail(f"no feedback yet; run: nbgrader generate_feedback {unit}")
         try:
-            files.refuse_full(Path(self.dest_path))
+            access.refuse_full(Path(self.dest_path))
             without = list(self._release_all())
         except CourseError as error:
             self.fail(str(error))
@@ -58,7 +58,7 @@ class CourseFeedback(ExchangeReleaseFeedback):  # type: ignore[misc]
                 super().copy_files()
                 self._release_under_other_names(Path(folder))
             except (OSError, ValueError, AssertionError) as error:
-                files.refuse_full(Path(self.dest_path))
+                access.refuse_full(Path(self.dest_path))
                 student = Path(folder).parent.name
                 self.log.debug("%s: no place for a page", student, exc_info=error)
                 yield student

@@ -10,8 +10,8 @@ from typing import Any
 
 from nbformat import NotebookNode, from_dict
 
+from autograder.course.access import permission_message
 from autograder.course.errors import CourseError
-from autograder.course.files import permission_message
 from autograder.course.notebooks import remedy
 from autograder.grading.intake import Repair, said, say
 from autograder.grading.judge.verdict import Verdict

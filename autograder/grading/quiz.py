@@ -9,7 +9,6 @@ made anew takes nothing from a student who answers the one before.
 from __future__ import annotations
 
 import ast
-import json
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -70,12 +69,9 @@ def keep(root: Path, assignment: str, made: Mapping[str, Keys]) -> None:
     Raises:
         CourseError: the file that keeps them cannot be read or written.
     """
-    path = _path(root)
-    with files.locked(path):
-        kept = files.read_json_state(path)
+    with files.changing_json_state(_path(root)) as kept:
         known = kept.setdefault(assignment, {})
         known |= {student: known.get(student, {}) | made[student] for student in made}
-        files.write(path, json.dumps(kept, indent=1, sort_keys=True))
 
 
 def _path(root: Path) -> Path:

@@ -23,7 +23,7 @@ from nbgrader.converters import (
 )
 from nbgrader.exchange.default import ExchangeReleaseAssignment
 
-from autograder.course import files
+from autograder.course import access, files
 from autograder.course.errors import CourseError
 from autograder.course.notebooks import whole
 from autograder.grading import sentences
@@ -60,9 +60,9 @@ class CourseGenerate(GenerateAssignment):  # type: ignore[misc]
             NbGraderException: a source is damaged, or one release cannot be made.
         """
         try:
-            files.refuse_full(Path(self.coursedir.root))
+            access.refuse_full(Path(self.coursedir.root))
             if not self.no_database:
-                files.refuse_closed(*book.book_files(self.coursedir.db_url))
+                access.refuse_closed(*book.book_files(self.coursedir.db_url))
             for source in itertools.chain(*self.assignments.values()):
                 whole(Path(source))
             super().convert_notebooks()
@@ -108,8 +108,8 @@ class CourseGenerate(GenerateAssignment):  # type: ignore[misc]
     def _may_replace(self, there: Path) -> bool:
         """Whether what will be made can take its place; else that is said."""
         try:
-            files.refuse_full(there)
-            files.refuse_closed(there, there.parent)
+            access.refuse_full(there)
+            access.refuse_closed(there, there.parent)
         except CourseError as error:
             self._refuse(error)
             return False
@@ -147,7 +147,7 @@ class CoursePages(GenerateFeedback):  # type: ignore[misc]
         _refuse_path(self)
         graded = Path(self.coursedir.format_path(self._input_directory, ".", "."))
         with _said(self):
-            files.refuse_unreadable(graded)
+            access.refuse_unreadable(graded)
         super().init_notebooks()
 
     def convert_notebooks(self) -> None:
@@ -162,8 +162,8 @@ class CoursePages(GenerateFeedback):  # type: ignore[misc]
             self._changed = changes.read(root, self.coursedir.assignment_id)
             self._sentences = sentences.read(root, self.coursedir.assignment_id)
             pages = Path(self.coursedir.format_path(self._output_directory, ".", "."))
-            files.refuse_full(root, pages)
-            files.refuse_closed(pages)
+            access.refuse_full(root, pages)
+            access.refuse_closed(pages)
         try:
             super().convert_notebooks()
         except KeyboardInterrupt:
@@ -175,7 +175,7 @@ class CoursePages(GenerateFeedback):  # type: ignore[misc]
         """nbgrader's, but for who has pages of another grader's: these stay."""
         page = Path(self._format_dest(assignment_id, student_id))
         try:
-            files.refuse_closed(page, page.parent)
+            access.refuse_closed(page, page.parent)
         except CourseError as error:
             self._miss(student_id, str(error))
             return False
@@ -230,7 +230,7 @@ class CourseRelease(ExchangeReleaseAssignment):  # type: ignore[misc]
 
 def _refuse_path(converter: BaseConverter) -> None:
     with _said(converter):
-        files.refuse_path(Path(converter.coursedir.root))
+        access.refuse_path(Path(converter.coursedir.root))
 
 
 @contextlib.contextmanager

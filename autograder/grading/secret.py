@@ -8,8 +8,8 @@ import secrets
 import tempfile
 from pathlib import Path
 
+from autograder.course.access import permission_message
 from autograder.course.errors import CourseError
-from autograder.course.files import permission_message
 
 
 def course_secret(root: Path) -> bytes:

@@ -13,7 +13,8 @@ from nbgrader.coursedir import CourseDirectory
 from nbgrader.exchange import ExchangeError
 from traitlets.config import Config
 
-from autograder.course import files
+from autograder.course import access, files
+from autograder.course.access import account_name
 from autograder.grading import collect
 from autograder.grading.collect import CourseCollect
 from autograder.grading.gradebook import extensions
@@ -234,9 +235,9 @@ def test_somebody_elses_folder_and_strange_names_are_left_out(exchange):
     exchange.submit("a\nb", "out")
     (exchange.inbound / "no plus at all").mkdir()
     (exchange.inbound / f"file+{UNIT}+2026-01-01 00:00:00 UTC+x").write_text("")
-    exchange.submit(collect._name(os.geteuid()), "mine")
+    exchange.submit(account_name(os.geteuid()), "mine")
     exchange.collect(check_owner=True)
-    assert os.listdir(exchange.root / "submitted") == [collect._name(os.geteuid())]
+    assert os.listdir(exchange.root / "submitted") == [account_name(os.geteuid())]
     assert "belongs to" in exchange.told and "nobody" in exchange.told
     exchange.collect()
     assert {p.name for p in (exchange.root / "submitted").glob("*/*/..")} >= {".."}
@@ -268,7 +269,7 @@ def test_links_pipes_and_huge_files_are_left_out_and_stop_nobody(exchange, tmp_p
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
 def test_a_file_of_somebody_else_is_left_out(exchange):
-    folder = exchange.submit(collect._name(os.geteuid()))
+    folder = exchange.submit(account_name(os.geteuid()))
     os.chown(folder / f"{UNIT}.ipynb", 65534, -1)
     exchange.collect(check_owner=True)
     assert "it is not the student's own file" in exchange.told
@@ -330,7 +331,7 @@ def test_half_a_notebook_is_no_submission(exchange, monkeypatch):
 
 def test_a_full_disk_is_said_before_anything_is_collected(exchange, monkeypatch):
     exchange.submit("ada")
-    monkeypatch.setattr(files, "_ROOM", 1 << 62)
+    monkeypatch.setattr(access, "_ROOM", 1 << 62)
     with pytest.raises(ExchangeError, match="make room"):
         exchange.collect()
 

@@ -14,7 +14,7 @@ from nbgrader.coursedir import CourseDirectory
 from traitlets.config import Application, LoggingConfigurable
 
 from autograder.classroom.gradebook import find_assignment
-from autograder.course import files
+from autograder.course import access, files
 from autograder.course.errors import CourseError
 from autograder.grading import converter, release
 from autograder.grading.intake import RefusedError
@@ -309,7 +309,7 @@ def test_an_id_as_long_as_a_name_may_be_is_graded(course):
 def test_a_full_disk_is_one_line(course, monkeypatch):
     hand_in(course, "ada", good(course))
     with monkeypatch.context() as patch:
-        patch.setattr(files, "_ROOM", 1 << 62)
+        patch.setattr(access, "_ROOM", 1 << 62)
         result = autograde(course)
     assert "make room, and run the same command again" in result["log"]
     assert "Traceback" not in result["log"] and points(course) == {}
@@ -335,7 +335,7 @@ def test_a_disk_that_becomes_full_is_a_line_for_each_and_no_more(course, monkeyp
 def test_a_path_that_is_too_long_for_a_gradebook_is_refused_in_a_line(course, tmp_path):
     folder = tmp_path / ("x" * 200) / ("y" * 200)
     folder.mkdir(parents=True)
-    known = files._LONGEST - len(os.fsencode(folder)) - 1
+    known = access._LONGEST - len(os.fsencode(folder)) - 1
     fits, long = folder / ("f" * known), folder / ("l" * (known + 1))
     for root in (fits, long):
         shutil.copytree(course, root)

@@ -11,7 +11,7 @@ from nbconvert.writers import FilesWriter
 from nbgrader.apps import NbGraderAPI
 from traitlets.config import Config
 
-from autograder.course import files
+from autograder.course import access, files
 from autograder.course.errors import CourseError
 from autograder.grading import release
 from tests import tiny_course as tiny
@@ -95,7 +95,7 @@ def test_a_full_disk_is_told_before_anything_old_is_removed(clone, monkeypatch, 
     page = clone / "feedback" / "ada" / UNIT / f"{UNIT}.html"
     page.parent.mkdir(parents=True)
     page.write_text("old")
-    monkeypatch.setattr(files, "_ROOM", 1 << 62)
+    monkeypatch.setattr(access, "_ROOM", 1 << 62)
     told = run_nbgrader(clone, method, UNIT, force=True)
     assert not told["success"] and "make room" in told["log"]
     assert "Traceback" not in told["log"]
@@ -156,7 +156,7 @@ def test_a_release_that_is_read_only_is_entered_and_not_made_anew(clone, monkeyp
     assert run_nbgrader(clone, "generate_assignment", UNIT, force=False)["success"]
     assert len(in_book(clone)) == 3
     monkeypatch.setattr(shutil, "copytree", copytree)
-    monkeypatch.setattr(files, "refuse_closed", refuse)
+    monkeypatch.setattr(access, "refuse_closed", refuse)
     told = run_nbgrader(clone, "generate_assignment", UNIT, force=True)
     assert not told["success"] and "release is read-only" in told["log"]
     assert "Traceback" not in told["log"] and release_text(clone) == before

@@ -8,11 +8,9 @@ and moved deadlines are in it, too, and whatever a run that was killed has chang
 from __future__ import annotations
 
 import datetime
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
-from typing import Any
 
 from autograder.course import files, sheet
 from autograder.grading.gradebook.book import Gradebook, penalties_of, points_of
@@ -54,10 +52,9 @@ def begin(root: Path, unit: str, book: Gradebook) -> None:
     Raises:
         CourseError: the note cannot be read or written.
     """
-    path = _noted(root, unit)
-    with files.locked(path):
-        if not files.read_json_state(path):
-            _note(path, _scores(book, unit), {})
+    with files.changing_json_state(_noted(root, unit)) as noted:
+        if not noted:
+            noted |= {"scores": _scores(book, unit), "ids": {}}
 
 
 def end(root: Path, unit: str, book: Gradebook, ids: Mapping[str, str]) -> list[Change]:
@@ -69,9 +66,7 @@ def end(root: Path, unit: str, book: Gradebook, ids: Mapping[str, str]) -> list[
     Raises:
         CourseError: the table or the note cannot be read or written.
     """
-    path = _noted(root, unit)
-    with files.locked(path):
-        noted = files.read_json_state(path)
+    with files.changing_json_state(_noted(root, unit)) as noted:
         scores, known = _scores(book, unit), noted.get("ids", {})
         now = f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d %H:%M:%S}"
         found = [
@@ -85,7 +80,7 @@ def end(root: Path, unit: str, book: Gradebook, ids: Mapping[str, str]) -> list[
         if found:
             rows = [_TITLES, *map(astuple, [*read(root, unit), *found])]
             files.write(table(root, unit), sheet.as_harmless_text(rows))
-        _note(path, scores, known | dict(ids))
+        noted |= {"scores": scores, "ids": known | dict(ids)}
     return found
 
 
@@ -126,11 +121,6 @@ def table(root: Path, unit: str) -> Path:
 
 def _noted(root: Path, unit: str) -> Path:
     return root / ".autograder" / "scores" / f"{unit}.json"
-
-
-def _note(path: Path, scores: Scores, ids: Mapping[str, str]) -> None:
-    noted: dict[str, Any] = {"scores": scores, "ids": dict(ids)}
-    files.write(path, json.dumps(noted, indent=0, sort_keys=True))
 
 
 def _scores(book: Gradebook, unit: str) -> Scores:

@@ -7,7 +7,6 @@ somebody has handed in; so it is kept here, and written there whenever one is re
 from __future__ import annotations
 
 import datetime
-import json
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -32,11 +31,8 @@ def grant(root: Path, assignment: str, student: str, extra: datetime.timedelta) 
     Raises:
         CourseError: the file that keeps extensions cannot be read or written.
     """
-    path = _path(root)
-    with files.locked(path):
-        kept = files.read_json_state(path)
+    with files.changing_json_state(_path(root)) as kept:
         kept.setdefault(assignment, {})[student] = extra.total_seconds()
-        files.write(path, json.dumps(kept, indent=1, sort_keys=True))
 
 
 def _path(root: Path) -> Path:

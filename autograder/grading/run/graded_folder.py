@@ -7,8 +7,6 @@ a digest of all that it was made of, and the scores that were recorded.
 from __future__ import annotations
 
 import contextlib
-import fcntl
-import os
 import shutil
 from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
@@ -17,8 +15,9 @@ import nbformat
 from nbformat import NotebookNode
 
 from autograder.course import notebooks
+from autograder.course.access import refuse_closed
 from autograder.course.errors import CourseError
-from autograder.course.files import refuse_closed, write
+from autograder.course.files import folder_locked, write
 from autograder.grading.intake import OF_NBGRADER
 from autograder.grading.metadata import GradingMetadata
 
@@ -40,22 +39,8 @@ class GradedFolder:
             CourseError: nothing can be written there.
         """
         refuse_closed(self.path)
-        try:
-            self.path.mkdir(parents=True, exist_ok=True)
-            descriptor = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY)
-        except OSError as error:
-            says = f"{self.path} cannot be written: {error.strerror}"
-            raise CourseError(says) from None
-        try:
-            with contextlib.suppress(OSError):  # a file system without locks
-                try:
-                    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                except BlockingIOError:
-                    wait()
-                    fcntl.flock(descriptor, fcntl.LOCK_EX)
+        with folder_locked(self.path, wait):
             yield
-        finally:
-            os.close(descriptor)
 
     def known(self, name: str) -> GradingMetadata:
         """What an earlier run kept in a notebook; nothing if there is none."""

@@ -7,8 +7,8 @@ import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
+from autograder.course.access import refuse_full
 from autograder.course.errors import CourseError
-from autograder.course.files import refuse_full
 from autograder.course.notebooks import shared
 from autograder.grading.faults import GradingInfrastructureError
 from autograder.grading.gradebook.book import GradebookError, PatientBook
