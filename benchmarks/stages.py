@@ -33,7 +33,7 @@ from autograder.grading.judge.questioning import SandboxClient
 from autograder.sandbox.meter import Meter
 
 TICKET, SECONDS = "t", 60.0
-HEADS = ("drawing", "judge", "box")
+HEADS = ("drawing", "judge", "sandbox")
 
 
 def main() -> None:

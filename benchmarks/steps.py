@@ -30,7 +30,7 @@ from benchmarks.tables import table
 
 REST = "else"
 STEPS = ("read", "rebuild", "run", "record", "publish", REST)
-COLUMNS = (*STEPS, "grader in all", "judge", "box")
+COLUMNS = (*STEPS, "grader in all", "judge", "sandbox")
 
 
 def main() -> None:
@@ -75,12 +75,12 @@ def measured(unit: Unit, copies: int) -> dict[str, float]:
         found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
         graded = list(graded_notebooks(unit.label, course.root).values())
         further = graded[len(class_) :]
-        boxes = [_box(path) for path in further]
-    return found | {"box": sum(boxes) / len(boxes)}
+        sandboxes = [_sandbox(path) for path in further]
+    return found | {"sandbox": sum(sandboxes) / len(sandboxes)}
 
 
-def _box(path: Path) -> float:
-    used = json.loads(path.read_bytes())["metadata"]["autograder"]["box"]
+def _sandbox(path: Path) -> float:
+    used = json.loads(path.read_bytes())["metadata"]["autograder"]["sandbox"]
     return float(used["utime"] + used["stime"])
 
 

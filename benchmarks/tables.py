@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from benchmarks.watch import BOXES, GRADER, JUDGES, ROLES, WORKERS, Watched
+from benchmarks.watch import GRADER, JUDGES, ROLES, SANDBOXES, WORKERS, Watched
 
 PLAIN, OTTER, FLOOR, ONE = "plain nbgrader", "`otter run`", "the floor", "1 job"
 
@@ -76,14 +76,14 @@ def _stages(found: Mapping[str, Costs]) -> str:
         own = sum(one.cpu[role] for role in (GRADER, WORKERS))
         rows.append([
             unit.lstrip("0"),
-            *map(_seconds, (own, one.cpu[JUDGES], one.cpu[BOXES], one.all_cpu)),
+            *map(_seconds, (own, one.cpu[JUDGES], one.cpu[SANDBOXES], one.all_cpu)),
             _seconds(floor.all_cpu) if floor else "",
             _times(one.all_cpu / floor.all_cpu) if floor else "",
             f"{one.checks.seconds:.2f}" if one.checks else "",
             f"{one.checks.longest} ({one.checks.its:.2f})" if one.checks else "",
         ])  # fmt: skip
     head = [
-        "unit", "grader", "judge", "box", "in all", "the floor", "over the floor",
+        "unit", "grader", "judge", "sandbox", "in all", "the floor", "over the floor",
         "in checks, seconds", "the longest check",
     ]  # fmt: skip
     return (

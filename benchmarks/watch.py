@@ -18,7 +18,12 @@ from pathlib import Path
 
 import psutil
 
-GRADER, WORKERS, JUDGES, BOXES = ROLES = ("grader", "workers", "judges", "boxes")
+GRADER, WORKERS, JUDGES, SANDBOXES = ROLES = (
+    "grader",
+    "workers",
+    "judges",
+    "sandboxes",
+)
 
 
 @dataclass
@@ -78,7 +83,7 @@ def watched(
     )
     for role, seconds in living.values():
         found.cpu[role] += seconds
-    found.cpu[BOXES] = whole - sum(found.cpu.values())
+    found.cpu[SANDBOXES] = whole - sum(found.cpu.values())
     return found
 
 
@@ -105,7 +110,7 @@ def _look(command: int) -> tuple[dict[str, float], dict[int, tuple[str, float]]]
                 seconds = times.user + times.system
                 if role == JUDGES:  # what decodes models for it has ended
                     seconds += times.children_user + times.children_system
-                if role != BOXES:
+                if role != SANDBOXES:
                     cpu[process.pid] = role, seconds
     return memory, cpu
 
@@ -125,11 +130,11 @@ def _by_role(
 
 def _role(process: psutil.Process, parents: str) -> str:
     """What a process is, from how it was started; a fork looks as its parent does."""
-    if parents in (JUDGES, BOXES):
+    if parents in (JUDGES, SANDBOXES):
         return parents
     line = " ".join(process.cmdline())
     if "autograder.sandbox.fork_server" in line:
-        return BOXES
+        return SANDBOXES
     if "autograder.grading.judge.judging" in line:
         return JUDGES
     if "autograder.grading.workers.worker" in line:

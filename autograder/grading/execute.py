@@ -29,7 +29,7 @@ from autograder.sandbox import client
 from autograder.sandbox.confine import ConfinementError
 from autograder.sandbox.slot import NoRoomError
 
-_NO_BOX = (
+_NO_SANDBOX = (
     "this machine gives no sandbox to run submissions in ({}); use another machine, or "
     "accept it with --JudgedExecute.allow_unconfined=True"
 )
@@ -90,7 +90,7 @@ class JudgedExecute(SandboxedExecute, Stage):
             raise CourseError(_no_sandbox(error)) from error
         self.refuse_full()
         self._checks.place(nb)
-        replace(GradingMetadata.of(nb), box=self.usage).put(nb)
+        replace(GradingMetadata.of(nb), sandbox=self.usage).put(nb)
         return nb, resources
 
     def apply_unit_limits(self, assignment: str) -> None:
@@ -167,7 +167,7 @@ class _SandboxServer:
 def _no_sandbox(error: ConfinementError) -> str:
     """What to do about it: no other walls help a server that does not start."""
     plain = isinstance(error, client.NotStartedError | NoRoomError)
-    return str(error) if plain else _NO_BOX.format(error)
+    return str(error) if plain else _NO_SANDBOX.format(error)
 
 
 def _unit(assignment: str) -> str:

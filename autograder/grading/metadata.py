@@ -25,7 +25,7 @@ class GradingMetadata:
 
     Attributes:
         checks: the verdicts by the check's grade id.
-        box: the level of isolation, and what the boxes used; None if none was needed.
+        sandbox: the level of isolation, and what was used; None if none was needed.
         seconds: how long grading took.
         digest: of all that the result depends on; "" where nothing was decided.
         scores: what the gradebook has, by grade id.
@@ -38,7 +38,7 @@ class GradingMetadata:
     """
 
     checks: Mapping[str, Verdict] = field(default_factory=dict)
-    box: Mapping[str, Any] | None = None
+    sandbox: Mapping[str, Any] | None = None
     seconds: float | None = None
     digest: str = ""
     scores: Mapping[str, float | None] | None = None
@@ -71,19 +71,19 @@ class GradingMetadata:
 
         "" if it did not run.
         """
-        if self.box is None:
+        if self.sandbox is None:
             return ""
-        level = str(self.box["level"])
+        level = str(self.sandbox["level"])
         return level if self.is_grouped else f"{level}, no control group"
 
     @property
     def is_grouped(self) -> bool:
-        """Whether the kernel counted, in a control group, what its boxes used.
+        """Whether the kernel counted, in a control group, what its sandboxes used.
 
         So it is where nothing ran, and where nothing was to be counted.
         """
-        box = self.box or {"level": "none"}
-        return bool(box.get("grouped", True) or box["level"] == "none")
+        sandbox = self.sandbox or {"level": "none"}
+        return bool(sandbox.get("grouped", True) or sandbox["level"] == "none")
 
 
 def as_output(points: float, html: str) -> NotebookNode:

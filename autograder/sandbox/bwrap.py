@@ -26,7 +26,7 @@ def command(policy: Policy, room: Room, module: str) -> list[str]:
     if program is None or os.getuid() == 0:
         raise ConfinementError("bubblewrap is missing, or we are root")
     arguments = [program, "--unshare-all", "--die-with-parent", "--cap-drop", "ALL"]
-    arguments += ["--proc", "/proc", "--dev", "/dev", "--hostname", "box"]
+    arguments += ["--proc", "/proc", "--dev", "/dev", "--hostname", "sandbox"]
     for place in ("/dev/shm", "/tmp", HOME):
         arguments += ["--size", str(policy.disk_mb * MB), "--tmpfs", place]
     arguments += _view(room)

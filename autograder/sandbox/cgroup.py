@@ -20,7 +20,7 @@ from autograder.sandbox.confine import MB, Policy
 _NEEDED = {"memory", "pids"}
 _TAKEN = _NEEDED | {"cpu"}
 _GRADERS = "graders"  # where those are who start sandboxes
-_BOX = "autograder-box-"
+_PREFIX = "autograder-sandbox-"
 _OLD_SECONDS = 120.0  # a younger one may be empty since its sandbox is yet to come
 _SPARE = 1.25  # an allocation should fail in Python before the kernel ends the sandbox
 _END_SECONDS = 5.0
@@ -109,7 +109,7 @@ def _move_down(folder: Path) -> None:
 
 def _sweep(folder: Path) -> None:
     """Remove the groups of sandboxes whose supervisor was killed."""
-    for group in folder.glob(f"{_BOX}*"):
+    for group in folder.glob(f"{_PREFIX}*"):
         with contextlib.suppress(OSError):  # not empty: it is another grader's
             if time.time() - group.stat().st_mtime > _OLD_SECONDS:
                 group.rmdir()
@@ -123,7 +123,7 @@ class Group:
     """
 
     def __init__(self, place: Path, name: str, policy: Policy) -> None:
-        self.folder = place / f"{_BOX}{name}"
+        self.folder = place / f"{_PREFIX}{name}"
         self.folder.mkdir()
         memory = int(policy.memory_mb * _SPARE + policy.disk_mb) * MB
         self._set("memory.max", memory)

@@ -225,6 +225,6 @@ def _abandoned(run: Path) -> bool:
 
 
 def policy_from_environment() -> Policy:
-    """The policy that AUTOGRADER_BOX holds as JSON. Raises ValueError, TypeError."""
-    text = os.environ.get("AUTOGRADER_BOX", "")
+    """The one that the environment holds as JSON. Raises ValueError, TypeError."""
+    text = os.environ.get("AUTOGRADER_SANDBOX_POLICY", "")
     return Policy.from_json(text) if text else Policy()

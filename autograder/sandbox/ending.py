@@ -31,7 +31,7 @@ class EndReason(StrEnum):
     TOO_MANY_QUESTIONS = "your code asked more than a check answers"
     # A notebook: nothing behind that cell runs
     NOTEBOOK_TIME = "the notebook has used up its time"
-    TOO_MANY_BOXES = "too many of its cells had to be ended"
+    TOO_MANY_SANDBOXES = "too many of its cells had to be ended"
     NONSENSE = "its messages made no sense"
     # A check
     STUB = "not solved yet"
@@ -51,7 +51,7 @@ class EndReason(StrEnum):
         """Whether no cell after it has run."""
         return self in (
             EndReason.NOTEBOOK_TIME,
-            EndReason.TOO_MANY_BOXES,
+            EndReason.TOO_MANY_SANDBOXES,
             EndReason.NONSENSE,
         )
 

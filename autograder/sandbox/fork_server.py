@@ -140,7 +140,7 @@ class Server:
             if names not in self.branches:
                 self._grow(names)
             try:
-                socket.send_fds(self.branches[names], [b"box"], [client.fileno()])
+                socket.send_fds(self.branches[names], [b"sandbox"], [client.fileno()])
                 return
             except OSError:  # somebody has ended it
                 self.branches.pop(names).close()

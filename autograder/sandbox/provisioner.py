@@ -1,9 +1,9 @@
 """Jupyter's way in: a kernel provisioner that starts kernels in sandboxes.
 
-Entry point ``autograder-box``; chosen by a kernel spec's ``kernel_provisioner``, or by
-``JUPYTER_DEFAULT_PROVISIONER_NAME`` in the environment. nbclient hands a provisioner no
-configuration, so the limits come from the environment variable ``AUTOGRADER_BOX``:
-`Policy.to_json()`.
+Entry point ``autograder-sandbox``; chosen by a kernel spec's ``kernel_provisioner``, or
+by ``JUPYTER_DEFAULT_PROVISIONER_NAME`` in the environment. nbclient hands a provisioner
+no configuration, so the limits come from the environment variable
+``AUTOGRADER_SANDBOX_POLICY``: `Policy.to_json()`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from autograder.sandbox.sandboxed import SandboxedProcess
 PASSED_ON = ("NBGRADER_EXECUTION", "AUTOGRADER_LEAVES_OUT_DEMONSTRATIONS")
 
 
-class BoxProvisioner(LocalProvisioner):
+class SandboxProvisioner(LocalProvisioner):
     """Starts one kernel in one sandbox; see `SandboxedProcess` for `level` and `usage`.
 
     `judge_socket` is the trusted end of a socket pair; the kernel finds the number of

@@ -84,7 +84,7 @@ def serve(name, ticket, get):
             except OSError: os._exit(0)
 agent.serve = serve
 """),
-    Attack(DESIGN, "memory of the server of boxes", before="""
+    Attack(DESIGN, "memory of the server of sandboxes", before="""
 import ctypes, re
 found = set()
 for line in open("/proc/self/maps"):

@@ -14,7 +14,7 @@ from tests.attacks.course import Course
 from tests.attacks.leaking import scripts
 from tests.attacks.material import INSIDE, JUDGED, POINTS
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="boxes need Linux")
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="sandboxes need Linux")
 
 FULL = {name: POINTS[name] for name in (*JUDGED, INSIDE)}
 

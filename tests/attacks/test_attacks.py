@@ -12,7 +12,7 @@ from tests.attacks.batches import attacked, batches, names, objections
 from tests.attacks.material import COMPANIONS
 from tests.attacks.seams import SEAMS
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="boxes need Linux")
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="sandboxes need Linux")
 
 
 def chosen() -> list[Attack]:

@@ -18,7 +18,7 @@ from autograder.grading.checks import reference_metadata
 from tests.grading import judged_course as judged
 from tests.tiny_course import answer_cell, cell, graded, run_nbgrader, source_of
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="boxes are Linux's")
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="sandboxes are Linux's")
 
 UNIT = "positional_encoding"
 NAMES = ("embed", "table_by_loops", "sinusoid", "module", "shift_matrix")

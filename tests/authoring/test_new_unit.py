@@ -27,7 +27,7 @@ def digests(root) -> dict[str, str]:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(sys.platform != "linux", reason="boxes need Linux")
+@pytest.mark.skipif(sys.platform != "linux", reason="sandboxes need Linux")
 def test_a_unit_is_made_built_handed_in_and_graded_and_nothing_else_is_touched(
     tmp_path,
 ):

@@ -22,7 +22,7 @@ EARLY = ("attention/scores", "attention/cross_attention")  # whatever has change
 
 
 def see(row: outside.Exposure) -> None:
-    """See that nothing in a box earns anything alone, and that the document says so."""
+    """See that nothing in a sandbox earns anything alone, as the document says."""
     assert row.open <= row.declared and row.declared - row.open <= GENERAL
     assert row.open_parts <= {(case, part) for case in row.open
                               for _, part in row.groups}  # fmt: skip
@@ -101,7 +101,7 @@ def test_an_answer_that_must_be_computed_is_outside():
     assert found.open == set() and found.answers == {("c", "y")}
 
 
-def test_what_the_judge_keeps_is_not_in_the_box():
+def test_what_the_judge_keeps_is_not_in_the_sandbox():
     class Keeps(Interactor):
         keeps = frozenset({"lines"})
 

@@ -1,4 +1,4 @@
-"""The box's end of a check answers who has its ticket, and nobody else."""
+"""The sandbox's end of a check answers who has its ticket, and nobody else."""
 
 from __future__ import annotations
 
@@ -19,23 +19,25 @@ INPUTS = {"x": torch.tensor([1.0, -2.0, 3.0])}
 
 @pytest.fixture
 def asking(tiny_exercise, monkeypatch) -> Iterator:
-    """Starts a box that has the value of ``get``; returns the judge's end."""
+    """Starts a sandbox that has the value of ``get``; returns the judge's end."""
     ours, theirs = socket.socketpair()
     with ours, theirs:
         monkeypatch.setenv(agent.CHANNEL, str(theirs.fileno()))
-        boxes = []
+        sandboxes = []
 
         def start(get) -> socket.socket:
             call = (tiny_exercise.name, TICKET, get)
-            boxes.append(threading.Thread(target=agent.serve, args=call, daemon=True))
-            boxes[0].start()
+            sandboxes.append(
+                threading.Thread(target=agent.serve, args=call, daemon=True)
+            )
+            sandboxes[0].start()
             assert receive(ours, wait=within(60))[0] == f"ready {TICKET}"
             return ours
 
         yield start
         send(ours, f"done {TICKET}")
-        boxes[0].join(60)
-        assert not boxes[0].is_alive()
+        sandboxes[0].join(60)
+        assert not sandboxes[0].is_alive()
 
 
 def answer(channel: socket.socket, number: int = 0) -> dict:

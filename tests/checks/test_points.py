@@ -73,7 +73,7 @@ def test_what_everybody_could_answer_counts_beside_something_else():
     assert earned(EXERCISE, [guess, seen])["errors"] == (0.9, 0.9)
 
 
-def test_the_word_of_the_box_earns_nothing_and_costs_nothing():
+def test_the_word_of_the_sandbox_earns_nothing_and_costs_nothing():
     """Not beside the drawing that everybody knows, either."""
     asked = {KEY: json.dumps({"parts": [{"way": "dropout"}]})}
     case = Case("d", "d", "", asked, {"y": X}, aspect="mode")

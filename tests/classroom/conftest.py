@@ -27,7 +27,7 @@ class RunAndNote(RunHere):
         nb, resources = super().preprocess(nb, resources)
         nb.metadata["autograder"] = {
             "checks": {},
-            "box": {"level": "namespaces"},
+            "sandbox": {"level": "namespaces"},
         }
         return nb, resources
 

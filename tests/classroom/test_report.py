@@ -108,8 +108,8 @@ def test_the_most_common_mistake_comes_first_with_its_students():
 
 
 def test_who_needs_help_is_listed_with_reasons():
-    stopped = "The notebook stopped here: too many boxes."
-    record = Verdict("u/a", 0.0, 4.0, note=stopped, ended=EndReason.TOO_MANY_BOXES)
+    stopped = "The notebook stopped here: too many sandboxes."
+    record = Verdict("u/a", 0.0, 4.0, note=stopped, ended=EndReason.TOO_MANY_SANDBOXES)
     lost = Submission(Student("lost"), {"a": 0.0, "b": 6.0}, records={"a": record})
     refused = submission("refused", 0, 0, refused="it is empty")
     view = report.overview(class_of(lost, refused, submission("fine", 4, 6)))

@@ -1,6 +1,6 @@
 """A term on one machine: an instructor, two assistants and students hand work around.
 
-With real accounts, the real ``nbgrader``, and boxes that ordinary accounts can make.
+With real accounts, the real ``nbgrader``, and sandboxes that ordinary accounts make.
 """
 
 from __future__ import annotations

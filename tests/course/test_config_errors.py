@@ -1,4 +1,4 @@
-"""A slip of the pen in nbgrader_config.py never means grading without boxes."""
+"""A slip of the pen in nbgrader_config.py never means grading without sandboxes."""
 
 from __future__ import annotations
 

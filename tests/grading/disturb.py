@@ -15,12 +15,17 @@ ROLES = (
     "sandbox server",
     "branch",
     "supervisor",
-    "box",
+    "sandbox",
 )
 _KINDS = {
     "autograder.grading.judge.judging": ("judge",),
     "autograder.grading.workers.worker": ("fork server", "worker", "judge"),
-    "autograder.sandbox.fork_server": ("sandbox server", "branch", "supervisor", "box"),
+    "autograder.sandbox.fork_server": (
+        "sandbox server",
+        "branch",
+        "supervisor",
+        "sandbox",
+    ),
 }  # by what was started, and by how often it was forked since
 _GONE = (psutil.NoSuchProcess, psutil.AccessDenied, psutil.ZombieProcess)
 

@@ -123,7 +123,7 @@ def test_a_judge_that_is_stopped_while_it_judges_costs_nobody_anything(
 
 
 @pytest.mark.parametrize(
-    "role", ["judge", "sandbox server", "branch", "supervisor", "box"]
+    "role", ["judge", "sandbox server", "branch", "supervisor", "sandbox"]
 )
 def test_who_is_killed_in_the_midst_of_a_check_costs_nobody_anything(
     course, once_asked, role

@@ -37,7 +37,7 @@ def test_another_unit_keeps_the_general_ones():
     assert executor.timeout == 60
 
 
-def test_what_a_box_takes_for_its_answers_counts_for_the_notebook():
+def test_what_a_sandbox_takes_for_its_answers_counts_for_the_notebook():
     executor = JudgedExecute(notebook_seconds=10)
     executor.reset()
     span = Span(Meter(None), Budget(10.0, 20.0))
@@ -48,7 +48,7 @@ def test_what_a_box_takes_for_its_answers_counts_for_the_notebook():
     assert "used up its time" in executor.ended(0).says
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="boxes are Linux's")
+@pytest.mark.skipif(sys.platform != "linux", reason="sandboxes are Linux's")
 def test_no_walls_are_given_up_for_a_server_that_does_not_start(monkeypatch):
     """A full /tmp, a machine that slept: no reason to grade without a sandbox."""
 

@@ -63,9 +63,9 @@ def test_what_an_earlier_version_wrote_is_read(path):
 def test_what_is_put_takes_the_place_of_what_was(path):
     notebook = nbformat.v4.new_notebook()
     WHOLE.put(notebook)
-    replace(GradingMetadata.of(notebook), box=None, checks={}).put(notebook)
+    replace(GradingMetadata.of(notebook), sandbox=None, checks={}).put(notebook)
     known = GradingMetadata.of(notebook)
-    assert known.box is None and not known.checks and known.digest == WHOLE.digest
+    assert known.sandbox is None and not known.checks and known.digest == WHOLE.digest
 
 
 @pytest.mark.parametrize("text", ["", "no JSON", "{}", None])
@@ -78,7 +78,7 @@ def test_what_cannot_be_read_says_how_to_grade_it_again(path, text):
 
 
 @pytest.mark.parametrize(
-    ("box", "level"),
+    ("sandbox", "level"),
     [
         ({"level": "namespaces", "grouped": True}, "namespaces"),
         ({"level": "landlock"}, "landlock"),  # noted before groups were
@@ -86,9 +86,9 @@ def test_what_cannot_be_read_says_how_to_grade_it_again(path, text):
         ({"level": "none", "grouped": False}, "none"),
     ],
 )
-def test_the_level_of_a_box_says_whether_the_kernel_counted(box, level):
-    assert GradingMetadata(box=box).isolation == level
-    assert GradingMetadata(box=box).is_grouped == (
+def test_the_level_of_a_sandbox_says_whether_the_kernel_counted(sandbox, level):
+    assert GradingMetadata(sandbox=sandbox).isolation == level
+    assert GradingMetadata(sandbox=sandbox).is_grouped == (
         level != "landlock, no control group"
     )
     assert GradingMetadata().isolation == "" and GradingMetadata().is_grouped

@@ -93,7 +93,7 @@ def overheard() -> str:
     return "\n".join(found)
 
 
-def test_no_frame_of_the_box_knows_which_table_is_right(monkeypatch, no_numbers):
+def test_no_frame_of_the_sandbox_knows_which_table_is_right(monkeypatch, no_numbers):
     heard = []
 
     def test(table):
@@ -106,7 +106,7 @@ def test_no_frame_of_the_box_knows_which_table_is_right(monkeypatch, no_numbers)
     assert heard and not any("wrong" in text or "right t" in text for text in heard)
 
 
-def test_no_frame_of_the_box_knows_the_illness_of_a_layer(monkeypatch, no_numbers):
+def test_no_frame_of_the_sandbox_knows_the_illness_of_a_layer(monkeypatch, no_numbers):
     heard = []
 
     def test(layer, d_model, d_ff):
@@ -119,7 +119,9 @@ def test_no_frame_of_the_box_knows_the_illness_of_a_layer(monkeypatch, no_number
         assert not any(word in text for text in heard), word
 
 
-def test_no_frame_of_the_box_knows_the_illness_of_a_decoder(monkeypatch, no_numbers):
+def test_no_frame_of_the_sandbox_knows_the_illness_of_a_decoder(
+    monkeypatch, no_numbers
+):
     heard = []
 
     def test(decoder):

@@ -17,7 +17,7 @@ from autograder.sandbox.kit import PACKAGE
 HERE = Path(__file__).parent
 NOBODY = 65534
 
-linux = pytest.mark.skipif(sys.platform != "linux", reason="boxes need Linux")
+linux = pytest.mark.skipif(sys.platform != "linux", reason="sandboxes need Linux")
 
 
 def closed_ancestor(path: str) -> str:

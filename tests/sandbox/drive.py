@@ -100,7 +100,7 @@ async def attack(folder: Path, level: str) -> dict[str, Any]:
     abstract.listen()
     manager, client = await started(folder)
     shared = Path(f"/dev/shm/drive-{os.getpid()}")
-    shared.write_text("another box's")
+    shared.write_text("another sandbox's")
     shared.chmod(0o666)
     before = set(os.listdir("/dev/shm"))
     canaries = {
@@ -173,11 +173,13 @@ async def fill(folder: Path) -> str:
 
 
 def set_level(level: str) -> None:
-    os.environ["AUTOGRADER_BOX"] = dataclasses.replace(SMALL, level=level).to_json()
+    os.environ["AUTOGRADER_SANDBOX_POLICY"] = dataclasses.replace(
+        SMALL, level=level
+    ).to_json()
 
 
 def main(what: str, folder: Path, *levels: str) -> None:
-    os.environ["JUPYTER_DEFAULT_PROVISIONER_NAME"] = "autograder-box"
+    os.environ["JUPYTER_DEFAULT_PROVISIONER_NAME"] = "autograder-sandbox"
     reports = {}
     for level in levels:
         set_level(level)

@@ -22,7 +22,7 @@ ATTACKS = {
     "files": """
 for name, path in OUTSIDE["files"].items():
     seen["read " + name] = denied(lambda: open(path).read())
-    # Not open(path, "a"): it makes the file where the box has an own folder of that
+    # Not open(path, "a"): it makes the file where the sandbox has an own folder of that
     # name, as it has below /tmp. The one outside can be written only if it is there.
     seen["write " + name] = denied(lambda: os.open(path, os.O_WRONLY))
 for name, path in OUTSIDE["folders"].items():
@@ -119,7 +119,7 @@ for name in os.listdir("."):
     "shared memory": """
 shared = "/dev/shm/"
 seen["shared by others"] = denied(lambda: open(shared + OUTSIDE["shm"]).read())
-# What can be written there is the box's own folder, or one of its own.
+# What can be written there is the sandbox's own folder, or one of its own.
 if not denied(lambda: open(shared + "mine", "w").close()):
     def fill_shared():
         for i in range(OUTSIDE["disk_mb"] // OUTSIDE["file_mb"] + 1):

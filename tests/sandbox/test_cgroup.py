@@ -142,7 +142,7 @@ def test_groups_of_the_dead_are_removed(tmp_path, monkeypatch):
     machine = Machine(tmp_path, "/")
     machine.furnish(machine.top, ALL, top=True)
     as_user(monkeypatch, 0)
-    old, alive, young = (machine.top / f"autograder-box-{n}" for n in "abc")
+    old, alive, young = (machine.top / f"autograder-sandbox-{n}" for n in "abc")
     for group in (old, alive, young):
         group.mkdir()
     (alive / "cgroup.procs").write_text("1")  # rmdir fails on it

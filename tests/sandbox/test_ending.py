@@ -32,13 +32,13 @@ def usage_of(**words):
 @pytest.mark.parametrize("reason", list(EndReason))
 def test_a_reason_is_the_same_after_its_way_from_the_supervisor(reason):
     """Whatever the words beside it say: a message that begins like a reason is none."""
-    says = "supervisor lost, says a box"
+    says = "supervisor lost, says a sandbox"
     used = usage_of(slot="a", exit=0, ended=reason, reason=says)
     assert used["ended"] is reason
 
 
 @pytest.mark.parametrize("words", [{}, {"slot": "b", "ended": "exited", "exit": 0}])
-def test_who_says_nothing_or_speaks_of_another_box_is_lost(words):
+def test_who_says_nothing_or_speaks_of_another_sandbox_is_lost(words):
     used = usage_of(**words)
     assert used["ended"] is EndReason.LOST and used["exit"] == -9
 

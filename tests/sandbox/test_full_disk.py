@@ -35,7 +35,7 @@ def ended(course: Path):
     return run
 
 
-def test_a_box_that_has_room_writes_what_it_may(ended):
+def test_a_sandbox_that_has_room_writes_what_it_may(ended):
     assert ended("60m") == "killed"
 
 

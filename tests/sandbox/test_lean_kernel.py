@@ -69,7 +69,7 @@ def book(tmp_path_factory: Any) -> Any:
     found = new_notebook(cells=[new_code_cell(source) for source in cells])
     folder = str(tmp_path_factory.mktemp("sparing"))
     with pytest.MonkeyPatch.context() as patch:
-        start_kernels_with(patch, "autograder-box")
+        start_kernels_with(patch, "autograder-sandbox")
         NotebookClient(
             found,
             allow_errors=True,

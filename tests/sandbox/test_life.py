@@ -32,7 +32,7 @@ LARGE = "display({'text/plain': 'x' * (9 << 20)}, raw=True)"
 @pytest.fixture(autouse=True)
 def boxed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Kernels of these tests come from a sandbox; skip where there is none."""
-    start_kernels_with(monkeypatch, "autograder-box")
+    start_kernels_with(monkeypatch, "autograder-sandbox")
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def policy(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
 
     def use(**limits: Any) -> None:
         text = dataclasses.replace(Policy(), **limits).to_json()
-        monkeypatch.setenv("AUTOGRADER_BOX", text)
+        monkeypatch.setenv("AUTOGRADER_SANDBOX_POLICY", text)
 
     return use
 
@@ -92,7 +92,7 @@ print(*(key.decode() for key in found))
 """
 
 
-def test_a_box_finds_nothing_of_those_before_it_in_its_memory(tmp_path):
+def test_a_sandbox_finds_nothing_of_those_before_it_in_its_memory(tmp_path):
     keys = []
 
     async def body(manager, kernel):
@@ -283,13 +283,13 @@ print(random.random(), numpy.random.rand(), torch.rand(1).item())
         drawn.append(text(await run(kernel, draw)))
 
     for seed in ("", "", "other", "one", "one"):
-        monkeypatch.setenv("AUTOGRADER_BOX", Policy(seed=seed).to_json())
+        monkeypatch.setenv("AUTOGRADER_SANDBOX_POLICY", Policy(seed=seed).to_json())
         with_kernel(tmp_path, body)
     assert drawn[3] == drawn[4]
     assert len({number for one in drawn[:4] for number in one.split()}) == 12
 
 
-def test_nbclient_runs_a_notebook_in_the_box(tmp_path):
+def test_nbclient_runs_a_notebook_in_the_sandbox(tmp_path):
     cells = [
         "import torch\nx = torch.ones(2)",
         "x * 2",

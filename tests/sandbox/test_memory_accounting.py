@@ -117,7 +117,7 @@ def has_networks() -> bool:
 @pytest.mark.skipif(
     not has_networks(), reason="this machine gives no network of one's own"
 )
-def test_what_waits_in_connections_counts_on_a_network_of_the_box_s_own(warm_mb):
+def test_what_waits_in_connections_counts_on_a_network_of_the_sandbox_s_own(warm_mb):
     with process(LOOPBACK + CONNECTIONS, "unshare", "-rn") as pid:
         waiting = memory_accounting.queues_mb([pid])
         assert waiting > 20  # whatever a connection may hold here

@@ -70,7 +70,7 @@ def test_sleep_uses_the_clock_and_no_cpu(sandbox):
     assert span.cpu < 0.5
 
 
-def test_the_clock_stands_still_while_the_box_is_stopped(sandbox):
+def test_the_clock_stands_still_while_the_sandbox_is_stopped(sandbox):
     process, span = sandbox(SLEEP)
     os.killpg(process.pid, signal.SIGSTOP)
     span.pause()

@@ -72,7 +72,7 @@ def test_a_quota_is_felt_where_nothing_tells_of_it(folder, monkeypatch):
     assert lacks_room(folder, 0) and sorted(os.listdir(folder)) == ["deep", "link"]
 
 
-def test_what_to_do_about_a_full_disk_names_the_folder_that_boxes_lie_in():
+def test_what_to_do_about_a_full_disk_names_the_folder_that_sandboxes_lie_in():
     says = no_room(Path("/scratch/ag-0-x/0123"))
     assert "no room in /scratch;" in says and "TMPDIR" in says
 

@@ -56,9 +56,9 @@ print(hash("word"), warnings.filters, len(matplotlib.pyplot.colormaps()), module
 
 
 @linux
-def test_what_a_box_finds_no_box_before_it_has_a_say_in(tmp_path, monkeypatch):
+def test_what_a_sandbox_finds_no_sandbox_before_it_has_a_say_in(tmp_path, monkeypatch):
     """Nor chance: not even the order in which a set holds its words."""
-    start_kernels_with(monkeypatch, "autograder-box")
+    start_kernels_with(monkeypatch, "autograder-sandbox")
     monkeypatch.delenv(client.SERVER_VARIABLE, raising=False)  # a server of its own
 
     async def look() -> str:
@@ -71,7 +71,9 @@ def test_what_a_box_finds_no_box_before_it_has_a_say_in(tmp_path, monkeypatch):
 
     found = []
     for imports in ((), (), ("pandas", "seaborn"), (), ()):  # from the third on, warmer
-        monkeypatch.setenv("AUTOGRADER_BOX", Policy(imports=imports).to_json())
+        monkeypatch.setenv(
+            "AUTOGRADER_SANDBOX_POLICY", Policy(imports=imports).to_json()
+        )
         found.append(asyncio.run(look()))
     plain, _, more, *_ = found
     assert found == [plain, plain, more, plain, plain] and "'seaborn'" in more

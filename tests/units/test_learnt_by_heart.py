@@ -113,7 +113,7 @@ def from_memory(cases, inputs):
 @pytest.mark.slow
 @pytest.mark.parametrize("unit", units(), ids=lambda unit: unit.name)
 def test_answers_to_visible_cases_earn_next_to_nothing_in_grading(unit):
-    """A box may answer whatever it likes: here it knows all that ships, and no more."""
+    """A sandbox may answer whatever it likes; here it knows all that ships, no more."""
     earned, most = 0.0, 0.0
     for task in specifications(unit.name):
         if task.side is not Interactor or any(kind.measure for kind in task.cases):

@@ -27,7 +27,7 @@ from autograder.grading.settings import Processed, Resources
 from autograder.sandbox.confine import Policy
 from autograder.sandbox.ending import Ended, EndReason
 from autograder.sandbox.meter import Budget, Meter, Span, usual_budget
-from autograder.sandbox.provisioner import BoxProvisioner
+from autograder.sandbox.provisioner import SandboxProvisioner
 from autograder.sandbox.warm import asked_for
 
 log = logging.getLogger(__name__)
@@ -61,8 +61,8 @@ class SandboxedExecute(CappedOutputs):
     file_mb = Integer(64, help="What it may write to one file.").tag(config=True)
     processes = Integer(128, help="Processes and threads at once.").tag(config=True)
     open_files = Integer(512, help="Open files at once.").tag(config=True)
-    most_boxes = Integer(
-        12, help="Boxes in all, when cells end theirs; then the notebook stops."
+    most_sandboxes = Integer(
+        12, help="Sandboxes in all, when cells end theirs; then the notebook stops."
     ).tag(config=True)
     allow_unconfined = Bool(
         False, help="Grade even where no confinement works on this machine."
@@ -85,7 +85,7 @@ class SandboxedExecute(CappedOutputs):
     _stopped: Ended | None = None  # the notebook as a whole
     _used_up = False  # whether the sandbox is one that nothing may be run in any more
     _gone: dict[int, Ended]  # cells that were ended for good, by their index
-    _sandboxes: list[BoxProvisioner]  # their provisioners; the last one is in use
+    _sandboxes: list[SandboxProvisioner]  # their provisioners; the last one is in use
     _meter: Meter  # of that one
 
     def reset(self) -> None:
@@ -115,7 +115,9 @@ class SandboxedExecute(CappedOutputs):
             readable=(*self.readable, *ours), imports=asked, seed=seed,
         )  # fmt: skip
         left_out = "0" if self.demonstrations else "1"
-        with environment(AUTOGRADER_BOX=policy.to_json(), **{LEFT_OUT: left_out}):
+        with environment(
+            AUTOGRADER_SANDBOX_POLICY=policy.to_json(), **{LEFT_OUT: left_out}
+        ):
             done: Processed = super().preprocess(nb, resources)
         return done
 
@@ -133,7 +135,7 @@ class SandboxedExecute(CappedOutputs):
         if not used:
             return level
         times = {k: sum(one[k] for one in used) for k in ("utime", "stime")}
-        return level | used[-1] | times | {"boxes": len(used)}
+        return level | used[-1] | times | {"sandboxes": len(used)}
 
     def refuse_full(self) -> None:
         """See that no sandbox has found the host's disk full, even after its last cell.
@@ -172,7 +174,7 @@ class SandboxedExecute(CappedOutputs):
         return not self._stopped
 
     @property
-    def sandbox(self) -> BoxProvisioner:
+    def sandbox(self) -> SandboxProvisioner:
         """The provisioner of the sandbox that is in use."""
         return self._sandboxes[-1]
 
@@ -208,14 +210,14 @@ class SandboxedExecute(CappedOutputs):
 
     def _note_sandbox(self) -> None:
         sandbox = self.km.provisioner
-        assert isinstance(sandbox, BoxProvisioner), "create_kernel_manager says so"
+        assert isinstance(sandbox, SandboxProvisioner), "create_kernel_manager says so"
         if not self._sandboxes or self._sandboxes[-1] is not sandbox:
             self._sandboxes.append(sandbox)
             self._meter = Meter(sandbox.supervisor)
 
     def _start_anew(self) -> None:
-        if len(self._sandboxes) >= self.most_boxes:
-            self._stop(EndReason.TOO_MANY_BOXES)
+        if len(self._sandboxes) >= self.most_sandboxes:
+            self._stop(EndReason.TOO_MANY_SANDBOXES)
             return
         self._cpu_before += self._meter.cpu
         self._cleanup_kernel()
@@ -298,11 +300,10 @@ class SandboxedExecute(CappedOutputs):
     def create_kernel_manager(self) -> AsyncKernelManager:
         """nbclient's, for a kernel in a sandbox; its messages are not queued up."""
         manager: AsyncKernelManager = super().create_kernel_manager()
-        # Not by the environment: a Jupyter server's other kernels are not for a
-        # sandbox.
+        # Not by the environment: a Jupyter server's other kernels need no sandbox.
         spec = manager.kernel_spec
         assert spec  # nbgrader has looked for it
-        spec.metadata["kernel_provisioner"] = {"provisioner_name": "autograder-box"}
+        spec.metadata["kernel_provisioner"] = {"provisioner_name": "autograder-sandbox"}
         manager.client_class = f"{PromptClient.__module__}.{PromptClient.__name__}"
         return manager
 

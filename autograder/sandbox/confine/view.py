@@ -32,7 +32,7 @@ def build_root(policy: Policy, room: Room) -> None:
     """A read-only root of our own with binds of what is visible; leave the host's."""
     root = str(room.slot)
     mount("none", "/", "", MS_REC | MS_PRIVATE)
-    mount("box", root, "tmpfs", MS_NOSUID | MS_NODEV, "size=1m,mode=755")
+    mount("sandbox", root, "tmpfs", MS_NOSUID | MS_NODEV, "size=1m,mode=755")
     hidden = set(room.hidden)
     for path in sorted({*room.visible, *hidden}, key=lambda p: p.count("/")):
         if path in hidden:
@@ -120,7 +120,7 @@ def _write_etc(root: str, uid: int) -> None:
     files = {
         "passwd": f"student:x:{uid}:{gid}::{HOME}:/bin/sh\n",
         "group": f"student:x:{gid}:\n",
-        "hosts": "127.0.0.1 localhost box\n",
+        "hosts": "127.0.0.1 localhost sandbox\n",
         "nsswitch.conf": "passwd: files\ngroup: files\nhosts: files\n",
     }
     os.makedirs(f"{root}/etc", exist_ok=True)

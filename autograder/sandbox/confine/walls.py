@@ -73,7 +73,7 @@ def enter(level: str, policy: Policy, room: Room) -> None:
     if level in NAMESPACES:
         unshare(NEWNS | NEWNET | NEWIPC | NEWUTS | NEWCGROUP)
         _loopback_up()
-        socket.sethostname("box")
+        socket.sethostname("sandbox")
         build_root(policy, room)
     else:
         furnish(policy, room, room.home(level))

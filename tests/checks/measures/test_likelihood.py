@@ -103,7 +103,7 @@ def test_of_a_price_beyond_numbers_no_number_is_told(nats):
 
 
 def reported():
-    """The weights of the recipe's model, as the box reports them."""
+    """The weights of the recipe's model, as the sandbox reports them."""
     return dict(PROBE.play(instructors_model, {}, ask=lambda question: {}))
 
 

@@ -131,7 +131,7 @@ def graded_notebook(root, student):
     return nbformat.read(path, as_version=4)
 
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="boxes are Linux's")
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="sandboxes are Linux's")
 
 
 def test_a_right_exercise_earns_its_points_after_a_wrong_one(pristine):
@@ -150,7 +150,7 @@ def test_a_right_exercise_earns_its_points_after_one_that_is_not_solved(pristine
     assert found["self"]["given"] == [FIRST]
 
 
-def test_each_box_of_a_submission_rolls_the_same_dice(pristine, tmp_path):
+def test_each_sandbox_of_a_submission_rolls_the_same_dice(pristine, tmp_path):
     """Else a cheap mistake in what comes before would buy a second chance."""
     root = tmp_path / "again"
     shutil.copytree(pristine, root)
@@ -176,14 +176,14 @@ def test_a_mistake_of_its_own_still_costs(pristine):
     assert records(pristine, "bob")["self"]["points"] < 14.0
 
 
-def test_nothing_but_the_verdict_leaves_the_second_box(pristine):
+def test_nothing_but_the_verdict_leaves_the_second_sandbox(pristine):
     path = pristine / "autograded" / "eve" / judged.UNIT / f"{judged.UNIT}.ipynb"
     course = solution_source(specification(FIRST))
     scaling = "math.sqrt(q.size(-1))"  # which eve's own version lacks
     assert scaling in course and scaling not in path.read_text()
 
 
-def test_what_an_answer_says_stays_in_the_second_box(pristine):
+def test_what_an_answer_says_stays_in_the_second_sandbox(pristine):
     found = records(pristine, "ivy")["self"]
     assert found["given"] and 0.0 < found["points"] < 14.0
     names: dict = {}
@@ -195,12 +195,17 @@ def test_what_an_answer_says_stays_in_the_second_box(pristine):
     assert "ValueError" not in shown and "course&#x27;s version" in shown
 
 
-def test_one_more_box_serves_all_second_tries_and_each_has_its_own_in_place(pristine):
+def test_one_more_sandbox_serves_all_second_tries_and_each_has_its_own_in_place(
+    pristine,
+):
     found = records(pristine, "kim")
     assert found["self"]["given"] == [FIRST]
     assert found["unsure"]["given"] == [LOSS]
     assert (found["self"]["points"], found["unsure"]["points"]) == (14.0, 4.0)
-    assert graded_notebook(pristine, "kim").metadata.autograder["box"]["boxes"] == 2
+    assert (
+        graded_notebook(pristine, "kim").metadata.autograder["sandbox"]["sandboxes"]
+        == 2
+    )
 
 
 def test_what_the_cells_have_shown_stays(pristine):
@@ -208,7 +213,7 @@ def test_what_the_cells_have_shown_stays(pristine):
     assert [output["text"] for output in shown] == ["here\n"]
 
 
-class Boxes:
+class Sandboxes:
     """Stands for the sandboxes of a notebook, and says what is asked of them."""
 
     def __init__(self):
@@ -224,8 +229,8 @@ class Boxes:
         return True
 
 
-def test_the_box_of_one_second_try_goes_on_to_the_next():
-    sandboxes = Boxes()
+def test_the_sandbox_of_one_second_try_goes_on_to_the_next():
+    sandboxes = Sandboxes()
     checks = Checks(sandboxes, None, "ann", "key", 20.0)
     assert checks._has_second_sandbox(3) and checks._has_second_sandbox(7)
     assert sandboxes.did == ["fresh", (3, 7)]

@@ -43,7 +43,7 @@ def asked(ends):
     return so_far
 
 
-def test_before_the_box_answers_the_cells_own_clock_runs(asked):
+def test_before_the_sandbox_answers_the_cells_own_clock_runs(asked):
     clock = Clock(EndReason.TIME)
     assert asked().over(clock) is EndReason.TIME and clock.paused == 0
 
@@ -54,7 +54,7 @@ def test_in_between_the_cells_clock_stands(asked):
     assert clock.paused == 1
 
 
-def test_so_it_does_while_the_box_has_said_what_nobody_has_read(asked, ends):
+def test_so_it_does_while_the_sandbox_has_said_what_nobody_has_read(asked, ends):
     ends[1].send(b"ready")
     clock = Clock()
     assert asked().over(clock) is None
@@ -68,7 +68,9 @@ def test_a_cell_ends_in_time_once_its_check_is_decided(asked):
     assert asked(complete=False).over(Clock()) is EndReason.DECIDED
 
 
-def test_a_judge_is_lost_that_says_nothing_whatever_its_box_does(asked, monkeypatch):
+def test_a_judge_is_lost_that_says_nothing_whatever_its_sandbox_does(
+    asked, monkeypatch
+):
     now = [100.0]
     monkeypatch.setattr(exchange.time, "monotonic", lambda: now[0])
     one = asked(ready=True, patience=10.0)

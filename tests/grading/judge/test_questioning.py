@@ -65,7 +65,7 @@ def test_no_reply_but_the_right_tensors_earns_points(ends, reply):
     assert judged(ends[0], seconds=0.5).points == 0
 
 
-def test_a_silent_box_costs_its_own_time_once(ends):
+def test_a_silent_sandbox_costs_its_own_time_once(ends):
     asks = []
     hostile(ends[1], answering(lambda channel, kind: asks.append(kind)))
     check, found = prepared(NAME, "abc"), asked(ends[0], 0.3)
@@ -109,7 +109,7 @@ def test_junk_without_end_ends_with_its_cell_and_earns_nothing(ends, junk):
     ends[0].shutdown(socket.SHUT_RDWR)
 
 
-def test_the_box_waits_for_the_judge_as_long_as_its_cell_lives(sandbox):
+def test_the_sandbox_waits_for_the_judge_as_long_as_its_cell_lives(sandbox):
     channel = sandbox(lambda: attention.dot_product_scores)
     check = prepared(NAME, "abc")
     found = asked(channel, 1.0)
@@ -117,7 +117,7 @@ def test_the_box_waits_for_the_judge_as_long_as_its_cell_lives(sandbox):
     assert decide(check, found).passed
 
 
-def test_what_a_box_takes_for_its_answers_is_counted(ends):
+def test_what_a_sandbox_takes_for_its_answers_is_counted(ends):
     def slowly(channel, kind):
         time.sleep(0.2)
         send(channel, kind, {})
@@ -175,7 +175,7 @@ def asking(questions):
     return behave
 
 
-def test_what_we_work_for_a_box_is_not_its_time(ends, work):
+def test_what_we_work_for_a_sandbox_is_not_its_time(ends, work):
     hostile(ends[1], asking(questions=2))
     found = asked(ends[0], seconds=4.0, most=1000.0)
     decide(prepared(NAME, "abc"), found)

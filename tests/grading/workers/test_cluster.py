@@ -162,7 +162,7 @@ def autograde_but(root: Path, address: str, unfit: Path) -> dict:
     return run_nbgrader(root, "autograde", UNIT, "*", force=False, config=config)
 
 
-def test_a_machine_without_boxes_draws_no_work_to_it(course, tmp_path, caplog):
+def test_a_machine_without_sandboxes_draws_no_work_to_it(course, tmp_path, caplog):
     for number in range(6):
         wish(course, f"s{number}")
     unfit = tmp_path / "unfit"
@@ -177,7 +177,7 @@ def test_a_machine_without_boxes_draws_no_work_to_it(course, tmp_path, caplog):
         assert caplog.text.count("gets no more submissions") == 1
 
 
-def test_where_no_machine_gives_boxes_the_command_says_so(course, tmp_path):
+def test_where_no_machine_gives_sandboxes_the_command_says_so(course, tmp_path):
     hand_in(course, "ada", good(course))
     hand_in(course, "bob", good(course))
     unfit = tmp_path / "unfit"

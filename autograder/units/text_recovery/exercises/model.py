@@ -31,9 +31,9 @@ SECONDS, MEGABYTES = 120, 2000  # for the process that decodes; see `apart`
 class HandedInModel(Measured):
     """Decodes all sources with the weights from the student's file, as the file says.
 
-    The box recovers a sample only. Texts made in another way (a rule, somebody else's
+    The sandbox recovers a sample only. Texts made in another way (a rule, somebody else's
     outputs) are found out, and so is the checkpoint that everybody has, changed a
-    little. What the box is asked depends on the track, so it hands its files over
+    little. What the sandbox is asked depends on the track, so it hands its files over
     first.
     """
 

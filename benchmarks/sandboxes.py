@@ -1,7 +1,7 @@
 """What a sandbox costs beside its cells: CPU time and page faults of small notebooks.
 
-``python benchmarks/boxes.py`` runs each of some notebooks in a number of sandboxes, one
-after the other, and prints a line for each: CPU milliseconds of a sandbox and its
+``python benchmarks/sandboxes.py`` runs each of some notebooks in a number of sandboxes,
+one after the other, and prints a line for each: CPU milliseconds of a sandbox and its
 supervisor (what has ended below the warm server), those of the server itself, page
 faults, and seconds until a sandbox was ready and until it was gone. Checks are not in
 it.
@@ -40,7 +40,11 @@ NOTEBOOKS = {
     "a figure": ["import matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.show()"],
 }
 TICK = 1000 / os.sysconf("SC_CLK_TCK")  # milliseconds
-FIELDS = {"server": (11, 12), "box": (13, 14), "faults": (8,)}  # of stat, see proc(5)
+FIELDS = {
+    "server": (11, 12),
+    "sandbox": (13, 14),
+    "faults": (8,),
+}  # of stat, see proc(5)
 
 
 def main() -> None:
@@ -49,7 +53,7 @@ def main() -> None:
     parser.add_argument("--unit", nargs="*", default=["02"], help="solved, too")
     parser.add_argument("--boxes", type=int, default=10, metavar="N")
     options = parser.parse_args()
-    os.environ["JUPYTER_DEFAULT_PROVISIONER_NAME"] = "autograder-box"
+    os.environ["JUPYTER_DEFAULT_PROVISIONER_NAME"] = "autograder-sandbox"
     os.environ[LEFT_OUT] = "1"
     notebooks = NOTEBOOKS | {f"unit {name}": solved(name) for name in options.unit}
     with tempfile.TemporaryDirectory() as folder:
@@ -73,7 +77,9 @@ def solved(unit: str) -> list[str]:
 
 async def measured(cells: list[str], folder: str, sandboxes: int) -> str:
     """What one of a number of sandboxes took, after those that warm up a server."""
-    os.environ["AUTOGRADER_BOX"] = Policy(imports=tuple(asked_for(cells))).to_json()
+    os.environ["AUTOGRADER_SANDBOX_POLICY"] = Policy(
+        imports=tuple(asked_for(cells))
+    ).to_json()
     for _ in range(3):
         await run([], folder)
     server = client._servers[0].pid
@@ -85,7 +91,8 @@ async def measured(cells: list[str], folder: str, sandboxes: int) -> str:
     each = {name: (after[name] - before[name]) / sandboxes for name in FIELDS}
     ready, gone = (1000 * seconds / sandboxes for seconds in waits)
     return (
-        f"box {each['box'] * TICK:6.0f} ms  server {each['server'] * TICK:4.0f} ms  "
+        f"sandbox {each['sandbox'] * TICK:6.0f} ms  "
+        f"server {each['server'] * TICK:4.0f} ms  "
         f"faults {each['faults']:6.0f}  ready after {ready:4.0f} ms, "
         f"gone after {gone:3.0f}"
     )
