@@ -93,8 +93,7 @@ MISTAKES = [
           "You combined the masks with *or*: a pair is allowed as soon as one mask allows it, even if the other "
           "forbids it.",
           "Two guards stand at the door. Is a yes from one of them enough?",
-          edit("first & second", "first | second"),
-          edit("first & second", "torch.logical_or(first, second)", name="logical_or")),
+          edit("first & second", "first | second")),
     wrong("open_is_none",
           "If neither mask forbids anything, you return `None`.",
           "According to the docstring, when is the result `None`?",
@@ -130,8 +129,7 @@ MISTAKES = [
           "Python's `and`, `not` and `if` need a single truth value, which a tensor with several entries does not "
           "have.",
           "Which operator combines tensors element by element, and how do you test whether something is `None`?",
-          edit("first & second", "first and second"),
-          edit("if first is None:", "if not first:", name="truth_of_tensor")),
+          edit("first & second", "first and second")),
     wrong("numbers",
           "The result holds floats instead of booleans.",
           "What is the dtype of a product of floats?",

@@ -171,18 +171,7 @@ MISTAKES = [
                   def forward(self, x, mask=None):
                       q, k, v = (layer(x) for layer in self.layers)
                       return scaled_dot_product_attention(q, k, v, mask)
-              """),
-          source("""
-              class SelfAttention(nn.Module):
-                  def __init__(self, d_model, d_k, d_v):
-                      super().__init__()
-                      self.sizes = d_model, d_k, d_v
-
-                  def forward(self, x, mask=None):
-                      d_model, d_k, d_v = self.sizes
-                      q, k, v = (nn.Linear(d_model, d)(x) for d in (d_k, d_k, d_v))
-                      return scaled_dot_product_attention(q, k, v, mask)
-              """, name="made_in_forward")),
+              """)),
     # Mistakes of the module as a whole: its batch, gradient and start.
     wrong("sequence_first",
           "Your layer treats the positions as the batch: sentences attend to each other at the same position.",

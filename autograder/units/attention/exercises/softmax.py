@@ -204,13 +204,7 @@ MISTAKES = [
           "No gradient reaches `x`: the graph is cut by `detach`, `no_grad`, `item` or "
           "NumPy.",
           "Could a network learn through this function?",
-          edit(POWERS, "(x - x.amax(dim=-1, keepdim=True)).detach().exp()"),
-          source("""
-              def stable_softmax(x):
-                  a = x.detach().numpy()
-                  powers = (torch.from_numpy(a - a.max(axis=-1, keepdims=True))).exp()
-                  return powers / powers.sum(dim=-1, keepdim=True)
-              """, name="numpy")),
+          edit(POWERS, "(x - x.amax(dim=-1, keepdim=True)).detach().exp()")),
     wrong("through_logarithms",
           "The gradient of your weights is `nan` where a power is zero.",
           "What is the derivative of the logarithm at zero?",
@@ -230,10 +224,6 @@ MISTAKES = [
               def stable_softmax(x):
                   return torch.softmax(x, dim=-1)
               """),
-          source("""
-              def stable_softmax(x):
-                  return x.softmax(-1)
-              """, name="pytorchs_method"),
           source("""
               def stable_softmax(x):
                   return F.log_softmax(x, dim=-1).exp()

@@ -80,23 +80,7 @@ MISTAKES = [
     wrong("hooks_stay",
           "Something that you attached to the modules is still there, and records weights whenever the model is used.",
           "How do you remove what you attached?",
-          edit("hook.remove()", "pass"),
-          edit("in hooks:", "in hooks[:-1]:", name="one_hook_stays"),
-          source("""
-              def attention_weights(model, attentions, *inputs):
-                  kept = {}
-                  def listening(module):
-                      forward = module.forward
-                      def listen(*given):
-                          result = forward(*given)
-                          kept[module] = result[1].detach()
-                          return result
-                      return listen
-                  for module in attentions:
-                      module.forward = listening(module)
-                  model(*inputs)
-                  return [kept[module] for module in attentions]
-              """, name="forward_stays")),
+          edit("hook.remove()", "pass")),
     wrong("one_hook_for_all",
           "Every entry holds the weights of the module that was called last.",
           "All modules call the same function. Where does it store the weights of the second one?",

@@ -49,8 +49,7 @@ MISTAKES = [
           "PyTorch does not see the layers of your stack (are they in a plain list or tuple?), so it has no "
           "parameters to train, save or move.",
           "Which kind of list does `nn.Module` look into?",
-          edit(_MADE, "[make_layer() for _ in range(num_layers)]"),
-          edit(_MADE, "tuple(make_layer() for _ in range(num_layers))", name="tuple_of_layers")),
+          edit(_MADE, "[make_layer() for _ in range(num_layers)]")),
     wrong("norm_copied",
           "`norm` is a copy of the norm that was given, not the module itself.",
           "If the caller trains its norm further, does the norm in your stack change as well?",

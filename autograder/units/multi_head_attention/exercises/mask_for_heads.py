@@ -129,13 +129,7 @@ MISTAKES = [
                   return None
               if mask.dim() == 4:
                   return mask
-              """),
-          source("""
-              def mask_for_heads(mask):
-                  if mask is None or not mask.any():
-                      return None
-                  return mask.view(*(mask.shape if mask.dim() == 4 else (1, 1, *mask.shape) if mask.dim() == 2 else (len(mask), 1, *mask.shape[1:])))
-              """, name="closed_mask_lost")),
+              """)),
     wrong("none_gives_a_mask",
           "For `None` you return a tensor, but `None` should stay `None`.",
           "How would you know the shape of a mask that is not there?",

@@ -136,13 +136,6 @@ COMPARISONS = [
               def assert_sinusoidal(table):
                   max_len, d_model = table.shape
                   right = sinusoid(torch.arange(max_len), d_model)
-                  if ((table - right).abs() > 1e-3).any():
-                      raise AssertionError('wrong table')
-              """, name="nan_by_if"),
-          source("""
-              def assert_sinusoidal(table):
-                  max_len, d_model = table.shape
-                  right = sinusoid(torch.arange(max_len), d_model)
                   table = table.nan_to_num(nan=0.0).where(~table.isnan(), right)
                   assert torch.allclose(table, right, atol=1e-3)
               """, name="equal_nan")),
@@ -362,12 +355,7 @@ LEFT_OUT = [
                   right = sinusoid(torch.arange(max_len), d_model)
                   assert torch.allclose(table, right, rtol=1e-2, atol=5e-3)
               """),
-          source("""
-              def assert_sinusoidal(table):
-                  max_len, d_model = table.shape
-                  right = sinusoid(torch.arange(max_len), d_model)
-                  assert ((table - right).abs() <= 0.005 + 0.01 * right.abs()).all()
-              """, name="relative_by_hand")),
+          ),
     wrong("products_compared",
           "Your test compares dot products of rows. They stay the same if every pair "
           "rotates backward or if pairs are swapped.",

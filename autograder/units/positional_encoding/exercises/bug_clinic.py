@@ -251,24 +251,12 @@ MISTAKES = [
               """),
           source("""
               def assert_sinusoidal(table):
-                  expected = table
-                  assert torch.allclose(table, expected, equal_nan=True)
-              """, name="compares_with_itself"),
-          source("""
-              def assert_sinusoidal(table):
                   max_len, d_model = table.shape
                   right = sinusoid(torch.arange(max_len), d_model)
                   close = torch.allclose(table, right, atol=1e-3)
                   verdict = (close, 'not the sinusoid table')
                   assert verdict
-              """, name="asserts_a_tuple"),
-          source("""
-              def assert_sinusoidal(table):
-                  max_len, d_model = table.shape
-                  right = sinusoid(torch.arange(max_len), d_model)
-                  if not torch.allclose(table, right, atol=1e-3):
-                      verdict = 'wrong table'
-              """, name="notes_it_down")),
+              """, name="asserts_a_tuple")),
     wrong("table_changed",
           "Your test reaches the correct verdict, but it modifies the table that it is given.",
           "What is the difference between `table - right` and `table.sub_(right)`?",
@@ -298,12 +286,6 @@ MISTAKES = [
                   right = sinusoid(torch.arange(max_len), d_model)
                   assert torch.equal(table, right)
               """, name="exact"),
-          source("""
-              def assert_sinusoidal(table):
-                  max_len, d_model = table.shape
-                  right = sinusoid(torch.arange(max_len), d_model)
-                  assert (table == right).all()
-              """, name="exact_all"),
           source("""
               def assert_sinusoidal(table):
                   max_len, d_model = table.shape

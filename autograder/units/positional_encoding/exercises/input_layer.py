@@ -183,11 +183,7 @@ MISTAKES = [
           edit(SCALE, """
               self.scale = math.sqrt(d_model)
               nn.init.normal_(self.embedding.weight, std=d_model**-0.5)
-              """),
-          edit(SCALE, """
-              self.scale = math.sqrt(d_model)
-              nn.init.xavier_uniform_(self.embedding.weight)
-              """, name="xavier_over_padding")),
+              """)),
     wrong("padding_always_0",
           "The embedding layer treats token 0 as padding, whatever `padding_idx` says.",
           "Where does your code use the value of `padding_idx`?",

@@ -34,8 +34,7 @@ MISTAKES = [
           "Your matrix rotates backward: its minus sign is in the opposite corner, as in the textbook rotation of "
           "(cosine, sine).",
           "What multiplies `cos(a)` in `sin(a + b)`: plus or minus `sin(b)`?",
-          edit(_BLOCKS, "torch.stack((cos, -sin, sin, cos), dim=-1)"),
-          edit(_DIAGONAL, "torch.block_diag(*blocks.view(-1, 2, 2)).T", name="transposed")),
+          edit(_BLOCKS, "torch.stack((cos, -sin, sin, cos), dim=-1)")),
     wrong("wraps_around",
           "Large values of `k` wrap around: many steps are treated like a few.",
           "Does the angle ever stop growing with `k`?",

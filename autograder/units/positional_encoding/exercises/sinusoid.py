@@ -215,8 +215,7 @@ MISTAKES = [
           "An odd `d_model` does not raise the error that the docstring promises.",
           "What does your function do for `d_model = 7`, and for 1?",
           edit("if d_model % 2:", "if False:"),
-          edit("if d_model % 2:", "if d_model % 2 and d_model > 1:", name="one_accepted"),
-          edit("raise ValueError(", "str(", name="odd_printed")),
+          edit("if d_model % 2:", "if d_model % 2 and d_model > 1:", name="one_accepted")),
     wrong("odd_crashes",
           "An odd `d_model` ends in a different error from the one in the docstring.",
           "Could your function check `d_model` before it does anything else?",
@@ -262,14 +261,7 @@ MISTAKES = [
               """, """
               if d_model % 2:
                   raise AssertionError(
-              """),
-          source("""
-              def sinusoid(positions, d_model):
-                  assert d_model % 2 == 0
-                  exponents = torch.arange(0, d_model, 2) / d_model
-                  angles = positions.unsqueeze(-1) / 10000**exponents
-                  return torch.stack((angles.sin(), angles.cos()), -1).flatten(-2)
-              """, name="odd_by_assert")),
+              """)),
     wrong("even_refused",
           "Your function rejects even values of `d_model`.",
           "What is `8 % 2`, and does it count as true or false?",

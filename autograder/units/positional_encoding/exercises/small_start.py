@@ -86,12 +86,7 @@ MISTAKES = [
           source("""
               def start_small(embedding):
                   scaled = embedding.weight * embedding.embedding_dim**-0.5
-              """),
-          source("""
-              def start_small(embedding):
-                  weight = embedding.weight.detach().clone()
-                  weight *= embedding.embedding_dim**-0.5
-              """, name="copy_scaled")),
+              """)),
     wrong("gradient_recorded",
           "PyTorch refuses to modify a trainable parameter in place while it records gradients.",
           "Which context tells PyTorch that a step is not to be differentiated?",

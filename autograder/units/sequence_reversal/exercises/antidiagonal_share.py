@@ -106,9 +106,7 @@ MISTAKES = [
                   for row, n in zip(weights.argmax(-1).tolist(), lengths.tolist()):
                       shares.append(sum(row[t] == n - 1 - t for t in range(n)) / n)
                   return sum(shares) / len(shares)
-              """),
-          edit("hits.double().mean()", "(hits.double() / (lengths * len(lengths)).repeat_interleave(lengths)).sum()",
-               name="rows_weigh_the_same")),
+              """)),
     wrong("whole_rows",
           "You count sequences whose steps are all right; count single steps instead.",
           "What should the result be if each sequence has one wrong step out of ten?",

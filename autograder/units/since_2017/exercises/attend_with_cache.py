@@ -199,12 +199,7 @@ MISTAKES = [
           "Your function changes the old cache. A caller who goes back to it finds keys of later tokens there.",
           "Is the cache that you return a new object, or the one that you were given?",
           source(_LISTED.format(start="cache = [] if cache is None else cache",
-                                keep="cache.append((rotate(k, angles), v))")),
-          edit("return layer.w_o(mha.merge_heads(heads)), (k, v)", """
-              cache = [None, None] if cache is None else cache
-              cache[:] = k, v
-              return layer.w_o(mha.merge_heads(heads)), cache
-              """, name="overwritten")),
+                                keep="cache.append((rotate(k, angles), v))"))),
     wrong("shared_buffers",
           "All caches of a text share one buffer. Continuing from an older cache overwrites entries of the newer one.",
           "Two texts continue from the same cache. Where does each of them write its keys?",

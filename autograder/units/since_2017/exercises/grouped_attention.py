@@ -116,10 +116,7 @@ MISTAKES = [
                       scores = scores.masked_fill(~mask, -math.inf)
                   weights = scores.softmax(-1)
                   return weights @ v, weights
-              """),
-          edit(_BY_GROUP, "by_group = q.unflatten(1, (-1, groups)).transpose(1, 2)",
-               "scores = scores.flatten(1, 2)", "scores = scores.transpose(1, 2).flatten(1, 2)",
-               _OUTPUT, "output = weights.unflatten(1, (-1, groups)) @ v.unsqueeze(1)", name="in_turn_by_shape")),
+              """)),
     wrong("values_in_turn",
           "Neighbouring query heads share keys, but query head i uses value head i % g.",
           "Do a head's keys and values belong together?",

@@ -71,8 +71,6 @@ def _shifted(draw: Draw) -> Inputs:
 
 
 _SAME = "cost[i - 1][j - 1] + (own != right),"
-_TAKE = "cost[i - 1][j] + 1,"
-_BOTH = "pairs.append((output[i], original[j]))"
 _LEFT = "pairs.append((output[i], None))"
 _RIGHT = "pairs.append((None, original[j]))"
 
@@ -134,9 +132,7 @@ MISTAKES = [
           "What does the pair `(sleeps, slept)` cost?",
           edit(_SAME, "cost[i - 1][j - 1] + 2 * (own != right),",
                "cost[i - 1][j - 1] + (output[i - 1] != original[j - 1])",
-               "cost[i - 1][j - 1] and output[i - 1] == original[j - 1]"),
-          source(_by("(0 if pair[0] == pair[1] else 1 if None in pair else 2) - (di + dj == 1) / 64"),
-                 name="replacing_is_dear")),
+               "cost[i - 1][j - 1] and output[i - 1] == original[j - 1]")),
     wrong("greedy",
           "You go from left to right and take the first match; a later token may need that word.",
           "Two alignments are equally good so far. Can you tell in advance which one will turn out better?",

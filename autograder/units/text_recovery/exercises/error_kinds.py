@@ -222,16 +222,7 @@ MISTAKES = [
           "The form is checked before the function words: `(is, was)` counts as a mistake in form.",
           "Which row of the table comes first?",
           edit(FUNCTION,
-               "if (not both or lemma(there[0]) != lemma(there[1])) and all(side in function_words for side in there):"),
-          edit("""
-              if not any(c.isalnum() for side in there for c in side):
-                  return "punctuation"
-              """, """
-              if not any(c.isalnum() for side in there for c in side):
-                  return "punctuation"
-              if both and lemma(there[0]) == lemma(there[1]):
-                  return "form"
-              """, name="form_after_punctuation")),
+               "if (not both or lemma(there[0]) != lemma(there[1])) and all(side in function_words for side in there):")),
     wrong("function_word_first",
           "Function words are checked before case: `(The, the)` counts as a function-word mistake.",
           "Which row of the table comes first?",

@@ -148,17 +148,7 @@ MISTAKES = [
                       out.append(text[:cut])
                       text = text[cut:]
                   return out
-              """),
-          source("""
-              def merge_pair(symbols, pair):
-                  new, text, out = ''.join(pair), ''.join(symbols), []
-                  i = 0
-                  while i < len(text):
-                      step = len(new) if text[i:i + len(new)] == new else 1
-                      out.append(text[i:i + step])
-                      i += step
-                  return out
-              """, name="joined_text")),
+              """)),
     wrong("unchanged",
           "Nothing is merged; perhaps a list is compared with a tuple.",
           "What is `['a', 'b'] == ('a', 'b')`?",
