@@ -26,6 +26,7 @@ from autograder.authoring.catalogue import specifications
 from autograder.authoring.specification import Specification
 from autograder.authoring.variants import build_object
 from autograder.checks import agent
+from autograder.course import find_unit
 from autograder.grading.judge.exchange import Seconds
 from autograder.grading.judge.judging import decide
 from autograder.grading.judge.preparing import prepared
@@ -42,7 +43,7 @@ def main() -> None:
     parser.add_argument("--unit", nargs="+", default=["attention", "encoder_decoder"])
     options = parser.parse_args()
     torch.set_num_threads(1)
-    for unit in options.unit:
+    for unit in (find_unit(name).name for name in options.unit):
         total = [0.0, 0.0, 0.0]
         for exercise in specifications(unit):
             judged(exercise, "first")  # what only a first call takes

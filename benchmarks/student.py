@@ -26,6 +26,7 @@ from autograder.authoring.specification import Specification
 from autograder.authoring.variants import build_object
 from autograder.checks.check import Check
 from autograder.checks.panel import as_html
+from autograder.course import find_unit
 
 MILLISECONDS, KILOBYTES, SECONDS = 50, 60, 0.5  # what a check may take at most
 UNITS = ["positional_encoding", "attention", "multi_head_attention", "encoder_decoder"]
@@ -49,7 +50,8 @@ def main() -> None:
     options = parser.parse_args()
     torch.set_num_threads(1)
     spent, sizes = [], []
-    for exercise in (e for unit in options.unit for e in specifications(unit)):
+    units = [find_unit(name).name for name in options.unit]
+    for exercise in (e for unit in units for e in specifications(unit)):
         spent.append(milliseconds(exercise, options.times))
         sizes.append(max(kilobytes(exercise), default=0.0))
         print(
