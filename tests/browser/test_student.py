@@ -71,9 +71,9 @@ def test_a_mistake_is_named_mended_and_the_work_handed_in(root, answers, page, p
         desk.answer(page, STUB, right)
         desk.run(page)
         check.get_by_text("18 of 18 points").wait_for()
-        desk.go_to(page, "The row that may see nobody")
+        desk.go_to(page, "A row with no key left")
         desk.answer_in_words(page, "YOUR ANSWER HERE", WORDS)
-        desk.run_all(page, "too tall: ")
+        desk.run_all(page, "points by checks")
         assert "Success! Your notebook passes all the tests." in desk.validate(page)
         desk.close_dialog(page)
 
