@@ -128,6 +128,6 @@ def test_a_notebook_opened_alone_from_github_runs_to_its_end(unit, colab):
     ]
     checks = [c for c in notebook.cells if c.source.lstrip().startswith("check(")]
     assert panels and len(panels) >= len(checks)
-    # The folder was empty: no files are needed there. Unit 06 keeps its runs in it.
-    kept = {"runs-quick"} if unit.number == "06" else set()
+    # The folder was empty: no files are needed there. Unit 06 keeps runs and a model.
+    kept = {"runs-quick", "my_baseline.safetensors"} if unit.number == "06" else set()
     assert {path.name for path in (colab / "content").iterdir()} <= kept
