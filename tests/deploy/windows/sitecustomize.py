@@ -60,8 +60,10 @@ def importing(name, globals=None, locals=None, fromlist=(), level=0):
 
 
 def in_use(path: object) -> bool:
-    """Whether this process has a file open, or mapped."""
+    """Whether this process has a file open, or mapped; a device may be, by many."""
     real = os.path.realpath(path)
+    if not os.path.isfile(real):
+        return False
     opened = [f"/proc/self/fd/{number}" for number in os.listdir("/proc/self/fd")]
     with _open("/proc/self/maps", encoding="utf-8") as maps:
         mapped = any(line.rstrip("\n").endswith(f" {real}") for line in maps)
