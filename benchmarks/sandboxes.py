@@ -51,7 +51,7 @@ def main() -> None:
     """Measure, and print a line for each notebook."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--unit", nargs="*", default=["02"], help="solved, too")
-    parser.add_argument("--boxes", type=int, default=10, metavar="N")
+    parser.add_argument("--sandboxes", type=int, default=10, metavar="N")
     options = parser.parse_args()
     os.environ["JUPYTER_DEFAULT_PROVISIONER_NAME"] = "autograder-sandbox"
     os.environ[LEFT_OUT] = "1"
