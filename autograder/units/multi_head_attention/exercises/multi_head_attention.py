@@ -331,6 +331,31 @@ ACCEPTED = [
                 w_o = self.w_o.weight.view(-1, self.h, self.d_k)
                 return torch.einsum("bhqk,ohk->bqo", weights @ v, w_o) + self.w_o.bias, weights
         """)),
+    right("positions_first_heads_last", source("""
+        import math
+        class MultiHeadAttention(nn.Module):
+            def __init__(self, d_model, num_heads, dropout=0.0):
+                super().__init__()
+                if d_model % num_heads:
+                    raise ValueError("d_model must be a multiple of num_heads")
+                self.h = num_heads
+                for name in ("w_q", "w_k", "w_v", "w_o"):
+                    setattr(self, name, nn.Linear(d_model, d_model))
+                self.softmax = nn.Softmax(dim=1)
+                self.drop = nn.Dropout(dropout)
+
+            def forward(self, query, key, value, mask=None):
+                q = self.w_q(query).unflatten(-1, (self.h, -1)).transpose(0, 1)
+                k = self.w_k(key).unflatten(-1, (self.h, -1)).transpose(0, 1)
+                v = self.w_v(value).unflatten(-1, (self.h, -1)).transpose(0, 1)
+                scores = torch.einsum("ibhd,jbhd->ijbh", q, k) / math.sqrt(q.size(-1))
+                if mask is not None:
+                    allowed = mask_for_heads(mask).permute(2, 3, 0, 1)
+                    scores = scores.masked_fill(~allowed, float("-inf"))
+                weights = self.drop(self.softmax(scores))
+                out = torch.einsum("ijbh,jbhd->ibhd", weights, v)
+                return self.w_o(out.flatten(2)).transpose(0, 1), weights.permute(2, 3, 0, 1)
+        """)),
     right("dropout_by_hand", edit(DROP, """
         p = self.dropout.p
         if self.training and p > 0:
