@@ -114,6 +114,16 @@ COMPARISONS = [
                   right = sinusoid(torch.arange(max_len), d_model)
                   assert (table - right).sum().abs() < 0.01
               """)),
+    wrong("means_compared",
+          "Your test compares means of rows and columns, in which errors can cancel or become too small to notice.",
+          "By how much does one error of 0.04 change the mean of a row of 64 entries?",
+          source("""
+              def assert_sinusoidal(table):
+                  max_len, d_model = table.shape
+                  right = sinusoid(torch.arange(max_len), d_model)
+                  assert torch.allclose(table.mean(0), right.mean(0), atol=1e-3)
+                  assert torch.allclose(table.mean(1), right.mean(1), atol=1e-3)
+              """)),
     wrong("any_for_all",
           "Your test passes as soon as *some* entry is correct.",
           "How many entries of a correct table must be close?",

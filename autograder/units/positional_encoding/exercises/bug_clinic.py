@@ -162,6 +162,16 @@ def turned_wrong(draw: Draw) -> Inputs:
     return {name: _rounded(table) for name, table in tables.items()}
 
 
+def cancelling(draw: Draw) -> Inputs:
+    """Four errors whose sum is zero in each row and in each column."""
+    max_len, d_model = 2 * int(draw.ids(20, 30)) + 1, 2 * int(draw.ids(20, 30))
+    right = _waves(_angles(max_len, d_model))
+    row, column = int(draw.ids(10, max_len - 9)), int(draw.ids(8, d_model - 9))
+    wrong = right.clone()
+    wrong[row : row + 8 : 7, column : column + 8 : 7] += 0.04 * torch.tensor([[1.0, -1.0], [-1.0, 1.0]])
+    return {"right table": _rounded(right), "table whose errors cancel": _rounded(wrong)}
+
+
 def nearly_right(draw: Draw) -> Inputs:
     """Tables of special sizes, each number off by as much as a right one may be."""
     sizes = ((2, 2), (2, 2 * int(draw.ids(14, 20))), (int(draw.ids(2100, 2200)), 2))
@@ -226,6 +236,8 @@ CASES = [
          "Every comparison with NaN is false: `nan > 0.01` as well as `nan < 0.01`."),
     case("hardly_wrong", "a single entry, often at an edge, off by slightly more than 0.01", hardly_wrong,
          "The exercise limits the error of every entry. Which entries does your test check, and how strictly?"),
+    case("cancelling", "errors that cancel in the sum of each row and each column", cancelling,
+         "Does your test look at each entry, or at sums and means of several?"),
     case("turned_wrong", "pairs of the right length at the wrong angle", turned_wrong,
          "Which of your properties checks the angle of every pair, in every row?"),
     case("worse_and_worse", "tables that start out correct, and one with an infinite entry", worse_and_worse,
