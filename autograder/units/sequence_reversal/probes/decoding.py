@@ -18,9 +18,10 @@ from autograder.units.sequence_reversal.probes.observing import BOS, EOS, the_sh
 class _Lines(Interactor):
     """Knows its lines: token t of a row, if it is fed all tokens before.
 
-    Whoever feeds something else, or shows a row the memory of another one, hears the
-    last id of the vocabulary. A row is known by its source, so that rows may be decoded
-    in any order or number.
+    Another token is nearly as probable: rounded probabilities are equal. Whoever feeds
+    something else, or shows a row the memory of another one, hears the last id of the
+    vocabulary. A row is known by its source, so that rows may be decoded in any order
+    or number.
     """
 
     keeps = frozenset({"lines", "noise"})
@@ -47,8 +48,10 @@ class _Lines(Interactor):
             memory = given(question, "memory", 3, [torch.float32], self.MOST)
             right &= (memory == _memory(source)).all(dim=1)  # (B, 1)
         best = torch.where(right, lines[:, :width], logits.size(-1) - 1)  # (B, T)
-        lift = torch.full_like(best[..., None], 3, dtype=logits.dtype)
-        return {"logits": logits.scatter_add(-1, best[..., None], lift)}
+        rival = torch.where(best > 0, best - 1, best + 1)
+        most = logits.gather(-1, best[..., None]) + 3  # (B, T, 1)
+        logits = logits.scatter(-1, rival[..., None], most - 2**-14)
+        return {"logits": logits.scatter(-1, best[..., None], most)}
 
     @staticmethod
     def _fed_right(tokens: torch.Tensor, lines: torch.Tensor) -> torch.Tensor:
