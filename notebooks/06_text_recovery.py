@@ -495,7 +495,8 @@ def my_kinds():
 #
 # <details><summary>Contract</summary>
 #
-# - A word is a run of letters and digits, in any language.
+# - A word is a run of letters and digits, in any language; an underscore may count as a
+#   letter or not.
 # - An apostrophe `'` or a hyphen `-` between two letters or digits belongs to the word.
 # - Every other character separates words, even without a space: `yes,no` is two words.
 # - Function words are dropped before lemmas are taken.
@@ -528,9 +529,8 @@ def my_kinds():
 # join
 # ```
 #
-# In a regular expression, `\w` matches letters and digits of all languages, and
-# `(?: ...)*` means "any number of this group". (`\w` matches the underscore as well;
-# no sentence here has one.)
+# In a regular expression, `\w` matches letters and digits of all languages (and the
+# underscore), and `(?: ...)*` means "any number of this group".
 #
 # </details>
 
@@ -771,7 +771,7 @@ check("text_recovery/learn_merges", learn_merges)
 # <details><summary>Contract</summary>
 #
 # - A character that no merge contains remains a symbol of its own.
-# - Each call returns a new list.
+# - Each call returns a new list, or a tuple. No word is empty.
 #
 # </details>
 # <details><summary>Hint 1: a question</summary>

@@ -70,6 +70,13 @@ def _shifted(draw: Draw) -> Inputs:
     return {"rows": json.dumps(rows)}
 
 
+def _one_is_long(draw: Draw) -> Inputs:
+    """More changes than a byte can count, of a short text on either side."""
+    words = " ".join(natural_sentences(draw, 60)).split()[:270]
+    few = some_of(draw, WORDS, 3)
+    return {"rows": json.dumps([[words, few], [few, words]])}
+
+
 _SAME = "cost[i - 1][j - 1] + (own != right),"
 _LEFT = "pairs.append((output[i], None))"
 _RIGHT = "pairs.append((None, original[j]))"
@@ -114,6 +121,8 @@ CASES = [
     case("empty", "an empty output, an empty original, both",
          lambda draw: _few_words(draw, (0, 3), (4, 0), (0, 0), same=4),
          "If one text is empty, all tokens of the other are missing or extra."),
+    case("one_is_long", "a text of hundreds of tokens and a short one", _one_is_long,
+         "How large can the numbers in your table become, and how deep can a recursion go?"),
     case("long", "longer texts, many changes", lambda draw: _changed(draw, 40, 6),
          "The same for more changes.", hidden_only=True, tells=("border_of_zeros",)),
 ]
@@ -228,6 +237,29 @@ MISTAKES = [
           "You return the number of changes, not the alignment.",
           "What does the signature promise?",
           edit("return pairs[::-1]", "return cost[-1][-1]")),
+    wrong("one_byte_per_cost",
+          "Your table stores each cost in one byte, which ends at 255: longer texts fail.",
+          "How many changes turn 300 tokens into none?",
+          source("""
+              def align(output, original):
+                  cost = [bytearray(i + j for j in range(len(original) + 1)) for i in range(len(output) + 1)]
+                  for i, own in enumerate(output, 1):
+                      for j, right in enumerate(original, 1):
+                          cost[i][j] = min(cost[i - 1][j - 1] + (own != right), cost[i - 1][j] + 1,
+                                           cost[i][j - 1] + 1)
+                  pairs, i, j = [], len(output), len(original)
+                  while i or j:
+                      if i and j and cost[i][j] == cost[i - 1][j - 1] + (output[i - 1] != original[j - 1]):
+                          i, j = i - 1, j - 1
+                          pairs.append((output[i], original[j]))
+                      elif i and cost[i][j] == cost[i - 1][j] + 1:
+                          i -= 1
+                          pairs.append((output[i], None))
+                      else:
+                          j -= 1
+                          pairs.append((None, original[j]))
+                  return pairs[::-1]
+              """)),
     wrong("border_of_zeros",
           "The first row and column of your table are zeros: words at the start cost nothing there.",
           "What does it cost to turn three words into none?",

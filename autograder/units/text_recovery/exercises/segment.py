@@ -19,7 +19,7 @@ def _segment_inputs(draw: Draw, count: int, merges: int) -> Inputs:
     learnt = learn_merges(counts, merges)
     a, b, c = some_of(draw, "fghjquvxy", 3)  # not in any of the words
     learnt += [(b, c), (a, b)]  # neither the leftmost pair first nor the longest symbol
-    own = [a + b + c, a + b, "zxß", "a", "aaaaa", "Lower", "NEWEST", ""]
+    own = [a + b + c, a + b, "zxß", "a", "aaaaa", "Lower", "NEWEST"]
     return {"merges": json.dumps(learnt), "words": json.dumps([*words, *unseen, *own])}
 
 
@@ -136,10 +136,6 @@ MISTAKES = [
           "Only the first hundred merges are applied.",
           "How many merges may a tokenizer have learnt?",
           edit("for pair in merges:", "for pair in merges[:100]:")),
-    wrong("tuple",
-          "You return a tuple instead of a list.",
-          "What does the line that begins with `def` promise?",
-          edit("return symbols", "return tuple(symbols)")),
     wrong("remembered_list",
           "All calls with the same word return the same list object, so a caller that modifies it changes the result "
           "of the next call.",
@@ -167,6 +163,8 @@ MISTAKES = [
 ]
 
 ACCEPTED = [
+    right("a_tuple", edit("return symbols", "return tuple(symbols)")),
+    right("no_empty_words", edit("symbols = list(word)", "symbols = [word[0], *word[1:]]")),
     right("by_rank", source("""
         def segment(word, merges):
             ranks, symbols = {tuple(m): i for i, m in enumerate(merges)}, list(word)

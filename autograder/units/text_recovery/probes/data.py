@@ -44,11 +44,7 @@ def merge_pair(function: Callable[..., Any], inputs: Inputs) -> Seen:
     seen, new, rows = [], True, json.loads(inputs["rows"])
     given = []
     for symbols, pair in rows:
-        merged = function(symbols, tuple(pair))
-        if not isinstance(merged, list | tuple):
-            raise WrongAnswerError(
-                f"expected a list of symbols, got {describe(merged)}"
-            )
+        merged = _symbols(function(symbols, tuple(pair)))
         seen.append(list(merged))
         given.append(merged)
         new &= merged is not symbols
@@ -58,6 +54,17 @@ def merge_pair(function: Callable[..., Any], inputs: Inputs) -> Seen:
         "symbols afterwards": as_json([symbols for symbols, _ in rows], "symbols"),
         "the result is a new list": "yes" if new else "no",
     }
+
+
+def _symbols(result: object) -> list[Any] | tuple[Any, ...]:
+    """A student's list of symbols.
+
+    Raises:
+        WrongAnswerError: it is something else.
+    """
+    if not isinstance(result, list | tuple):
+        raise WrongAnswerError(f"expected a list of symbols, got {describe(result)}")
+    return result
 
 
 @probe(
@@ -85,23 +92,20 @@ def learn_merges(function: Callable[..., Any], inputs: Inputs) -> Seen:
 @probe(
     "text_recovery/segment",
     results="symbols",
-    calls="kind of the symbols; "
-    "symbols of a second call, the first ones written over; * afterwards",
+    calls="symbols of a second call, the first ones written over; * afterwards",
 )
 def segment(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """The symbols of some words, and the merges afterwards."""
     merges = [tuple(pair) for pair in json.loads(inputs["merges"])]
     words = json.loads(inputs["words"])
-    found = [function(word, merges) for word in words]
+    found = [_symbols(function(word, merges)) for word in words]
     symbols = [list(each) for each in found]
-    of_which_kind = kinds(found)
     for each in found:
         if isinstance(each, list):
             each.append("?")  # a result is the caller's, who may write into it
-    again = [list(function(word, merges)) for word in words]
+    again = [list(_symbols(function(word, merges))) for word in words]
     return {
         "symbols": as_json(symbols, "the symbols"),
-        "kind of the symbols": of_which_kind,
         "symbols of a second call, the first ones written over": as_json(
             again, "the symbols"
         ),
