@@ -1791,6 +1791,7 @@ def longer_texts():
 # <details><summary>Contract</summary>
 #
 # - Any number of leading dimensions; `logits` is not modified.
+# - Exactly `top_k` experts are chosen; if logits are equal, it does not matter which.
 # - Gradients flow to the logits that were chosen.
 #
 # </details>
@@ -1859,6 +1860,7 @@ check("since_2017/route", route)
 #   `SwiGLU(d_model, d_ff)`).
 # - An expert computes only the vectors that are routed to it; there may be none.
 # - One or more leading dimensions.
+# - Everything is computed in the dtype of `x`.
 #
 # </details>
 # <details><summary>Hint 1: a question</summary>

@@ -92,13 +92,13 @@ CASES = [
     case("far", "allowed keys whose scores are far below those of masked ones", _far,
          "Which number is below every score, however low?"),
     case("refused", "5 query heads, 2 of keys", _impossible(5, 2),
-         "Raise a ValueError that says why.", aspect="errors", open=True),
+         "The docstring names the error to raise.", aspect="errors", open=True),
     case("no_mask", "as many keys as queries, and no mask", _tensors(2, 4, 2, 9, 9, 5, 6),
          "Without a mask, every query may attend to every key."),
     case("large", "8 query heads, 4 of keys, large logits", _large,
          "As above.", hidden_only=True),
     case("refused_again", "3 query heads, 6 of keys", _impossible(3, 6),
-         "Raise a ValueError that says why.", aspect="errors", hidden_only=True, open=True),
+         "The docstring names the error to raise.", aspect="errors", hidden_only=True, open=True),
 ]
 
 MISTAKES = [
@@ -215,13 +215,11 @@ MISTAKES = [
           "You use a number like -100 or -10,000 for minus infinity; allowed scores can be even lower.",
           "Which number is below every score?",
           edit("-math.inf", "-100.0")),
-    wrong("says_nothing",
-          "You raise a ValueError, but without a message.",
-          "What would you like to read if your numbers of heads did not divide?",
-          edit('ValueError(f"{heads} query heads do not divide into {groups} groups")', "ValueError")),
 ]
 
 ACCEPTED = [
+    right("an_error_without_words",
+          edit('ValueError(f"{heads} query heads do not divide into {groups} groups")', "ValueError")),
     right("repeat_interleave", source("""
         def grouped_attention(q, k, v, mask=None):
             if q.shape[1] % k.shape[1] != 0:

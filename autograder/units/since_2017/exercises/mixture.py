@@ -151,6 +151,10 @@ MISTAKES = [
           "Does the text say anything about training mode?",
           edit(_ROUTED, "logits = self.router(x); "
                         "weights = route(logits + torch.randn_like(logits) * self.training, self.top_k)")),
+    wrong("in_half_precision",
+          "The experts compute in bfloat16, which keeps three digits.",
+          "Which dtype does the contract name?",
+          edit("* expert(x[chosen])", "* (expert(x[chosen].bfloat16().float()).bfloat16().to(x.dtype))")),
     wrong("outputs_averaged",
           "The weighted outputs are divided by the number of experts.",
           "What is the sum of the weights of a vector?",
@@ -181,6 +185,23 @@ ACCEPTED = [
                         result = result.index_add(0, token, values[token, slot, None] * expert(rows[token]))
                 return result.view_as(x)
         """)),
+    right("rows_as_a_view", source("""
+        class MixtureOfExperts(nn.Module):
+            def __init__(self, d_model, d_ff, num_experts, top_k=2):
+                super().__init__()
+                self.top_k = top_k
+                self.router = nn.Linear(d_model, num_experts, bias=False)
+                self.experts = nn.ModuleList(SwiGLU(d_model, d_ff) for _ in range(num_experts))
+
+            def forward(self, x):
+                rows = x.view(-1, x.size(-1))
+                weights = route(self.router(rows), self.top_k)
+                result = torch.zeros_like(rows)
+                for i, expert in enumerate(self.experts):
+                    token = weights[:, i].nonzero().squeeze(-1)
+                    result.index_add_(0, token, weights[token, i, None] * expert(rows[token]))
+                return result.view(x.shape)
+        """)),
     right("token_by_token", source("""
         class MixtureOfExperts(nn.Module):
             def __init__(self, d_model, d_ff, num_experts, top_k=2):
@@ -206,7 +227,9 @@ ACCEPTED = [
 EXERCISE = Specification(
     name="since_2017/mixture", title="A mixture of experts", target="MixtureOfExperts",
     contract=Contract(
-        arguments="x: B L d", results="output: B L d", on=("two_of_four",), ways=OF_MODULES, module=True,
+        arguments="x: B L d", results="output: B L d", on=("two_of_four",), module=True,
+        # Nobody says how x lies in memory: a norm before it makes a new tensor.
+        ways=tuple(way for way in OF_MODULES if way != "spread"),
         sizes=special(one_leading_dimension=_mixture(3, 6, 5, 4), one_position=_mixture(4, 6, 2, 1, 5),
                       equal_sizes=_mixture(4, 6, 4, 4, 4)),
     ),

@@ -32,6 +32,15 @@ def _far(draw: Draw) -> Inputs:
     return {"logits": logits + draw.tensor(4, 6)} | whole(top_k=2)
 
 
+def _ties(draw: Draw) -> Inputs:
+    """Of three equal logits, one belongs to the two largest: whichever it is."""
+    logits = 2.0 + draw.tensor(4, 3, 6).abs()
+    logits[..., 0] += 3.0
+    logits[..., 1:] = logits[..., 1:2]
+    logits[..., 4:] = -1.0
+    return {"logits": logits.roll(2, -1), "any order": torch.tensor(True)} | whole(top_k=2)
+
+
 _WEIGHTS = "torch.zeros_like(logits).scatter(-1, indices, values.softmax(dim=-1))"
 _CHOSEN = "torch.zeros_like(logits).scatter(-1, indices, 1.0)"
 
@@ -46,6 +55,8 @@ CASES = [
          "An expert that is not chosen has the weight 0, not the logit 0."),
     case("far", "logits that are far apart", _far,
          "Which power of e does your softmax compute for a logit of 3000?", open=True),
+    case("ties", "three equal logits, of which one is chosen", _ties,
+         "How many experts get weight if logits are equal?"),
     case("three", "3 of 8 experts", _logits(3, 4, 3, 8, scale=3.0),
          "As above.", hidden_only=True),
     case("all", "4 of 4 experts", _logits(4, 5, 4),
@@ -73,6 +84,15 @@ MISTAKES = [
           "One expert too many gets weight.",
           "How many logits are at least as large as the `top_k`-th largest?",
           edit("logits.topk(top_k, dim=-1)", "logits.topk(min(top_k + 1, logits.size(-1)), dim=-1)")),
+    wrong("threshold",
+          "Every logit that reaches the k-th largest is chosen, so with equal logits more than `top_k` experts "
+          "get weight.",
+          "For the logits [1, 3, 3, 3, 0], how many experts do you choose?",
+          source("""
+              def route(logits, top_k):
+                  least = logits.topk(top_k, dim=-1).values[..., -1:]
+                  return logits.masked_fill(logits < least, -math.inf).softmax(dim=-1)
+              """)),
     wrong("equal_weights",
           "All experts that are chosen get the same weight.",
           "Which of the chosen logits is larger?",
@@ -148,8 +168,9 @@ MISTAKES = [
 ACCEPTED = [
     right("minus_infinity", source("""
         def route(logits, top_k):
-            least = logits.topk(top_k, dim=-1).values[..., -1:]
-            return logits.masked_fill(logits < least, -math.inf).softmax(dim=-1)
+            chosen = torch.zeros_like(logits, dtype=torch.bool)
+            chosen.scatter_(-1, logits.topk(top_k, dim=-1).indices, True)
+            return logits.masked_fill(~chosen, -math.inf).softmax(dim=-1)
         """)),
     right("rescaled", source("""
         def route(logits, top_k):

@@ -36,8 +36,8 @@ from autograder.units.since_2017.probes.observing import (
 @probe(
     "since_2017/rms_norm",
     results="weight at first; calls of PyTorch's own; output; "
-    "output of one row alone; dtype for *; output for *; "
-    "a row of bfloat16 has another size",
+    "output of one row alone; output for *; a row of bfloat16 has another size",
+    form="dtype for *",
     calls="* afterwards",
     learning="other parameters; parameters without a gradient; gradient of x",
     mode="output in training mode",
@@ -249,14 +249,6 @@ def _refusal(function: Callable[..., Any], *tensors: torch.Tensor) -> str:
         result = function(*tensors)
     except NotImplementedError:
         raise
-    except ValueError as error:
-        return "a ValueError that says why" if _says(error) else "another ValueError"
     except Exception as error:
         return type(error).__name__
     return f"no error, but {describe(result)}"
-
-
-def _says(error: ValueError) -> bool:
-    """Whether the message is the student's own: torch's does not speak of groups."""
-    text = str(error).lower()
-    return any(word in text for word in ("head", "group", "divi", "multipl"))

@@ -44,18 +44,24 @@ def cache_bytes(function: Callable[..., Any], inputs: Inputs) -> Seen:
 
 @probe(
     "since_2017/route",
-    results="weights",
+    results="weights; weights in order of size",
     calls="* afterwards",
     learning="gradient of the logits",
 )
 def route(function: Callable[..., Any], inputs: Inputs) -> Seen:
-    """The weights, and the gradient of the logits."""
+    """The weights, and the gradient of the logits.
+
+    Where logits are equal, any of them may be chosen: only the sizes are compared.
+    """
     logits, (top_k,) = inputs["logits"], whole(inputs, "top_k")
 
     def call(logits: torch.Tensor) -> torch.Tensor:
         return tensor(function(logits, top_k), "the weights")
 
-    seen = {"weights": call(logits), "logits afterwards": logits}
+    weights = call(logits)
+    if "any order" in inputs:
+        return {"weights in order of size": weights.sort(-1, descending=True).values}
+    seen = {"weights": weights, "logits afterwards": logits}
     return seen | gradients(call, [logits], ["the logits"], inputs)
 
 
