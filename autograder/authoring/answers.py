@@ -13,6 +13,7 @@ from autograder.authoring.variants import build_object
 from autograder.checks.exercise import RAISED, Answers, Value
 from autograder.checks.observe import observe
 from autograder.checks.probes import find
+from autograder.checks.values import telling_part
 from autograder.course.errors import CourseError
 
 # Expected values are rounded to this grid, so that the last digits of another
@@ -86,12 +87,12 @@ def mistaken_answers(
 ) -> dict[str, Answers]:
     """What each mutant answers, in float32 as a student's code would.
 
-    Of errors only the first line is kept: the second one is a line of the solution.
+    Of errors only the part is kept that tells them: others are lines of the solution.
     """
     probe = find(specification.name)
     found = {name: observe(probe, o, inputs) for name, o in objects.items()}
     return {
-        name: {RAISED: str(answers[RAISED]).split("\n")[0]}
+        name: {RAISED: telling_part(str(answers[RAISED]))}
         if RAISED in answers
         else answers
         for name, answers in found.items()

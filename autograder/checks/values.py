@@ -25,15 +25,34 @@ def same_answer(predicted: Value | None, given: Value | None, case: Case) -> boo
     return predicted == given
 
 
-def _wording(text: str) -> str:
-    """The first line of an error, as it reads in any version of PyTorch.
+def telling_part(error: str) -> str:
+    """The first line of an error, or its type alone if a `raise` of the code made it.
 
-    The rest points into the student's code. From 2.15 on, an operator may come before
+    The other lines point into that code; and whoever raises an error may say what they
+    like, in any language.
+    """
+    first = error.split("\n")[0]
+    return first.partition(":")[0] if is_raised_by_code(error) else first
+
+
+def is_raised_by_code(error: str) -> bool:
+    """Whether a `raise` or an `assert` of the student's code made an error.
+
+    The last line of an error is the innermost one of that code.
+    """
+    _, _, line = error.rpartition("\n")
+    return line != error and bool(re.search(r": (raise|assert)\b", line))
+
+
+def _wording(text: str) -> str:
+    """What is compared of an error, as it reads in any version of PyTorch.
+
+    From 2.15 on, an operator may come before
     the message ("mm: mat1 and mat2 ..."); several errors for types that an operator has
     not been written for are a RuntimeError in one version, and in another its subclass
     NotImplementedError.
     """
-    line = _OPERATOR.sub(r"\1", text.split("\n")[0])
+    line = _OPERATOR.sub(r"\1", telling_part(text))
     return re.sub("^NotImplementedError: ", "RuntimeError: ", line)
 
 

@@ -52,12 +52,16 @@ def test_a_mutant_answers_in_its_first_way_or_only_where_it_is_asked(tiny_exerci
 
 def test_of_a_mutants_error_its_line_of_the_solution_is_not_kept(tiny_exercise):
     def fails(x):
+        return x @ torch.ones(2)
+
+    def refuses(x):
         raise ValueError("no")
 
-    (found,) = mistaken_answers(
-        tiny_exercise, {"a": fails}, {"x": torch.ones(1)}
-    ).values()
-    assert found == {RAISED: "ValueError: no"}
+    inputs, objects = {"x": torch.ones(1)}, {"a": fails, "b": refuses}
+    found = mistaken_answers(tiny_exercise, objects, inputs)
+    message = str(found["a"][RAISED])
+    assert message.startswith("RuntimeError: ") and "\n" not in message
+    assert found["b"] == {RAISED: "ValueError"}
 
 
 def test_a_late_answer_is_computed_once_and_only_if_somebody_asks():

@@ -6,7 +6,14 @@ import math
 import pytest
 import torch
 
-from autograder.checks.values import differing, same_values
+from autograder.checks.exercise import Case
+from autograder.checks.values import (
+    differing,
+    is_raised_by_code,
+    same_answer,
+    same_values,
+    telling_part,
+)
 
 
 def test_numbers_agree_within_tolerances_and_nan_with_nan():
@@ -49,3 +56,26 @@ def test_the_short_way_says_what_the_long_one_does(dtype, rtol):
         actual[1] += gap * (1e-5 + rtol * abs(number))
         wrong = differing(expected, actual, 1e-5, rtol)
         assert same_values(expected, actual, 1e-5, rtol) == (not wrong.any())
+
+
+CASE = Case("a", "a", "", {}, {})
+OWN = "ValueError: keine Tabelle\nin your line 4: if wrong: raise ValueError(text)"
+CALLED = (
+    "ValueError: n < 0\nin your line 3: return causal_mask(n)"
+    "\nand there line 2 of `causal_mask`: raise ValueError('n < 0')"
+)
+PYTORCHS = "ValueError: cannot reshape\nin your line 4: return x.reshape(raised)"
+
+
+def test_an_error_that_code_raises_itself_is_known_by_its_type():
+    for error in (OWN, CALLED):
+        assert is_raised_by_code(error) and telling_part(error) == "ValueError"
+        assert same_answer("ValueError", error, CASE)
+        assert not same_answer("TypeError", error, CASE)
+        assert not same_answer("ValueError: keine Tabelle", error, CASE)
+
+
+def test_any_other_error_is_known_by_its_words():
+    assert not is_raised_by_code(PYTORCHS)
+    assert same_answer("ValueError: cannot reshape", PYTORCHS, CASE)
+    assert not same_answer("ValueError", PYTORCHS, CASE)

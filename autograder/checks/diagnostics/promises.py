@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
 
 import torch
@@ -12,6 +11,7 @@ from autograder.checks.diagnostics.alike import is_gradient, same
 from autograder.checks.diagnostics.values import Sign, Wrong, faults
 from autograder.checks.exercise import AFTERWARDS, RAISED, Finding, Value
 from autograder.checks.language import _, marked, reworded
+from autograder.checks.values import is_raised_by_code
 
 _IN_PLACE = marked(
     "Which operation modifies a tensor in place (`+=` or `&=`, a method whose name "
@@ -93,8 +93,7 @@ def refused(wrong: Wrong) -> Sign:
     """An allowed input that the student's own `raise` or `assert` refuses."""
     found = faults(wrong)
     for finding in found:
-        line = finding.message.partition("\n")[2]
-        if finding.problem != RAISED or not re.search(r": (raise|assert)\b", line):
+        if finding.problem != RAISED or not is_raised_by_code(finding.message):
             return None
     return (
         _("Your own check refuses an input that is allowed: {case}.").format(
