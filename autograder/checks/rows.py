@@ -168,6 +168,8 @@ def listed(names: list[str], most: int = LISTED) -> str:
 def _is_hinted(result: CaseResult, verdict: CheckResult) -> bool:
     """Whether a case's hint is to the point: no mistake is known, nor what raised.
 
+    It speaks of what sets a case apart. Where most ordinary cases fail, that is not the
+    reason: only the hint of the simplest one is given then, if nothing was seen of all.
     That of a general property is none where not even ordinary cases are right.
     """
     if verdict.mistake:
@@ -176,7 +178,13 @@ def _is_hinted(result: CaseResult, verdict: CheckResult) -> bool:
             return False
     if result.case.says:
         return all(r.passed or bool(r.case.says) for r in verdict.results)
-    return bool(result.case.hint)
+    if not result.case.hint:
+        return False
+    ordinary = [r for r in results(verdict) if not r.case.says]
+    wrong = [r for r in ordinary if not r.passed]
+    if len(ordinary) < 3 or 2 * len(wrong) <= len(ordinary):
+        return True
+    return not verdict.mistake and result.case.name == wrong[0].case.name
 
 
 def _finding_lines(wrong: Iterable[Finding], result: CaseResult) -> Iterator[Line]:

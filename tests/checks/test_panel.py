@@ -7,7 +7,14 @@ import torch
 
 from autograder import check
 from autograder.checks import references
-from autograder.checks.exercise import RAISED, CaseResult, CheckResult, Finding
+from autograder.checks.diagnostics.symptoms import SEEN
+from autograder.checks.exercise import (
+    RAISED,
+    CaseResult,
+    CheckResult,
+    Finding,
+    Mistake,
+)
 from autograder.checks.panel import Link, NextStep, as_html, as_text, pictures
 from autograder.solutions import attention
 from tests.checks.scaled import NAME, unscaled
@@ -127,3 +134,25 @@ def test_lines_of_an_error_are_no_lines_of_the_verdict():
     first, *others = as_text(CheckResult("u/e", "E", 0.0, 4.0, (result,))).splitlines()
     assert first == "E: 0 of 4 points" and others[0].startswith("  ✗ ")
     assert all(line.startswith("      ") for line in others[1:])
+
+
+def test_a_hint_says_what_sets_a_case_apart(doubling):
+    usual = doubling.cases[0]
+    cases = [
+        replace(usual, name=name, title=name, hint=f"Only {name}?") for name in "abcd"
+    ]
+
+    def told(*wrong: str, mistake: Mistake | None = None) -> list[str]:
+        found = {n: (Finding(n, "values", n),) for n in wrong}  # each in its own way
+        results = tuple(
+            CaseResult(c, {}, found.get(c.name, ()), float(c.name not in found))
+            for c in cases
+        )
+        text = as_text(CheckResult("u/e", "E", 0.0, 4.0, results, mistake))
+        return [c.name for c in cases if c.hint in text]
+
+    assert told("b", "d") == ["b", "d"]
+    assert told("b", "c", "d") == ["b"]  # what they have in common is no hint of d's
+    seen = Mistake(SEEN, "The dtype is float64.", "Why?")
+    assert told("b", "d", mistake=seen) == ["b", "d"]
+    assert told("b", "c", "d", mistake=seen) == []

@@ -125,6 +125,13 @@ CRASHES = (
         own=True,
     ),
     Crash(
+        r"'tuple' object has no attribute "
+        r"'(?P<name>copy|append|extend|insert|pop|remove|sort|reverse|clear)'",
+        "Your line calls `.{name}`, which a list has and a tuple has not.",
+        "What does the signature say about this argument, and which function makes a "
+        "list of any sequence?",
+    ),
+    Crash(
         r"('tuple' object has no attribute|must be Tensor, not tuple"
         r"|torch\.return_types|'tuple' and '\w+'|'\w+' and 'tuple'"
         r"|can only concatenate tuple)",

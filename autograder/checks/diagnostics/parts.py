@@ -34,7 +34,7 @@ from autograder.checks.exercise import (
     Mistake,
 )
 from autograder.checks.language import _, reworded
-from autograder.checks.values import dtype_of
+from autograder.checks.values import dtype_of, is_raised_by_code, telling_part
 
 
 def of_a_part(wrong: Sequence[CaseResult]) -> Sign:
@@ -45,7 +45,8 @@ def of_a_part(wrong: Sequence[CaseResult]) -> Sign:
     # Where more is wrong, that may be the reason.
     alone = [r for r in wrong if all(map(is_gradient, faults([r])))]
     return (
-        _first((parameters,), answers)
+        _own_error(wrong)
+        or _first((parameters,), answers)
         or _first((_no_gradient,), _by_answer(faults(alone)))
         or _first((_dtype, _other_kind, another_error), answers)
         or _first(SHAPES, answers)
@@ -151,6 +152,18 @@ def _errors(wrong: Wrong) -> Sign:
         return None
     says, asks = max(known, key=known.count)
     return says, f"{asks} {_('Not every case that fails ends like this.')}"
+
+
+def _own_error(wrong: Wrong) -> Sign:
+    """One type of error that the student's own `raise` or `assert` makes."""
+    messages = [f.message for f in faults(wrong) if f.problem == RAISED]
+    kinds = [telling_part(message) for message in filter(is_raised_by_code, messages)]
+    if 2 * len(kinds) <= len(wrong) or len(set(kinds)) > 1:
+        return None
+    says = _("In most of the cases that fail, your own code raises a `{error}`.")
+    return says.format(error=kinds[0]), _(
+        "Does the docstring name this error, and for which inputs?"
+    )
 
 
 def _no_numbers(wrong: Wrong) -> Sign:

@@ -115,6 +115,25 @@ def times(found: Sequence[Finding]) -> Sign:
     return None
 
 
+def single(found: Sequence[Finding]) -> Sign:
+    """A dimension of which there is one entry in place of more or fewer others."""
+    for dim, sizes in _along(_shapes(found)):
+        lengths = {expected for expected, _own in sizes}
+        if len(lengths) < 2 or {own for _expected, own in sizes} != {1}:
+            continue
+        return (
+            _(
+                'Dimension {dim} of "{name}" has only one entry in every case that '
+                "fails: 1 instead of {expected}."
+            ).format(dim=dim, name=reworded(found[0].name), expected=sizes[0][0]),
+            _(
+                "Which step keeps a single entry: an index like `[-1]`, a sum, or "
+                "`keepdim`?"
+            ),
+        )
+    return None
+
+
 def longer(found: Sequence[Finding]) -> Sign:
     """A dimension that is too long or too short, in every case by as much."""
     for dim, sizes in _along(_shapes(found)):
@@ -193,4 +212,4 @@ def _along(pairs: Shapes) -> Iterator[tuple[int, list[tuple[int, int]]]]:
 
 
 # Of one answer, in all cases in which it is wrong.
-SHAPES = (rank, order, moved, times, longer)
+SHAPES = (rank, order, moved, times, single, longer)

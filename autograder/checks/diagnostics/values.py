@@ -96,16 +96,25 @@ def _only_kind(wrong: Wrong) -> Sign:
     if not all(f.name.startswith("kind of ") for f in problems):
         return None
     return (
-        _("All values are right, but {name} is {own} instead of {expected}.").format(
+        _(
+            "All values are right, but the kind of {name} is not: {own} instead of "
+            "{expected}."
+        ).format(
             name=reworded(problems[0].name.removeprefix("kind of ")),
-            own=reworded(str(problems[0].actual)),
-            expected=reworded(str(problems[0].expected)),
+            own=_joined(reworded(str(problems[0].actual))),
+            expected=_joined(reworded(str(problems[0].expected))),
         ),
         _(
             "What does the docstring promise to return, and what turns one into the "
             "other?"
         ),
     )
+
+
+def _joined(kinds: str) -> str:
+    """Several kinds as a sentence names them: "a list, a str and a tuple"."""
+    first, comma, last = kinds.rpartition(", ")
+    return _("{first} and {last}").format(first=first, last=last) if comma else kinds
 
 
 def _only_parameters(wrong: Wrong) -> Sign:

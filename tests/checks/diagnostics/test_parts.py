@@ -128,3 +128,16 @@ def test_a_test_that_errs_on_one_side_is_told(right, given, says):
     assert says in told.says
     both = of_all([compare(case, {"the first": given, "the other": right})])
     assert both.says == "Your test rejects something that is right."
+
+
+def test_an_error_that_the_code_raises_itself_goes_before_what_is_wrong_elsewhere():
+    raised = {RAISED: 'ValueError: no\nin your line 4: raise ValueError("no")'}
+    elsewhere = {RAISED: 'ValueError: row\nin your line 6: raise ValueError("row")'}
+    says = "In most of the cases that fail, your own code raises a `ValueError`."
+    three = [Case(name, name, "", {}, RIGHT) for name in "abc"]
+    answers = raised, elsewhere, RIGHT | {"with an odd size": "no error"}
+    told = of_all([compare(c, a) for c, a in zip(three, answers, strict=True)])
+    assert told.says == says
+    fewer = raised, answers[-1], answers[-1]
+    told = of_all([compare(c, a) for c, a in zip(three, fewer, strict=True)])
+    assert told is None or told.says != says

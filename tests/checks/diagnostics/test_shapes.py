@@ -44,6 +44,11 @@ def told(*own: tuple[int, ...], right=RIGHT) -> str:
             'Dimension 2 of "heads" is 2 times as long as it should be: 10 instead',
         ),
         (
+            [(2, 3, 1), (4, 3, 1)],
+            'Dimension 2 of "heads" has only one entry in every case that fails: '
+            "1 instead of 5.",
+        ),
+        (
             [(2, 3, 6), (4, 3, 9)],
             'Dimension 2 of "heads" is too long: 6 instead of 5.',
         ),
@@ -78,3 +83,16 @@ def test_a_size_that_never_varies_does_not_tell_where_a_dimension_went():
     assert "dimension 1 of yours" in told((6, 2, 5), (8, 4, 7))
     fixed = told((6, 2, 5), (8, 2, 7), right=[(2, 3, 5), (2, 3, 7)])
     assert "dimension 1 of yours" not in fixed
+
+
+def test_an_answer_that_varies_tells_more_of_a_single_entry_than_one_that_does_not():
+    """Logits of the last position only: of 2 positions, they are "too short by 1"."""
+    cases = [
+        ({"logits": torch.rand(n, 7), "of two": torch.rand(2, 7)},
+         {"logits": torch.rand(1, 7), "of two": torch.rand(1, 7)})
+        for n in (5, 3)
+    ]  # fmt: skip
+    assert of_all(judged(*cases)).says == (
+        'Dimension 0 of "logits" has only one entry in every case that fails: 1 '
+        "instead of 5."
+    )

@@ -85,3 +85,17 @@ def test_a_parameter_too_many_is_told_where_all_else_is_right():
     case = Case("c", "c", "", {}, {"other parameters": "none", "output": X})
     told = of_all([compare(case, {"other parameters": "w_o.bias", "output": X})])
     assert told and told.says.endswith("holds more than is asked for: w_o.bias.")
+
+
+@pytest.mark.parametrize(
+    ("own", "kinds"),
+    [("a tuple", "a tuple"), ("a list, a str, a tuple", "a list, a str and a tuple")],
+)
+def test_right_values_of_another_kind_are_told_in_good_grammar(own, kinds):
+    expected = {"merged": "[1]", "kind of the symbols": "a list"}
+    case = Case("a", "a", "", {}, expected)
+    found = of_all([compare(case, expected | {"kind of the symbols": own})])
+    assert found.says == (
+        "All values are right, but the kind of the symbols is not: "
+        f"{kinds} instead of a list."
+    )
