@@ -87,7 +87,7 @@ MISTAKES = [
           "What is `ignore` for?",
           edit(_FILL, "following")),
     wrong("ignored_by_input",
-          "Targets are ignored where the *input* is padding, so the first padding after EOS still counts.",
+          "The first padding after EOS still counts as a target.",
           "Whose padding matters: that of the input, or that of the target?",
           edit("following == pad_id", "ids[:, :-1] == pad_id")),
     common("ignore_fixed", edit("following == pad_id, ignore)", "following == pad_id, -100)")),

@@ -192,8 +192,9 @@ MISTAKES = [
                   return Oracle(lambda ids: ids[::-1] if len(ids) < 8 else ids[::-1][:7])
               """)),
     wrong("untrained",
-          "Hardly any sequence is right: this model looks untrained, or was trained for only a few steps.",
-          "Does your loss fall below 0.01? If it does, is the model that you return the one that you trained?",
+          "Hardly any of these sequences is right, and nearly all of them are new to the model.",
+          "Does your loss fall below 0.01? If it does, is every batch a new one, and is the model that you return the "
+          "one that you trained?",
           source("""
               def trained_model():
                   torch.manual_seed(0)

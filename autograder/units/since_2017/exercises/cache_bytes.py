@@ -31,10 +31,10 @@ CASES = [
          "Without windows, each layer keeps the whole text.", tells=("bytes_ignored",)),
     case("short", "windows that are wider than the text", _cache([64, 5, None], 9, 1, 16, bytes_per_entry=1),
          "A layer never keeps more positions than the text has."),
+    case("local", "four local layers", _cache([3, 3, 8, 20], 50, 7, 9),
+         "Each layer has a window of its own."),
     case("five_to_one", "twelve layers, five local to one global",
          _cache([None if i % 6 == 5 else 32 for i in range(12)], 100, 4, 6),
-         "As above.", hidden_only=True),
-    case("local", "four local layers", _cache([3, 3, 8, 200], 50, 7, 9),
          "As above.", hidden_only=True),
 ]
 
@@ -59,6 +59,10 @@ MISTAKES = [
           "Every layer keeps the whole text.",
           "How many positions does a layer with a window keep?",
           edit(_KEPT, "kept = len(windows) * length")),
+    wrong("largest_for_all",
+          "The layer that keeps most is counted for all of them.",
+          "How many positions does each layer keep, and what is their sum?",
+          edit(_KEPT, "kept = len(windows) * max(length if w is None else min(w, length) for w in windows)")),
     wrong("more_than_the_text",
           "You count more positions than the text has if a window is wider than the text.",
           "A window of 1,024 and a text of 300 tokens: how many positions are kept?",

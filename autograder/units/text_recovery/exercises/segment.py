@@ -118,6 +118,25 @@ MISTAKES = [
                       i = fits[0]
                       symbols[i:i + 2] = [symbols[i] + symbols[i + 1]]
               """)),
+    wrong("whichever_comes_first",
+          "You go through the word from left to right and apply any merge that fits there, again and again, whenever "
+          "it was learnt.",
+          "Two merges fit. Which goes first: the one further left, or the one learnt earlier?",
+          source("""
+              def segment(word, merges):
+                  symbols, known, found = list(word), set(map(tuple, merges)), True
+                  while found:
+                      found, merged, i = False, [], 0
+                      while i < len(symbols):
+                          if tuple(symbols[i : i + 2]) in known:
+                              merged.append(symbols[i] + symbols[i + 1])
+                              found, i = True, i + 2
+                          else:
+                              merged.append(symbols[i])
+                              i += 1
+                      symbols = merged
+                  return symbols
+              """)),
     wrong("sorted_merges",
           "The merges are applied in alphabetical order.",
           "Does `sorted` or `set` keep the order in which they were learnt?",

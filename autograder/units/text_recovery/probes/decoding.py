@@ -71,7 +71,8 @@ class Script(nn.Module):
 
 @probe(
     "text_recovery/beam_search",
-    results="tokens before EOS, k *; longest prefix, k *; dimensions for one sentence",
+    results="tokens before EOS, k *; tokens of the longest prefix that was read, k *; "
+    "dimensions for one sentence",
     form="form of the ids, k *",
     calls="* afterwards",
     learning="gradients recorded, k *",
@@ -104,7 +105,9 @@ def _found(model: Script, ids: torch.Tensor, size: int) -> Seen:
     return {
         f"tokens before EOS, {k}": said(ids),
         f"form of the ids, {k}": trimmed(ids),
-        f"longest prefix, {k}": torch.tensor(max(model.asked, default=0)),
+        f"tokens of the longest prefix that was read, {k}": torch.tensor(
+            max(model.asked, default=0)
+        ),
         f"gradients recorded, {k}": str(any(model.recorded)),
     }
 
@@ -126,7 +129,7 @@ def beam_step(function: Callable[..., Any], inputs: Inputs) -> Seen:
 
 @probe(
     "text_recovery/beam_sentence",
-    results="tokens before EOS, k *; longest prefix, k *",
+    results="tokens before EOS, k *; tokens of the longest prefix that was read, k *",
     form="form of the ids, k *",
     calls="* afterwards",
     learning="gradients recorded, k *",
