@@ -86,7 +86,8 @@ class Case:
     everybody could answer is ``open``: it counts beside a right answer that is not.
     ``aspects`` holds the aspects of answers that count for another one than the case's
     own ``aspect``, as their probe declares them. ``doubles``: what pairs of mistakes
-    answer, as sketches (second_order.py).
+    answer, as sketches (second_order.py). ``shipped`` names the aspects of a fresh case
+    whose right answers stand in a visible one: they count as what is ``open`` does.
     """
 
     name: str
@@ -107,6 +108,7 @@ class Case:
     open: bool = False
     aspects: Mapping[str, str] = field(default_factory=dict)
     doubles: Answers = field(default_factory=dict)
+    shipped: frozenset[str] = frozenset()
 
     def aspect_of(self, name: str) -> str:
         """The aspect that an answer counts for."""

@@ -38,7 +38,8 @@ def earned(
 
     An exercise's points are divided over the aspects that its cases have, by weight;
     within an aspect, cases count equally. Drawings of one case count once, and only
-    together. As long as open cases alone are right, nothing is earned. A case that
+    together. As long as open cases alone are right, nothing is earned, nor by answers
+    that ship with the visible cases (`open_parts`). A case that
     could not be looked at, by the sandbox's own word, earns nothing and costs nothing.
     A wrong result, of a later call or in another mode as well, costs something in
     however few cases it shows: `LEAST`. Not where all cases count for one aspect, since
@@ -47,8 +48,12 @@ def earned(
     unseen = {result.case.name for result in results if not result.looked_at}
     results = [result for result in results if result.case.name not in unseen]
     found = credits(results)
-    closed = {result.case.name for result in results if not result.case.open}
-    solved = any(own.get(name) for own in found.values() for name in closed)
+    known = open_parts(result.case for result in results)
+    solved = any(
+        share and (name, aspect) not in known
+        for aspect, own in found.items()
+        for name, share in own.items()
+    )
     most = possible(exercise, found)
     own = {a: solved * most[a] * sum(c.values()) / len(c) for a, c in found.items()}
     due = LEAST * sum(most.values()) - (sum(most.values()) - sum(own.values()))
@@ -79,6 +84,15 @@ def credits(results: Iterable[CaseResult]) -> Credits:
             name = result.case.name
             own[name] = min(share, own.get(name, math.inf))
     return found
+
+
+def open_parts(cases: Iterable[Case]) -> set[tuple[str, str]]:
+    """By case and aspect, what everybody could answer who has read what ships."""
+    return {
+        (case.name, aspect)
+        for case in cases
+        for aspect in (aspects(case) if case.open else case.shipped)
+    }
 
 
 def possible(exercise: Exercise, present: Iterable[str]) -> dict[str, float]:

@@ -21,6 +21,7 @@ from autograder.checks.exercise import AFTERWARDS, Case
 from autograder.checks.exercise import Exercise as Visible
 from autograder.checks.interactor import Interactor
 from autograder.checks.wire import Packed, packed
+from autograder.grading.judge.shipped_answers import mark_shipped
 
 _BY_HAND = 4  # numbers that a person might compute
 
@@ -115,7 +116,8 @@ def _has_many_numbers(case: Case) -> bool:
 
 
 def _drawn(name: str, seed: str) -> tuple[Case, ...]:
-    return tuple(fresh_cases(specification(name), seed))
+    task, visible = specification(name), _visible(name.split("/")[0])[name].cases
+    return mark_shipped(fresh_cases(task, seed), visible, task.side)
 
 
 # More than the exercises of one submission, and than all that a unit's exercises have.
