@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -42,9 +42,16 @@ def drawings(
     specification: Specification, seed: str, hidden: bool
 ) -> Iterable[tuple[CaseKind, Answers]]:
     """The kinds of cases that a seed draws, with their inputs."""
-    for kind in all_kinds(specification):
-        if hidden or not kind.hidden_only:
-            yield kind, copy.copy(kind.inputs(_draw(specification, kind, seed)))
+    kinds = all_kinds(specification)
+    shown = (kind for kind in kinds if hidden or not kind.hidden_only)
+    return _drawn(specification, shown, seed)
+
+
+def _drawn(
+    specification: Specification, kinds: Iterable[CaseKind], seed: str
+) -> Iterator[tuple[CaseKind, Answers]]:
+    for kind in kinds:
+        yield kind, copy.copy(kind.inputs(_draw(specification, kind, seed)))
 
 
 def all_kinds(specification: Specification) -> tuple[CaseKind, ...]:
@@ -155,12 +162,21 @@ def _steady(specification: Specification, case: Case) -> Case:
     return _shortened(case, case.mistakes.keys() - unsteady)
 
 
-def fresh_cases(specification: Specification, seed: str) -> list[Case]:
-    """A drawing that nobody has seen, with the right answers only."""
+def fresh_cases(
+    specification: Specification, seed: str, only_hidden: bool = False
+) -> list[Case]:
+    """A drawing that nobody has seen, with the right answers only.
+
+    Args:
+        only_hidden: of kinds alone that have no visible drawing.
+    """
     reference = build_object(specification)
+    kinds = [
+        kind for kind in all_kinds(specification) if kind.hidden_only or not only_hidden
+    ]
     return [
         _case(specification, kind, seed, reference, inputs, {}, True)
-        for kind, inputs in drawings(specification, seed, hidden=True)
+        for kind, inputs in _drawn(specification, kinds, seed)
     ]
 
 

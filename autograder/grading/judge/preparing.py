@@ -19,7 +19,7 @@ from autograder.authoring.specification import Specification
 from autograder.checks import references
 from autograder.checks.exercise import AFTERWARDS, Case
 from autograder.checks.exercise import Exercise as Visible
-from autograder.checks.interactor import Interactor
+from autograder.checks.interactor import BlindTrial, Interactor
 from autograder.checks.wire import Packed, packed
 from autograder.grading.judge.shipped_answers import mark_shipped
 
@@ -68,9 +68,16 @@ class PreparedCheck:
         return (*self.exercise.cases, *self.fresh)
 
     def side(self, case: Case) -> Interactor:
-        """What we play of a case; what is drawn for it, nobody can know before."""
-        draw = random.Random(f"{self.own} {case.name} {case.hidden}")
+        """What we play of a case; what is drawn for it, nobody can know before.
+
+        For each of two fresh drawings anew: who is lucky with one is not with both.
+        """
+        again = " again" if case.hidden and self._is_second(case) else ""
+        draw = random.Random(f"{self.own} {case.name} {case.hidden}{again}")
         return self.task.side.in_grading(case.inputs, draw)
+
+    def _is_second(self, case: Case) -> bool:
+        return case is not next(own for own in self.fresh if own.name == case.name)
 
     def shown(self, case: Case) -> Packed | None:
         """The whole case where we play nothing: put together once for all sandboxes."""
@@ -116,8 +123,15 @@ def _has_many_numbers(case: Case) -> bool:
 
 
 def _drawn(name: str, seed: str) -> tuple[Case, ...]:
+    """Fresh cases; in a clinic, two of what has no visible drawing.
+
+    One guess in three or four is right, so each case counts by two drawings at least.
+    """
     task, visible = specification(name), _visible(name.split("/")[0])[name].cases
-    return mark_shipped(fresh_cases(task, seed), visible, task.side)
+    cases = fresh_cases(task, seed)
+    if issubclass(task.side, BlindTrial):
+        cases += fresh_cases(task, f"{seed} again", only_hidden=True)
+    return mark_shipped(cases, visible, task.side)
 
 
 # More than the exercises of one submission, and than all that a unit's exercises have.

@@ -72,3 +72,15 @@ def test_the_order_in_which_things_are_tried_is_drawn_for_each_submission():
 def test_a_second_try_is_asked_what_the_first_one_was():
     first, second = (prepared(NAME, "one").fresh for _ in range(2))
     assert first and first is second
+
+
+def test_each_case_of_a_clinic_comes_in_two_drawings():
+    check = prepared(CLINIC, "one")
+    drawn = {}
+    for case in check.cases:
+        drawn.setdefault(case.name, []).append(case)
+    assert {len(cases) for cases in drawn.values()} == {2}
+    both_hidden = [cases for cases in drawn.values() if all(c.hidden for c in cases)]
+    assert both_hidden
+    orders = [[check.side(case).names for case in cases] for cases in both_hidden]
+    assert any(one != other for one, other in orders)
