@@ -133,6 +133,7 @@ class BlindTrial(Interactor):
     """
 
     MOST_TIMES: ClassVar[int] = 3
+    UNSTEADY: ClassVar[str] = "sometimes rejected"  # of a thing that got several words
     SEED_BITS: ClassVar[int] = 32  # of a generator: too many to try them all
 
     @classmethod
@@ -193,7 +194,7 @@ class BlindTrial(Interactor):
         for name, word in zip(self.names, self._words, strict=True):
             words[name].add(word)
         return {
-            name: found.pop() if len(found) == 1 else "sometimes rejected"
+            name: found.pop() if len(found) == 1 else self.UNSTEADY
             for name, found in words.items()
         }
 

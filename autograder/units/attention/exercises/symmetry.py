@@ -10,16 +10,14 @@ from autograder.authoring.specification import Inputs, Maker, Specification
 
 
 def _layers(*names: str, length: int, d: int) -> Maker:
-    """Some layers in a drawn order, and a permutation that is not its own inverse."""
+    """Some layers, which come in any order, and a permutation that is not its own inverse."""
 
     def inputs(draw: Draw) -> Inputs:
-        turn = int(draw.ids(0, len(names)))
-        flip = 1 - 2 * int(draw.ids(0, 2))
         shift = 1 + int(draw.ids(0, 2))
         return {
             "x": draw.tensor(length, d),
             "order": torch.arange(length).roll(shift),
-            "layers": ", ".join((names[turn:] + names[:turn])[::flip]),
+            "layers": ", ".join(names),
             "table": draw.tensor(length, d),
         }
 

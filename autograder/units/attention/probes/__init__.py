@@ -29,6 +29,7 @@ from autograder.checks.probes.weights import (
     load_weights,
     parameter_shapes,
 )
+from autograder.units.attention.probes import symmetry as symmetry
 
 
 @probe("attention/scores", results="scores", calls="* afterwards")
@@ -279,49 +280,6 @@ def who_sees_whom(function: Any, inputs: Inputs) -> Seen:
         "number of writes to x afterwards": torch.tensor(x._version),
         "runs of the layer beside another x, counted afterwards": torch.tensor(changed),
     }
-
-
-@probe("attention/symmetry", results="symmetry of *", calls="* afterwards")
-def symmetry(function: Any, inputs: Inputs) -> Seen:
-    """What the student says of each of several layers, and x afterwards."""
-    x, order, names = inputs["x"], inputs["order"], inputs["layers"].split(", ")
-    seen: Seen = {}
-    for number, name in enumerate(names):
-        said = function(_symmetric(name, inputs["table"], x.clone()), x, order)
-        if not isinstance(said, str):
-            raise WrongAnswerError(f"expected one of three words, got {describe(said)}")
-        seen[f"symmetry of layer {number}"] = said
-    return seen | {"x afterwards": x}
-
-
-def _symmetric(name: str, table: torch.Tensor, own: torch.Tensor) -> Callable[..., Any]:
-    """A layer from (L, d) to (L, d) that is equivariant, invariant or neither.
-
-    Of ``own``, the input that is not shuffled, none of its outputs is too large.
-    """
-    attend = F.scaled_dot_product_attention
-    faint = table.sign() / 2**12
-    uneven = (1 - 2 * (torch.arange(len(own))[:, None] % 2)) / 2**18
-    layers = {
-        "bare attention": lambda x: attend(x, x, x),
-        "large bare attention": lambda x: attend(x, x, 8 * x),
-        "attention to x": lambda x: attend(table, x, x),
-        "large attention to x": lambda x: attend(table, x, 8 * x),
-        "attention with positions": lambda x: attend(x + table, x + table, x + table),
-        "each position alone": lambda x: x.tanh(),
-        "every feature sorted": lambda x: x.sort(dim=0).values,
-        "a running sum": lambda x: x.cumsum(dim=0),
-        "a faint table": lambda x: x + faint,
-        # Apart by less than a hundred-thousandth of the outputs, which are above 64.
-        "large outputs and a faint table": lambda x: x + 64 * x.sign() + faint,
-        # Apart by 2^-17, less than 1e-5, but not by less than that part of 1/8.
-        "small rounded outputs": lambda x: x.tanh() / 8 + uneven,
-        "attention to x and a faint table": lambda x: (
-            attend(table, x, x) + faint * x[:1]
-        ),
-        "a faint decrease": lambda x: x - (x - own).abs() / 2**12,
-    }
-    return layers[name]
 
 
 def _layer(inputs: Inputs) -> Callable[..., Any]:
