@@ -92,7 +92,21 @@ def clinic(draw: Draw, bug: Callable[..., torch.Tensor], visible: float = 0.25) 
         wrong = bug(draw, max_len, d_model)
         if not (wrong - right).abs().max() <= visible:  # also for NaN
             break
-    return {"right table": _rounded(right), "wrong table": _rounded(wrong)}
+    return {
+        "right table": _rounded(right),
+        "wrong table": _rounded(wrong),
+        _ANYWHERE: _rounded(_pairs_anywhere(draw, max_len, d_model)),
+    }
+
+
+# Wrong for every test but one that looks at the length of pairs alone: in each case, so
+# that this earns nothing where another error happens to change a length.
+_ANYWHERE = "table of pairs that point anywhere"
+
+
+def _pairs_anywhere(draw: Draw, max_len: int, d_model: int) -> torch.Tensor:
+    turns = draw.tensor(max_len, d_model // 2, scale=torch.pi).double()
+    return torch.stack((turns.sin(), turns.cos()), dim=-1).flatten(1)
 
 
 def one_number(draw: Draw) -> Inputs:
@@ -182,7 +196,8 @@ def nearly_right(draw: Draw) -> Inputs:
         made[f"right table of {max_len} positions and {d_model} columns"] = right
     wrong = right.clone()
     wrong[-1, -1] += 0.3 if wrong[-1, -1] < 0 else -0.3
-    return made | {"table with a wrong last number": wrong}
+    anywhere = _rounded(_pairs_anywhere(draw, max_len, d_model))
+    return made | {"table with a wrong last number": wrong, _ANYWHERE: anywhere}
 
 
 def worse_and_worse(draw: Draw) -> Inputs:
