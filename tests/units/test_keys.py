@@ -1,8 +1,8 @@
 """Which solutions give a later answer away: found by trying.
 
-Each exercise is answered by one line that calls an earlier one's solution, with what
-can be made of its own arguments. Who has left that earlier one out must not be given
-it then (see `manifest.Manifest.keys`).
+Each exercise is answered by one line that calls an earlier one's solution, once or for
+each row, with what can be made of its own arguments. Who has left that earlier one out
+must not be given it then (see `manifest.Manifest.keys`).
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ from autograder.grading.checks import reference_metadata
 from autograder.grading.judge.preparing import prepared
 
 LUCK = 0.2  # the share that an answer may earn by its shape, or by chance
-CALLS = 12  # ways to give arguments to an earlier one
+CALLS = 16  # ways to give arguments to an earlier one
+LOOPS = 3  # of these, that are tried with each row of an argument
 # Answers that open an exercise, by exercise and earlier one; some are no single line.
 OPENS = {
     ("positional_encoding/sinusoid", "table_by_loops"): """
@@ -64,6 +65,25 @@ def attention_cost(length, d_model, num_heads):
     d, x = d_model // num_heads, torch.zeros(1, length, d_model)
     layer = ListOfHeads(d_model, num_heads, d, d, d_model)
     return sum(p.numel() for p in layer.parameters()), 0, layer(x)[1].numel()""",
+    ("sequence_reversal/greedy_decode", "greedy_sequence"): """
+def greedy_decode(model, source, max_len):
+    rows = [greedy_sequence(model, row[None], max_len) for row in source]
+    rows = [torch.tensor(row, dtype=torch.int64) for row in rows]
+    return nn.utils.rnn.pad_sequence(rows, batch_first=True)""",
+    ("text_recovery/corpus_bleu", "bleu"): """
+def corpus_bleu(hypotheses, references, tokenize=tokenize_13a, *_, **__):
+    return bleu(hypotheses, [one[0] for one in references], tokenize)""",
+    ("text_recovery/beam_search", "beam_sentence"): """
+def beam_search(model, source, beam_size=4, max_len=60, alpha=1.0):
+    rows = [beam_sentence(model, row[None], beam_size, max_len) for row in source]
+    return nn.utils.rnn.pad_sequence([torch.tensor(row) for row in rows], True)""",
+}
+# What an exercise asks for: to use an earlier one. An error there costs once.
+COMPOSITIONS = {
+    ("multi_head_attention/pytorch_mask", "mask_for_heads"): "that one gives the mask "
+    "four dimensions, which it has here already; all else is to be written",
+    ("text_recovery/segment", "merge_pair"): "the merges that were learnt, one after "
+    "the other",
 }
 
 
@@ -113,13 +133,28 @@ def test_the_search_finds_a_look_up():
     assert max(share(later.name, source) for source in found) >= LUCK
 
 
+def test_the_search_finds_a_loop():
+    unit = "sequence_reversal"
+    earlier = specification(f"{unit}/greedy_sequence")
+    later = specification(f"{unit}/greedy_decode")
+    found = [s for s in one_liners(earlier, later) if is_hopeful(later, s)]
+    assert max(share(later.name, source) for source in found) >= LUCK
+
+
+def test_what_is_asked_for_is_no_key():
+    assert not COMPOSITIONS.keys() & declared()
+    for name, earlier in COMPOSITIONS:
+        unit = name.split("/")[0]
+        assert {name, f"{unit}/{earlier}"} <= reference_metadata.entries(unit).keys()
+
+
 @pytest.mark.slow
 @pytest.mark.long
 @pytest.mark.parametrize("unit", units(), ids=lambda unit: unit.name)
 def test_no_other_solution_is_a_later_answer(unit):
     known, tasks = declared(), specifications(unit.name)
     for earlier, later in itertools.combinations(tasks, 2):
-        if (later.name, earlier.name.split("/")[1]) in known:
+        if (later.name, earlier.name.split("/")[1]) in known | COMPOSITIONS.keys():
             continue
         for source in one_liners(earlier, later):
             if is_hopeful(later, source):
@@ -152,27 +187,40 @@ def one_liners(earlier, later) -> Iterator[str]:
         return
     taken = inspect.signature(new).parameters
     own = list(taken)
+    options = [n for n, p in taken.items() if p.default is not p.empty]
     heads = ", ".join(
-        n if p.default is p.empty else f"{n}=None" for n, p in taken.items()
+        f"{n}={target}.__defaults__[{options.index(n)}]" if n in options else n
+        for n in taken
     )
+    asked = inspect.signature(old).parameters.values()
     wanted = [
         p.name
-        for p in inspect.signature(old).parameters.values()
+        for p in asked
         if p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD
     ]
+    shared = [f"{p.name}={p.name}" for p in asked if p.name in options]
     if not wanted:  # trains a model, whatever is asked
         return
     results = [*RESULTS, *(f"{{0}}[{name}.long()]" for name in own)]
     for chosen in nearest(own, wanted):
-        call = f"{earlier.target}({', '.join(chosen)})"
+        call = f"{earlier.target}({', '.join([*chosen, *shared])})"
         for form in results:
             yield f"{target} = lambda {heads}: {form.format(call)}"
+    for chosen in nearest(own, wanted)[:LOOPS]:
+        for name, row, form in itertools.product(own, ROWS, TOGETHER):
+            if name in chosen:
+                given = [*(row if one == name else one for one in chosen), *shared]
+                loop = f"{earlier.target}({', '.join(given)}) for row in {name}"
+                yield f"{target} = lambda {heads}: {form.format(loop)}"
 
 
 def nearest(own: list[str], wanted: list[str]) -> list[tuple[str, ...]]:
     """Arguments for an earlier one made of one's own: plain ones of its names first."""
-    values = [form.format(name) for name in own for form in FORMS]
-    pools = [sorted(values, key=lambda value, name=n: value != name) for n in wanted]
+    values = [(name, form.format(name)) for name in own for form in FORMS]
+    pools = [
+        [value for _, value in sorted(values, key=lambda pair, name=n: pair[0] != name)]
+        for n in wanted
+    ]
     ways = itertools.product(range(min(len(values), 5)), repeat=len(wanted))
     return [
         tuple(pool[n] for pool, n in zip(pools, way, strict=True))
@@ -180,5 +228,19 @@ def nearest(own: list[str], wanted: list[str]) -> list[tuple[str, ...]]:
     ]
 
 
-FORMS = ("{0}", "{0}.size(-1)", "len({0})", "int({0}.max()) + 1", "next(iter({0}))")
+FORMS = (
+    "{0}",
+    "[one[0] for one in {0}]",
+    "{0}.size(-1)",
+    "len({0})",
+    "int({0}.max()) + 1",
+    "next(iter({0}))",
+)
 RESULTS = ("{0}", "~{0}", "{0}[0]", "{0}.mT", "{0}.float().exp()", "({0}, {0})")
+ROWS = ("row", "row[None]")
+TOGETHER = (
+    "[{0}]",
+    "torch.stack([{0}])",
+    "torch.cat([{0}])",
+    "nn.utils.rnn.pad_sequence([torch.as_tensor(made) for made in [{0}]], True)",
+)
