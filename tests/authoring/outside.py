@@ -57,7 +57,9 @@ class Exposure:
         if self.played:
             return set()
         cases = {case for case, _ in self.answers}
-        return cases - {case for case, _ in self.answers - self.fixed - self.revealed}
+        handed_on = {case for name, case in HANDED_ON if name == self.name}
+        found = {case for case, _ in self.answers - self.fixed - self.revealed}
+        return cases - (found - handed_on)
 
     @property
     def open_parts(self) -> set[tuple[str, str]]:
@@ -112,13 +114,19 @@ def row(specification: Specification, cases: Iterable[Case]) -> Exposure:
                 if _lies_in(value, shown):
                     found.revealed.add((case.name, answer))
     found.answers = set(seen)
-    # An answer whose very name is drawn stands in one drawing only.
+    # An answer whose very name is drawn stands in one drawing only; if a case has but
+    # one text for an answer, its name is of no use.
     found.fixed = {
         place
         for place, values in seen.items()
         if len(values) == drawings[place[0]] and not _differ(values)
-    }
+    } | {place for place in seen if _has_one_text(place[0], seen)}
     return found
+
+
+def _has_one_text(case: str, seen: dict[tuple[str, str], list[Value]]) -> bool:
+    values = [value for place, own in seen.items() if place[0] == case for value in own]
+    return isinstance(values[0], str) and not _differ(values)
 
 
 def _kind(name: str) -> str:
@@ -196,6 +204,8 @@ def _why(found: Sequence[Exposure]) -> Iterator[str]:
             yield f"- {', '.join(here)}: {why}"
 
 
+# Cases whose probe makes something of the answer: to hand the input on is right.
+HANDED_ON = {("since_2017/repetition_penalty", "none")}
 # The open cases of the same kind, and why they are.
 REASONS = {
     ("property_start", "start"): "any good initialisation is accepted, so filling the "
@@ -203,11 +213,13 @@ REASONS = {
     ("property_gradient",): "a function that only passes entries on returns the "
     "incoming gradient, which must be present where the gradient is computed.",
     (
-        "too_long", "too_long_for_one", "refused", "refused_again", "larger_source",
-        "larger_target",
+        "too_long", "too_long_for_one", "refuse", "refused", "refused_again",
+        "larger_source", "larger_target",
     ): "impossible input is refused in every drawing.",
     ("nothing", "silent", "turned", "zeros"): "what must be 0 is 0 in every drawing.",
     ("one",): "a single head is packed unchanged.",
+    ("none",): "a penalty of 1 changes no probability, so the logits themselves are "
+    "right.",
     ("one_number",): "any mask combined with one that allows nothing allows nothing.",
     ("both_open",): "two masks that allow everything combine to one that does.",
     ("no_padding", "full", "one_row"): "with no padding, or a fixed amount of it, "

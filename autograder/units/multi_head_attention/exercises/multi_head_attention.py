@@ -64,7 +64,7 @@ CASES = [
     case("plain", "three different inputs, no mask", multi_head_inputs(2, 3, 4, lq=5, lk=7),
          "Print the shape after each step and compare with hint 2."),
     case("refuse", "numbers of heads that do not divide d_model", lambda draw: {"refuse": uneven_sizes(draw)},
-         "The docstring names the error to raise.", aspect="errors"),
+         "The docstring names the error to raise.", aspect="errors", open=True),
     case("padding", "a padding mask (B, 1, Lk), and gradients",
          multi_head_inputs(3, 2, 3, lq=4, lk=5, mask=(3, 1, 5), pull=True),
          "Every head must respect the mask, and every input needs its gradient.", aspect="masks"),

@@ -31,7 +31,7 @@ CASES = [
     case("plain", "3 texts, and a penalty of 1.5", _logits(3, 9, 5, penalty=1.5),
          "The log-probability of a token that was written is multiplied by the penalty, once."),
     case("none", "a penalty of 1", _logits(2, 7, 4, penalty=1.0),
-         "A penalty of 1 changes no probability."),
+         "A penalty of 1 changes no probability.", open=True),
     case("five_more", "all logits 5 higher", _logits(3, 8, 5, shift=5.0, penalty=1.25),
          "Adding a constant to all logits changes no probability, with or without a penalty."),
     case("far_below", "all logits far below zero", _logits(2, 10, 6, shift=-512.0, penalty=2.0),
