@@ -1,0 +1,98 @@
+"""Answers without work earn nothing: by heart, errors, constants, and lucky guesses."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from autograder.authoring.catalogue import specification, specifications
+from autograder.authoring.variants import build_object
+from autograder.checks.exercise import Case
+from autograder.checks.points import aspects, open_parts
+from autograder.course import units
+from autograder.grading.judge.preparing import PreparedCheck, prepared
+from tests.attacks.workless import points_of, points_without_work, result_of_object
+
+EVERY_DAY = [
+    "attention/symmetry",
+    "encoder_decoder/left_padding",
+    "encoder_decoder/make_masks",
+    "multi_head_attention/multi_head_attention",
+    "positional_encoding/shift_matrix",
+    "sequence_reversal/greedy_sequence",
+]
+# A fresh drawing of each of these has the answer of a visible one.
+REPEATED = [
+    ("encoder_decoder/make_masks", "one"),
+    ("positional_encoding/shift_matrix", "three"),
+    ("sequence_reversal/exact_match", "one"),
+]
+CHANCE = 0.1  # of a clinic's cases: one of four things, in two drawings, and luck
+
+
+@pytest.mark.parametrize("name", EVERY_DAY)
+def test_no_answer_without_work_earns_anything(name):
+    assert points_without_work(name) == {}
+
+
+@pytest.mark.slow
+@pytest.mark.long
+@pytest.mark.parametrize("unit", units(), ids=lambda unit: unit.name)
+def test_no_answer_without_work_earns_anything_in_any_exercise(unit):
+    found = {
+        (task.name, own): points
+        for task in specifications(unit.name)
+        if not any(kind.measure for kind in task.cases)
+        for own in ("one", "two", "three")
+        if (points := points_without_work(task.name, own))
+    }
+    assert found == {}
+
+
+def is_full(name: str, own: str) -> bool:
+    """Whether the solution has all points, and something nobody could repeat."""
+    check, task = prepared(name, own), specification(name)
+    parts = {(case.name, aspect) for case in check.cases for aspect in aspects(case)}
+    result = result_of_object(check, build_object(task))
+    return result.points == check.exercise.points and bool(
+        parts - open_parts(check.cases)
+    )
+
+
+@pytest.mark.parametrize(("name", "own"), REPEATED)
+def test_the_solution_has_all_points_where_some_answers_ship(name, own):
+    assert any(case.shipped & {"values"} for case in prepared(name, own).fresh)
+    assert is_full(name, own)
+
+
+def circles(table: torch.Tensor) -> None:
+    norms = table[:, 0::2] ** 2 + table[:, 1::2] ** 2
+    assert torch.allclose(norms, torch.ones_like(norms), atol=1e-3)
+
+
+def bounded(table: torch.Tensor) -> None:
+    assert table.abs().max() < 1.001
+
+
+@pytest.mark.parametrize("test", [circles, bounded])
+def test_one_property_of_a_table_earns_nothing(test):
+    assert points_of(prepared("positional_encoding/bug_clinic", "one"), test) == 0
+
+
+def is_first(check: PreparedCheck, case: Case) -> bool:
+    """Whether the right thing of a drawing comes first, and does not come again."""
+    side = check.side(case)
+    right = side.things()[0]
+    return side.names.index(right) == 0 and side.names.count(right) == 1
+
+
+def test_to_take_the_first_thing_for_the_right_one_earns_what_chance_gives():
+    lucky = []
+    for number in range(30):
+        check = prepared("since_2017/bug_clinic", str(number))
+        drawn: dict[str, list[Case]] = {}
+        for case in check.cases:
+            drawn.setdefault(case.name, []).append(case)
+        assert all(len(cases) == 2 for cases in drawn.values())
+        lucky += [all(is_first(check, c) for c in cases) for cases in drawn.values()]
+    assert sum(lucky) < CHANCE * len(lucky)
