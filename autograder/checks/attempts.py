@@ -10,11 +10,9 @@ from __future__ import annotations
 
 import datetime
 import json
-import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 from autograder.checks.words import ATTEMPTS
 
@@ -43,6 +41,14 @@ class RecordedAttempt:
         return datetime.datetime.fromisoformat(self.time)
 
 
+@dataclass(frozen=True)
+class AttemptLog:
+    """The attempts in a student's record, and how many of its entries are none."""
+
+    attempts: tuple[RecordedAttempt, ...] = ()
+    unreadable: int = 0
+
+
 def now(exercise: str, share: float, mistake: str) -> RecordedAttempt:
     """An attempt that was made just now."""
     moment = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
@@ -66,15 +72,21 @@ def read(where: Path) -> list[RecordedAttempt]:
     """The attempts in a folder's file, as far as they can be read; none without one."""
     try:
         with (where / ATTEMPTS).open("rb") as file:
-            return parse(file.read(LARGEST))
+            return list(parse(file.read(LARGEST)).attempts)
     except OSError:
         return []
 
 
-def parse(data: bytes) -> list[RecordedAttempt]:
-    """The attempts in a file's content; lines that are none are left out."""
-    lines = data.decode("utf-8", "replace").splitlines()
-    return list(known(_parsed(lines)))
+def parse(data: bytes) -> AttemptLog:
+    """What a file's content holds; a line that is no attempt is counted."""
+    return parse_entries(_decode_lines(data.decode("utf-8", "replace").splitlines()))
+
+
+def parse_entries(entries: Iterable[object]) -> AttemptLog:
+    """What decoded JSON holds; whatever is no attempt is counted."""
+    attempts = [_attempt(entry) for entry in entries]
+    readable = tuple(attempt for attempt in attempts if attempt)
+    return AttemptLog(readable, len(attempts) - len(readable))
 
 
 def forget(where: Path) -> None:
@@ -86,34 +98,33 @@ def forget(where: Path) -> None:
     (where / ATTEMPTS).unlink(missing_ok=True)
 
 
-def _parsed(lines: list[str]) -> Iterator[object]:
-    for line in lines:
+def _decode_lines(lines: Iterable[str]) -> Iterator[object]:
+    for line in filter(str.strip, lines):
         try:
             yield json.loads(line)
         except (ValueError, RecursionError):
-            continue
+            yield None
 
 
-def known(told: object) -> Iterator[RecordedAttempt]:
-    """The attempts among what somebody says that attempts are; the rest is left out."""
-    entries = told if isinstance(told, Iterator | list) else ()
-    for entry in entries:
-        if isinstance(entry, Mapping) and (found := _attempt(entry)):
-            yield found
-
-
-def _attempt(entry: Mapping[str, Any]) -> RecordedAttempt | None:
+def _attempt(entry: object) -> RecordedAttempt | None:
+    """An entry as an attempt; None if it is none, whatever a student wrote there."""
+    if not isinstance(entry, Mapping):
+        return None
     time, exercise = entry.get("time"), entry.get("exercise")
     share, mistake = entry.get("share"), entry.get("mistake", "")
-    texts = (time, exercise, mistake)
-    if not all(isinstance(text, str) and len(text) <= _LONGEST for text in texts):
+    if not all(map(_is_name, (time, exercise, mistake))):
         return None
     if isinstance(share, bool) or not isinstance(share, int | float):
         return None
-    if not (math.isfinite(share) and 0 <= share <= 1):
+    if not 0 <= share <= 1:  # nor is NaN, or a number that no float can hold
         return None
     attempt = RecordedAttempt(str(time), str(exercise), float(share), str(mistake))
     try:
         return attempt if attempt.moment.tzinfo else None
     except ValueError:
         return None
+
+
+def _is_name(text: object) -> bool:
+    """Whether a value is short text without a terminal's escapes or lone surrogates."""
+    return isinstance(text, str) and len(text) <= _LONGEST and text.isprintable()

@@ -9,8 +9,9 @@ from statistics import median
 
 from autograder.classroom.ungraded import folders
 from autograder.course import find_unit, grade_ids
+from autograder.course.printable import printable
 from autograder.grading import attempt_records
-from autograder.grading.attempt_records import RecordedAttempt
+from autograder.grading.attempt_records import AttemptLog, RecordedAttempt
 from autograder.grading.checks import reference_metadata
 from autograder.grading.titles import number, title
 
@@ -45,15 +46,24 @@ class ExerciseTries:
     stuck: tuple[StuckStudent, ...]
 
 
-def read(unit: str, root: Path, live: str = "") -> dict[str, list[RecordedAttempt]]:
-    """Each student's attempts, from submissions or, with a pattern, from live files."""
-    if live:
-        return attempt_records.live(live)
-    found = {
+def read(unit: str, root: Path, live: str = "") -> dict[str, AttemptLog]:
+    """Each student's record, from submissions or, with a pattern, from live files."""
+    logs = attempt_records.live(live) if live else {
         student: attempt_records.handed_in(folder)
         for student, folder in folders(unit, root).items()
+    }  # fmt: skip
+    return {
+        student: log for student, log in logs.items() if log.attempts or log.unreadable
     }
-    return {student: made for student, made in found.items() if made}
+
+
+def describe_unreadable(logs: Mapping[str, AttemptLog]) -> str:
+    """A line that says whose entries are left out, and how many; "" for none."""
+    counts = {student: log.unreadable for student, log in logs.items()}
+    damaged = [f"{printable(name)} ({n})" for name, n in counts.items() if n]
+    if not damaged:
+        return ""
+    return f"entries that cannot be read are left out: {', '.join(damaged)}"
 
 
 def table(unit: str, made: ByStudent) -> list[ExerciseTries]:
@@ -71,7 +81,7 @@ def table(unit: str, made: ByStudent) -> list[ExerciseTries]:
                 spent.append((first + 1, taken.total_seconds() / 60))
             elif len(own) >= STUCK:
                 named = next((a.mistake for a in reversed(own) if a.mistake), "")
-                stuck.append(StuckStudent(student, len(own), named))
+                stuck.append(StuckStudent(printable(student), len(own), named))
         if tried:
             columns = zip(*spent, strict=True)
             counts, minutes = map(median, columns) if spent else (None, None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from argparse import Namespace
 from pathlib import Path
 
@@ -83,7 +84,10 @@ def _unnamed(label: str, root: Path, options: Namespace) -> int:
 def _attempts(unit: str, root: Path, options: Namespace) -> int:
     from autograder.classroom import page, tries
 
-    made = tries.read(unit, root, options.live)
+    logs = tries.read(unit, root, options.live)
+    made = {name: log.attempts for name, log in logs.items() if log.attempts}
+    if unreadable := tries.describe_unreadable(logs):
+        print(unreadable, file=sys.stderr)
     if not made:
         where = options.live or f"the submissions of {unit}"
         raise CourseError(

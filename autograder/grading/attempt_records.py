@@ -1,19 +1,20 @@
 """Records of attempts that students handed in, or keep in files of their own.
 
-They come from students: what cannot be read, or is not a record, is left out.
+They come from students: an entry that cannot be read is left out, and counted.
 """
 
 from __future__ import annotations
 
 import glob
-import itertools
 import json
 import pwd
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from autograder.checks import attempts
+from autograder.checks.attempts import AttemptLog as AttemptLog
 from autograder.checks.attempts import RecordedAttempt as RecordedAttempt
 from autograder.checks.words import ATTEMPTS, ATTEMPTS_DATA
 from autograder.grading.intake.common import DEFAULTS, RefusedError, UnreadableError
@@ -22,13 +23,13 @@ from autograder.grading.intake.files import opened, read_file
 _MOST = 10_000  # attempts of a student
 
 
-def handed_in(folder: Path) -> list[RecordedAttempt]:
+def handed_in(folder: Path) -> AttemptLog:
     """The attempts in the notebooks of a submission's folder."""
-    found: set[RecordedAttempt] = set()
-    for path in sorted(folder.glob("*.ipynb")):
-        for told in _told(_notebook(path)):
-            found |= set(itertools.islice(attempts.known(told), _MOST))
-    return _in_order(found)
+    return _merge(
+        attempts.parse_entries(entries[:_MOST])
+        for path in sorted(folder.glob("*.ipynb"))
+        for entries in _told(_notebook(path))
+    )
 
 
 def _notebook(path: Path) -> Any:
@@ -38,13 +39,14 @@ def _notebook(path: Path) -> Any:
         return None
 
 
-def _told(notebook: Any) -> Iterator[object]:
-    """What the notebook's outputs call attempts."""
+def _told(notebook: Any) -> Iterator[list[object]]:
+    """The lists that the notebook's outputs call attempts."""
     for cell in _entries(notebook, "cells"):
         for output in _entries(cell, "outputs"):
             data = output.get("data") if isinstance(output, dict) else None
             if isinstance(data, dict) and ATTEMPTS_DATA in data:
-                yield data[ATTEMPTS_DATA]
+                entries = data[ATTEMPTS_DATA]
+                yield entries if isinstance(entries, list) else [entries]
 
 
 def _entries(holder: Any, name: str) -> list[Any]:
@@ -52,25 +54,29 @@ def _entries(holder: Any, name: str) -> list[Any]:
     return found if isinstance(found, list) else []
 
 
-def live(pattern: str) -> dict[str, list[RecordedAttempt]]:
+def live(pattern: str) -> dict[str, AttemptLog]:
     """The attempts in students' own files on this machine, by account.
 
     Args:
         pattern: of the folders, like "/home/*/02_attention". A file counts for the
             account that owns it.
     """
-    found: dict[str, list[RecordedAttempt]] = {}
+    logs: dict[str, list[AttemptLog]] = defaultdict(list)
     for folder in sorted(glob.glob(pattern)):
         try:
             with opened(Path(folder) / ATTEMPTS) as (file, status):
                 owner = pwd.getpwuid(status.st_uid).pw_name
-                made = attempts.parse(file.read(attempts.LARGEST))
+                logs[owner].append(attempts.parse(file.read(attempts.LARGEST)))
         except (RefusedError, UnreadableError, KeyError):
             continue
-        if made:
-            found[owner] = _in_order({*found.get(owner, ()), *made})
-    return found
+    return {owner: _merge(parts) for owner, parts in logs.items()}
 
 
-def _in_order(found: set[RecordedAttempt]) -> list[RecordedAttempt]:
-    return sorted(found, key=lambda one: (one.moment, one.exercise))[:_MOST]
+def _merge(logs: Iterable[AttemptLog]) -> AttemptLog:
+    """Several records of a student as one: each attempt once, in order."""
+    unique, unreadable = set[RecordedAttempt](), 0
+    for log in logs:
+        unique.update(log.attempts)
+        unreadable += log.unreadable
+    ordered = sorted(unique, key=lambda one: (one.moment, one.exercise))
+    return AttemptLog(tuple(ordered[:_MOST]), unreadable)

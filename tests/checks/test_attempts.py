@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import pytest
 
@@ -35,12 +35,22 @@ def test_what_is_kept_is_read(tmp_path):
         json.dumps({"time": ONE.time, "exercise": "a/b", "share": float("nan")}),
         json.dumps({"time": ONE.time, "exercise": "a/b", "share": True}),
         json.dumps({"time": ONE.time, "exercise": "a/b", "share": 1, "mistake": None}),
+        json.dumps({"time": ONE.time, "exercise": "a/b", "share": 10**400}),
+        json.dumps(asdict(ONE) | {"mistake": "\x1b[2J"}),
+        json.dumps({"time": ONE.time, "exercise": "a/b", "share": 1, "mistake": "\n"}),
+        json.dumps({"time": ONE.time, "exercise": "\ud800", "share": 1}),
+        '{"share": 1%s}' % ("0" * 5_000),
     ],
 )  # fmt: skip
 def test_what_is_no_attempt_is_left_out(tmp_path, line):
     (tmp_path / ATTEMPTS).write_text(line + "\n")
     attempts.keep(tmp_path, ONE)
     assert attempts.read(tmp_path) == [ONE]
+    assert attempts.parse((tmp_path / ATTEMPTS).read_bytes()).unreadable == 1
+
+
+def test_blank_lines_are_no_damage():
+    assert attempts.parse(b"\n  \n\r\n") == attempts.AttemptLog()
 
 
 def test_a_full_file_takes_no_more(tmp_path):

@@ -64,3 +64,27 @@ def test_it_prints_a_table_and_writes_a_page(tmp_path, capsys):
     assert status == 0 and "0/1" in said
     page = (tmp_path / "reports" / f"{UNIT}-attempts.html").read_text()
     assert "&lt;b&gt;ada: 6 attempts" in page
+
+
+def test_one_student_s_forged_entries_neither_end_it_nor_reach_the_terminal(
+    tmp_path, capsys
+):
+    source = tmp_path / "source" / UNIT / f"{UNIT}.ipynb"
+    source.parent.mkdir(parents=True)
+    source.write_bytes(tiny.data(tiny.source_notebook()))
+    escape = "\x1b[2J\x1b]0;pwn\x07\n0/9 stuck: ada, 99 attempts"
+    forged = [{"share": 10**400}, {"mistake": escape}, {"mistake": "\ud800"}]
+    [right] = made(1.0)
+    for student, entries in {
+        "mal\x1b[1mory": [*(asdict(right) | one for one in forged)],
+        "eve\x1b[1m": [asdict(one) for one in made(*[0.0] * 6)],
+        "ada": [asdict(right)],
+    }.items():
+        folder = tmp_path / "submitted" / student / UNIT
+        folder.mkdir(parents=True)
+        outputs = [{"data": {ATTEMPTS_DATA: entries}}]
+        (folder / "a.ipynb").write_text(json.dumps({"cells": [{"outputs": outputs}]}))
+    status, printed = ask(tmp_path, capsys)
+    assert status == 0 and "1/2" in printed and "stuck: eve?[1m, 6" in printed
+    assert "entries that cannot be read are left out: mal?[1mory (3)\n" in printed
+    assert printed.replace("\n", "").isprintable() and "99 attempts" not in printed

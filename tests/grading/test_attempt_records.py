@@ -7,7 +7,7 @@ from dataclasses import asdict
 
 import pytest
 
-from autograder.checks.attempts import RecordedAttempt, keep
+from autograder.checks.attempts import AttemptLog, RecordedAttempt, keep
 from autograder.checks.words import ATTEMPTS, ATTEMPTS_DATA
 from autograder.grading import attempt_records
 
@@ -25,19 +25,21 @@ def notebook(*told: object) -> str:
 def test_all_records_of_a_submission_count_once_and_in_order(tmp_path):
     twice = [asdict(LAST), asdict(FIRST)]
     (tmp_path / "a.ipynb").write_text(notebook(twice, twice))
-    assert attempt_records.handed_in(tmp_path) == [FIRST, LAST]
+    assert attempt_records.handed_in(tmp_path) == AttemptLog((FIRST, LAST))
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("text", "unreadable"),
     [
-        "", "no JSON", "[]", '{"cells": 3}', '{"cells": [3, {"outputs": {}}]}',
-        notebook("words", 3, {"time": 1}, [asdict(FIRST) | {"share": 7}]),
+        ("", 0), ("no JSON", 0), ("[]", 0), ('{"cells": 3}', 0),
+        ('{"cells": [3, {"outputs": {}}]}', 0),
+        (notebook("words", 3, {"time": 1}, [asdict(FIRST) | {"share": 7}]), 4),
+        (notebook([asdict(FIRST) | {"share": 10**400}] * 3), 3),
     ],
 )  # fmt: skip
-def test_a_broken_or_forged_record_is_left_out(tmp_path, text):
+def test_a_broken_or_forged_entry_is_left_out_and_counted(tmp_path, text, unreadable):
     (tmp_path / "a.ipynb").write_text(text)
-    assert attempt_records.handed_in(tmp_path) == []
+    assert attempt_records.handed_in(tmp_path) == AttemptLog((), unreadable)
 
 
 def test_no_link_or_pipe_is_followed(tmp_path):
@@ -47,7 +49,7 @@ def test_no_link_or_pipe_is_followed(tmp_path):
     inner.mkdir()
     (inner / "a.ipynb").symlink_to(other)
     os.mkfifo(inner / "b.ipynb")
-    assert attempt_records.handed_in(inner) == []
+    assert attempt_records.handed_in(inner) == AttemptLog()
 
 
 def test_live_files_count_for_the_account_that_owns_them(tmp_path):
@@ -56,4 +58,4 @@ def test_live_files_count_for_the_account_that_owns_them(tmp_path):
     keep(tmp_path / "one", FIRST)
     (tmp_path / "two" / ATTEMPTS).symlink_to(tmp_path / "one" / ATTEMPTS)
     me = pwd.getpwuid(os.getuid()).pw_name
-    assert attempt_records.live(f"{tmp_path}/*") == {me: [FIRST]}
+    assert attempt_records.live(f"{tmp_path}/*") == {me: AttemptLog((FIRST,))}
