@@ -11,25 +11,34 @@ from pathlib import Path
 from autograder.course.access import permission_message
 from autograder.course.errors import CourseError
 
+_SHORTEST = 32  # bytes; ours has 64
+
 
 def course_secret(root: Path) -> bytes:
     """The course's secret, made at its first use; students never get it.
 
     Raises:
-        CourseError: it cannot be made, or read.
+        CourseError: it cannot be made or read, or what is there is no secret.
     """
     path = root / ".autograder" / "secret"
     try:
-        with contextlib.suppress(FileNotFoundError):
-            return path.read_bytes()
-        _make(path)
-        return path.read_bytes()
+        if not path.exists():
+            _make(path)
+        secret = path.read_bytes()
     except PermissionError:  # never another one: it draws other inputs
         raise CourseError(permission_message(path)) from None
     except OSError as error:
         raise CourseError(
             f"{path} cannot be read or written: {error.strerror}"
         ) from None
+
+    if len(secret.strip(b"\0 \t\r\n")) < _SHORTEST:  # a full disk, or half a backup
+        raise CourseError(
+            f"{path} is damaged: it is empty or too short to be a secret. Restore it "
+            "from a backup; without one, delete it, and a new one is drawn (hidden "
+            "inputs then differ from those of earlier grades)"
+        )
+    return secret
 
 
 def _make(path: Path) -> None:

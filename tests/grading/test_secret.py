@@ -55,6 +55,17 @@ def test_half_a_secret_is_none(tmp_path, monkeypatch):
     assert len(course_secret(tmp_path)) == 64
 
 
+@pytest.mark.parametrize("content", [b"", b"\n", b"0" * 31, b"\0" * 64, b" " * 99])
+def test_an_empty_or_short_one_is_refused_in_one_line(tmp_path, content):
+    """Anybody could compute what is drawn from it."""
+    path = tmp_path / ".autograder" / "secret"
+    path.parent.mkdir()
+    path.write_bytes(content)
+    with pytest.raises(CourseError, match="is damaged") as refusal:
+        course_secret(tmp_path)
+    assert "\n" not in str(refusal.value) and path.read_bytes() == content
+
+
 def test_runs_that_begin_at_once_agree(tmp_path):
     with ThreadPoolExecutor(8) as pool:
         found = set(pool.map(lambda _: course_secret(tmp_path), range(32)))
