@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 import math
 import random
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,8 +24,15 @@ from autograder.authoring.questions.question import ChoiceQuestion, chosen
 from autograder.authoring.specification import Specification
 from autograder.classroom import gradebook, page
 from autograder.classroom.classbook import Student, Submission
-from autograder.course import find_unit, grade_ids, graded_notebooks, notebooks
+from autograder.course import (
+    files,
+    find_unit,
+    grade_ids,
+    graded_notebooks,
+    notebooks,
+)
 from autograder.grading.cells.observing import Asked, observed
+from autograder.grading.secret import course_secret
 
 _TRIED = 6  # answers of a student that are observed
 _PARTS, _EACH = 3, 3  # answers on a sheet, and questions about each
@@ -83,17 +91,19 @@ def made(
         The sheets, and a line for each student or answer that nothing is asked about.
 
     Raises:
-        CourseError: nothing is graded yet, there is no such student, or this machine
-            gives no sandbox.
+        CourseError: nothing is graded yet, there is no such student, the course's
+            secret is damaged, or this machine gives no sandbox.
     """
     book = gradebook.read(unit, root)
     chosen = [book.of(name) for name in students] or book.submissions
     most = {e.name: e.max_points for e in book.exercises if not e.written}
     asked = {one.name: one for one in specifications(find_unit(unit).name)}
+    secret = course_secret(root)
     paths = graded_notebooks(unit, root)
     sheets, remarks = [], []
     for one in chosen:
-        sheet, said = _sheet(unit, one, paths.get(one.student.id), most, asked)
+        draw = _random_of(secret, unit, one.student.id)
+        sheet, said = _sheet(unit, one, paths.get(one.student.id), draw, most, asked)
         remarks += said
         sheets += [sheet] if sheet else []
     return sheets, remarks
@@ -109,11 +119,19 @@ def write(unit: str, root: Path, sheets: Sequence[QuestionSheet]) -> Iterator[Pa
     for name, shown in pages.items():
         yield page.write(folder / name, "questions.html.j2", unit, sheets=shown)
     path = folder / f"{unit}-questions-key.html"
-    yield page.write(path, "questions_key.html.j2", unit, sheets=sheets)
+    key = page.render("questions_key.html.j2", unit, sheets=sheets)
+    files.write(path, key, private=True)
+    yield path
+
+
+def _random_of(secret: bytes, unit: str, student: str) -> random.Random:
+    """What draws a student's sheet: always the same, and secret to all students."""
+    text = f"questions/{unit}/{student}".encode()
+    return random.Random(hmac.digest(secret, text, "sha256"))
 
 
 def _sheet(
-    unit: str, submission: Submission, path: Path | None,
+    unit: str, submission: Submission, path: Path | None, draw: random.Random,
     most: Mapping[str, float], known: Mapping[str, Specification],
 ) -> tuple[QuestionSheet | None, list[str]]:  # fmt: skip
     """A student's sheet, if one can be made, and what is to be said."""
@@ -125,7 +143,6 @@ def _sheet(
     ]
     if not accepted or not path:
         return None, [f"{who.full}: no accepted exercise, so there is nothing to ask"]
-    draw = random.Random(f"{unit}/{who.id}")
     cells = _cells(path)
     answers, said = _answers(accepted, cells, known, draw)
     plain = [source for _, source in cells]

@@ -16,19 +16,24 @@ from autograder.course.access import permission_message
 from autograder.course.errors import CourseError
 
 
-def write(path: Path, data: str | bytes) -> bool:
+def write(path: Path, data: str | bytes, *, private: bool = False) -> bool:
     """Replace a file as a whole, if its content differs; whether it did.
 
     What was written is on the disk when this returns, also after a power cut.
+
+    Args:
+        private: nobody but its owner can read the file.
 
     Raises:
         CourseError: it cannot be written; what was there stays.
     """
     data = data.encode() if isinstance(data, str) else data
     with replacing(path) as part:
-        if path.is_file() and path.read_bytes() == data:
+        is_open = private and path.is_file() and path.stat().st_mode & 0o077
+        if path.is_file() and path.read_bytes() == data and not is_open:
             return False
-        with part.open("wb") as file:
+        mode = 0o600 if private else 0o666
+        with open(part, "wb", opener=lambda p, flags: os.open(p, flags, mode)) as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
@@ -99,8 +104,13 @@ def read_json_state(path: Path) -> dict[str, Any]:
 
 
 @contextlib.contextmanager
-def changing_json_state(path: Path) -> Iterator[dict[str, Any]]:
+def changing_json_state(
+    path: Path, *, private: bool = False
+) -> Iterator[dict[str, Any]]:
     """What a command has noted in a file, to change; written when that is done.
+
+    Args:
+        private: nobody but its owner can read the file.
 
     Raises:
         CourseError: it cannot be read or written; what was there stays.
@@ -108,7 +118,8 @@ def changing_json_state(path: Path) -> Iterator[dict[str, Any]]:
     with locked(path):
         state = read_json_state(path)
         yield state
-        write(path, json.dumps(state, indent=1, sort_keys=True))
+        text = json.dumps(state, indent=1, sort_keys=True)
+        write(path, text, private=private)
 
 
 @contextlib.contextmanager

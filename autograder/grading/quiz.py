@@ -69,7 +69,7 @@ def keep(root: Path, assignment: str, made: Mapping[str, Keys]) -> None:
     Raises:
         CourseError: the file that keeps them cannot be read or written.
     """
-    with files.changing_json_state(_path(root)) as kept:
+    with files.changing_json_state(_path(root), private=True) as kept:
         known = kept.setdefault(assignment, {})
         known |= {student: known.get(student, {}) | made[student] for student in made}
 

@@ -110,6 +110,11 @@ def test_no_key_travels_and_no_fence_breaks_out(course):
     assert "Shape" not in source
 
 
+def test_the_keys_are_readable_by_their_owner_only(course):
+    path = course / ".autograder" / "quizzes.json"
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
 def test_another_student_s_quiz_and_a_foreign_file_earn_nothing(course):
     ada = answered(handed_out(course, "ada"), key(sheet("ada")))
     points = graded(course, ada=ada, bob=ada, eve=b"{}")

@@ -99,6 +99,18 @@ def test_the_key_has_a_letter_for_each_question_and_sheets_stay_the_same(course)
     assert len(letters) == asked and 'class="correct"' not in before[1]
 
 
+def test_the_key_follows_from_the_course_s_secret_and_is_its_owner_s_alone(course):
+    """Everything else that it follows from is public."""
+    path, keys = course / ".autograder" / "secret", []
+    path.parent.mkdir()
+    for digit in "01":
+        path.write_text(digit * 64)
+        page = make(course, "ada")[0][-1]
+        assert page.stat().st_mode & 0o077 == 0
+        keys.append(page.read_text())
+    assert keys[0] != keys[1]
+
+
 def test_a_student_who_is_not_there_is_a_line(course, monkeypatch, capsys):
     with pytest.raises(CourseError, match="nobody has no graded submission"):
         make(course, "nobody")

@@ -134,3 +134,11 @@ def test_a_folder_comes_back_if_the_new_one_cannot_take_its_place(tmp_path):
     with pytest.raises(OSError):
         replace_folder(tmp_path / "place", tmp_path / ".place.part")
     assert (tmp_path / "place" / "file").read_text() == "first"
+
+
+def test_a_private_file_is_its_owner_s_alone_also_where_an_open_one_was(tmp_path):
+    path = tmp_path / "key.json"
+    write(path, "1")
+    assert write(path, "1", private=True) and path.stat().st_mode & 0o777 == 0o600
+    assert not write(path, "1", private=True)
+    assert write(path, "2", private=True) and path.stat().st_mode & 0o777 == 0o600
