@@ -27,7 +27,7 @@ from autograder.course import access, files
 from autograder.course.errors import CourseError
 from autograder.course.notebooks import whole
 from autograder.grading import sentences
-from autograder.grading.gradebook import book, changes
+from autograder.grading.gradebook import book, changes, damage
 from autograder.grading.gradebook.book import PatientBook
 from autograder.grading.gradebook.register_assignment import register
 
@@ -63,6 +63,7 @@ class CourseGenerate(GenerateAssignment):  # type: ignore[misc]
             access.refuse_full(Path(self.coursedir.root))
             if not self.no_database:
                 access.refuse_closed(*book.book_files(self.coursedir.db_url))
+                damage.refuse_damaged(self.coursedir.db_url)
             for source in itertools.chain(*self.assignments.values()):
                 whole(Path(source))
             super().convert_notebooks()
@@ -154,7 +155,8 @@ class CoursePages(GenerateFeedback):  # type: ignore[misc]
         """Make the pages.
 
         Raises:
-            NbGraderException: there is no room for them, or one cannot be made.
+            NbGraderException: there is no room for them, the gradebook is damaged, or
+                one cannot be made.
         """
         self._missed: list[str] = []
         root = Path(self.coursedir.root)
@@ -164,6 +166,7 @@ class CoursePages(GenerateFeedback):  # type: ignore[misc]
             pages = Path(self.coursedir.format_path(self._output_directory, ".", "."))
             access.refuse_full(root, pages)
             access.refuse_closed(pages)
+            damage.refuse_damaged(self.coursedir.db_url)
         try:
             super().convert_notebooks()
         except KeyboardInterrupt:
@@ -256,5 +259,6 @@ def install() -> None:
     if programs not in before.split(os.pathsep):
         os.environ["PATH"] = os.pathsep.join(filter(None, (programs, before)))
     book.install()
+    damage.install()
     api.GenerateAssignment = generateassignmentapp.GenerateAssignment = CourseGenerate
     api.GenerateFeedback = generatefeedbackapp.GenerateFeedback = CoursePages
