@@ -87,6 +87,23 @@ def test_another_package_of_that_name_is_noticed_before_and_after(course, studen
     assert student.fails(CELL, at=at) == ""
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"\xff\xfe\x00 no UTF-8", b"x @ https://x.org/transformer_course_student-\x1b[2J",
+        f"x @ https://x.org/transformer_course_student-{'9' * 5_000}.1-x.whl".encode(),
+    ],
+)  # fmt: skip
+def test_a_damaged_list_of_checks_is_as_good_as_none(tmp_path, monkeypatch, line):
+    (tmp_path / "notebooks").mkdir()
+    (tmp_path / "checks.txt").write_bytes(line)
+    monkeypatch.chdir(tmp_path / "notebooks")
+    exec(CELL, {})
+    monkeypatch.setitem(sys.modules, "autograder", None)  # nothing of that name
+    with pytest.raises(ImportError, match=f"install -r {LATEST}`"):
+        exec(CELL, {})
+
+
 class Shell:
     """Colab's, whose %pip does not get anything."""
 
