@@ -10,9 +10,10 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from string import Formatter
 
 from babel import Locale, UnknownLocaleError
 from babel.messages.catalog import Catalog
@@ -27,9 +28,11 @@ from autograder.course import ROOT, Unit, units
 from autograder.course.errors import CourseError
 from autograder.course.files import write
 from autograder.course.language import ENGLISH, language
+from autograder.course.printable import printable
 
 RAISED = "raised"  # the context of a template that a sandbox fills in
 _NAME = re.compile(r"\w+")
+_LAYOUT = re.compile(r",|,?(\.\d)?[defgn%]")  # of a number
 _HEAD = """\
 # Translations into "{language}" of what students read. Fill in each msgstr; keep what
 # is in braces and in backticks. Left empty, a sentence stays English.
@@ -85,9 +88,11 @@ def read(path: Path, language: str) -> Catalog:
 
 
 def _refuse_foreign(path: Path, entry: Entry) -> None:
-    """A translation has the fields of its sentence, in any order and format.
+    """A translation has the fields of its sentence, in any order.
 
-    A field that only one of two English forms has is free in each form.
+    A field is a name, and a number may change its format: an attribute, an index or a
+    width would read or fill memory where a sentence is shown. A field that only one of
+    two English forms has is free in each form.
     """
     english = [set(_fields(text)) for text in _forms(entry.id)]
     known, needed = set.union(*english), set.intersection(*english)
@@ -99,15 +104,27 @@ def _refuse_foreign(path: Path, entry: Entry) -> None:
                 f'{path}:{entry.lineno}: the translation of "{_forms(entry.id)[0]}" '
                 f"{how} {{{odd[0]}}}"
             )
-        if known and not _can_be_filled(text, known):
+        if not (_can_be_filled(text, entry) if known else _has_its_braces(text, entry)):
             raise CourseError(
                 f'{path}:{entry.lineno}: the translation of "{_forms(entry.id)[0]}" '
-                f'cannot be filled in: "{text}"; mind its braces and formats'
+                f'cannot be filled in: "{printable(text)}"; write a field as its name, '
+                "like {name}, or with a number's format, like {name:.3g}"
             )
 
 
-def _can_be_filled(text: str, names: Collection[str]) -> bool:
-    """Whether `str.format` takes it, of numbers or of texts."""
+def _can_be_filled(text: str, entry: Entry) -> bool:
+    """Whether `str.format` takes a text, and its fields are the sentence's names."""
+    fields = [match for form in _forms(entry.id) for match in FIELD.findall(form)]
+    names = {_NAME.search(field)[0] for field in fields}  # type: ignore[index]
+    numbers = {field[1:].partition(":")[0] for field in fields if ":" in field}
+    try:
+        for _, name, layout, conversion in Formatter().parse(text):
+            if name is not None and (name not in names or conversion):
+                return False
+            if layout and not (name in numbers and _LAYOUT.fullmatch(layout)):
+                return False
+    except ValueError:
+        return False
     for value in (1, 1.0, "1"):
         try:
             text.format(**dict.fromkeys(names, value))
@@ -115,6 +132,12 @@ def _can_be_filled(text: str, names: Collection[str]) -> bool:
         except (LookupError, ValueError, TypeError):
             continue
     return False
+
+
+def _has_its_braces(text: str, entry: Entry) -> bool:
+    """Whether what is in braces is code of the sentence, which has no fields."""
+    english = "".join(_forms(entry.id))
+    return all(code in english for code in re.findall(r"\{[^{}]*\}", text))
 
 
 def _forms(text: str | Sequence[str] | None) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from autograder.course.errors import CourseError
 
 UNIT = find_unit("positional_encoding")
 HEAD = 'msgid ""\nmsgstr ""\n"Content-Type: text/plain; charset=utf-8\\n"\n\n'
+NAME = 'msgid "the name {name}"\n'
 POINTS = 'msgid "{points:g} of {most:g} points"\n'
 
 
@@ -28,6 +29,17 @@ def file(folder, text: str):
         (POINTS + 'msgstr "{points} von {most:g"\n', r"de\.po:5: .*lacks \{most\}"),
         (POINTS + 'msgstr "{points} von {most} {}"\n', r"de\.po:5: .*cannot be filled"),
         (POINTS + 'msgstr "{points:d2} von {most}"\n', r"de\.po:5: .*cannot be filled"),
+        (NAME + 'msgstr "{name} {name.__class__.__mro__}"\n', "cannot be filled"),
+        (NAME + 'msgstr "{name} {name.nothing}"\n', "cannot be filled"),
+        (NAME + 'msgstr "{name} {name[0]}"\n', "cannot be filled"),
+        (NAME + 'msgstr "{name:>999999999}"\n', "cannot be filled"),
+        (NAME + 'msgstr "{name:g}"\n', "cannot be filled"),
+        (NAME + 'msgstr "{name!r}"\n', "cannot be filled"),
+        (NAME + 'msgstr "{name:{name}}"\n', "cannot be filled"),
+        (NAME + 'msgstr "{name}\\n{"\n', "cannot be filled"),
+        (POINTS + 'msgstr "{points:.999999999f} {most}"\n', "cannot be filled"),
+        (POINTS + 'msgstr "{points:99g} {most}"\n', "cannot be filled"),
+        ('msgid "plain"\nmsgstr "{name.__class__}"\n', "cannot be filled"),
         ("msgid unquoted\n", r"de\.po:\d+: "),
     ],
 )
