@@ -200,6 +200,7 @@ def attacks(task: dict[str, Any]) -> list[str]:
     _denied(lambda: os.chmod(task["secret"], 0o777))
     _denied(lambda: _datagram(task["udp"]))
     _denied(lambda: _letter(task["letters"]))
+    found += ["left its session"] * _leaves_session()
     found += _not_allowed() + _too_many(SMALL.processes)
     return found + [f"called {name}" for name in confine.forbidden_calls()]
 
@@ -240,6 +241,15 @@ def _big_file(file_mb: int) -> None:
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     with open("big", "wb") as file:
         file.truncate((file_mb << 20) + 1)
+
+
+def _leaves_session() -> bool:
+    """Whether a process can be in a session of its own, and so weigh as much as all."""
+    child = os.fork()
+    if child == 0:
+        os.setsid()
+        os._exit(os.getsid(0) == os.getpid())
+    return os.waitpid(child, 0)[1] != 0
 
 
 def _too_many(limit: int) -> list[str]:

@@ -66,6 +66,11 @@ seen["unshare"] = denied(lambda: call("unshare", 0x10000000))
 seen["mount"] = denied(lambda: call("mount", b"x", b"/tmp", b"tmpfs", 0, 0))
 seen["keys"] = denied(lambda: call("syscall", 248 if sys.maxsize and
     os.uname().machine == "x86_64" else 217, b"user", b"a", b"b", 1, -3))
+# Programs that insist on a session of their own run, and have none.
+leave = "import os; os.setsid(); print(os.getsid(0) == os.getpid())"
+left = subprocess.run(
+    [sys.executable, "-c", leave], capture_output=True, start_new_session=True)
+seen["session"] = left.stdout == b"False\\n"
 seen["capabilities"] = "CapEff:\\t0000000000000000" in open("/proc/self/status").read()
 seen["no new privileges"] = "NoNewPrivs:\\t1" in open("/proc/self/status").read()
 """,

@@ -84,6 +84,11 @@ SCHEDULING: Calls = {
     "sched_setattr": (314, 274),
 }
 
+# Where the kernel groups processes by session (autogroups), each session has a share of
+# the CPUs, and niceness counts inside it only: a sandbox keeps to its one. "Succeeds",
+# as programs that start others insist on it.
+SESSIONS: Calls = {"setsid": (112, 157)}
+
 # Landlock does not govern attributes: where the host's files are in reach, a change of
 # mode or time "succeeds" and does nothing (shutil.copy insists on it).
 ATTRIBUTES: Calls = {

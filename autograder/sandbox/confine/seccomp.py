@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import socket
 import struct
+from collections.abc import Mapping
 
 from autograder.sandbox.confine.calls import (
     ATTRIBUTES,
@@ -18,12 +19,13 @@ from autograder.sandbox.confine.calls import (
     NR_SOCKET,
     NR_SOCKETPAIR,
     SCHEDULING,
+    SESSIONS,
     numbers,
 )
 from autograder.sandbox.confine.system import NEW_ANY, PR_SET_SECCOMP, X86, prctl
 
 _AUDIT_ARCH = 0xC000003E if X86 else 0xC00000B7
-_TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
+_TIOCSTI, _TIOCLINUX, _TIOCSCTTY = 0x5412, 0x541C, 0x540E
 _SO_LINGER = socket.SO_LINGER
 _LOAD, _IF_EQUAL, _IF_GREATER, _IF_ANY_BIT, _RETURN = 0x20, 0x15, 0x25, 0x45, 0x06
 _ALLOW, _KILL, _ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
@@ -40,12 +42,13 @@ def _answer(number: int, errno: int) -> bytes:
 
 
 def _argument(
-    number: int, index: int, values: tuple[int, ...], listed: int, other: int, test: int
+    number: int, index: int, listed: Mapping[int, int], other: int, test: int
 ) -> bytes:
-    """If the call is `number`: `listed` when argument `index` is in `values`."""
-    tests = [_step(test, v, len(values) - i) for i, v in enumerate(values)]
-    low_half = _step(_LOAD, 16 + 8 * index)  # both machines are little-endian
-    body = b"".join([low_half, *tests, _step(_RETURN, other), _step(_RETURN, listed)])
+    """If the call is `number`: what is `listed` for argument `index`, or `other`."""
+    body = _step(_LOAD, 16 + 8 * index)  # its low half: both are little-endian
+    for value, answer in listed.items():
+        body += _step(test, value, 0, 1) + _step(_RETURN, answer)
+    body += _step(_RETURN, other)
     return _step(_IF_EQUAL, number, 0, len(body) // 8) + body
 
 
@@ -53,9 +56,11 @@ def _filter(level: str) -> bytes:
     """The system-call filter as BPF instructions."""
     # Sockets of the sandbox's own, empty network; libzmq asks netlink for interfaces.
     own = (socket.AF_UNIX, socket.AF_INET, socket.AF_INET6, socket.AF_NETLINK)
-    families = () if level == "landlock" else tuple(map(int, own))
-    ignored = SCHEDULING | (ATTRIBUTES if level == "landlock" else {})
-    deny = _ERRNO | _EPERM
+    families = dict.fromkeys(() if level == "landlock" else map(int, own), _ALLOW)
+    ignored = SCHEDULING | SESSIONS | (ATTRIBUTES if level == "landlock" else {})
+    deny, ignore = _ERRNO | _EPERM, _ERRNO
+    # Nobody leads a session, so a pseudo-terminal (IPython's `!`) can lead none.
+    terminal = {_TIOCSTI: deny, _TIOCLINUX: deny, _TIOCSCTTY: ignore}
     steps = [
         _step(_LOAD, 4) + _step(_IF_EQUAL, _AUDIT_ARCH, 1, 0) + _step(_RETURN, _KILL),
         _step(_LOAD, 0),
@@ -63,18 +68,18 @@ def _filter(level: str) -> bytes:
         _answer(NR_CLONE3, _ENOSYS),  # its flags lie in memory; clone is used instead
         *(_answer(number, _EPERM) for number in numbers(DENIED)),
         *(_answer(number, 0) for number in numbers(ignored)),
-        _argument(NR_CLONE, 0, (NEW_ANY,), deny, _ALLOW, _IF_ANY_BIT),
-        _argument(NR_PRLIMIT, 0, (0,), _ALLOW, deny, _IF_EQUAL),
-        _argument(NR_IOCTL, 1, (_TIOCSTI, _TIOCLINUX), deny, _ALLOW, _IF_EQUAL),
-        _argument(NR_SOCKET, 0, families, _ALLOW, deny, _IF_EQUAL),
+        _argument(NR_CLONE, 0, {NEW_ANY: deny}, _ALLOW, _IF_ANY_BIT),
+        _argument(NR_PRLIMIT, 0, {0: _ALLOW}, deny, _IF_EQUAL),
+        _argument(NR_IOCTL, 1, terminal, _ALLOW, _IF_EQUAL),
+        _argument(NR_SOCKET, 0, families, deny, _IF_EQUAL),
         # A socket that lingers can be sent over a channel: who reads there, of us,
         # would be who closes it, and wait as long as it says. "Succeeds"; the same
         # number means little at other levels of a network that reaches nobody.
-        _argument(NR_SETSOCKOPT, 2, (_SO_LINGER,), _ERRNO, _ALLOW, _IF_EQUAL),
+        _argument(NR_SETSOCKOPT, 2, {_SO_LINGER: ignore}, _ALLOW, _IF_EQUAL),
     ]
     if level == "landlock":  # a datagram pair can be sent to any path of the host
-        datagram = (socket.SOCK_DGRAM.value,)
-        steps.append(_argument(NR_SOCKETPAIR, 1, datagram, deny, _ALLOW, _IF_ANY_BIT))
+        datagram = {socket.SOCK_DGRAM.value: deny}
+        steps.append(_argument(NR_SOCKETPAIR, 1, datagram, _ALLOW, _IF_ANY_BIT))
     return b"".join(steps) + _step(_RETURN, _ALLOW)
 
 
