@@ -29,7 +29,14 @@ ALLOWED = {
     "figures": set(),
     "library": {"figures"},
     "checks": {"figures", "library", "solutions"},
-    "authoring": {"checks", "library", "solutions", "course", "__version__"},
+    "authoring": {
+        "checks",
+        "library",
+        "sandbox",
+        "solutions",
+        "course",
+        "__version__",
+    },
     "units": {"checks", "figures", "library", "solutions", "authoring"},
     "grading": {"checks", "authoring", "sandbox", "course", "__version__"},
     "classroom": {

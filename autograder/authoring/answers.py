@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+from autograder.authoring.confined import observe_answer
 from autograder.authoring.specification import Specification
 from autograder.authoring.variants import build_object
 from autograder.checks.exercise import RAISED, Answers, Value
@@ -89,8 +90,9 @@ def mistaken_answers(
 
     Of errors only the part is kept that tells them: others are lines of the solution.
     """
-    probe = find(specification.name)
-    found = {name: observe(probe, o, inputs) for name, o in objects.items()}
+    found = {
+        name: observe_answer(specification, o, inputs) for name, o in objects.items()
+    }
     return {
         name: {RAISED: telling_part(str(answers[RAISED]))}
         if RAISED in answers

@@ -49,3 +49,11 @@ def edit(old: str, new: str, *more: str, name: str = "") -> Way:
 def source(code: str, name: str = "") -> Way:
     """Code of its own in place of the solution."""
     return Way(name=name, source=code)
+
+
+def student_program(code: str, name: str = "") -> Way:
+    """Code that a student handed in, in place of the solution; a sandbox executes it.
+
+    ``autograder unnamed --adopt`` writes it.
+    """
+    return Way(name=name, source=code, confined=True)

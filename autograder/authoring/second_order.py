@@ -106,9 +106,12 @@ def _doubles(
 def together(specification: Specification, one: Mutant, other: Mutant) -> str:
     """Code with the mistakes of two mutants, in any of their ways; "" if there is none.
 
-    Edits that overlap are one mistake or the other, not both.
+    Edits that overlap are one mistake or the other, not both. A student's program is
+    combined with nothing.
     """
     for a, b in itertools.product(one.ways, other.ways):
+        if a.confined or b.confined:  # a student's program, which is not executed here
+            continue
         for first, second in ((a, b), (b, a)):
             with contextlib.suppress(CourseError):
                 return _with_both(specification, first, second)

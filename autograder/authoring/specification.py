@@ -83,11 +83,13 @@ class Way:
         name: identifier; the first way of a mutant may do with the mutant's.
         edits: changes of the solution, one after the other.
         source: full code in place of edits; sees the unit's imports and names.
+        confined: a student wrote the code, so that only a sandbox executes it.
     """
 
     name: str = ""
     edits: Sequence[Edit] = ()
     source: str = ""
+    confined: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from types import CodeType
 from typing import Any
 
+from autograder.authoring.confined import ConfinedProgram
 from autograder.authoring.specification import Edit, Specification, Way
 from autograder.course.errors import CourseError
 
@@ -32,6 +33,8 @@ def _source_of(solution: Any) -> str:
 def build_object(specification: Specification, variant: Way | None = None) -> object:
     """The reference object of an exercise, or a variant of it.
 
+    A student's program is an object that only `observe_answer` can ask.
+
     Raises:
         CourseError: an edit's old text does not occur exactly once in the solution.
     """
@@ -39,6 +42,8 @@ def build_object(specification: Specification, variant: Way | None = None) -> ob
     if variant is None:
         return specification.reference or names[specification.target]
     code = variant_source(specification, variant)
+    if variant.confined:
+        return ConfinedProgram(specification, code)
     return run_source(code, names, f"<{variant.name}>")[specification.target]
 
 
@@ -74,8 +79,11 @@ def variant_source(specification: Specification, variant: Way) -> str:
 def stands_alone(specification: Specification, variant: Way) -> bool:
     """Whether a student could hand a variant in.
 
-    Some lean on what no student has: exercises, or the solution that they stand for.
+    Some lean on what no student has: exercises, or the solution that they stand for. A
+    student's program is not executed to find out, and is taken for one that does.
     """
+    if variant.confined:
+        return False
     code, names = variant_source(specification, variant), namespace(specification)
     names.pop(specification.target)
     try:

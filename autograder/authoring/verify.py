@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from autograder.authoring.confined import observe_answer
 from autograder.authoring.specification import Mutant, Specification, Way
 from autograder.authoring.variants import build_object
 from autograder.checks.compare import judge
 from autograder.checks.exercise import Case, CheckResult, Exercise
 from autograder.checks.naming import PATTERN
-from autograder.checks.observe import observe
 from autograder.checks.panel import as_text
-from autograder.checks.probes import find
 
 
 @dataclass
@@ -112,5 +111,8 @@ def verdict(
     """The verdict on an object over the cases of several drawings of one exercise."""
     exercises = list(exercises)
     cases = [case for exercise in exercises for case in exercise.cases]
-    probe = find(specification.name)
-    return judge(exercises[0], cases, lambda case: observe(probe, answer, case.inputs))
+    return judge(
+        exercises[0],
+        cases,
+        lambda case: observe_answer(specification, answer, case.inputs),
+    )

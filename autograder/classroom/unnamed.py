@@ -123,7 +123,8 @@ def take_sentences(unit: str, root: Path, path: Path) -> int:
 def adopt(unit: Unit, root: Path, key: str, name: str, asks: str) -> Path:
     """Make a group's program a mistake of its exercise; the file that was changed.
 
-    The program was written by a student, and `validity` runs it unconfined.
+    The program was written by a student: it is written down as data, and executed in a
+    sandbox only.
 
     Raises:
         CourseError: there is no such group, it has no sentence or program yet, or the
@@ -148,13 +149,11 @@ def adopt(unit: Unit, root: Path, key: str, name: str, asks: str) -> Path:
 
 
 def _mistake(group: AnswerGroup, name: str, asks: str) -> str:
-    program = textwrap.indent(group.program, " " * 16)
-    quotes = '"""' if '"""' not in program else "'''"
-    raw = "r" if "\\" in program else ""
+    lines = [repr(line) for line in group.program.splitlines(keepends=True)]
+    program = textwrap.indent("\n".join(lines), " " * 14)
     return (
         f"    wrong({name!r},\n          {group.sentence!r},\n          {asks!r},\n"
-        f"          source({raw}{quotes}\n{program}\n"
-        f"                 {quotes})),\n"
+        f"          student_program(\n{program})),\n"
     )
 
 
@@ -169,17 +168,19 @@ def _with_mistake(path: Path, mistake: str) -> str:
                 if isinstance(value, ast.List) and value.end_lineno:
                     lines = text.splitlines(keepends=True)
                     lines.insert(value.end_lineno - 1, mistake)
-                    changed = _import_source("".join(lines))
+                    changed = _import_word("".join(lines))
                     ast.parse(changed)
                     return changed
     raise CourseError(f"{path} has no list MISTAKES; add this by hand:\n{mistake}")
 
 
-def _import_source(text: str) -> str:
-    """The text with ``source`` among what it imports from the notation."""
+def _import_word(text: str) -> str:
+    """The text with ``student_program`` among what it imports from the notation."""
     found = re.search(r"from autograder\.authoring\.notation import ([\w, ]+)\n", text)
-    if found is None or "source" in re.split(r"[,\s]+", found[1]):
+    if found is None:
+        raise CourseError("the exercise's file imports nothing from the notation")
+    if "student_program" in re.split(r"[,\s]+", found[1]):
         return text
-    names = sorted({*re.split(r"[,\s]+", found[1]), "source"})
+    names = sorted({*re.split(r"[,\s]+", found[1]), "student_program"})
     line = f"from autograder.authoring.notation import {', '.join(names)}\n"
     return text.replace(found[0], line)

@@ -7,8 +7,9 @@ from itertools import combinations
 import pytest
 
 from autograder.authoring.catalogue import specification
+from autograder.authoring.notation import source, student_program, wrong
 from autograder.authoring.second_order import together, with_doubles
-from autograder.authoring.variants import namespace, run_source
+from autograder.authoring.variants import namespace, run_source, solution_source
 from autograder.checks import references
 from autograder.checks.compare import judge
 from autograder.checks.observe import observe
@@ -49,3 +50,12 @@ def test_what_takes_long_has_no_pairs(name):
     unit = name.split("/")[0]
     cases = references.load(unit, "public", name)[name].cases
     assert with_doubles(specification(name), cases) == cases
+
+
+def test_a_student_s_program_is_combined_with_nothing():
+    """Two mistakes together are executed here."""
+    code = solution_source(SCORES)
+    for way, is_combined in ((source(code), True), (student_program(code), False)):
+        adopted = wrong("adopted", "Says.", "Asks?", way)
+        made = [together(SCORES, adopted, one) for one in SCORES.mutants]
+        assert any(made) == is_combined

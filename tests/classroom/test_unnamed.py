@@ -70,27 +70,56 @@ def feedback(root: Path) -> dict[str, str]:
     }
 
 
-def test_a_group_becomes_a_mistake_of_its_exercise(monkeypatch, tmp_path):
-    """In a copy of the exercise's file, which Python can read afterwards."""
+ASKS = "What is added to each score?"
+BOTH = 'a = \'"""\'\n'  # else the other kind of quotes would do
+QUOTED = (
+    BOTH + "b = \"''')), open('trace', 'w').write('x'), (str(r'''\"",
+    BOTH + 'b = \'""")), open("trace", "w").write("x"), (str(r"""\'',
+    BOTH + "b = '''\\'''''' + '\\\\'",
+    "b = '\x0c \u2028 \x85 \u202e \ud800'\n'''",
+)
+
+
+@pytest.fixture
+def adopt(monkeypatch, tmp_path):
+    """Adopts a program in a copy of an exercise's file; what that file then defines."""
     unit = find_unit("attention")
     copy = tmp_path / "autograder" / "units" / "attention" / "exercises"
     copy.mkdir(parents=True)
     there = ROOT / copy.relative_to(tmp_path) / "scores.py"
     (copy / "scores.py").write_text(there.read_text(encoding="utf-8"))
-    program = "def dot_product_scores(q, k):\n    return q @ k.mT + 0.25"
-    group = unnamed.AnswerGroup(
-        "a1b2c3d4", "attention-scores", ("ada",), "", program, "You added a quarter."
-    )
-    monkeypatch.setattr(unnamed, "groups", lambda *_: [group])
     here = unit.__class__(unit.number, unit.name, tmp_path)
-    asks = "What is added to each score?"
-    path = unnamed.adopt(here, tmp_path, "a1b2c3d4", "quarter", asks)
-    scope: dict = {}
-    exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), scope)
+
+    def adopt_program(program: str, key: str = "a1b2c3d4") -> dict:
+        says = "You added a quarter."
+        group = unnamed.AnswerGroup(
+            "a1b2c3d4", "attention-scores", ("ada",), "", program, says
+        )
+        monkeypatch.setattr(unnamed, "groups", lambda *_: [group])
+        path = unnamed.adopt(here, tmp_path, key, "quarter", ASKS)
+        scope: dict = {}
+        exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), scope)
+        return scope
+
+    return adopt_program
+
+
+def test_a_group_becomes_a_mistake_of_its_exercise(adopt):
+    """In a copy of the exercise's file, which Python can read afterwards."""
+    scope = adopt("def dot_product_scores(q, k):\n    return q @ k.mT + 0.25")
     added = scope["MISTAKES"][-1]
     known = specification("attention/scores").mutants
     assert len(scope["MISTAKES"]) == len(known) + 1 and added.name == "quarter"
-    assert (added.says, added.asks) == ("You added a quarter.", asks)
-    assert "+ 0.25" in added.ways[0].source
+    assert (added.says, added.asks) == ("You added a quarter.", ASKS)
+    assert "+ 0.25" in added.ways[0].source and added.ways[0].confined
     with pytest.raises(CourseError, match="there is no group"):
-        unnamed.adopt(here, tmp_path, "other", "quarter", asks)
+        adopt("", key="other")
+
+
+@pytest.mark.parametrize("program", QUOTED)
+def test_no_quotes_of_a_program_run_in_the_exercise_s_file(
+    adopt, tmp_path, monkeypatch, program
+):
+    monkeypatch.chdir(tmp_path)
+    added = adopt(program)["MISTAKES"][-1]
+    assert added.ways[0].source == program and not Path("trace").exists()

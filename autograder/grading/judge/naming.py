@@ -38,18 +38,24 @@ def _diagnosed(
     One that does not give the answers to fresh drawings, too, keeps its name, as in the
     student's notebook, and is said to be likely only. Only if the
     visible cases are all right and hidden ones are wrong, all mistakes are tried that
-    the visible cases do not contradict.
+    the visible cases do not contradict. A mistake that is a student's program is never
+    executed here, and so is likely at best.
     """
+    confined = {m.name for m in task.mutants if m.ways[0].confined}
     wrong = [r.case for r in result.results if any(f.problem for f in r.findings)]
     ordinary = [case for case in wrong if not case.says]
     if ordinary and all(case.hidden for case in ordinary):
-        likely = possible(exercise, result.results)
+        likely = [
+            name for name in possible(exercise, result.results) if name not in confined
+        ]
         results = _with_answers(exercise, result, task, likely)
         mistake, sure = diagnose(exercise, results)
         return replace(result, mistake=mistake, sure=sure)
     mistake = result.mistake  # by the visible cases
     if mistake is None or not result.sure or mistake.name not in exercise.mistakes:
         return result
+    if mistake.name in confined:
+        return replace(result, sure=False)
     results = _with_answers(exercise, result, task, [mistake.name])
     return replace(result, sure=fits(results, mistake.name, whole=True))
 

@@ -1,12 +1,17 @@
 """A mistake is named if it explains the answers to fresh inputs, in time."""
 
 import time
+from dataclasses import replace
 
 import pytest
 
 from autograder.authoring import answers
+from autograder.authoring.catalogue import specification
+from autograder.authoring.notation import student_program
 from autograder.checks import references
-from autograder.checks.compare import compare
+from autograder.checks.compare import compare, judge
+from autograder.checks.observe import observe
+from autograder.checks.probes import find
 from autograder.grading.judge import naming
 from autograder.solutions import attention
 from tests.grading.sandbox_and_judge import NAME, judged
@@ -82,6 +87,26 @@ def test_who_fails_hidden_cases_only_is_compared_with_mistakes_of_that_kind(
         if not case.says and not compare(case, given).passed
     }
     assert wrong_in_visible_ones and not compared & wrong_in_visible_ones
+
+
+def test_a_student_s_program_is_never_executed_in_the_judge():
+    """Its name stays a likely one, by its answers that the build has stored."""
+    exercise, task = references.load("attention")[NAME], specification(NAME)
+    stored = dict(exercise.mistakes)
+    programs = [
+        replace(mutant, ways=[student_program("raise SystemExit")])
+        for mutant in task.mutants
+    ]
+    fresh = [replace(case, mistakes={}, hidden=True) for case in exercise.cases]
+    cases = [*exercise.cases, *fresh]
+    result = judge(exercise, cases, lambda case: answers_of(swapped, case))
+    assert result.sure and result.mistake.name in stored
+    found = naming.named(exercise, replace(task, mutants=programs), result)
+    assert found.mistake == result.mistake and not found.sure
+
+
+def answers_of(answer, case):
+    return observe(find(NAME), answer, case.inputs)
 
 
 def test_what_a_mistake_answers_to_a_case_is_found_once(sandbox, monkeypatch):

@@ -1,0 +1,146 @@
+"""Programs that students wrote, run in sandboxes: the build believes none of them.
+
+A mistake may be a student's own program (``autograder unnamed --adopt``). It is never
+executed here: a sandbox, as grading uses it, executes the program and the probe, and
+only tensors and texts come back.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import weakref
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from autograder.authoring.specification import Specification
+from autograder.checks.exercise import RAISED, Answers
+from autograder.checks.observe import observe
+from autograder.checks.probes import find
+from autograder.checks.wire import Limits, WireError, receive, send, within
+from autograder.checks.words import CHANNEL
+from autograder.course import find_unit, manifest
+from autograder.course.errors import CourseError
+
+if TYPE_CHECKING:
+    import socket
+
+_CPU_SECONDS = 60.0  # of a program, for all its answers
+_SECONDS = 60.0  # to start, and for an answer
+_LOST = "the program gave no readable answer"
+_POLICY = "AUTOGRADER_SANDBOX_POLICY"
+_SOLUTIONS = Path(__file__).resolve().parent.parent / "solutions"
+_NAMES = """\
+import autograder.solutions.{unit} as _solutions
+globals().update((n, v) for n, v in vars(_solutions).items() if n[:2] != "__")
+globals().pop({target!r}, None)"""
+_SERVE = """\
+import os, socket
+from autograder.checks.observe import observe
+from autograder.checks.probes import find
+from autograder.checks.wire import receive, send
+with socket.socket(fileno=os.dup(int(os.environ[{channel!r}]))) as channel:
+    channel.setblocking(True)
+    while True:
+        inputs = receive(channel)[1]
+        answer = globals().get({target!r})
+        send(channel, "answer", observe(find({name!r}), answer, inputs))"""
+
+
+def observe_answer(
+    specification: Specification, answer: object, inputs: Answers
+) -> Answers:
+    """What an object answers to inputs: a student's program in its sandbox.
+
+    Raises:
+        CourseError: this machine gives no sandbox.
+    """
+    if isinstance(answer, ConfinedProgram):
+        return answer.answer(inputs)
+    return observe(find(specification.name), answer, inputs)
+
+
+class ConfinedProgram:
+    """A student's program in place of an exercise's solution, in a sandbox of its own.
+
+    Args:
+        code: the program, which sees the names that the unit's solutions see.
+    """
+
+    def __init__(self, specification: Specification, code: str) -> None:
+        self._specification, self._code = specification, code
+        self._channel: socket.socket | None = None
+        self._is_lost = False
+
+    def answer(self, inputs: Answers) -> Answers:
+        """What it answers to some inputs; an error once its sandbox has ended.
+
+        Raises:
+            CourseError: this machine gives no sandbox.
+        """
+        try:
+            if self._is_lost:
+                raise WireError(_LOST)
+            channel = self._channel = self._channel or self._start()
+            send(channel, "ask", inputs, within(_SECONDS))
+            return receive(channel, Limits(), within(_SECONDS))[1]
+        except WireError:
+            self._is_lost = True  # what comes late would be taken for the next answer
+            return {RAISED: _LOST}
+
+    def _start(self) -> socket.socket:
+        """Execute the program in a new sandbox, which then waits for inputs."""
+        from jupyter_client.manager import KernelManager
+
+        from autograder.sandbox.confine import ConfinementError
+        from autograder.sandbox.provisioner import SandboxProvisioner
+
+        task, folder = self._specification, tempfile.TemporaryDirectory()
+        manager = KernelManager(kernel_name="python3")
+        assert manager.kernel_spec
+        provisioner = {"provisioner_name": "autograder-sandbox"}
+        manager.kernel_spec.metadata["kernel_provisioner"] = provisioner
+        before = os.environ.get(_POLICY)
+        os.environ[_POLICY] = self._policy()
+        try:
+            manager.start_kernel(cwd=folder.name)
+        except ConfinementError as error:
+            raise CourseError(
+                f"{task.name} has a mistake that is a student's program, and this "
+                f"machine cannot create a sandbox for it: {error}"
+            ) from None
+        finally:
+            if before is None:
+                del os.environ[_POLICY]
+            else:
+                os.environ[_POLICY] = before
+        client = manager.blocking_client()
+        client.start_channels()
+        weakref.finalize(self, _end, manager, client, folder)
+        client.wait_for_ready(timeout=_SECONDS)
+        names = _NAMES.format(unit=task.unit, target=task.target)
+        serve = _SERVE.format(channel=CHANNEL, name=task.name, target=task.target)
+        for code in (names, self._code, serve):
+            client.execute(code, silent=True, stop_on_error=False)
+        sandbox = manager.provisioner
+        assert isinstance(sandbox, SandboxProvisioner) and sandbox.judge_socket
+        return sandbox.judge_socket
+
+    def _policy(self) -> str:
+        """A submission's limits; the solutions, whose names it uses, can be read."""
+        from autograder.sandbox.confine import Policy
+
+        shipped = manifest.read(find_unit(self._specification.unit)).ships
+        readable = (*_SOLUTIONS.glob("*.py"), *shipped)
+        return Policy(
+            notebook_seconds=_CPU_SECONDS, readable=tuple(map(str, readable))
+        ).to_json()
+
+
+def _end(
+    manager: Any, client: Any, folder: tempfile.TemporaryDirectory[str]
+) -> None:  # fmt: skip
+    client.stop_channels()
+    manager.shutdown_kernel(now=True)
+    manager.cleanup_resources()
+    folder.cleanup()
