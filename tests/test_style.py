@@ -1,5 +1,6 @@
 """The house rules that a machine can check."""
 
+import ast
 import shlex
 import subprocess
 import sys
@@ -41,6 +42,19 @@ def test_nothing_is_ever_unpickled():
     for path in CODE:
         text = path.read_text(encoding="utf-8")
         assert "import pickle" not in text and "torch.load(" not in text, path
+
+
+def test_no_test_looks_at_the_clock():
+    """How long something takes depends on what else the machine does.
+
+    CPU time (`process_time`), a counter or the order of events say as much.
+    """
+    clocks = {"monotonic", "perf_counter"}
+    for path in (ROOT / "tests").rglob("test_*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
+                names = {n.attr for n in ast.walk(node) if isinstance(n, ast.Attribute)}
+                assert not names & clocks, f"{path}: {node.name}"
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)

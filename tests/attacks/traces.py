@@ -145,7 +145,7 @@ def _children() -> Iterator[int]:
             )
 
 
-def _survivors(before: set[int], patience: float = 5.0) -> list[str]:
+def _survivors(before: set[int], patience: float = 60.0) -> list[str]:
     """Processes of the run that do not end by themselves; they are ended here."""
     deadline = time.monotonic() + patience
     while True:

@@ -86,7 +86,7 @@ def test_the_last_submission_of_each_student_is_taken_with_its_time(exchange):
     exchange.submit("bob+x@uni.org", "3")
     exchange.collect()
     assert exchange.text("ada") == "2" and exchange.text("bob+x@uni.org") == "3"
-    assert 0 <= exchange.late_by("ada", before) < 60
+    assert 0 <= exchange.late_by("ada", before) <= time.time() - before
     assert (exchange.submitted("ada") / "submission_secret.txt").read_text() == "s3cret"
 
 
@@ -111,7 +111,7 @@ def test_a_made_up_time_does_not_count(exchange, when):
     exchange.submit("eve", when=when)
     exchange.submit("ada")
     exchange.collect()
-    assert -1 <= exchange.late_by("eve", before) < 60
+    assert -1 <= exchange.late_by("eve", before) <= time.time() - before
     assert "eve: the submission says" in exchange.told and "ada: the" not in (
         exchange.told
     )

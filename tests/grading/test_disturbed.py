@@ -4,7 +4,6 @@ import contextlib
 import os
 import shutil
 import sqlite3
-import time
 from pathlib import Path
 
 import psutil
@@ -271,11 +270,12 @@ def test_a_cell_that_sleeps_or_never_ends_loses_itself_and_no_other(
     assert "an answer took longer than" in outputs(course, "cyd", "scores")
 
 
-SLEEPS = "import time\n{}\ntime.sleep(600)"
+# For longer than a test may take (pyproject.toml).
+SLEEPS = "import time\n{}\ntime.sleep(3600)"
 
 
 def test_a_notebook_holds_its_grader_no_longer_than_its_limits_say(course, monkeypatch):
-    """docs/scale.md: twice its seconds, one check more, and what ends a cell."""
+    """Of the cells that sleep, none is waited for: this test would not end in time."""
     monkeypatch.setattr(sandboxed_execute, "_TO_END", Budget(cpu=0.5, clock=1.0))
     slow = "import time\n" + judged.SCORES.replace(
         "return", "time.sleep(0.5)\n    return"
@@ -287,11 +287,9 @@ def test_a_notebook_holds_its_grader_no_longer_than_its_limits_say(course, monke
     assert found["ada"][0] < 5.0 and found["ada"][1] == 6.0
     told = outputs(course, "ada", "scores")
     assert "together took longer than 2 seconds" in told and "wait for?" in told
-    started = time.monotonic()
     shutil.rmtree(course / "autograded")
     limits = {"timeout": 60, "check_seconds": 2.0, "notebook_seconds": 3.0}
     autograde(course, **limits)
-    assert time.monotonic() - started < 2 * (2 * 3.0 + 2 * 2.0 + 1.0) + 60.0
     assert "it has used up its time" in outputs(course, "bob", "causal")
 
 

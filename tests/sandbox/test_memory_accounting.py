@@ -6,7 +6,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 
 import pytest
@@ -153,12 +152,10 @@ def spinning(count: int) -> list[subprocess.Popen]:
 def test_many_busy_processes_weigh_as_much_as_one():
     children = spinning(10)
     try:
-        deadline = time.monotonic() + 60
         nice = 0
-        while nice < 8 and time.monotonic() < deadline:
+        while nice < 8:  # pytest's own limit ends what never comes
             memory_accounting.share_fairly([child.pid for child in children])
             nice = max(os.getpriority(os.PRIO_PROCESS, c.pid) for c in children)
-        assert nice >= 8
         # Whoever runs alone keeps its weight.
         before = os.getpriority(os.PRIO_PROCESS, 0)
         memory_accounting.share_fairly([os.getpid()])

@@ -6,6 +6,7 @@ import os
 import socket
 import threading
 import time
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -18,7 +19,8 @@ from autograder.grading.judge.exchange import Seconds
 from autograder.grading.judge.judging import decide
 from autograder.grading.judge.preparing import prepared
 from autograder.grading.judge.questioning import SandboxClient
-from autograder.sandbox.meter import LOOK_SECONDS, Meter
+from autograder.sandbox import meter
+from autograder.sandbox.meter import Meter
 from autograder.solutions import attention
 from tests.grading.sandbox_and_judge import (
     NAME,
@@ -117,31 +119,60 @@ def test_the_sandbox_waits_for_the_judge_as_long_as_its_cell_lives(sandbox):
     assert decide(check, found).passed
 
 
-def test_what_a_sandbox_takes_for_its_answers_is_counted(ends):
-    def slowly(channel, kind):
-        time.sleep(0.2)
+class Clock:
+    """The time that a meter sees: it goes on only when somebody adds to it.
+
+    What we compute meanwhile costs the sandbox nothing, however long that takes.
+    """
+
+    def __init__(self):
+        self.seconds = 0.0
+        self.judge_waits = threading.Event()  # since its last message
+
+    def slowly(self, channel, kind):
+        """Answer after a quarter of a second, in which the judge waits."""
+        self.judge_waits.wait()
+        self.seconds += 0.25
         send(channel, kind, {})
 
-    hostile(ends[1], answering(slowly))
+
+@pytest.fixture
+def clock(monkeypatch):
+    one, client = Clock(), SandboxClient
+    time = SimpleNamespace(monotonic=lambda: one.seconds, thread_time=lambda: 0.0)
+    for module in (meter, questioning):
+        monkeypatch.setattr(module, "time", time)
+    send_message, waiting = client._send, client._waiting
+
+    def note_message(self, *message):
+        one.judge_waits.clear()
+        return send_message(self, *message)
+
+    def note_wait(self, span):
+        wait = waiting(self, span)
+        return lambda *event: (one.judge_waits.set(), wait(*event))
+
+    monkeypatch.setattr(client, "_send", note_message)
+    monkeypatch.setattr(client, "_waiting", note_wait)
+    return one
+
+
+def test_what_a_sandbox_takes_for_its_answers_is_counted(ends, clock):
+    hostile(ends[1], answering(clock.slowly))
     check, found = prepared(NAME, "abc"), asked(ends[0])
-    time.sleep(0.5)  # which is ours
+    clock.seconds += 0.5  # which is ours
     decide(check, found)
-    answers = len(check.cases)
-    assert 0.2 * answers <= found.took < 0.2 * answers + 0.5
+    assert found.took == pytest.approx(0.25 * len(check.cases))
 
 
-def test_answers_that_are_each_in_time_are_late_together(ends):
-    def slowly(channel, kind):
-        time.sleep(0.2)
-        send(channel, kind, {})
-
-    hostile(ends[1], answering(slowly))
+def test_answers_that_are_each_in_time_are_late_together(ends, clock):
+    hostile(ends[1], answering(clock.slowly))
     found = asked(ends[0], seconds=30.0, most=0.3)
     verdict = decide(prepared(NAME, "abc"), found)
     assert found.late == verdict.mistake and verdict.sure and not found.complete
     assert "together took longer than 0.6 seconds" in verdict.mistake.says
     assert verdict.mistake.asks == "What does your code wait for?"
-    assert found.took < 0.6 + 0.2 + LOOK_SECONDS + 1.0
+    assert found.took == pytest.approx(0.75)  # the late answer, and none after it
 
 
 @pytest.fixture

@@ -201,8 +201,7 @@ def test_who_waits_for_a_worker_says_so(tmp_path, monkeypatch, caplog):
                 time.sleep(0.1)
         assert "no worker is left" not in caplog.text
         grading.submit(task())
-        end = time.monotonic() + 60
-        while "no worker is left" not in caplog.text and time.monotonic() < end:
+        while "no worker is left" not in caplog.text:  # or pytest's own limit ends it
             time.sleep(0.1)
         grading.close()
     assert caplog.text.count("no worker is left") == 1
