@@ -138,6 +138,7 @@ def exercise(
         mistakes,
         builds_on(specification, unit),
         specification.aspects,
+        tuple(specification.ready_made),
     )
 
 

@@ -131,6 +131,10 @@ class Specification:
             no usual name is a part of the results, which counts for itself; the probe
             declares what belongs to it.
         other: what the judge plays, where it knows more than ships with the probe.
+        ready_made: functions that do what is asked, and that the text forbids: of
+            PyTorch ("torch.softmax", "F.rms_norm", "nn.Transformer"), or by their
+            module or package ("autograder.library.decoding.make_batch"). Results count
+            for nothing where one of them is called.
     """
 
     name: str
@@ -144,6 +148,7 @@ class Specification:
     contract: Contract | None = None
     aspects: Mapping[str, float] = field(default_factory=dict)
     other: type[Interactor] | None = None
+    ready_made: Sequence[str] = ()
 
     @property
     def side(self) -> type[Interactor]:

@@ -58,6 +58,8 @@ def plain(value: object) -> Value:
 # The key of the answers of an object that raised or returned something unusable.
 RAISED = "raised"
 STUB = "stub"  # beside that one: what raised is an exercise that nobody has solved
+# Beside results: the ready-made answers to its exercise that an object has called.
+CALLED = "ready-made answers that were called"
 AFTERWARDS = " afterwards"  # after the name of an input: what it holds in the end
 
 
@@ -121,7 +123,8 @@ class Exercise:
 
     ``aspects`` holds weights by aspect where they are not the usual ones (compare.py).
     ``builds_on`` names exercises of the same unit whose answers this one uses. One that
-    is given in this edition of the unit has no points.
+    is given in this edition of the unit has no points. ``ready_made`` names functions
+    that do what it asks one to write (ready_made.py).
     """
 
     name: str
@@ -131,6 +134,7 @@ class Exercise:
     mistakes: Mapping[str, Mistake] = field(default_factory=dict)
     builds_on: tuple[str, ...] = ()
     aspects: Mapping[str, float] = field(default_factory=dict)
+    ready_made: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -138,7 +142,8 @@ class Finding:
     """How one named answer compares with the reference.
 
     ``problem`` is "" when they agree, else the first of raised, missing, type, shape,
-    dtype, finite, values that they fail. ``says`` is what to say of it, or makes it.
+    dtype, finite, values that they fail, or that a ready-made answer was called.
+    ``says`` is what to say of it, or makes it.
     """
 
     name: str

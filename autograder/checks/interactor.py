@@ -16,7 +16,14 @@ from typing import Any, ClassVar
 
 import torch
 
-from autograder.checks.exercise import RAISED, Answers, Value, WrongAnswerError, plain
+from autograder.checks.exercise import (
+    CALLED,
+    RAISED,
+    Answers,
+    Value,
+    WrongAnswerError,
+    plain,
+)
 
 # The other side says what it answers; who asks knows what that is.
 Ask = Callable[[Mapping[str, object]], Mapping[str, Any]]
@@ -88,15 +95,17 @@ def asking(exchange: Callable[[Answers], Answers]) -> Ask:
 
 def concluded(side: Interactor, answers: Answers) -> Answers:
     """What the other side makes of a report, as values that can be compared."""
+    beside = {CALLED: answers[CALLED]} if CALLED in answers else {}
     if RAISED in answers:
         return answers
+    answers = {n: v for n, v in answers.items() if n != CALLED} if beside else answers
     try:
         made = side.conclude(answers)
     except WrongAnswerError as error:
-        return {RAISED: str(error)}
+        return {RAISED: str(error), **beside}
     if made is answers:
-        return answers
-    return {name: plain(value) for name, value in made.items()}
+        return {**answers, **beside} if beside else answers
+    return {name: plain(value) for name, value in made.items()} | beside
 
 
 def given(

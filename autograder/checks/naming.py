@@ -8,6 +8,7 @@ from enum import IntEnum
 
 from autograder.checks.diagnostics.symptoms import SEEN, of_a_property, of_all
 from autograder.checks.exercise import (
+    CALLED,
     RAISED,
     Answers,
     CaseResult,
@@ -67,9 +68,12 @@ def diagnose(
     the same properties. Where only a general property is wrong, what was seen is said.
     Otherwise a mistake is likely that gives all answers and fails in the same
     properties, but not in all their details; or there are several. What is left may
-    have a symptom. Where visible cases are wrong, they alone are asked: the same answer
-    gets the same name in a notebook and in grading.
+    have a symptom. A call of a ready-made answer is said first. Where visible cases are
+    wrong, they alone are asked: the same answer gets the same name in a notebook and
+    in grading.
     """
+    if called := _ready_made(results):
+        return called, True
     everything, results = results, _telling(results)
     known = _known(results)
     found = {name: _fit(known, name) for name in exercise.mistakes}
@@ -87,6 +91,14 @@ def diagnose(
     if named := several(exercise, known):
         return named
     return of_all(results), True
+
+
+def _ready_made(results: Sequence[CaseResult]) -> Mistake | None:
+    """That a ready-made answer was called, if one was."""
+    findings = [finding for result in results for finding in result.findings]
+    says = [finding.message for finding in findings if finding.problem == CALLED]
+    asks = _("Which steps does the task describe?")
+    return Mistake("ready_made", says[0], asks) if says else None
 
 
 def _telling(results: Sequence[CaseResult]) -> Sequence[CaseResult]:

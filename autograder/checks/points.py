@@ -13,7 +13,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
-from autograder.checks.exercise import RAISED, Case, CaseResult, Exercise
+from autograder.checks.exercise import CALLED, RAISED, Case, CaseResult, Exercise
+from autograder.checks.ready_made import is_pytorchs
 
 # How much an aspect weighs where an exercise does not say otherwise.
 WEIGHTS = {
@@ -76,13 +77,25 @@ def _to_take_from(results: Iterable[CaseResult], found: Credits) -> list[str]:
 
 
 def credits(results: Iterable[CaseResult]) -> Credits:
-    """The share that each case earns in each of its aspects."""
+    """The share that each case earns in each of its aspects.
+
+    Where a ready-made answer was called, in whichever case that showed, results are
+    worth as much as wrong ones: of PyTorch's, what is right beside them is still the
+    student's own; of the course's, nothing is.
+    """
     found: Credits = {}
+    results = list(results)
+    called = [f.actual for r in results for f in r.findings if f.problem == CALLED]
+    all_pytorchs = all(is_pytorchs(str(name)) for name in called)
     for result in results:
-        for aspect, share in _shares(result).items():
+        case = result.case
+        holds_results = bool(parts_of(case)) or case.aspect in RESULTS
+        shares = _shares(result)
+        if called and (holds_results or not all_pytorchs):
+            shares = dict.fromkeys(shares, 0.0)
+        for aspect, share in shares.items():
             own = found.setdefault(aspect, {})
-            name = result.case.name
-            own[name] = min(share, own.get(name, math.inf))
+            own[case.name] = min(share, own.get(case.name, math.inf))
     return found
 
 

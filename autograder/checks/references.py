@@ -59,6 +59,7 @@ def _said(exercise: Exercise) -> dict[str, Any]:
         "points": exercise.points,
         "builds_on": exercise.builds_on,
         "aspects": dict(exercise.aspects),
+        "ready_made": exercise.ready_made,
         "mistakes": [asdict(mistake) for mistake in exercise.mistakes.values()],
         "cases": [
             {
@@ -190,7 +191,7 @@ def _read_exercise(
     mistakes = {m["name"]: Mistake(**m) for m in entry["mistakes"]}
     return Exercise(
         name, entry["title"], entry["points"], cases, mistakes,
-        tuple(entry["builds_on"]), entry["aspects"],
+        tuple(entry["builds_on"]), entry["aspects"], tuple(entry.get("ready_made", ())),
     )  # fmt: skip
 
 

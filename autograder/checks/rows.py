@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from autograder.checks.diagnostics.symptoms import SEEN
-from autograder.checks.exercise import RAISED, CaseResult, CheckResult, Finding
+from autograder.checks.exercise import CALLED, RAISED, CaseResult, CheckResult, Finding
 from autograder.checks.language import _, marked, reworded
 from autograder.checks.properties import what_was_seen
 
@@ -192,7 +192,10 @@ def _finding_lines(wrong: Iterable[Finding], result: CaseResult) -> Iterator[Lin
     hidden = result.case.hidden and not measured
     for finding in wrong:
         raised = finding.problem == RAISED
-        if raised and hidden:
+        if finding.problem == CALLED:
+            name = str(finding.actual)
+            yield Line(_("`{name}` was called here").format(name=name))
+        elif raised and hidden:
             yield Line(_("raised an error on inputs like these"))
         elif raised:
             yield from error_lines(finding.message)

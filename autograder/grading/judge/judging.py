@@ -20,8 +20,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from autograder.checks.check import without_stub
-from autograder.checks.compare import judge
-from autograder.checks.exercise import CheckResult, is_stub
+from autograder.checks.compare import collect_answers, judge_answers
+from autograder.checks.exercise import Answers, Case, CheckResult, is_stub
 from autograder.checks.panel import pictures
 from autograder.grading.ipc import Connection, ConnectionLostError, Message
 from autograder.grading.judge import reference_substitution
@@ -142,16 +142,17 @@ def decide(check: PreparedCheck, sandbox: SandboxClient) -> CheckResult:
 
     A stub says there what it is, and nothing is drawn for it.
     """
-    cases = check.exercise.cases
-    answers = [sandbox.ask(check.side(case), check.shown(case)) for case in cases]
-    if not all(map(is_stub, answers)):
-        cases = check.cases
-        answers += [sandbox.ask(check.side(c), check.shown(c)) for c in check.fresh]
+
+    def ask(case: Case) -> Answers:
+        return sandbox.ask(check.side(case), check.shown(case))
+
+    answers = {case: ask(case) for case in check.exercise.cases}
+    if not all(map(is_stub, answers.values())):
+        answers |= collect_answers(check.exercise, check.fresh, ask)
     sandbox.done()
-    for case, answer in zip(cases, answers, strict=False):
+    for case, answer in answers.items():
         log.debug("case %s: the sandbox said %s", case.name, answer)
-    given = iter(answers)
-    result = judge(check.exercise, cases, lambda case: next(given))
+    result = judge_answers(check.exercise, answers)
     if not sandbox.heard:
         return replace(result, results=(), note="The check did not run.", points=0.0)
     return replace(result, mistake=sandbox.late, sure=True) if sandbox.late else result

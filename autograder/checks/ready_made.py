@@ -1,0 +1,193 @@
+"""Notice ready-made answers: functions that do what an exercise asks one to write.
+
+An exercise lists them by name. While one of its cases runs, PyTorch reports each of its
+functions and operators, and Python each call: whichever of these is on the list is
+noted. Nothing is refused, so that all other code runs as it always does.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import sys
+import threading
+from collections.abc import Callable, Collection, Iterator
+from types import CodeType, FrameType
+from typing import Any
+
+from torch.overrides import TorchFunctionMode
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from autograder.checks.exercise import CALLED, Answers, Value
+
+LISTED = "ready-made answers"  # the input that lists them, if a case is to be watched
+BETWEEN = "; "  # between names
+_PYTORCHS = ("torch.", "F.", "nn.")  # how names of PyTorch's functions begin
+
+
+def is_pytorchs(name: str) -> bool:
+    """Whether a listed name is one of PyTorch's."""
+    return name.startswith(_PYTORCHS)
+
+
+def listing(names: Collection[str]) -> dict[str, Value]:
+    """The input that asks for a case to be watched."""
+    return {LISTED: BETWEEN.join(names)}
+
+
+def split(inputs: Answers) -> tuple[Answers, tuple[str, ...]]:
+    """A case's inputs without the list, and the names on it."""
+    listed = inputs.get(LISTED)
+    if not isinstance(listed, str):
+        return inputs, ()
+    others = {name: value for name, value in inputs.items() if name != LISTED}
+    return others, tuple(listed.split(BETWEEN))
+
+
+def report(called: Collection[str]) -> dict[str, Value]:
+    """What a watched case answers beside its results: nothing, or what was called."""
+    return {CALLED: BETWEEN.join(sorted(called))} if called else {}
+
+
+def reported(answers: Answers, names: Collection[str]) -> list[str]:
+    """The listed names that answers report."""
+    called = str(answers.get(CALLED, "")).split(BETWEEN)
+    return [name for name in names if name in called]
+
+
+def with_listed_only(answers: Answers, names: Collection[str]) -> Answers:
+    """The answers without the names of calls that are not listed: a sandbox's words."""
+    if CALLED not in answers:
+        return answers
+    others = {name: value for name, value in answers.items() if name != CALLED}
+    return others | report(reported(answers, names))
+
+
+@contextlib.contextmanager
+def noting_calls(names: Collection[str]) -> Iterator[set[str]]:
+    """The listed names that are called meanwhile.
+
+    Also in threads that are started meanwhile, as far as Python sees their calls.
+    """
+    notes, modes = _Notes(names), contextlib.ExitStack()
+    before, before_in_threads = sys.getprofile(), threading.getprofile()
+    threading.setprofile(notes.on_event)
+    sys.setprofile(notes.on_event)
+    try:
+        if any(map(is_pytorchs, names)):  # they slow every call into PyTorch
+            modes.enter_context(_Operators(notes))
+            modes.enter_context(_Functions(notes))
+        yield notes.called
+    finally:
+        notes.is_over = True
+        sys.setprofile(before)
+        threading.setprofile(before_in_threads)
+        try:
+            modes.close()
+        except Exception:  # they are not there any more
+            notes.called.update(names)
+
+
+class _Notes:
+    """Which listed names were called, by the names of functions and by their code."""
+
+    def __init__(self, names: Collection[str]):
+        self.called: set[str] = set()
+        self.is_over = False
+        self._names = names
+        pytorchs = filter(is_pytorchs, names)
+        self._patterns = {name: _pattern(name) for name in pytorchs}
+        self._courses = [name for name in names if name not in self._patterns]
+        self._known: dict[str, list[str]] = {}
+        self._known_code: dict[CodeType, list[str]] = {}
+
+    def note(self, function: str) -> None:
+        """Note a call of one of PyTorch's functions or operators."""
+        if function not in self._known:
+            plain = "" if "backward" in function else function
+            self._known[function] = [
+                name for name, pattern in self._patterns.items() if pattern(plain)
+            ]
+        self.called.update(self._known[function])
+
+    def on_event(self, frame: FrameType, event: str, function: Any) -> None:
+        """Note a call that Python's profiler reports."""
+        if event == "call":
+            code = frame.f_code
+            if code not in self._known_code:
+                self._known_code[code] = self._listed_code(code)
+            self.called.update(self._known_code[code])
+        elif event == "c_call":
+            if function is sys.setprofile:  # whoever ends this has something to hide
+                self.called.update(() if self.is_over else self._names)
+            elif _is_in_pytorch(function):
+                self.note(function.__name__)
+
+    def _listed_code(self, code: CodeType) -> list[str]:
+        path = _dotted(code)
+        found = [n for n in self._courses if f".{path}.".find(f".{n}.") >= 0]
+        if path.startswith("torch."):
+            for part in code.co_qualname.split("."):
+                found += [n for n in self._patterns if n == f"nn.{part}"]
+        return found
+
+
+def _pattern(name: str) -> Callable[[str], object]:
+    """Whether a name has the words of a listed one's last part, in their order.
+
+    A fused operator has them, too: `_scaled_dot_product_flash_attention_for_cpu`.
+    """
+    words = name.rpartition(".")[2].split("_")
+    return re.compile(".*".join(map(re.escape, words))).search
+
+
+def _dotted(code: CodeType) -> str:
+    """Where code comes from: the module of its file, whatever it is imported as."""
+    path = re.split(r"[/\\]", code.co_filename.removesuffix(".py"))
+    for package in ("site-packages", "dist-packages", "autograder"):
+        if package in path:
+            at = len(path) - path[::-1].index(package)
+            path = path[at - (package == "autograder") :]
+            break
+    return ".".join([*path, code.co_qualname])
+
+
+def _is_in_pytorch(function: Any) -> bool:
+    """Whether a function in C is PyTorch's, a method of its tensors included."""
+    owner = getattr(function, "__self__", None)
+    kind = owner if isinstance(owner, type) else type(owner)
+    module = getattr(function, "__module__", None) or kind.__module__
+    return str(module).partition(".")[0] == "torch"
+
+
+class _Functions(TorchFunctionMode):
+    """Notes PyTorch's functions and methods, also those that are called from C."""
+
+    def __init__(self, notes: _Notes):
+        super().__init__()
+        self._note = notes.note
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
+        self._note(getattr(func, "__name__", ""))
+        return func(*args, **(kwargs or {}))
+
+
+class _Operators(TorchDispatchMode):
+    """Notes the operators that PyTorch's functions end in, by whatever way."""
+
+    def __init__(self, notes: _Notes):
+        super().__init__()  # type: ignore[no-untyped-call]
+        self._note = notes.note
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        """Not to import PyTorch's compiler, which takes seconds the first time."""
+        return False
+
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
+        self._note(func.__name__)
+        return func(*args, **(kwargs or {}))
