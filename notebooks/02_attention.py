@@ -348,6 +348,7 @@ PENCIL = {
 # - `allowed[j]` is `False` if key `j` is masked; at least one key is allowed.
 # - The order of the results is output, weights. They may be tensors as well.
 # - The inputs are not modified.
+# - `F.scaled_dot_product_attention` is not allowed here.
 #
 # </details>
 # <details><summary>Hint 1: a question</summary>
@@ -479,8 +480,8 @@ for row in ([1.0, 2.0, 3.0], [81.0, 82.0, 83.0], [101.0, 102.0, 103.0]):
 #
 # <details><summary>Contract</summary>
 #
-# - `torch.softmax` and `log_softmax` are not allowed here; from Exercise 2.7 on, they
-#   are.
+# - PyTorch's own softmax is not allowed here in any form (`torch.softmax`,
+#   `F.log_softmax`, attention); from Exercise 2.7 on, it is.
 # - An entry of `-inf` gets weight 0. Each row has at least one finite entry.
 # - Scores that are far apart, in one row or in different rows, are handled correctly.
 # - The result has the dtype of `x`.

@@ -748,6 +748,7 @@ drawing("multi_head", "3.6", "The whole layer: project, split, attend, merge, pr
 # - Dropout acts on the attention weights, in training mode only.
 # - The returned weights may be those before or after dropout, and may be detached.
 # - There is no residual connection and no normalisation.
+# - `nn.MultiheadAttention` and `F.multi_head_attention_forward` are not allowed here.
 #
 # </details>
 # <details><summary>Hint 1: a question</summary>

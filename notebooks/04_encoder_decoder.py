@@ -372,6 +372,7 @@ check("encoder_decoder/add_and_norm", add_and_norm)
 #   for the attention and `norm2` for the feed-forward network.
 # - The same `dropout` goes into the attention, into the feed-forward network, and onto
 #   each of the two branches.
+# - `nn.TransformerEncoderLayer` is not allowed.
 #
 # </details>
 # <details><summary>Hint 1: a question</summary>
@@ -496,6 +497,7 @@ check("encoder_decoder/encoder_layer", EncoderLayer)
 # - Every layer is called as `layer(x, *context)`; `layer.forward(...)` would bypass
 #   hooks.
 # - The context is the same for all layers, and a final norm does not change it.
+# - `nn.TransformerEncoder` and `nn.TransformerDecoder` are not allowed.
 #
 # </details>
 # <details><summary>Hint 1: a question</summary>
@@ -755,6 +757,7 @@ drawing("decoder_layer", "4.5", "The three sublayers of a decoder layer.")
 # - Dropout goes into both attentions, into the feed-forward network, and onto each of
 #   the three branches.
 # - The memory is not normalised: the encoder has done that.
+# - `nn.TransformerDecoderLayer` is not allowed.
 #
 # </details>
 # <details><summary>Hint 1: a question</summary>
@@ -1016,6 +1019,7 @@ drawing("wiring", "4.8", "The modules of the Transformer and what they exchange.
 #   `norm_first`, each ends in an `nn.LayerNorm(d_model)` of its own, otherwise in none.
 # - Submodule `output`: an `nn.Linear` with bias.
 # - `decode` depends on its arguments alone, not on what `encode` was called with.
+# - `nn.Transformer` is not allowed.
 #
 # </details>
 # <details><summary>Hint 1: a question</summary>
@@ -1581,6 +1585,7 @@ check("encoder_decoder/from_bert", from_bert)
 # - Dropout goes into the input layer and into all encoder layers.
 # - With `norm_first`, the stack ends in an `nn.LayerNorm(d_model)`, otherwise in none.
 # - Padding is never attended to.
+# - `nn.TransformerEncoder` is not allowed.
 #
 # </details>
 # <details><summary>Hint 1: a question</summary>

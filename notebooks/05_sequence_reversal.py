@@ -187,6 +187,7 @@ check("sequence_reversal/random_sequences", random_sequences)
 #
 # - PAD appears only at the end of a row, up to the longest row of its tensor.
 # - The sequences are not modified; they may come as a list or a tuple.
+# - The course's own `make_batch`, in `autograder.library`, is not allowed.
 #
 # </details>
 # <details><summary>Hint 1: a question</summary>
@@ -773,6 +774,7 @@ check("sequence_reversal/fit", fit)
 # - Only EOS ends a sequence; PAD and BOS before it are tokens like any other.
 # - Decode in evaluation mode and without gradients, and restore both afterwards: the
 #   decorator `@evaluating` does this, so keep it.
+# - `measuring.write`, which this notebook uses later, is not allowed.
 #
 # </details>
 # <details><summary>Hint 1: a question</summary>
@@ -875,6 +877,7 @@ check("sequence_reversal/greedy_sequence", greedy_sequence)
 # - Only EOS ends a row; PAD and BOS before it are tokens like any other.
 # - You may decode the rows one by one. As before, `@evaluating` takes care of the mode
 #   and of gradients.
+# - `measuring.write`, which this notebook uses later, is not allowed.
 #
 # </details>
 # <details><summary>Hint 1: a question</summary>
@@ -959,6 +962,7 @@ check("sequence_reversal/greedy_decode", greedy_decode)
 #
 # - The widths of `decoded` and `labels` may differ.
 # - A PAD before EOS is an incorrect token like any other.
+# - `measuring.exact`, which this notebook uses, is not allowed.
 #
 # </details>
 # <details><summary>Hint 1: a question</summary>

@@ -501,6 +501,7 @@ def my_kinds():
 # - Every other character separates words, even without a space: `yes,no` is two words.
 # - Function words are dropped before lemmas are taken.
 # - Repetitions and order are kept.
+# - The course's own `damage` is not allowed.
 #
 # </details>
 # <details><summary>Hint 1: a question</summary>
@@ -991,6 +992,7 @@ def the_floor():
 #
 # - With several references, an n-gram's limit is its largest count in any of them.
 # - A text with fewer than n tokens has no n-grams.
+# - `sacrebleu` is not allowed, nor is the course's `by_sacrebleu`.
 #
 # </details>
 # <details><summary>Hint 1: a question</summary>
@@ -1076,6 +1078,7 @@ check("text_recovery/clipped_matches", clipped_matches)
 # - If some order has no match, BLEU is 0.
 # - Case and punctuation count.
 # - A hypothesis may be empty.
+# - `sacrebleu` is not allowed, nor is the course's `by_sacrebleu`.
 #
 # </details>
 # <details><summary>Hint 1: a question</summary>
@@ -1196,6 +1199,7 @@ def bleu_and_unigrams():
 # - If an order has no n-grams at all, BLEU is 0; with `effective_order=True` only the
 #   orders before it are used, and the root fits their number.
 # - The arguments are not modified.
+# - `sacrebleu` is not allowed, nor is the course's `by_sacrebleu`.
 #
 # </details>
 # <details><summary>Hint 1: a question</summary>

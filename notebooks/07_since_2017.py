@@ -706,6 +706,7 @@ drawing("shared_keys", "7.3", "Four heads of queries, and how many of keys.")
 # - Query head `i` uses key and value head `i // (h / g)`.
 # - Copying keys and values with `repeat_interleave` is allowed, though the point is not
 #   to need `h` copies.
+# - `F.scaled_dot_product_attention` is not allowed here; from Exercise 7.8 on, it is.
 #
 # </details>
 # <details><summary>Hint 1: a question</summary>

@@ -126,4 +126,5 @@ def _testers(exercise: Specification) -> set[str]:
     """What a row may name."""
     ways = {way.name for mutant in exercise.mutants for way in mutant.ways}
     accepted = {solution.name for solution in exercise.accepted}
-    return ways | accepted | {kind.name for kind in all_kinds(exercise)}
+    kinds = {kind.name for kind in all_kinds(exercise)}
+    return ways | accepted | kinds | set(exercise.ready_made)

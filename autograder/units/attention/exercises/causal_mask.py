@@ -162,5 +162,6 @@ ACCEPTED = [
 
 EXERCISE = Specification(
     name="attention/causal_mask", title="The causal mask", target="causal_mask", precise=False,
+    ready_made=("autograder.units.encoder_decoder.probes.bugs.triangle",),
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

@@ -217,17 +217,6 @@ MISTAKES = [
           "The weights come back as float64: the dtype changed on the way.",
           "Which of your calls changes the dtype? Is more precision a cure for overflow?",
           edit("x - x.amax", "x.double() - x.amax")),
-    wrong("pytorchs_own",
-          "You called PyTorch's own softmax. Here you are to build it from `exp`, `sum` and a well-chosen constant.",
-          "Which three steps does the formula have?",
-          source("""
-              def stable_softmax(x):
-                  return torch.softmax(x, dim=-1)
-              """),
-          source("""
-              def stable_softmax(x):
-                  return F.log_softmax(x, dim=-1).exp()
-              """, name="pytorchs_logarithm")),
     wrong("exponents_cut_off",
           "Small exponents are clamped, so an entry of `-inf` still gets some weight.",
           "What is `exp` of the smallest exponent that you let through?",
@@ -311,5 +300,6 @@ EXERCISE = Specification(
             as_many_rows_as_numbers=_rows(4, 4),
         ),
     ),
+    ready_made=("torch.softmax", "torch.log_softmax", "F.softmin", "F.scaled_dot_product_attention"),
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

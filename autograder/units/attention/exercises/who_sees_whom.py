@@ -406,5 +406,6 @@ EXERCISE = Specification(
         ways=(),
         sizes=special(one_position=_one_position, equal_sizes=_mixture(4, 4), one_feature_of_many=_one_feature_of_many),
     ),
+    ready_made=("autograder.checks.probes.moving",),
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

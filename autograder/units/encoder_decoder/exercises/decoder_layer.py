@@ -383,5 +383,6 @@ EXERCISE = Specification(
             masked(_masked, *MASKS_OF_A_LAYER),
         ),
     ),
+    ready_made=("nn.TransformerDecoderLayer",),
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

@@ -320,5 +320,6 @@ EXERCISE = Specification(
             masked(_masked, *MASKS_OF_A_LAYER),
         ),
     ),
+    ready_made=("nn.TransformerEncoderLayer", "torch._transformer_encoder_layer_fwd"),
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

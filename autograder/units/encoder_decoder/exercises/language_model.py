@@ -254,5 +254,6 @@ EXERCISE = Specification(
             a_text_of_more_than_512_ids=_language_model_inputs(5, 2, 1, 1, 3, True, 1, 520, max_len=520),
         ),
     ),
+    ready_made=("nn.TransformerEncoder",),
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

@@ -259,5 +259,6 @@ EXERCISE = Specification(
             masked(_masked, *MASKS_OF_A_STACK),
         ),
     ),
+    ready_made=("nn.TransformerEncoder", "nn.TransformerDecoder"),
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

@@ -352,5 +352,6 @@ EXERCISE = Specification(
             a_source_of_more_than_512_ids=_model_inputs(5, 6, 2, 1, 1, 3, batch=1, ls=520, lt=3, max_len=520),
         ),
     ),
+    ready_made=("nn.Transformer",),
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

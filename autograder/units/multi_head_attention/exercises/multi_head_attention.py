@@ -238,36 +238,6 @@ ACCEPTED = [
                 out = out.permute(0, 2, 1, 3).reshape(B, Lq, -1)
                 return (self.w_o(out), weights.view(B, self.h, Lq, Lk))
         """)),
-    right("pytorchs_own_function", source("""
-        import torch.nn.functional as F
-        class MultiHeadAttention(nn.Module):
-            def __init__(self, d_model, num_heads, dropout=0.0):
-                super().__init__()
-                if d_model % num_heads:
-                    raise ValueError("d_model must be a multiple of num_heads")
-                self.num_heads = num_heads
-                self.h, self.d_k, self.p = num_heads, d_model // num_heads, dropout
-                self.w_q = nn.Linear(d_model, d_model)
-                self.w_k = nn.Linear(d_model, d_model)
-                self.w_v = nn.Linear(d_model, d_model)
-                self.w_o = nn.Linear(d_model, d_model)
-                pass
-
-            def forward(self, query, key, value, mask=None):
-                B, Lq, D = query.shape
-                Lk = key.size(1)
-                blocked = None
-                if mask is not None:
-                    blocked = (~mask_for_heads(mask)).expand(B, self.h, Lq, Lk).flatten(0, 1)
-                ws = torch.cat([self.w_q.weight, self.w_k.weight, self.w_v.weight])
-                bs = torch.cat([self.w_q.bias, self.w_k.bias, self.w_v.bias])
-                out, weights = F.multi_head_attention_forward(
-                    query.transpose(0, 1), key.transpose(0, 1), value.transpose(0, 1),
-                    D, self.h, ws, bs, None, None, False, self.p,
-                    self.w_o.weight, self.w_o.bias, training=self.training,
-                    attn_mask=blocked, average_attn_weights=False)
-                return out.transpose(0, 1), weights
-        """)),
     right("other_order_other_initialisation", source("""
         class HeadsError(ValueError):
             pass
@@ -396,5 +366,6 @@ EXERCISE = Specification(
             ),
         ),
     ),
+    ready_made=("F.multi_head_attention_forward", "torch._native_multi_head_attention"),
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

@@ -224,5 +224,6 @@ EXERCISE = Specification(
         ),
         module=True, named=True,
     ),
+    ready_made=("autograder.library.model.LearnedPositions",),
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

@@ -343,5 +343,6 @@ ACCEPTED = [
 
 EXERCISE = Specification(
     name="sequence_reversal/exact_match", title="Exact match", target="exact_match",
+    ready_made=("autograder.units.sequence_reversal.library.measuring.exact",),
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

@@ -232,5 +232,6 @@ EXERCISE = Specification(
     name="sequence_reversal/make_batch", title="A batch of sources and targets", target="make_batch",
     aspects={"target": 6.0},  # one of two results
     precise=False,
+    ready_made=("autograder.library.decoding.make_batch",),
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

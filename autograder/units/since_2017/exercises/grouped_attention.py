@@ -285,5 +285,6 @@ EXERCISE = Specification(
             a_mask_of_one_row=_tensors(3, 4, 2, 5, 6, 4, 7, mask="one row"),
         ),
     ),
+    ready_made=("F.scaled_dot_product_attention",),
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

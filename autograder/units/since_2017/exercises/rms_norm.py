@@ -126,10 +126,6 @@ MISTAKES = [
           "eps has no influence except on vectors of zeros.",
           "What does your code do with `eps=0.1`?",
           edit("mean_square + self.eps", "mean_square.clamp(min=1e-8)")),
-    wrong("pytorchs_own",
-          "You call PyTorch's own RMSNorm; write it yourself.",
-          "Which two names does the contract rule out?",
-          edit(_NORMED, "normed = F.rms_norm(wide, wide.shape[-1:], eps=self.eps)")),
     wrong("no_weight",
           "The weight has no influence on the result.",
           "What is multiplied by `w` in the formula?",
@@ -235,5 +231,6 @@ EXERCISE = Specification(
         arguments="x: B L d", results="output: B L d", typed=True, on=("sequences",), ways=OF_MODULES, module=True,
         sizes=special(one_vector=_vectors(6), vectors_of_one_number=_vectors(3, 2, 1), equal_sizes=_vectors(4, 4, 4)),
     ),
+    ready_made=("F.rms_norm", "autograder.units.since_2017.probes.bugs.normed"),
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

@@ -220,16 +220,11 @@ ACCEPTED = [
                 product *= sum(m for m, _ in pairs) / total if total else 0
             return 100.0 * (1.0 if h >= r or h == 0 else math.exp(1 - r / h)) * product ** 0.25
         """)),
-    right("sacrebleu", source("""
-        def bleu(hypotheses, references, tokenize=tokenize_13a):
-            import sacrebleu
-            metric = sacrebleu.BLEU(tokenize='none' if tokenize is str.split else '13a', smooth_method='none')
-            return metric.corpus_score(hypotheses, [references]).score
-        """)),
     right("exponent", edit("math.exp(logs / 4)", "math.e ** (logs / 4)")),
 ]
 
 EXERCISE = Specification(
     name="text_recovery/bleu", title="BLEU with one reference", target="bleu",
+    ready_made=("sacrebleu", "autograder.library.bleu"),
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

@@ -175,5 +175,6 @@ ACCEPTED = [
 
 EXERCISE = Specification(
     name="text_recovery/clipped_matches", title="Clipped n-gram matches", target="clipped_matches", precise=False,
+    ready_made=("sacrebleu", "autograder.library.bleu"),
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

@@ -368,18 +368,10 @@ ACCEPTED = [
             bp = 1.0 if h >= r else math.exp(1 - r / h)
             return 100.0 * bp * product ** (1 / len(stats))
         """)),
-    right("sacrebleu", source("""
-        def corpus_bleu(hypotheses, references, tokenize=tokenize_13a, smooth='exp', effective_order=False):
-            import sacrebleu
-            most = max(map(len, references))
-            streams = [[row[i] if i < len(row) else None for row in references] for i in range(most)]
-            metric = sacrebleu.BLEU(tokenize='none' if tokenize is str.split else '13a',
-                                    smooth_method=smooth, effective_order=effective_order)
-            return metric.corpus_score(hypotheses, streams).score
-        """)),
 ]
 
 EXERCISE = Specification(
     name="text_recovery/corpus_bleu", title="A stretch: equal to sacrebleu", target="corpus_bleu",
+    ready_made=("sacrebleu", "autograder.library.bleu"),
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

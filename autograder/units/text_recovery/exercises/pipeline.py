@@ -322,5 +322,6 @@ ACCEPTED = [
 
 EXERCISE = Specification(
     name="text_recovery/pipeline", title="The pipeline", target="preprocess", precise=False,
+    ready_made=("autograder.library.pipeline.damage",),
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )
