@@ -22,6 +22,7 @@ from autograder.grading.judge.judging import decide, shown
 from autograder.grading.judge.preparing import prepared
 from autograder.grading.judge.questioning import SandboxClient
 from autograder.sandbox.meter import Meter
+from autograder.units.sequence_reversal.library import measuring
 
 TICKET = "t1"
 TABLES = "positional_encoding/bug_clinic"
@@ -65,6 +66,12 @@ def test_a_solution_is_worth_all_points_with_the_judge_on_the_other_side(
 ):
     verdict = judged(name, target(name), monkeypatch)
     assert verdict.passed, [r.findings for r in verdict.results if not r.passed]
+
+
+def test_the_judge_hears_of_a_ready_made_answer_and_gives_nothing_for_it(monkeypatch):
+    verdict = judged(GREEDY, measuring.write, monkeypatch)
+    assert verdict.points == 0
+    assert verdict.mistake and "measuring.write` is what" in verdict.mistake.says
 
 
 @pytest.mark.slow

@@ -1,0 +1,77 @@
+"""Code that calls a ready-made answer earns nothing for what that computes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+import pytest
+
+from autograder.authoring.catalogue import specification, specifications
+from autograder.authoring.specification import Way
+from autograder.authoring.variants import build_object
+from autograder.authoring.verify import verdict
+from autograder.checks import references
+from autograder.checks.exercise import CheckResult, Exercise
+from autograder.checks.points import RESULTS, parts_of
+from autograder.checks.properties import KEY
+from autograder.checks.ready_made import is_pytorchs
+from autograder.course import units
+from tests.attacks.ready_made import CODE
+
+ATTACKS = [(name, code) for name, codes in CODE.items() for code in codes]
+
+
+@cache
+def visible(name: str) -> Exercise:
+    """The visible cases of an exercise but those of its properties, which take long."""
+    task = specification(name)
+    found = references.load(task.unit, "public", name)[name]
+    cases = tuple(case for case in found.cases if KEY not in case.inputs)
+    return replace(found, cases=cases, ready_made=tuple(task.ready_made))
+
+
+def judged(name: str, way: Way | None, *, watched: bool = True) -> CheckResult:
+    exercise = visible(name)
+    if not watched:
+        exercise = replace(exercise, ready_made=())
+    task = specification(name)
+    return verdict(task, build_object(task, way), [exercise])
+
+
+def attack(code: str) -> Way:
+    return Way(name="attack", source=code)
+
+
+@pytest.mark.parametrize(("name", "code"), ATTACKS, ids=[n for n, _ in ATTACKS])
+def test_a_ready_made_answer_earns_nothing_for_its_results(name, code):
+    found = judged(name, attack(code))
+    assert found.mistake and found.mistake.name == "ready_made"
+    called = found.mistake.says.split("`")[1]
+    assert called in specification(name).ready_made
+    parts = {part for result in found.results for part in parts_of(result.case)}
+    for aspect, (points, _most) in found.aspects.items():
+        if aspect in (*RESULTS, *parts) or not is_pytorchs(called):
+            assert points == 0, aspect
+
+
+@pytest.mark.parametrize("name", CODE)
+def test_no_right_solution_calls_a_ready_made_answer(name):
+    for way in (None, *specification(name).accepted):
+        found = judged(name, way)
+        assert not found.mistake or found.mistake.name != "ready_made", way
+
+
+def test_each_exercise_that_lists_ready_made_answers_is_attacked():
+    listing = {
+        one.name for unit in units() for one in specifications(unit.name)
+        if one.ready_made
+    }  # fmt: skip
+    assert listing == set(CODE)
+
+
+def test_what_these_attacks_compute_is_right():
+    """Without a watch they earned most of the points, so that they show something."""
+    for name in ("attention/softmax", "sequence_reversal/make_batch"):
+        found = judged(name, attack(CODE[name][0]), watched=False)
+        assert found.points == found.max_points
