@@ -167,7 +167,10 @@ MISTAKES = [
           "If all scores are large, what should happen to the weights?",
           edit(POWERS, "x.sigmoid()", " / powers.sum(dim=-1, keepdim=True)", "")),
     common("twice",
-           edit("powers / powers.sum(dim=-1, keepdim=True)", "(powers / powers.sum(dim=-1, keepdim=True)).softmax(-1)")),
+           edit("return powers / powers.sum(dim=-1, keepdim=True)", """
+               once = powers / powers.sum(dim=-1, keepdim=True)
+               return once.exp() / once.exp().sum(dim=-1, keepdim=True)
+               """)),
     wrong("small_constant",
           "A small constant in the denominator makes your rows sum to a little less than one.",
           "After the shift, what is the smallest value that the sum can have?",
