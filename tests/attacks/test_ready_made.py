@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from functools import cache
 
 import pytest
+from nbgrader.api import Gradebook
 
 from autograder.authoring.catalogue import specification, specifications
 from autograder.authoring.specification import Way
@@ -18,6 +20,14 @@ from autograder.checks.properties import KEY
 from autograder.checks.ready_made import is_pytorchs
 from autograder.course import units
 from tests.attacks.ready_made import CODE
+from tests.grading.judged_course import (
+    RIGHT,
+    UNIT,
+    autograde,
+    hand_in,
+    make_course,
+    outputs,
+)
 
 ATTACKS = [(name, code) for name, codes in CODE.items() for code in codes]
 
@@ -75,3 +85,17 @@ def test_what_these_attacks_compute_is_right():
     for name in ("attention/softmax", "sequence_reversal/make_batch"):
         found = judged(name, attack(CODE[name][0]), watched=False)
         assert found.points == found.max_points
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="sandboxes need Linux")
+def test_a_sandbox_notices_it_and_its_page_says_so(tmp_path):
+    make_course(tmp_path)
+    (theirs,) = CODE["attention/causal_mask"]
+    hand_in(tmp_path, "alice")
+    hand_in(tmp_path, "mallory", causal=theirs)
+    autograde(tmp_path)
+    with Gradebook(f"sqlite:///{tmp_path}/gradebook.db", "tiny") as book:
+        found = {one.student_id: one.score for one in book.assignment_submissions(UNIT)}
+    assert found == {"alice": sum(RIGHT), "mallory": 5.0}
+    page = outputs(tmp_path, "mallory", "causal")
+    assert "bugs.triangle</code> is what this exercise asks you to write" in page
