@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import socket
-from collections.abc import Callable, Iterator
+import sys
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from autograder.checks.exercise import RAISED, Answers
@@ -45,16 +47,39 @@ def serve(name: str, ticket: str, get: Callable[[], object]) -> None:
 
 
 @contextlib.contextmanager
-def in_place(code: str, names: dict[str, Any]) -> Iterator[None]:
-    """Run code in a notebook's names; afterwards each is what it was before."""
+def in_place(
+    code: str, names: dict[str, Any], answers: Sequence[str] = ()
+) -> Iterator[None]:
+    """Run code in a notebook's names; afterwards each is what it was before.
+
+    Args:
+        answers: cells of the student's that are run again after it: a class is made on
+            the base that its name stood for when its cell ran.
+    """
     before = dict(names)
     exec(compile(code, "<given>", "exec", dont_inherit=True), names)
     try:
+        for answer in answers:
+            _run_again(answer, names)
         yield
     finally:
         for name in names.keys() - before.keys():
             del names[name]
         names.update(before)
+
+
+def _run_again(answer: str, names: dict[str, Any]) -> None:
+    """Run a cell once more, up to where it fails; what it shows was shown before."""
+    silent = contextlib.redirect_stdout(io.StringIO())
+    with restored(), silent, contextlib.suppress(Exception, SystemExit):
+        exec(compile(_plain(answer), "<answer>", "exec", dont_inherit=True), names)
+
+
+def _plain(cell: str) -> str:
+    """The cell as Python: in a notebook, it may have IPython's magic."""
+    module = sys.modules.get("IPython")
+    shell = module.get_ipython() if module else None
+    return str(shell.transform_cell(cell)) if shell else cell
 
 
 def _asking(channel: socket.socket, call: str) -> Ask:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import copy
 import logging
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from nbformat import NotebookNode
@@ -92,7 +92,10 @@ class Checks:
             if not self._been_in_place.isdisjoint(keys):
                 self._reached = None  # this sandbox may remember one of them
             if names := [name for name in found if name not in keys]:
-                self._try_again(index, copy.deepcopy(cell), check, names)
+                answers = error_carried_forward.run_again(
+                    notebook.cells[: index + 1], check.exercise, names, uses
+                )
+                self._try_again(index, copy.deepcopy(cell), check, names, answers)
             if named := [name for name in found if name in keys]:
                 self._say_kept_back(index, cell.metadata.nbgrader.grade_id, named)
 
@@ -132,9 +135,12 @@ class Checks:
         return self._cells.has_sandbox(index)
 
     def _try_again(
-        self, index: int, cell: NotebookNode, check: CheckCell, names: list[str]
-    ) -> None:
+        self, index: int, cell: NotebookNode, check: CheckCell, names: list[str],
+        answers: list[str],
+    ) -> None:  # fmt: skip
         """Run a check again with the course's version of some exercises before it.
+
+        The student's answers that build on these are run again.
 
         It is asked the same as before: what was wrong by itself stays so. The better of
         the two verdicts counts (see `error_carried_forward`); nothing else leaves this
@@ -147,17 +153,18 @@ class Checks:
             question = Question(
                 check.exercise, self._submission, self._key, self._seconds, tuple(names)
             )
-            found = self._decided(question, cell, check, index)
+            found = self._decided(question, cell, check, index, answers)
         before = self._verdicts[cell.metadata.nbgrader.grade_id]
         if error_carried_forward.is_better(found.verdict, before):
             self._keep(cell, index, found)
 
     def _decided(
-        self, question: Question, cell: NotebookNode, check: CheckCell, index: int
-    ) -> RenderedVerdict:
+        self, question: Question, cell: NotebookNode, check: CheckCell, index: int,
+        answers: Sequence[str] = (),
+    ) -> RenderedVerdict:  # fmt: skip
         """What the judge makes of a check that the sandbox answers."""
         with self._judge.exchange(question) as exchange:
-            self._ask(exchange, cell, check, index)
+            self._ask(exchange, cell, check, index, answers)
             verdict = exchange.settle().verdict
             log.debug(
                 "%s: %g of %g points, %.3f s for its answers",
@@ -172,8 +179,9 @@ class Checks:
             return exchange.named()
 
     def _ask(
-        self, exchange: Exchange, cell: NotebookNode, check: CheckCell, index: int
-    ) -> None:
+        self, exchange: Exchange, cell: NotebookNode, check: CheckCell, index: int,
+        answers: Sequence[str],
+    ) -> None:  # fmt: skip
         """Have the sandbox answer the judge, until the cell has ended."""
         ticket, source = secrets.token_hex(8), cell.source
         sandbox = self._cells.sandbox
@@ -184,7 +192,8 @@ class Checks:
             f" lambda: ({check.expression}))"
         )
         if code := exchange.code:
-            cell.source = f"with {_AGENT}.in_place({code!r}, globals()): {cell.source}"
+            again = f"{code!r}, globals(), {list(answers)!r}"  # texts, as data
+            cell.source = f"with {_AGENT}.in_place({again}): {cell.source}"
         try:
             self._cells.run(cell, index, exchange.over)
         finally:

@@ -2,11 +2,12 @@
 
 When an exercise fails and one that it builds on has failed, too, a fresh sandbox runs
 the notebook once more and is asked again, with the course's version of the failed ones
-in place of the student's. Then the student's are put back, and the sandbox goes on to
-the next such check. An exercise builds on what its solution uses, and on what the
-student's own answer names. All of that stands before it: so whatever has been in place
-has a final verdict, and its solution may be known there. Nothing but the new verdicts
-leaves that sandbox. The judge knows the course's version: nothing is imported for it.
+in place of the student's; the student's cells that build on these are run again after
+that. Then the student's are put back, and the sandbox goes on to the next such check.
+An exercise builds on what its solution uses, and on what the student's own answer
+names. All of that stands before it: so whatever has been in place has a final verdict,
+and its solution may be known there. Nothing but the new verdicts leaves that sandbox.
+The judge knows the course's version: nothing is imported for it.
 
 Some solutions are another exercise's answer: who looks rows up in the course's table
 needs no formula for them. Such keys stand in the unit's manifest, and one is put in
@@ -62,6 +63,29 @@ def missing(exercise: str, failed: Collection[str], uses: Uses) -> list[str]:
                 found.add(name)
                 asked.append(name)
     return [name for name in failed if name in found]
+
+
+def run_again(
+    cells: Iterable[NotebookNode], exercise: str, replaced: Collection[str], uses: Uses
+) -> list[str]:
+    """The answers that were made of what is replaced: to this exercise, and before.
+
+    A function looks its names up when it is called, a class its base when its cell is
+    run. So the cells are run again, from the first one that builds on the replaced
+    exercises to that of the exercise itself.
+    """
+    known = reference_metadata.entries(exercise.split("/")[0])
+    needed = {exercise, *missing(exercise, known, uses)} - {*replaced}
+    affected = [e for e in needed if {*missing(e, known, uses)} & {*replaced}]
+    answers: list[str] = []
+    waiting: list[str] = []  # cells whose check is still to come
+    for cell in cells:
+        if check := check_cell(cell):
+            answers += waiting if check.exercise in affected else []
+            waiting.clear()
+        elif cell.cell_type == "code" and is_solution(cell):
+            waiting.append(cell.source)
+    return answers
 
 
 def kept_back(exercise: str, failed: Mapping[str, Verdict]) -> list[str]:

@@ -22,6 +22,7 @@ from autograder.grading.checks.error_carried_forward import (
     kept_back,
     missing,
     named,
+    run_again,
     titles,
 )
 from autograder.grading.judge import reference_substitution
@@ -29,7 +30,7 @@ from autograder.grading.judge.rendered import verdict_of
 from autograder.grading.judge.verdict import Verdict
 from tests.grading import judged_course as judged
 from tests.grading.judged_course import checked
-from tests.tiny_course import answer_cell, cell, make_course, source_of
+from tests.tiny_course import answer_cell, cell, graded, make_course, source_of
 
 ATTENTION = """def scaled_dot_product_attention(q, k, v, mask=None):
     return attend(q, k, v, mask)"""
@@ -60,7 +61,8 @@ RAISES = RIGHT.replace(
 LOSS = "sequence_reversal/masked_loss"
 COUNTS_PADS = solution_source(specification(LOSS)).replace(", ignore_index=PAD", "")
 # Right where the loss is, and all else the student's own.
-PERPLEXITY = solution_source(specification("sequence_reversal/perplexity")).replace(
+UNSURE = "sequence_reversal/perplexity"
+PERPLEXITY = solution_source(specification(UNSURE)).replace(
     "    total, count = 0.0, 0",
     "    assert 'sqrt' not in scaled_dot_product_attention.__code__.co_names\n"
     "    total, count = 0.0, 0",
@@ -74,7 +76,17 @@ LUCKY = RIGHT.replace(
     "\n\n\n"
     "class SelfAttention",
 )
+SOLUTIONS = earlier_solutions("08_and_all_before")
+BASE, DERIVED = "since_2017/attention_layer", "since_2017/qk_norm"
+BLANK = "class CausalAttention(nn.Module):\n    pass"
 BLIND = RIGHT.replace("(q, k, v, mask)", "(q, k, v)")
+
+
+def solved_cell(exercise, grade_id):
+    """The cell that an exercise is solved in, as the course's source has it."""
+    code = solution_source(specification(exercise))
+    text = f"### BEGIN SOLUTION\n{code}\n### END SOLUTION"
+    return graded(new_code_cell(text), grade_id, None, True)
 
 
 @pytest.fixture(scope="module")
@@ -88,15 +100,25 @@ def pristine(tmp_path_factory):
             "from torch import Tensor, nn\nfrom autograder import check",
             id="imports",
         ),
-        answer_cell(ATTENTION, "attention-answer"),
+        solved_cell(FIRST, "attention-answer"),
         checked(FIRST, "scaled_dot_product_attention", "attention", 18.0),
-        answer_cell("class SelfAttention:\n    return", "self-answer"),
+        solved_cell(SELF, "self-answer"),
         checked(SELF, "SelfAttention", "self", 14.0),
         new_code_cell("PAD = 0", id="pad"),
-        answer_cell("def masked_loss(logits, labels):\n    return 0.0", "loss-answer"),
+        solved_cell(LOSS, "loss-answer"),
         checked(LOSS, "masked_loss", "loss", 6.0),
-        answer_cell("def perplexity(batches):\n    return 0.0", "unsure-answer"),
-        checked("sequence_reversal/perplexity", "perplexity", "unsure", 4.0),
+        solved_cell(UNSURE, "unsure-answer"),
+        checked(UNSURE, "perplexity", "unsure", 4.0),
+        new_code_cell(
+            "from autograder.solutions import attention, multi_head_attention as mha\n"
+            "from autograder.solutions.since_2017 import (\n"
+            "    RMSNorm, grouped_attention, rotary_angles, rotate\n)",
+            id="earlier",
+        ),
+        solved_cell(BASE, "base-answer"),
+        checked(BASE, "CausalAttention", "base", 7.0),
+        solved_cell(DERIVED, "derived-answer"),
+        checked(DERIVED, "QKNormAttention", "derived", 3.0),
     ]
     make_course(root, judged.UNIT, source_of(cells))
     hand_in(root, "ann", UNSCALED, RIGHT)
@@ -110,15 +132,19 @@ def pristine(tmp_path_factory):
     )
     hand_in(root, "sam", stub, RIGHT)
     hand_in(root, "kim", UNSCALED, f"{RIGHT}\nprint('here')", COUNTS_PADS, PERPLEXITY)
+    hand_in(root, "tim", UNSCALED, RIGHT, base=BLANK, derived=solution(DERIVED))
     assert converter.install()
-    solutions = earlier_solutions("07_since_2017")
-    assert judged.autograde(root, readable=solutions)["success"]
+    assert judged.autograde(root, readable=SOLUTIONS)["success"]
     return root
 
 
-def hand_in(root, student, attention, own, loss=None, unsure=None):
+def solution(exercise):
+    return solution_source(specification(exercise))
+
+
+def hand_in(root, student, attention, own, loss=None, unsure=None, **more):
     answers = {"attention": attention, "self": own, "loss": loss, "unsure": unsure}
-    given = {f"{name}-answer": code for name, code in answers.items() if code}
+    given = {f"{name}-answer": code for name, code in (answers | more).items() if code}
     judged.submit(root, student, given)
 
 
@@ -150,12 +176,18 @@ def test_a_right_exercise_earns_its_points_after_one_that_is_not_solved(pristine
     assert found["self"]["given"] == [FIRST]
 
 
+def test_a_right_class_earns_its_points_on_a_base_that_is_not_solved(pristine):
+    found = records(pristine, "tim")
+    assert found["base"]["points"] == 0.0
+    assert found["derived"]["points"] == 3.0 and found["derived"]["given"] == [BASE]
+
+
 def test_each_sandbox_of_a_submission_rolls_the_same_dice(pristine, tmp_path):
     """Else a cheap mistake in what comes before would buy a second chance."""
     root = tmp_path / "again"
     shutil.copytree(pristine, root)
     shutil.rmtree(root / "autograded")
-    for student in ("ann", "bob", "eve", "ivy", "sam", "kim"):
+    for student in ("ann", "bob", "eve", "ivy", "sam", "kim", "tim"):
         shutil.rmtree(root / "submitted" / student)
     assert judged.autograde(root)["success"]
     shown = {
@@ -266,7 +298,8 @@ def test_a_setting_switches_it_off(pristine, tmp_path):
         copy = shutil.copytree if (pristine / part).is_dir() else shutil.copy
         copy(pristine / part, tmp_path / part)
     hand_in(tmp_path, "off", UNSCALED, RIGHT)
-    assert judged.autograde(tmp_path, carry_errors=False)["success"]
+    limits = {"carry_errors": False, "readable": SOLUTIONS}
+    assert judged.autograde(tmp_path, **limits)["success"]
     found = records(tmp_path, "off")["self"]
     assert found["points"] < 14.0 and not found["given"]
 
@@ -275,6 +308,32 @@ def test_what_an_exercise_builds_on_is_known_through_others():
     unit = "multi_head_attention"
     failed = [f"{unit}/cost", f"{unit}/split_heads"]
     assert missing(f"{unit}/multi_head_attention", failed, {}) == failed[1:]
+
+
+def test_what_was_made_of_a_replaced_exercise_is_run_again_in_its_order():
+    unit = "since_2017"
+    cells = [
+        answer_cell("class RMSNorm: ...", "a"),
+        checked(f"{unit}/rms_norm", "RMSNorm", "1", 1.0),
+        answer_cell("class CausalAttention: ...", "b"),
+        checked(f"{unit}/attention_layer", "CausalAttention", "2", 1.0),
+        answer_cell("class Block: ...", "c"),
+        new_code_cell("train(Block)  # nobody's answer"),
+        checked(f"{unit}/block", "Block", "3", 1.0),
+        answer_cell("class LanguageModel: ...", "d"),
+        checked(f"{unit}/language_model", "LanguageModel", "4", 1.0),
+    ]
+
+    def again(exercise, *replaced):
+        names = [f"{unit}/{name}" for name in replaced]
+        return [
+            answer.split()[1].rstrip(":")
+            for answer in run_again(cells, f"{unit}/{exercise}", names, {})
+        ]
+
+    assert again("block", "attention_layer") == ["Block"]
+    assert again("language_model", "attention_layer") == ["Block", "LanguageModel"]
+    assert again("language_model", "attention_layer", "block") == ["LanguageModel"]
 
 
 def test_an_exercise_builds_on_what_the_students_answer_names():
