@@ -53,6 +53,33 @@ class Student:
 
 
 @dataclass(frozen=True)
+class HandMark:
+    """What a person did to an answer's points, and told its student.
+
+    Attributes:
+        points: those by hand; None if there are only a comment or the check's own.
+        automatic: what the check gives; None if it has not decided.
+        replaced: whether the points stand in place of the check's, not beside them.
+    """
+
+    points: float | None = None
+    automatic: float | None = None
+    replaced: bool = False
+    comment: str = ""
+
+    @property
+    def about_points(self) -> str:
+        """Whose points they are: "" if nobody has given any by hand."""
+        if self.points is None:
+            return ""
+        if not self.replaced:
+            return f"{self.points:g} of them extra, by hand"
+        given = self.automatic
+        check = "has not decided" if given is None else f"gives {given:g}"
+        return f"by hand; the check {check}"
+
+
+@dataclass(frozen=True)
 class Submission:
     """One student's unit: points by exercise, None where a person has yet to grade.
 
@@ -67,6 +94,7 @@ class Submission:
         is_grouped: whether a control group counted what its code used.
         seconds: how long grading took, None if that was not noted.
         graded: what was graded, by its identity; "" for what could not be decided.
+        marks: what people did by hand, by exercise.
     """
 
     student: Student
@@ -81,6 +109,7 @@ class Submission:
     seconds: float | None = None
     called_late: bool = False
     graded: frozenset[str] = frozenset()
+    marks: Mapping[str, HandMark] = field(default_factory=dict)
 
     @property
     def waiting(self) -> tuple[str, ...]:

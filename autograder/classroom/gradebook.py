@@ -7,6 +7,7 @@ import logging
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -16,8 +17,14 @@ from nbgrader.utils import is_grade, is_solution, is_task
 from sqlalchemy.exc import SQLAlchemyError
 
 from autograder.classroom import collection_log
-from autograder.classroom.classbook import Classbook, Item, Student, Submission
-from autograder.course import notebooks
+from autograder.classroom.classbook import (
+    Classbook,
+    HandMark,
+    Item,
+    Student,
+    Submission,
+)
+from autograder.course import grade_ids, notebooks
 from autograder.course.access import refuse_path, refuse_unreadable
 from autograder.course.errors import CourseError
 from autograder.grading import metadata
@@ -27,6 +34,7 @@ from autograder.grading.gradebook.book import (
     PatientBook,
     cell_name,
     first_line,
+    of_assignment,
     penalties_of,
     points_of,
 )
@@ -93,8 +101,17 @@ def read(unit: str, root: Path) -> Classbook:
         students = {student.id: _student(student) for student in book.students}
         penalties = penalties_of(book, unit)
         points: dict[str, dict[str, float | None]] = defaultdict(dict)
+        marks: dict[str, dict[str, HandMark]] = defaultdict(dict)
+        checks = {exercise.name for exercise in exercises if not exercise.written}
         for one in points_of(book, unit):
             points[one.student][one.cell] = one.total
+            if one.by_hand is not None and one.cell in checks:
+                marks[one.student][one.cell] = HandMark(
+                    one.by_hand, one.automatic, one.replaced
+                )
+        for (student, cell), comment in _comments(book, unit).items():
+            mark = marks[student].get(cell, HandMark())
+            marks[student][cell] = replace(mark, comment=comment)
         told = collection_log.read(root, unit)
         submissions = tuple(
             Submission(
@@ -103,6 +120,7 @@ def read(unit: str, root: Path) -> Classbook:
                 penalty=penalties.get(student, 0.0),
                 late=entry.total_seconds_late,
                 called_late=_is_late(entry, told.get(student)),
+                marks=marks[student],
                 **_known(unit, student, root),
             )
             for student, entry in sorted(entries.items())
@@ -226,6 +244,24 @@ def _exercises(unit: str, root: Path) -> tuple[Item, ...]:
                 written = is_solution(cell) or is_task(cell)
                 found.append(Item(name, float(mark.points), bool(written)))
     return tuple(found)
+
+
+def _comments(book: api.Gradebook, unit: str) -> dict[tuple[str, str], str]:
+    """What people have written to students about an answer, by student and cell."""
+    names = (api.SubmittedAssignment.student_id, api.Notebook.name, api.BaseCell.name)
+    rows = (
+        book.db.query(*names, api.Comment.manual_comment)
+        .select_from(api.Comment)
+        .join(
+            api.SubmittedNotebook, api.Comment.notebook_id == api.SubmittedNotebook.id
+        )
+        .join(api.BaseCell, api.Comment.cell_id == api.BaseCell.id)
+    )
+    return {
+        (student, grade_ids.check_of(cell_name(unit, notebook, cell))): comment
+        for student, notebook, cell, comment in of_assignment(rows, unit)
+        if comment
+    }
 
 
 def _student(student: api.Student) -> Student:

@@ -54,8 +54,11 @@ def _lines(book: Classbook, one: Submission) -> Iterator[str]:
     for exercise in book.exercises:
         points = one.points[exercise.name]
         shown = "-" if points is None else f"{points:g}"
-        name = title(book.unit, exercise.name)
-        yield f"  {name:<{width}}  {shown:>5} of {exercise.max_points:g}"
+        name, mark = title(book.unit, exercise.name), one.marks.get(exercise.name)
+        by_hand = f"  {mark.about_points}".rstrip() if mark else ""
+        yield f"  {name:<{width}}  {shown:>5} of {exercise.max_points:g}{by_hand}"
+        if mark and mark.comment:
+            yield f"      comment: {printable(mark.comment)}"
         record = one.records.get(exercise.name)
         if record is None or record.points >= record.max_points:
             continue

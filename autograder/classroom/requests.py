@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from autograder.classroom import gradebook
-from autograder.classroom.classbook import Submission
+from autograder.classroom.classbook import HandMark, Submission
 from autograder.course import child, files
 from autograder.course.errors import CourseError
 from autograder.course.printable import printable
@@ -90,7 +90,11 @@ def _found(
 
 def _state(submission: Submission, name: str) -> Iterator[str]:
     points, record = submission.points[name], submission.records.get(name)
-    yield f"- {'not graded yet' if points is None else f'{points:g} points'}"
+    mark = submission.marks.get(name, HandMark())
+    shown = "not graded yet" if points is None else f"{points:g} points"
+    yield f"- {shown} {mark.about_points}".rstrip()
+    if mark.comment:
+        yield f"- comment: {printable(mark.comment)}"
     if submission.refused:
         yield f"- not graded: {submission.refused}"
     if record is not None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import shutil
 
 import pytest
+from nbgrader.api import Gradebook
 
 from autograder import cli
+from autograder.classroom import requests
 from tests import tiny_course as tiny
 from tests.classroom.conftest import WHOLE
-from tests.tiny_course import hand_in
+from tests.tiny_course import UNIT, hand_in
 
 
 def show(root, capsys, *asked: str) -> tuple[int, str]:
@@ -58,3 +60,41 @@ def test_whose_hand_in_was_put_away_has_nothing_that_waits(graded, capsys):
     shutil.rmtree(graded / "submitted" / "bob")
     status, said = show(graded, capsys, "01", "bob")
     assert status == 0 and "not graded" not in said
+
+
+def give_by_hand(root, **values) -> None:
+    """Change what bob has for `double`, and comment on his answer, as a person."""
+    with Gradebook(f"sqlite:///{root}/gradebook.db", "tiny") as book:
+        grade = book.find_grade("numbers-double", UNIT, UNIT, "bob")
+        for name, value in values.items():
+            setattr(grade, name, value)
+        comment = book.find_comment("numbers-double-answer", UNIT, UNIT, "bob")
+        comment.manual_comment = "A slip\nof the pen."
+        book.db.commit()
+
+
+def test_points_by_hand_are_said_beside_those_of_the_check(graded, capsys):
+    give_by_hand(graded, manual_score=1.5)
+    lines = [
+        " ".join(line.split())
+        for line in show(graded, capsys, "01", "bob")[1].splitlines()
+    ]
+    row = lines.index("numbers-double 1.5 of 2 by hand; the check gives 0")
+    assert lines[row + 1] == "comment: A slip of the pen."
+    assert "numbers-triple 4 of 4" in lines
+
+
+def test_extra_points_are_said_beside_those_of_the_check(graded, capsys):
+    give_by_hand(graded, extra_credit=0.5)
+    assert (
+        "0.5 of 2  0.5 of them extra, by hand" in show(graded, capsys, "01", "bob")[1]
+    )
+
+
+def test_a_request_says_whose_points_they_are(graded):
+    give_by_hand(graded, manual_score=1.5)
+    path = requests.look_again(
+        UNIT, graded, "bob", "double", "Please look.", "today", lambda *_: None
+    )
+    text = path.read_text()
+    assert "\n- 1.5 points by hand; the check gives 0\n- comment: A slip of" in text

@@ -244,13 +244,16 @@ def cell_name(unit: str, notebook: str, grade_id: str) -> str:
 class CellPoints:
     """What a student has in a cell: ``total``, and what of it a person gave.
 
-    None stands for points that nobody has given yet.
+    None stands for points that nobody has given yet. ``automatic`` is what the check
+    gives; points by hand may have ``replaced`` it, or stand beside it.
     """
 
     student: str
     cell: str
     total: float | None
     by_hand: float | None
+    automatic: float | None = None
+    replaced: bool = False
 
 
 def points_of(book: api.Gradebook, unit: str) -> Iterator[CellPoints]:
@@ -260,7 +263,8 @@ def points_of(book: api.Gradebook, unit: str) -> Iterator[CellPoints]:
         score = auto if manual is None else manual
         given = None if manual is None and not extra else (manual or 0) + (extra or 0)
         total = None if score is None else score + (extra or 0)
-        yield CellPoints(student, cell_name(unit, notebook, cell), total, given)
+        name = cell_name(unit, notebook, cell)
+        yield CellPoints(student, name, total, given, auto, manual is not None)
 
 
 def penalties_of(book: api.Gradebook, unit: str) -> dict[str, float]:
