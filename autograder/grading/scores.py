@@ -48,12 +48,20 @@ class SaveVerdicts(SaveAutoGrades):  # type: ignore[misc]
             comments = rows_of(book, Comment, *names)
             for cell in nb.cells:
                 if is_grade(cell):
-                    set_score(_its(cell, grades), self._score(cell))
+                    self._set_score(cell, _its(cell, grades))
                 if is_solution(cell) or is_task(cell):
                     _its(cell, comments).auto_comment = _comment(cell)
             book.db.commit()
         replace(known, checks=self._verdicts).put(nb)
         return nb, resources
+
+    def _set_score(self, cell: NotebookNode, grade: Grade) -> None:
+        """Set a cell's score; a check that nobody has decided keeps its old one."""
+        score = self._score(cell)
+        verdict = self._verdicts.get(cell.metadata.nbgrader.grade_id)
+        undecided = verdict is not None and verdict.decided == "person"
+        set_score(grade, grade.auto_score if undecided else score)
+        grade.needs_manual_grade |= undecided
 
     def _score(self, cell: NotebookNode) -> float | None:
         grade_id = cell.metadata.nbgrader.grade_id

@@ -107,6 +107,20 @@ def test_a_fault_of_ours_keeps_the_old_result_and_is_tried_again(course, monkeyp
     assert points(course) == {"ada": [0.0, 4.0, None], "bob": [2.0, 4.0, None]}
 
 
+def test_what_cannot_be_decided_keeps_scores_of_another_grader(course, monkeypatch):
+    hand_in(course, "ada", good(course))
+    assert autograde(course)["success"]
+    (graded,) = (course / "autograded").glob("*/*/*.ipynb")
+    graded.unlink()  # by hand, or it was never this converter's
+
+    def fail(self, nb, resources):
+        raise OSError("no space left on device")
+
+    monkeypatch.setattr(RunHere, "preprocess", fail)
+    assert "the old result stays" in autograde(course)["log"]
+    assert points(course) == {"ada": [2.0, 4.0, None]}
+
+
 def test_what_fails_once_is_graded_again_when_the_others_are_done(course, monkeypatch):
     for student in ("ada", "bob"):
         hand_in(course, student, good(course))

@@ -15,7 +15,7 @@ from autograder.checks import references
 from autograder.checks.compare import judge
 from autograder.checks.exercise import RAISED, STUB, Answers, Other
 from autograder.checks.interactor import concluded, reply
-from autograder.grading.judge.preparing import PreparedCheck
+from autograder.grading.judge.preparing import PreparedCheck, titled
 from autograder.grading.judge.rendered import for_a_person, rendered
 from autograder.grading.judge.verdict import Verdict
 from autograder.units.since_2017.exercises.trained_model import instructors_model
@@ -142,9 +142,10 @@ def test_the_longest_errors_are_shown_in_time(piece):
 
 
 def test_a_fault_of_ours_is_left_to_a_person_and_costs_no_other_check():
-    check = prepared("attention/scaled_dot_product")
-    shown = for_a_person(check.exercise, "me")
+    exercise = titled("attention/scaled_dot_product")
+    shown = for_a_person(exercise, "me", "a.py:1: KeyError")
     assert shown.verdict.decided == "person" and shown.verdict.exercise in NAMES
+    assert shown.verdict.max_points == 18.0 and "KeyError" not in shown.html
     assert "a person looks at it" in shown.html
 
 

@@ -1,11 +1,22 @@
 """nbgrader's rule for plain asserts, without what is unjust or loose in it."""
 
+from dataclasses import replace
+
 import pytest
 from nbformat.v4 import new_code_cell, new_output
 
+from autograder.classroom import gradebook
+from autograder.grading import converter
 from autograder.grading.checks import reference_metadata
-from autograder.grading.scores import inside_score, most_points
-from tests.tiny_course import graded
+from autograder.grading.gradebook import changes
+from autograder.grading.judge.verdict import Verdict
+from autograder.grading.metadata import GradingMetadata
+from autograder.grading.scores import SaveVerdicts, inside_score, most_points
+from autograder.grading.task import identity
+from tests import tiny_course as tiny
+from tests.grading import judged_course as judged
+from tests.grading.judged_course import checked
+from tests.tiny_course import RunHere, answer_cell, graded, source_of
 
 STDERR = new_output("stream", name="stderr", text="a warning")
 ERROR = new_output("error", ename="AssertionError", evalue="", traceback=[])
@@ -49,3 +60,63 @@ def test_a_graded_answer_that_was_filled_in_waits_for_a_person():
 def test_a_check_can_give_its_points_and_a_bonus(monkeypatch):
     monkeypatch.setattr(reference_metadata, "most", lambda exercise: 1.25)
     assert most_points("u/e", cell()) == 2.5
+
+
+class Verdicts(RunHere):
+    """Stands for the judge, which decides a check or fails on it."""
+
+    decided = "outside"
+
+    def preprocess(self, nb, resources):
+        name, submission = "attention/scores", identity(resources)
+        points = 5.0 if Verdicts.decided == "outside" else 0.0
+        verdict = Verdict(name, points, 5.0, submission=submission)
+        verdict = replace(verdict, decided=Verdicts.decided, fault="softmax.py:1: E")
+        checks = {"scores": verdict}
+        replace(GradingMetadata.of(nb), checks=checks).put(nb)
+        return nb, resources
+
+
+@pytest.fixture
+def course(tmp_path):
+    cells = [
+        new_code_cell("def check(*_): ...", id="imports"),
+        answer_cell("def scores(q):\n    return q", "scores-answer"),
+        checked("attention/scores", "scores", "scores", 5.0),
+    ]
+    tiny.make_course(tmp_path, judged.UNIT, source_of(cells))
+    judged.submit(tmp_path, "ada", {"scores-answer": "scores = 1"})
+    assert converter.install()
+    return tmp_path
+
+
+def grade(course, decided, monkeypatch) -> tuple[str, float | None]:
+    monkeypatch.setattr(Verdicts, "decided", decided)
+    log = judged.autograde(course, [Verdicts, SaveVerdicts])["log"]
+    (one,) = gradebook.read(judged.UNIT, course).submissions
+    return log, one.points["scores"]
+
+
+def submit_again(course, code: str) -> None:
+    (path,) = (course / "submitted").glob("*/*/*.ipynb")
+    path.write_text(path.read_text().replace("scores = ", f"{code}scores = "))
+
+
+def test_a_check_that_the_judge_fails_on_keeps_its_score(course, monkeypatch):
+    assert grade(course, "outside", monkeypatch)[1] == 5.0
+    submit_again(course, "x = ")
+    log, score = grade(course, "person", monkeypatch)
+    assert score == 5.0
+    assert "no verdict on scores, which keeps its 5 points" in log
+    assert "the judge failed on attention/scores: softmax.py:1: E" in log
+    log, score = grade(course, "outside", monkeypatch)
+    assert "02_judged: 1 graded" in log, "the same command tries again"
+    assert changes.read(course, judged.UNIT) == []
+
+
+def test_a_score_that_comes_at_last_is_noted_as_a_change(course, monkeypatch):
+    log, score = grade(course, "person", monkeypatch)
+    assert score is None and "no verdict on scores, which has no score yet" in log
+    assert grade(course, "outside", monkeypatch)[1] == 5.0
+    (change,) = changes.read(course, judged.UNIT)
+    assert (change.before, change.after, change.why) == ("", "5", changes.DECIDED)

@@ -23,6 +23,7 @@ _WHY = {
     changes.NEW: "you handed in again",
     changes.MENDED: "a check was mended",
     changes.BY_HAND: "a teacher looked at it",
+    changes.DECIDED: "a check was decided at last",
     changes.LATENESS: "your deadline or what lateness costs has changed",
 }
 _NONE = Verdict("", 0.0, 0.0)  # of what no check has decided
@@ -83,9 +84,10 @@ def _summary(
 def _told(changed: Sequence[changes.Change], assignment: str) -> list[str]:
     """A sentence for the last change of each score."""
     last = {one.cell: one for one in changed}
+    none = "not graded yet"
     return [
         f"{title(assignment, one.cell) if one.cell != changes.PENALTY else one.cell}: "
-        f"{one.before} → {one.after or 'not graded yet'} ({_WHY[one.why]}, "
+        f"{one.before or none} → {one.after or none} ({_WHY[one.why]}, "
         f"{one.time[:10]})"
         for one in last.values()
         if one.why in _WHY

@@ -107,11 +107,16 @@ class Gradebook(api.Gradebook):  # type: ignore[misc]
         self, name: str, assignment: str, student: str,
         score: float | None, comment: str,
     ) -> None:  # fmt: skip
-        """One score for all that is graded by itself in a notebook, and why."""
+        """One score for all that is graded by itself in a notebook, and why.
+
+        None, which is no score, leaves those that there are, and the penalty.
+        """
         notebook = self.find_submission_notebook(name, assignment, student)
-        notebook.late_submission_penalty = None
+        if score is not None:
+            notebook.late_submission_penalty = None
         for grade in notebook.grades:
-            set_score(grade, score)
+            set_score(grade, grade.auto_score if score is None else score)
+            grade.needs_manual_grade |= score is None
         for one in notebook.comments:
             one.auto_comment = comment
 

@@ -16,8 +16,8 @@ from autograder.course import files, sheet
 from autograder.grading.gradebook.book import Gradebook, penalties_of, points_of
 
 PENALTY = "late penalty"  # in place of a cell's grade id
-NEW, MENDED, BY_HAND, LATENESS = (
-    "new submission", "mended check", "by hand", "lateness",
+NEW, MENDED, BY_HAND, LATENESS, DECIDED = (
+    "new submission", "mended check", "by hand", "lateness", "decided at last",
 )  # fmt: skip
 
 # Student -> cell -> its points, and what of them a person gave: plain JSON values.
@@ -32,7 +32,7 @@ class Change:
         time: of the run that noticed it, in UTC.
         cell: the grade id, or ``PENALTY``, of which points are taken off.
         before: points as text, "" for none yet; ``after``: those of now.
-        why: ``NEW``, ``MENDED``, ``BY_HAND`` or ``LATENESS``.
+        why: ``NEW``, ``MENDED``, ``BY_HAND``, ``LATENESS`` or ``DECIDED``.
     """
 
     time: str
@@ -138,14 +138,22 @@ def _changed(
     after: Mapping[str, Sequence[float | None]],
     anew: bool,
 ) -> list[tuple[str, float | None, float | None, str]]:
-    """The cells with other points than before; what had none has not changed."""
+    """The cells with other points than before.
+
+    Points that a person gives an answer which had none are no change: it has waited
+    for them. Points that a check gives at last are one, since the cell showed none.
+    """
     found = []
     for cell, (score, given) in after.items():
-        if cell in before and before[cell][0] not in (None, score):
-            by_hand = given != before[cell][1]
-            why = NEW if anew else BY_HAND if by_hand else MENDED
-            why = LATENESS if cell == PENALTY else why
-            found.append((cell, before[cell][0], score, why))
+        if cell not in before or before[cell][0] == score:
+            continue
+        old, by_hand = before[cell][0], given != before[cell][1]
+        if old is None and by_hand:
+            continue
+        why = NEW if anew else BY_HAND if by_hand else MENDED
+        why = DECIDED if old is None and not anew else why
+        why = LATENESS if cell == PENALTY else why
+        found.append((cell, old, score, why))
     return found
 
 

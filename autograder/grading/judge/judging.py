@@ -23,11 +23,13 @@ from autograder.checks.check import without_stub
 from autograder.checks.compare import collect_answers, judge_answers
 from autograder.checks.exercise import Answers, Case, CheckResult, is_stub
 from autograder.checks.panel import pictures
+from autograder.course import ROOT
+from autograder.course.errors import describe_fault
 from autograder.grading.ipc import Connection, ConnectionLostError, Message
 from autograder.grading.judge import reference_substitution
 from autograder.grading.judge.exchange import Seconds
 from autograder.grading.judge.naming import named
-from autograder.grading.judge.preparing import PreparedCheck, preload, prepared
+from autograder.grading.judge.preparing import PreparedCheck, preload, prepared, titled
 from autograder.grading.judge.questioning import SandboxClient
 from autograder.grading.judge.rendered import for_a_person, rendered
 from autograder.grading.judge.verdict import RenderedVerdict
@@ -75,12 +77,17 @@ def _answer(message: Message, line: Connection) -> None:
     request = message["prepare"]
     given, limits = request.pop("given"), Seconds(**request.pop("seconds"))
     log.debug("asked with %s", request)
-    check = prepared(message["exercise"], **request)
+    check: PreparedCheck | Exception
+    try:
+        check = prepared(message["exercise"], **request)
+        code = reference_substitution.course_version(given)
+    except Exception as error:  # of the exercise: the judge is there for the others
+        check, code = error, ""
 
     def say(state: str, **more: object) -> None:
         line.put({**names, "state": state, **more}, _REPLY_SECONDS)
 
-    say("prepared", code=reference_substitution.course_version(given))
+    say("prepared", code=code)
     message, descriptors = line.get(math.inf)
     started = time.monotonic()
     with socket.socket(fileno=descriptors[0]) as channel:
@@ -91,13 +98,13 @@ def _answer(message: Message, line: Connection) -> None:
         )
         if sandbox.await_ready():
             say("ready")
-        verdicts = _verdicts(check, sandbox, names["submission"], draws=not given)
+        verdicts = _verdicts(check, sandbox, names, draws=not given)
         decided, more = next(verdicts)
     seconds = round(time.monotonic() - started, 3)
     log.debug("decided in %s s: %s", seconds, decided.verdict)
 
     def tell(state: str, final: RenderedVerdict, more: bool) -> None:
-        if given:
+        if given and final.verdict.decided != "person":
             final = reference_substitution.given(final.verdict, given)
         verdict = replace(final.verdict, seconds=seconds)
         say(state, verdict=verdict.to_json(), html=final.html,
@@ -110,25 +117,36 @@ def _answer(message: Message, line: Connection) -> None:
 
 
 def _verdicts(
-    check: PreparedCheck, sandbox: SandboxClient, submission: str, draws: bool
+    check: PreparedCheck | Exception,
+    sandbox: SandboxClient,
+    names: Message,
+    draws: bool,
 ) -> Iterator[tuple[RenderedVerdict, bool]]:
     """The verdict; after it, if there is a mistake to look for, the one that names it.
 
     With each, whether another one comes. None does for what is right, has ended too
     early, or was our fault.
+
+    Args:
+        check: or why it could not be prepared.
+        names: those of the exercise and of the submission.
     """
+    submission, drawn = names["submission"], dict[str, str]()
     try:
+        if isinstance(check, Exception):
+            raise check
         result = decide(check, sandbox)
         seen = shown(result)
         drawn = pictures(seen) if draws else {}
         final = rendered(seen, submission, drawn)
         more = sandbox.heard and not (seen.passed or seen.note or sandbox.late)
-    except Exception:  # a fault of ours, over whatever the sandbox has answered
-        log.exception("not judged")
+    except Exception as error:  # ours, over whatever the sandbox has answered
+        log.debug("not judged", exc_info=error)
         sandbox.done()
-        final, more = for_a_person(check.exercise, submission), False
+        fault = describe_fault(error, ROOT)
+        final, more = for_a_person(titled(names["exercise"]), submission, fault), False
     yield final, more
-    if more:
+    if more and isinstance(check, PreparedCheck):
         try:
             result = named(check.exercise, check.task, result)
             final = rendered(shown(result), submission, drawn)

@@ -88,6 +88,12 @@ class PreparedCheck:
         return _packed[case]
 
 
+def titled(name: str) -> Visible:
+    """The exercise as students see it; one that was never built has its name alone."""
+    known: Visible | None = _visible(name.split("/")[0]).get(name)
+    return known or Visible(name, name, 0.0, ())
+
+
 def prepared(name: str, own: str, shared: str = "") -> PreparedCheck:
     """Have all that a check takes at hand; see `PreparedCheck`."""
     unit = name.split("/")[0]

@@ -30,13 +30,14 @@ def rendered(
     return RenderedVerdict(verdict_of(result, submission), as_html(result, drawn))
 
 
-def for_a_person(exercise: Exercise, submission: str) -> RenderedVerdict:
+def for_a_person(exercise: Exercise, submission: str, fault: str) -> RenderedVerdict:
     """The verdict on a check that nobody has decided: no points yet, and no zero."""
     result = CheckResult(
         exercise.name, exercise.title, 0.0, exercise.points, note=_(FOR_A_PERSON)
     )
     found = rendered(result, submission)
-    return replace(found, verdict=replace(found.verdict, decided="person"))
+    verdict = replace(found.verdict, decided="person", fault=fault)
+    return replace(found, verdict=verdict)
 
 
 def without_sandbox(

@@ -40,6 +40,7 @@ class Verdict:
     place of the student's failed one.
     ``aspects`` are the points earned and possible, by aspect; ``panel`` is what the
     student sees below the line with the points, as text.
+    ``fault`` is what of ours has failed where nobody has decided: for instructors.
 
     What it says may be a student's words, and goes from here into logs, tables and
     requests: so each text is one printable line, and the panel has several.
@@ -60,6 +61,7 @@ class Verdict:
     aspects: dict[str, list[float]] = field(default_factory=dict)
     panel: str = ""
     ended: EndReason | None = None
+    fault: str = ""
 
     @property
     def is_unsolved(self) -> bool:
@@ -67,7 +69,7 @@ class Verdict:
         return self.ended is EndReason.STUB
 
     def __post_init__(self) -> None:
-        for name in ("says", "note", "panel"):
+        for name in ("says", "note", "panel", "fault"):
             lines = map(printable, getattr(self, name).split("\n"))
             line_end = "\n" if name == "panel" else " "
             object.__setattr__(self, name, line_end.join(lines))

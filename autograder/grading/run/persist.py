@@ -84,10 +84,12 @@ class ResultWriter:
     ) -> Outcome:
         """Record a graded notebook, then publish it; only then it is done."""
         stamp, extra = submission.stamp, self.extra.get(task.student)
-        checks = GradingMetadata.of(graded.notebook).checks.values()
-        lost = [check for check in checks if check.decided == "person"]
+        checks = GradingMetadata.of(graded.notebook).checks
+        lost = {n: check for n, check in checks.items() if check.decided == "person"}
         if lost and not submission.final:
-            raise GradingInfrastructureError("the judge failed on an answer")
+            first = next(iter(lost.values()))
+            where = f"{first.exercise}: {first.fault}".removesuffix(": ")
+            raise GradingInfrastructureError(f"the judge failed on {where}")
         before = self.published(task.student).notebook(task.notebook)
         scores = self.book.use(
             lambda book: self.recorder.record(
@@ -96,7 +98,7 @@ class ResultWriter:
         )
         known = replace(
             GradingMetadata.of(graded.notebook),
-            digest=task.digest, scores=scores, refused=graded.refused,
+            digest="" if lost else task.digest, scores=scores, refused=graded.refused,
             repairs=graded.repairs, handed_in=str(stamp or ""),
             id=task.id if graded.decided else "",
         )  # fmt: skip
@@ -110,7 +112,8 @@ class ResultWriter:
         if found.repairs and not graded.refused:
             self.log.warning(str(found))
         if lost:
-            reason = f"{len(lost)} checks have no verdict"
+            reason = "; ".join(_about_lost(name, scores[name]) for name in lost)
+            reason += "; the same command tries again"
             return replace(found, status="undecided", reason=reason)
         return found
 
@@ -132,13 +135,22 @@ class ResultWriter:
         self, task: Task, submission: InFlightSubmission, error: Exception
     ) -> Outcome:
         """After a fault of ours: the old result stays, else there is none for now."""
-        old = bool(submission.known[task.notebook].digest)  # "": one from here
+        known = submission.known[task.notebook]
+        old = bool(known.digest or known.id)  # one from here
         if not old:
             blank, _ = rebuild(shared(task.source), shared(task.release), None)
             open_ = Graded(blank, task.repairs, UNSURE, decided=False)
             self._save(replace(task, digest=""), open_, submission)
+            known = self.published(task.student).known(task.notebook)
+        scored = any(score is not None for score in (known.scores or {}).values())
         reason = f"{error}; " if isinstance(error, CourseError) else ""
-        reason += "the old result stays" if old else "it has no score yet"
+        reason += "the old result stays" if old or scored else "it has no score yet"
         return Outcome(
             task.student, "undecided", f"{reason}; the same command tries again"
         )
+
+
+def _about_lost(name: str, score: float | None) -> str:
+    """What is said of a check on which the judge has failed."""
+    kept = "has no score yet" if score is None else f"keeps its {score:g} points"
+    return f"no verdict on {name}, which {kept}"

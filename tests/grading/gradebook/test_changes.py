@@ -101,3 +101,20 @@ def test_no_student_s_name_is_a_formula(course):
     autograde(course)
     assert told(course)[0][0] == "=1+1"
     assert "'=1+1" in changes.table(course, UNIT).read_text()
+
+
+def test_a_return_from_no_score_is_kept_and_points_that_were_awaited_are_not(graded):
+    change(graded, "ada", auto_score=None)
+    change(graded, "bob", auto_score=None)
+    changes_before = told(graded)
+    with Gradebook(f"sqlite:///{graded}/gradebook.db", "tiny") as book:
+        changes.end(graded, UNIT, book, {})
+    change(graded, "ada", auto_score=2.0)
+    change(graded, "bob", manual_score=1.0)
+    with Gradebook(f"sqlite:///{graded}/gradebook.db", "tiny") as book:
+        changes.end(graded, UNIT, book, {})
+    assert told(graded)[len(changes_before) :] == [
+        ("ada", "numbers-double", "2", "", "mended check"),
+        ("bob", "numbers-double", "0", "", "mended check"),
+        ("ada", "numbers-double", "", "2", "decided at last"),
+    ]

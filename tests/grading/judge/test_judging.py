@@ -4,7 +4,7 @@ import torch
 
 from autograder.checks import references
 from autograder.checks.panel import as_text
-from autograder.grading.judge import preparing, questioning
+from autograder.grading.judge import judging, preparing, questioning
 from autograder.solutions import attention
 from tests.grading.sandbox_and_judge import NAME, judged
 
@@ -51,3 +51,22 @@ def test_nothing_is_drawn_for_a_stub(sandbox, monkeypatch):
 def test_an_undefined_name_is_reported(sandbox):
     verdict = judged(sandbox(lambda: undefined_name))  # noqa: F821
     assert verdict.points == 0 and "`undefined_name` is not defined" in as_text(verdict)
+
+
+class Silent:
+    """Stands for a sandbox that is asked nothing."""
+
+    heard = True
+    late = None
+
+    def done(self):
+        pass
+
+
+def test_a_check_that_cannot_be_prepared_is_left_to_a_person_with_the_reason():
+    names = {"exercise": NAME, "submission": "me"}
+    fault = KeyError("heads")
+    ((final, more),) = judging._verdicts(fault, Silent(), names, draws=True)
+    assert final.verdict.decided == "person" and not more
+    assert final.verdict.fault.endswith(": KeyError: 'heads'")
+    assert "heads" not in final.html + final.verdict.note

@@ -1,0 +1,38 @@
+"""An error that nobody expected is one line: where, and what."""
+
+from pathlib import Path
+
+import pytest
+
+from autograder.course.errors import CourseError, describe_fault
+
+
+def raised(path: Path, code: str) -> Exception:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(code)
+    with pytest.raises(Exception) as found:
+        exec(compile(code, str(path), "exec"), {})
+    return found.value
+
+
+def test_the_innermost_line_of_the_course_is_named(tmp_path):
+    error = raised(tmp_path / "units" / "e.py", "import json\n\njson.loads('{')\n")
+    assert describe_fault(error, tmp_path).startswith(
+        "units/e.py:3: JSONDecodeError: Expecting property name"
+    )
+    assert describe_fault(error, tmp_path, tmp_path / "other").startswith("JSONDecode")
+
+
+def test_a_syntax_error_is_where_it_is_written(tmp_path):
+    path = tmp_path / "e.py"
+    path.write_text("x = (\n")
+    with pytest.raises(SyntaxError) as found:
+        compile(path.read_text(), str(path), "exec")
+    said = describe_fault(found.value, tmp_path)
+    assert said == "e.py:1: SyntaxError: '(' was never closed"
+
+
+def test_words_of_several_lines_become_one_and_plain_words_stay(tmp_path):
+    error = raised(tmp_path / "e.py", "raise ValueError('one\\ntwo')\n")
+    assert describe_fault(error, tmp_path) == "e.py:1: ValueError: one"
+    assert describe_fault(CourseError("run it again"), tmp_path) == "run it again"
