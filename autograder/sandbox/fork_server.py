@@ -31,6 +31,7 @@ from autograder.sandbox import (
     kit,
     logs,
     selftest,
+    shipped,
     supervisor,
 )
 from autograder.sandbox.cgroup import Hierarchy
@@ -64,11 +65,15 @@ def preload() -> list[str]:
     """
     import_all(WARM)
     broken: list[str] = []
-    for module in kit.modules(broken.append):
-        try:
-            importlib.import_module(module)
-        except Exception as error:
-            broken.append(f"{module}: {error}")
+    lost = set[str]()  # packages that cannot be imported, nor what is in them
+    with shipped.nothing_else():
+        for module in kit.modules(broken.append):
+            try:
+                if module.rpartition(".")[0] not in lost:
+                    importlib.import_module(module)
+            except Exception as error:
+                lost.add(module)
+                broken.append(f"{module}: {shipped.describe(error)}")
     return broken
 
 
@@ -83,12 +88,9 @@ def check_fitness() -> None:
     """Raises UnfitError over a second thread or a module that ships to nobody."""
     if (threads := len(os.listdir("/proc/self/task"))) != 1:
         raise UnfitError(f"an import started {threads - 1} threads")
-    ours = [kit.PACKAGE / "sandbox", *map(Path, kit.kit_paths())]
     for name, module in list(sys.modules.items()):
-        file = getattr(module, "__file__", None)
-        if not name.startswith("autograder.") or not isinstance(file, str):
-            continue
-        if not any(map(Path(file).is_relative_to, ours)):
+        file, ours = getattr(module, "__file__", None), name.startswith("autograder.")
+        if ours and isinstance(file, str) and not shipped.ships(Path(file)):
             raise UnfitError(f"{name} was imported; students do not get it")
 
 

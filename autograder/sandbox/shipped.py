@@ -1,0 +1,62 @@
+"""Keep the warm server from importing what does not ship to students.
+
+What it has imported, every sandbox can read; and one unit's probe that imports more
+than it should must not keep other units from being graded.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import importlib.abc
+import sys
+import traceback
+from collections.abc import Iterator
+from pathlib import Path
+
+from autograder.sandbox import kit
+
+
+@contextlib.contextmanager
+def nothing_else() -> Iterator[None]:
+    """Have imports of what does not ship fail, in a ``with`` block."""
+    guard = _OnlyShipped()
+    sys.meta_path.insert(0, guard)
+    try:
+        yield
+    finally:
+        sys.meta_path.remove(guard)
+
+
+def ships(file: Path) -> bool:
+    """Whether a file of the package may be imported by the warm server."""
+    return any(map(file.is_relative_to, _folders()))
+
+
+def describe(error: Exception) -> str:
+    """An error of an import, with the line of ours that it was raised in."""
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        path = Path(frame.filename)
+        if ships(path) and not path.is_relative_to(kit.PACKAGE / "sandbox"):
+            place = path.relative_to(kit.PACKAGE.parent)
+            return f"{error} ({place}, line {frame.lineno})"
+    return str(error)
+
+
+class _OnlyShipped(importlib.abc.MetaPathFinder):
+    """Finds nothing; it is asked before those that do."""
+
+    def find_spec(self, name: str, *_: object) -> None:
+        """Raises ImportError: it is the course's own."""
+        first, *inner = name.split(".")
+        if first != kit.PACKAGE.name:
+            return
+        folder = kit.PACKAGE.joinpath(*inner)
+        around = any(path.is_relative_to(folder) for path in _folders())
+        if not around and not any(map(ships, (folder, Path(f"{folder}.py")))):
+            raise ImportError(f"{name} does not ship to students")
+
+
+@functools.cache
+def _folders() -> tuple[Path, ...]:
+    return (kit.PACKAGE / "sandbox", *map(Path, kit.kit_paths()))
