@@ -15,6 +15,7 @@ from autograder.authoring.answers import (
     mistaken_objects,
     ways_named,
 )
+from autograder.authoring.catalogue import file_of
 from autograder.authoring.draw import Draw
 from autograder.authoring.second_order import with_doubles
 from autograder.authoring.specification import CaseKind, Inputs, Specification
@@ -25,6 +26,7 @@ from autograder.checks.interactor import Interactor
 from autograder.checks.naming import pattern
 from autograder.checks.points import RESULTS, WEIGHTS
 from autograder.checks.probes import OWN, find
+from autograder.course import ROOT
 from autograder.course.errors import CourseError
 
 _DRAWINGS = 200  # of one case, until it tells what it has to
@@ -63,7 +65,11 @@ def all_kinds(specification: Specification) -> tuple[CaseKind, ...]:
     forms = properties.forms(namespace(specification)[specification.target])
     if contract is None:
         return (*own, *properties.sequence(own, forms))
-    return (*own, *properties.kinds(contract, own, forms))
+    try:
+        return (*own, *properties.kinds(contract, own, forms))
+    except CourseError as error:
+        file = file_of(specification.name).relative_to(ROOT)
+        raise CourseError(f"{file}: {error}") from None
 
 
 def _telling(specification: Specification, kind: CaseKind) -> CaseKind:

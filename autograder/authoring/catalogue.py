@@ -6,12 +6,19 @@ shared.
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import inspect
+import logging
+from collections.abc import Iterator
+from pathlib import Path
 
 from autograder.authoring.specification import Specification
 from autograder.authoring.trees import defined
 from autograder.course import ROOT
+from autograder.course.errors import CourseError, describe_fault
+
+log = logging.getLogger(__name__)
 
 _UNITS = ROOT / "autograder" / "units"
 
@@ -21,8 +28,36 @@ def specifications(unit: str) -> tuple[Specification, ...]:
     files = sorted((_UNITS / unit / "exercises").glob("[!_]*.py"))
     solutions = importlib.import_module(f"autograder.solutions.{unit}")
     places = {name: i for i, name in enumerate(defined(inspect.getsource(solutions)))}
-    found = [specification(f"{unit}/{file.stem}") for file in files]
+    found = []
+    for file in files:
+        with naming_file(f"{unit}/{file.stem}"):
+            found.append(specification(f"{unit}/{file.stem}"))
     return tuple(sorted(found, key=lambda one: places.get(one.target, len(places))))
+
+
+def file_of(name: str) -> Path:
+    """The file of an exercise, "unit/exercise"."""
+    unit, _, exercise = name.partition("/")
+    return _UNITS / unit / "exercises" / f"{exercise}.py"
+
+
+@contextlib.contextmanager
+def naming_file(name: str) -> Iterator[None]:
+    """Have whatever is wrong with an exercise end in one line that names its file.
+
+    Raises:
+        CourseError: something was raised in the ``with`` block.
+    """
+    try:
+        yield
+    except CourseError:
+        raise
+    except Exception as error:
+        log.debug("%s: it was:", name, exc_info=error)
+        file = file_of(name)
+        place = str(file.relative_to(ROOT))
+        message = describe_fault(error, ROOT, file.parents[1], otherwise=place)
+        raise CourseError(f"{message} (exercise {name})") from error
 
 
 def specification(name: str) -> Specification:

@@ -18,12 +18,13 @@ from autograder.authoring import (
     new_exercise,
     notebook,
     numbers,
+    probe_files,
     references,
     release,
     solutions,
     translations,
 )
-from autograder.authoring.catalogue import specifications
+from autograder.authoring.catalogue import naming_file, specifications
 from autograder.authoring.specification import Specification
 from autograder.authoring.variants import build_object, namespace, run_source
 from autograder.authoring.verify import verdict
@@ -54,6 +55,7 @@ def products(unit: Unit, given: Sequence[str] | None = None) -> Products:
         CourseError: see the checks in this package; file and line are in the text.
     """
     new_exercise.refuse_unfinished(unit)
+    probe_files.refuse_unfit(unit)
     translations.refuse_broken(unit)
     cells = notebook.read(unit)
     numbers.refuse_stale(cells)
@@ -87,7 +89,8 @@ def _checked(
             continue
         log.debug("%s: the solution and the stub are scored", exercise.name)
         drawings = [exercises[index] for exercises in built.values()]
-        refuse_wrong_scores(exercise, drawings, stubs[exercise.name])
+        with naming_file(exercise.name):
+            refuse_wrong_scores(exercise, drawings, stubs[exercise.name])
     kept, why = references.save(unit, built)
     files |= {adopt.record(unit): adopt.fingerprint(source), unit.release: released}
     files[path_of(unit.name)] = pack(contents.read(unit, cells, source))

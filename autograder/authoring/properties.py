@@ -20,6 +20,7 @@ from autograder.authoring.contract import Again, Contract, SpecialSizes
 from autograder.authoring.draw import Draw
 from autograder.authoring.specification import CaseKind, Inputs, Maker
 from autograder.checks.properties import KEY
+from autograder.course.errors import CourseError
 
 # How the object is called and, if it makes a module, made: names and defaults.
 Forms = Mapping[str, Mapping[str, Any]]
@@ -62,6 +63,7 @@ def kinds(
     """The kinds of cases for a contract's properties, made from an exercise's own."""
     forms = forms or {}
     by_name = {kind.name: kind for kind in own}
+    _refuse_unknown([*contract.on, *(contract.dropout or [()])[0]], by_name)
     sources = [by_name[name] for name in contract.on]
     made = [
         _case(way, contract, sources[:1] if way in _OF_THE_MODULE else sources, forms)
@@ -77,6 +79,16 @@ def kinds(
     if not contract.module:  # a module is made anew for each case: `steady` keeps one
         made += sequence(own, {} if "steady" in contract.ways else forms)
     return tuple(made)
+
+
+def _refuse_unknown(names: Sequence[str], known: Mapping[str, CaseKind]) -> None:
+    """Raises CourseError: a contract names a case that the exercise does not have."""
+    for name in names:
+        if name not in known:
+            raise CourseError(
+                f'the contract names the case "{name}", which is not there; add it, '
+                f"or name another one ({', '.join(known)})"
+            )
 
 
 def _case(

@@ -9,7 +9,7 @@ from pathlib import Path
 import torch
 
 from autograder.authoring import cases
-from autograder.authoring.catalogue import specifications
+from autograder.authoring.catalogue import naming_file, specifications
 from autograder.authoring.notebook import Cell, target
 from autograder.authoring.specification import Specification
 from autograder.checks import references
@@ -45,12 +45,12 @@ def drawn(unit: Unit, cells: list[Cell], seed: str = "") -> list[Exercise]:
     exercises = specifications(unit.name)
     checks = {cell.name: cell for cell in cells if cell.role == "check"}
     _agree(unit, exercises, checks)
-    return [
-        cases.exercise(
-            one, checks[one.name].points, seed or "public", bool(seed), exercises
-        )
-        for one in exercises
-    ]
+    built = []
+    for one in exercises:
+        with naming_file(one.name):
+            points, which = checks[one.name].points, seed or "public"
+            built.append(cases.exercise(one, points, which, bool(seed), exercises))
+    return built
 
 
 def seeds() -> dict[str, str]:

@@ -7,7 +7,8 @@ import pytest
 import torch
 
 from autograder.authoring import cases, references
-from autograder.authoring.catalogue import specifications
+from autograder.authoring.catalogue import naming_file, specifications
+from autograder.authoring.contract import Contract
 from autograder.authoring.course import is_built, products, refuse_wrong_scores
 from autograder.authoring.references import difference
 from autograder.authoring.specification import Specification
@@ -37,6 +38,28 @@ def test_a_solution_that_misses_a_point_is_refused(tiny_exercise):
     spoilt = replace(exercise.cases[0], expected={"twice": torch.ones(3)})
     with pytest.raises(CourseError, match="does not score all points"):
         refuse_wrong_scores(tiny_exercise, [replace(exercise, cases=(spoilt,))], STUB)
+
+
+def test_a_contract_that_names_no_case_is_said_with_the_exercises_file(tiny_exercise):
+    contract = Contract(arguments="x: B", results="twice: B", on=("heads",))
+    broken = replace(tiny_exercise, contract=contract)
+    with pytest.raises(CourseError) as refusal:
+        drawn(broken)
+    assert str(refusal.value).startswith(
+        f"autograder/units/{broken.name.replace('/', '/exercises/')}.py: the contract "
+        'names the case "heads", which is not there; add it, or name another one ('
+    )
+
+
+def test_what_an_exercise_raises_is_one_line_with_its_file():
+    with pytest.raises(CourseError) as refusal, naming_file("attention/softmax"):
+        {}["heads"]
+    assert str(refusal.value) == (
+        "autograder/units/attention/exercises/softmax.py: KeyError: 'heads' "
+        "(exercise attention/softmax)"
+    )
+    with pytest.raises(CourseError, match="plain"), naming_file("attention/softmax"):
+        raise CourseError("plain")
 
 
 @pytest.mark.parametrize("unit", units(), ids=lambda unit: unit.label)

@@ -1,0 +1,82 @@
+"""Refuse probes that cannot run beside a student's code, where they have to."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+from autograder.course import Unit
+from autograder.course.errors import CourseError
+
+_SHIPPED_ROOMS = ("checks", "figures", "library")
+_OF_A_UNIT = ("probes", "library")
+
+
+def refuse_unfit(unit: Unit) -> None:
+    """See that a unit's probes and library are packages that import what ships.
+
+    Raises:
+        CourseError: a sandbox could not import them, and nobody would get points.
+    """
+    for name in _OF_A_UNIT:
+        module = unit.folder / f"{name}.py"
+        if module.is_file():
+            where = module.relative_to(unit.root)
+            raise CourseError(
+                f"{where}: {name} are a package; move this file to "
+                f"{where.with_suffix('')}/__init__.py"
+            )
+        for path in sorted((unit.folder / name).rglob("*.py")):
+            _refuse_unshipped(path, unit.root)
+
+
+def _refuse_unshipped(path: Path, root: Path) -> None:
+    code = path.read_text(encoding="utf-8")
+    try:
+        tree = ast.parse(code)
+    except SyntaxError:
+        return  # it is named when it is imported
+    for line, module in _imported(tree):
+        if not _ships(module.split(".")):
+            raise CourseError(
+                f"{path.relative_to(root)}:{line}: {module} does not ship to students; "
+                f"import from autograder.{', autograder.'.join(_SHIPPED_ROOMS)} and "
+                "the unit's own probes and library"
+            )
+
+
+def _imported(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """The modules that code imports, each with its line."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names = (
+                [alias.name for alias in node.names] if _is_bare(node.module) else []
+            )
+            yield from (
+                (node.lineno, f"{node.module}.{name}".rstrip("."))
+                for name in names or [""]
+            )
+
+
+def _is_bare(module: str) -> bool:
+    """Whether a package is one that only holds others, of which some ship."""
+    match module.split("."):
+        case ["autograder"] | ["autograder", "units"] | ["autograder", "units", _]:
+            return True
+    return False
+
+
+def _ships(parts: list[str]) -> bool:
+    match parts:
+        case ["autograder", "units", _, room, *_]:
+            return room in _OF_A_UNIT
+        case ["autograder", "check"]:
+            return True
+        case ["autograder", "solutions", *_]:
+            return True  # of earlier units, which a sandbox sees
+        case ["autograder", room, *_]:
+            return room in _SHIPPED_ROOMS
+    return True
