@@ -22,7 +22,12 @@ from autograder.grading.gradebook.changes import Change
 
 _SQLITE = "sqlite:///"
 _LINKED = ("source", "release", "submitted", "nbgrader_config.py")
-_NOTED = ("secret", "extensions.json", "scores")  # what a run reads of .autograder/
+_NOTED = (
+    "secret",
+    "extensions.json",
+    "scores",
+    "rehearsed",
+)  # what a run reads of .autograder/
 
 
 def preview(unit: str, root: Path) -> tuple[list[Change], bool]:

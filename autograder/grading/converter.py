@@ -38,6 +38,7 @@ from autograder.grading.run.late_penalties import recompute_late_penalties
 from autograder.grading.run.outcome import Outcome, above_bar, summary
 from autograder.grading.run.persist import ResultWriter
 from autograder.grading.run.preflight import check_ulimits
+from autograder.grading.run.rehearsal import rehearse
 from autograder.grading.run.running import Run
 from autograder.grading.settings import Stages, loaded, misspelt
 from autograder.grading.warmable import warmables
@@ -150,6 +151,7 @@ class CourseAutograde(Autograde, LimitedIntake):  # type: ignore[misc]
                 for line in misspelt(self.config):  # by now, all is imported
                     self.log.warning(line)
                 root = Path(self.coursedir.root)
+                rehearse(self._course, executor, self.calm_seconds, self.log)
                 self._book.use(lambda book: changes.begin(root, self._unit, book))
                 recorded = self._book.use(lambda book: book.scores(self._unit))
                 writer = self._writer()

@@ -16,7 +16,7 @@ from autograder.authoring.variants import solution_source
 from autograder.grading import converter
 from autograder.grading.checks import reference_metadata
 from tests.grading import judged_course as judged
-from tests.tiny_course import answer_cell, cell, graded, run_nbgrader, source_of
+from tests.tiny_course import cell, graded, run_nbgrader, source_of
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="sandboxes are Linux's")
 
@@ -88,8 +88,9 @@ def course(tmp_path_factory):
     ]
     for name, points in POINTS.items():
         check = f'check("positional_encoding/{name}", {TARGETS[name]})'
-        solved = f"def {TARGETS[name]}():\n    return"  # nobody runs it
-        cells.append(answer_cell(solved, f"{name}-answer"))
+        solved = f"### BEGIN SOLUTION\n{RIGHT[name]}\n### END SOLUTION"
+        answer = new_code_cell(solved)
+        cells.append(graded(answer, f"{name}-answer", None, True))
         cells.append(graded(new_code_cell(check), name, points))
     path = root / "source" / judged.UNIT / f"{judged.UNIT}.ipynb"
     path.parent.mkdir(parents=True)

@@ -78,3 +78,9 @@ def most(exercise: str) -> float:
     cases = entries(exercise.split("/")[0])[exercise]["cases"]
     shares = [float(share) for case in cases for _, share in case.get("scale", [])]
     return max(shares, default=1.0)
+
+
+def is_measured(exercise: str) -> bool:
+    """Whether points depend on how good a trained model is, not on its being right."""
+    cases = entries(exercise.split("/")[0])[exercise]["cases"]
+    return any(case.get("measure") for case in cases)

@@ -14,6 +14,7 @@ from nbgrader.utils import is_grade
 from traitlets.config import Config
 
 from autograder import __version__
+from autograder.course import manifest, units
 from autograder.course.errors import CourseError
 from autograder.course.files import locked
 from autograder.course.notebooks import parse, shared, text_of
@@ -36,6 +37,8 @@ from autograder.grading.run.submission import InFlightSubmission
 from autograder.grading.secret import course_secret
 from autograder.grading.settings import Stages
 from autograder.grading.task import Task
+
+SOLUTION = "the course's own solution"  # in place of a student's name
 
 
 @dataclass(frozen=True)
@@ -121,6 +124,14 @@ class Assignment:
             secret=self.secret, id=who, final=final,
             quiz=self.quizzes.get(student, {}),
         )  # fmt: skip
+
+    def solution(self, name: str) -> Task:
+        """The task of grading the course's own solution, as if it were handed in."""
+        own = next((unit for unit in units() if unit.label == self.name), None)
+        beside = manifest.read(own).handed_in if own else {}
+        files = {path: File(file.read_bytes()) for path, file in beside.items()}
+        files[f"{name}.ipynb"] = File(self.notebooks[name][0].encode())
+        return self._task(SOLUTION, name, files, (), "", final=False)
 
     def digest(self, task: Task, *more: object) -> str:
         """What a result depends on, as far as files tell; and on what else."""

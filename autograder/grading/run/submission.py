@@ -56,11 +56,16 @@ class InFlightSubmission:
 
     def graded(self, task: Task, log: logging.Logger) -> Graded:
         """What came of a task, or what grading raised."""
-        result = self.futures[task.notebook].result()
-        return result if isinstance(result, Graded) else opened(result, task, log)
+        return result_of(self.futures[task.notebook], task, log)
 
     def close(self) -> None:
         self.held.close()
+
+
+def result_of(future: Future[Any], task: Task, log: logging.Logger) -> Graded:
+    """What came of a task wherever it was graded, or what grading raised."""
+    result = future.result()
+    return result if isinstance(result, Graded) else opened(result, task, log)
 
 
 def enough(begun: Iterable[InFlightSubmission], slots: int) -> bool:

@@ -18,6 +18,7 @@ from sqlalchemy.exc import OperationalError
 
 from autograder.grading.gradebook.book import Gradebook as OurGradebook
 from autograder.grading.gradebook.book import GradebookError, PatientBook, Session
+from autograder.grading.run.assignment import SOLUTION
 from autograder.grading.run.graded_folder import GradedFolder
 from autograder.grading.run.running import Run
 from autograder.grading.scores import SaveVerdicts
@@ -144,7 +145,7 @@ def test_after_a_changed_test_all_are_judged_again_and_changes_are_shown(
     hand_in(course, "bob", good(course))
     monkeypatch.setattr(_OnSet, "version", "2")
     log = autograde(course, autograde_preprocessors=stages)["log"]
-    assert graded_students() == ["ada", "bob"]
+    assert graded_students() == [SOLUTION, "ada", "bob"]
     table = [line.split() for line in log.splitlines()]
     at = table.index(["student", "graded", "cell", "before", "after", "why"])
     assert table[at + 1] == ["bob", "numbers-double", "0", "2", "new", "submission"]

@@ -1,0 +1,138 @@
+"""Grade the course's own solution before any hand-in, and refuse a broken exercise.
+
+What an author's mistake breaks (a case, a probe, a product that was not built again)
+would otherwise cost every student points. The course's solution takes the same way as
+a submission; once it has all points, it is not graded again before something changes.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+from pathlib import Path
+
+from nbformat import NotebookNode
+from nbgrader.utils import is_grade, is_solution
+
+from autograder.course import files
+from autograder.course.errors import CourseError
+from autograder.grading import warmable
+from autograder.grading.checks.check_cell import check_cell
+from autograder.grading.checks.reference_metadata import is_measured
+from autograder.grading.faults import GradingInfrastructureError
+from autograder.grading.intake.common import listed
+from autograder.grading.judge.verdict import Verdict
+from autograder.grading.metadata import GradingMetadata
+from autograder.grading.quiz import is_quiz
+from autograder.grading.run.assignment import Assignment
+from autograder.grading.run.submission import result_of
+from autograder.grading.scores import inside_score
+from autograder.grading.task import Graded, Task
+from autograder.grading.workers.inline import Executor
+from autograder.sandbox.processes import await_calm
+
+_ROUNDING = 0.01  # points
+
+
+def rehearse(
+    course: Assignment, executor: Executor, calm: float, log: logging.Logger
+) -> None:
+    """See that every exercise gives the course's own solution all of its points.
+
+    Args:
+        calm: seconds for which a second try waits for a calmer machine, at most.
+
+    Raises:
+        CourseError: an exercise does not, so that no submission should be graded.
+    """
+    if not warmable.stages(course.stages):
+        return  # other people's preprocessors: nothing is known of their scores
+    with files.changing_json_state(note(course.root, course.name)) as noted:
+        passed = dict(noted)
+    for name in course.notebooks:
+        task = course.solution(name)
+        task = replace(task, digest=course.digest(task))
+        if passed.get(name) == task.digest:
+            continue
+        try:
+            graded = _graded(task, executor, calm, log)
+        except Exception as error:
+            if _stops_all(error):
+                raise
+            # Nothing is known of the exercises then; the submissions may fare better.
+            log.warning(f"{course.name}: its own solution was not graded ({error})")
+            continue
+        _refuse_broken(course.name, graded)
+        with files.changing_json_state(note(course.root, course.name)) as noted:
+            noted[name] = task.digest
+
+
+def note(root: Path, unit: str) -> Path:
+    """Where is kept which solutions had all points: the digest by notebook."""
+    return root / ".autograder" / "rehearsed" / f"{unit}.json"
+
+
+def _graded(task: Task, executor: Executor, calm: float, log: logging.Logger) -> Graded:
+    """Grade the solution, a second time if the machine was in the way.
+
+    Raises:
+        GradingInfrastructureError: it was so both times.
+    """
+    try:
+        return result_of(executor.submit(task), task, log)
+    except GradingInfrastructureError:
+        await_calm(calm)
+        return result_of(executor.submit(task), task, log)
+
+
+def _stops_all(error: Exception) -> bool:
+    """Whether an error would meet every submission, and says what to do about it."""
+    ours = isinstance(error, GradingInfrastructureError)
+    return isinstance(error, CourseError) and not ours
+
+
+def _refuse_broken(unit: str, graded: Graded) -> None:
+    """Raises CourseError: it names the exercises, and the command that helps."""
+    reason = f"is refused: {graded.refused}" if graded.refused else ""
+    if failures := _failures(graded.notebook):
+        first = next(iter(failures.values()))
+        reason = f"does not get all points for {listed(list(failures))}: {first}"
+    if reason:
+        number = unit.partition("_")[0]
+        raise CourseError(
+            f"{unit}: no submission was graded, because the course's own solution "
+            f"{reason}; run: make build UNIT={number}"
+        )
+
+
+def _failures(notebook: NotebookNode) -> dict[str, str]:
+    """The broken exercises, each with what happened to the course's own solution."""
+    verdicts = GradingMetadata.of(notebook).checks
+    reasons: dict[str, str] = {}
+    for cell in notebook.cells:
+        if not is_grade(cell) or is_solution(cell) or is_quiz(cell):
+            continue
+        grade_id = cell.metadata.nbgrader.grade_id
+        if (check := check_cell(cell)) and grade_id in verdicts:
+            reasons[check.exercise] = _reason(verdicts[grade_id])
+        elif check is None:
+            points, most = inside_score(cell), float(cell.metadata.nbgrader.points)
+            lost = points is not None and points < most
+            reasons[grade_id] = f"{points:g} of {most:g} points" if lost else ""
+    return {name: reason for name, reason in reasons.items() if reason}
+
+
+def _reason(verdict: Verdict) -> str:
+    """What a verdict on the course's own solution says against the exercise, or "".
+
+    A trained model may be a little worse on another machine: there, any points do.
+    """
+    if verdict.decided == "person":
+        return verdict.fault or verdict.note
+    enough = 0.0 if is_measured(verdict.exercise) else verdict.max_points - _ROUNDING
+    if verdict.points > enough:
+        return ""
+    failed = (case.title for case in verdict.cases if case.problem)
+    why = verdict.note or verdict.says or next(failed, "")
+    points = f"{verdict.points:g} of {verdict.max_points:g} points"
+    return f"{points} ({why})" if why else points
