@@ -228,9 +228,26 @@ def limits(root: Path) -> SizeLimits:
 
 def configured(root: Path) -> NbGrader:
     """nbgrader with the settings of the course at ``root``."""
+    folder = str(root.resolve())
     app = NbGrader(log_level=40)
-    app.initialize([], root=str(root.resolve()))
+    # As an argument, too: it wins over the folder of a machine-wide configuration.
+    app.initialize([f"--course-dir={folder}"], root=folder)
     return app
+
+
+def find_course() -> Path:
+    """The course folder of a command that names none.
+
+    It is the current folder if that holds a course, otherwise the one that nbgrader's
+    configuration names (on a machine that `autograder exchange` has set up).
+    """
+    here = Path()
+    if assignments(here) or Path("nbgrader_config.py").exists():
+        return here
+    app = NbGrader(log_level=40)
+    app.initialize([])
+    root = Path(app.coursedir.root)
+    return here if root == Path.cwd() else root
 
 
 def _exercises(unit: str, root: Path) -> tuple[Item, ...]:

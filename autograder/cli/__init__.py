@@ -34,8 +34,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):  # which may know ASCII only
             stream.reconfigure(errors="backslashreplace")
     try:
-        _share(getattr(options, "course", None) or Path.cwd())
         _refuse_another_course(Path.cwd())
+        if "course" in options and options.course is None:
+            from autograder.classroom.gradebook import find_course
+
+            options.course = find_course()
+        _share(getattr(options, "course", Path.cwd()))
         run: Command = options.run
         status = run(options)
         sys.stdout.flush()

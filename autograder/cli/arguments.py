@@ -34,8 +34,10 @@ def flag(name: str, text: str) -> Option:
 
 UNIT = option("unit", 'like "attention" or "02"', "UNIT")
 COURSE = option(
-    "--course", "nbgrader's course folder; default: this one", "FOLDER",
-    type=Path, default=Path(),
+    "--course",
+    "nbgrader's course folder; default: this one, or the one that nbgrader's "
+    "configuration names",
+    "FOLDER", type=Path,
 )  # fmt: skip
 
 

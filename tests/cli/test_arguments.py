@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
+import os
 
 import pytest
 
+from autograder import cli
+from autograder.classroom import gradebook
+from autograder.classroom.shared_machine import Classroom
 from autograder.cli.arguments import CommandSet, option
 
 
@@ -30,8 +33,35 @@ def test_a_command_has_a_unit_and_a_course_and_what_it_adds(parser, course):
     assert options.run(options) == 5
 
 
-def test_the_course_is_here_unless_it_is_said(parser):
-    assert parser.parse_args(["count", "02"]).course == Path()
+@pytest.mark.parametrize("where", ["course", "elsewhere"])
+def test_the_course_is_here_or_the_one_that_nbgrader_knows(
+    course, tmp_path, monkeypatch, capsys, where
+):
+    """On a machine that graders share, a command works in any folder."""
+    settings, folder = tmp_path / "etc", tmp_path / where
+    settings.mkdir()
+    folder.mkdir(exist_ok=True)
+    room = Classroom([], tmp_path / "srv", settings, "no-such-group", "transformer")
+    (settings / "nbgrader_config.py").write_text(
+        f"{room.settings}\nc.CourseDirectory.root = {str(course)!r}\n"
+    )
+    monkeypatch.setenv("JUPYTER_CONFIG_PATH", str(settings))
+    monkeypatch.setenv("PATH", os.environ["PATH"])  # which those settings change
+    monkeypatch.chdir(course if where == "course" else folder)
+    assert cli.main(["extend", "06", "ada", "--days", "1"]) == 1  # who is that?
+    assert "ada: 1 day after the deadline" in capsys.readouterr().out
+    assert (course / ".autograder" / "extensions.json").is_file()
+
+
+def test_a_course_that_is_named_wins_over_the_machine_s(tmp_path, monkeypatch):
+    settings = tmp_path / "etc" / "nbgrader_config.py"
+    settings.parent.mkdir()
+    settings.write_text("c = get_config()\nc.CourseDirectory.root = '/srv/other'\n")
+    monkeypatch.setenv("JUPYTER_CONFIG_PATH", str(settings.parent))
+    monkeypatch.chdir(settings.parent.parent)
+    root = tmp_path / "mine"
+    root.mkdir()
+    assert gradebook.place(root)[0] == f"sqlite:///{root}/gradebook.db"
 
 
 def test_no_unit_is_a_slip_of_the_pen(parser, capsys):
