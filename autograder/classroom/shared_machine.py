@@ -43,7 +43,7 @@ c = get_config()
 c.CourseDirectory.course_id = {course_id!r}
 c.Exchange.root = {exchange!r}
 c.Exchange.assignment_dir = os.path.expanduser("~")  # fetch and submit from anywhere
-c.ExchangeSubmit.strict = True  # a renamed notebook is refused, not lost
+c.ExchangeSubmit.strict = False  # a renamed notebook is graded: its content tells
 
 # nbgrader starts `alembic` by name, which lies beside its interpreter.
 programs = str(Path(sys.executable).parent)
@@ -100,6 +100,14 @@ class Classroom:
     def course(self) -> Path:
         return self.folder / self.course_id
 
+    @property
+    def settings(self) -> str:
+        """The configuration that every nbgrader on the machine reads."""
+        return _EVERYBODY.format(
+            course_id=self.course_id, exchange=str(self.exchange),
+            course=str(self.course), group=self.group,
+        )  # fmt: skip
+
 
 def set_up(room: Classroom) -> None:
     """Make or mend all of it, and see that every grader can work.
@@ -118,11 +126,7 @@ def set_up(room: Classroom) -> None:
         os.umask(before)
     os.chown(room.root, -1, group)
     room.root.chmod((stat.S_IMODE(room.root.stat().st_mode) | 0o050) & ~0o027)
-    for_everybody = _EVERYBODY.format(
-        course_id=room.course_id, exchange=str(room.exchange),
-        course=str(room.course), group=room.group,
-    )  # fmt: skip
-    write(room.config / "nbgrader_config.py", for_everybody)
+    write(room.config / "nbgrader_config.py", room.settings)
     (room.config / "nbgrader_config.py").chmod(0o644)
     room.config.chmod(0o755)
     for grader in room.graders:

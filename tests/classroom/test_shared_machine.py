@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -16,12 +17,26 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from nbgrader.auth import Authenticator
+from nbgrader.coursedir import CourseDirectory
+from nbgrader.exchange.default import (
+    ExchangeFetchAssignment,
+    ExchangeFetchFeedback,
+    ExchangeSubmit,
+)
+from nbgrader.utils import get_username
+from traitlets.config.loader import PyFileConfigLoader
 
 from autograder.classroom import sample
 from autograder.classroom.shared_machine import Classroom, set_up
 from autograder.course import ROOT, find_unit
 from autograder.course.errors import CourseError
+from autograder.course.files import write
+from autograder.grading.collect import CourseCollect
+from autograder.grading.feedback_release import CourseFeedback
+from tests import tiny_course as tiny
 from tests.accounts import Accounts, accounts, as_root, needs_accounts
+from tests.classroom.conftest import autograde
 from tests.clone import checkout
 
 UNIT = find_unit("positional_encoding")
@@ -166,12 +181,8 @@ def test_a_term_from_release_to_feedback(class_):
     (class_.home("alan") / unit / NOTEBOOK).rename(
         class_.home("alan") / unit / "mine.ipynb"
     )
-    refused = class_.try_("alan", f"nbgrader submit {unit}")
-    assert refused.returncode and f"{NOTEBOOK}: MISSING" in refused.stdout
-    (class_.home("alan") / unit / "mine.ipynb").rename(
-        class_.home("alan") / unit / NOTEBOOK
-    )
-    class_.run("alan", f"nbgrader submit {unit}")
+    warned = class_.run("alan", f"nbgrader submit {unit}")
+    assert f"{NOTEBOOK}: MISSING" in warned and "Submitted as" in warned
 
     # Eve imitates Ada, and links to the solution.
     solution = class_.course / "source" / unit / NOTEBOOK
@@ -236,7 +247,9 @@ def test_a_term_from_release_to_feedback(class_):
     for who in ("ada", "alan"):
         class_.run(who, f"nbgrader fetch_feedback {unit}", umask="077")
         pages = list((class_.home(who) / unit / "feedback").glob("*/*.html"))
-        assert len(pages) == 1 and pages[0].stat().st_size > 10_000
+        name = "mine.html" if who == "alan" else NOTEBOOK.replace(".ipynb", ".html")
+        assert [page.name for page in pages] == [name]
+        assert pages[0].stat().st_size > 10_000
 
     # What a grader made by hand with a wrong umask is put right by the same command.
     class_.run(
@@ -273,6 +286,43 @@ def test_what_is_in_the_way_is_told_in_one_line(class_):
     assert "was not written by this command" in done.stderr
     assert len(done.stderr.splitlines()) == 1
     assert not (class_.folder / "never").exists()
+
+
+def test_a_renamed_notebook_goes_through_the_exchange(tmp_path, monkeypatch):
+    """It is submitted, graded, and its feedback is fetched under its new name."""
+    monkeypatch.setenv("PATH", os.environ["PATH"])  # which the settings change
+    room = Classroom([], tmp_path, tmp_path / "etc", "no-such-group", "tiny")
+    write(room.config / "nbgrader_config.py", room.settings)
+    config = PyFileConfigLoader("nbgrader_config.py", str(room.config)).load_config()
+    desk = config.Exchange.assignment_dir = str(tmp_path / "desk")
+    config.Exchange.cache = str(tmp_path / "cache")
+    config.CourseDirectory.assignment_id = tiny.UNIT
+    tiny.make_course(room.course)
+    for name in ("inbound", "outbound"):
+        (room.exchange / "tiny" / name).mkdir(parents=True)
+    shutil.copytree(
+        room.course / "release" / tiny.UNIT,
+        room.exchange / "tiny" / "outbound" / tiny.UNIT,
+    )
+
+    def exchange(step: type, root: object) -> None:
+        course = CourseDirectory(root=str(root), config=config)
+        knows = Authenticator(config=config)
+        step(coursedir=course, authenticator=knows, config=config).start()
+
+    exchange(ExchangeFetchAssignment, desk)
+    (fetched,) = Path(desk, tiny.UNIT).glob("*.ipynb")
+    fetched.unlink()
+    fetched.with_name("Copy of mine (1).ipynb").write_bytes(tiny.good(room.course))
+    exchange(ExchangeSubmit, desk)
+    exchange(CourseCollect, room.course)
+    assert autograde(room.course)["success"]
+    assert set(tiny.points(room.course)) == {get_username()}
+    assert tiny.run_nbgrader(room.course, "generate_feedback", tiny.UNIT)["success"]
+    exchange(CourseFeedback, room.course)
+    exchange(ExchangeFetchFeedback, desk)
+    pages = Path(desk, tiny.UNIT, "feedback").rglob("*.html")
+    assert {page.name for page in pages} == {"Copy of mine (1).html"}
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may do it")
