@@ -73,6 +73,12 @@ def numbers(unit: str) -> dict[str, str]:
     return {name: str(place["number"]) for name, place in places.items()}
 
 
+def points(exercise: str) -> float | None:
+    """The points that an exercise was built with; None if it is not here."""
+    entry = entries(exercise.split("/")[0]).get(exercise)
+    return float(entry["points"]) if entry else None
+
+
 def most(exercise: str) -> float:
     """What an exercise can give, in its points: above 1 there is a bonus."""
     cases = entries(exercise.split("/")[0])[exercise]["cases"]

@@ -8,17 +8,20 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from nbformat import NotebookNode
 from nbgrader import api
 from nbgrader.preprocessors import CheckCellMetadata
 from nbgrader.utils import is_grade
 from traitlets.config import Config
 
 from autograder import __version__
-from autograder.course import manifest, units
+from autograder.course import ROOT, manifest, units
 from autograder.course.errors import CourseError
 from autograder.course.files import locked
 from autograder.course.notebooks import parse, shared, text_of
 from autograder.grading import quiz, warmable
+from autograder.grading.checks import reference_metadata
+from autograder.grading.checks.check_cell import check_cell
 from autograder.grading.gradebook.book import Gradebook
 from autograder.grading.intake import (
     OF_NBGRADER,
@@ -146,12 +149,13 @@ class Assignment:
         return digest.hexdigest()
 
     def refuse_strange(self, book: Gradebook) -> None:
-        """See that the gradebook has the notebooks with their cells and points.
+        """See that gradebook, source and checks agree on the cells and their points.
 
         Raises:
-            CourseError: it has not.
+            CourseError: they do not; the text names the command that helps.
         """
         for name, (source, _) in self.notebooks.items():
+            self._refuse_other_points(name, shared(source))
             marks = [c.metadata.nbgrader for c in shared(source).cells if is_grade(c)]
             points = {mark.grade_id: float(mark.points) for mark in marks}
             try:
@@ -164,6 +168,37 @@ class Assignment:
                     f'the gradebook and the source of "{name}" differ; run: '
                     f'nbgrader generate_assignment "{self.name}" --force'
                 )
+
+    def _refuse_other_points(self, name: str, source: NotebookNode) -> None:
+        """See that the checks of a unit give the points that their cells have.
+
+        They differ where the course was built again, but not copied to its folder. An
+        assignment of one's own may use the unit's checks with other points.
+        """
+        if self.name not in {unit.label for unit in units()}:
+            return
+        for cell in source.cells:
+            check = check_cell(cell)
+            most = check and reference_metadata.points(check.exercise)
+            if most is not None and most != float(cell.metadata.nbgrader.points):
+                label = self.name
+                raise CourseError(
+                    f"{cell.metadata.nbgrader.grade_id} has "
+                    f"{cell.metadata.nbgrader.points:g} points in source/{label}/"
+                    f"{name}.ipynb and {most:g} in the course's checks, which are of "
+                    f"another build; {_rebuild(self.root, label)}, then "
+                    f'nbgrader generate_assignment "{label}" --force'
+                )
+
+
+def _rebuild(root: Path, label: str) -> str:
+    """How a course folder gets the notebook of today's build."""
+    if root.resolve() == ROOT:
+        return f"run: make build UNIT={label.partition('_')[0]}"
+    return (
+        "on a shared machine, have the administrator run `autograder exchange` again; "
+        f"otherwise copy {ROOT / 'source' / label} here"
+    )
 
 
 def load(

@@ -4,14 +4,17 @@ from dataclasses import replace
 
 import pytest
 from jsonschema import ValidationError
+from nbformat.v4 import new_code_cell
 from traitlets.config import Config
 
+from autograder.course import find_unit
 from autograder.course.errors import CourseError
+from autograder.grading.checks import reference_metadata
 from autograder.grading.intake import DEFAULTS
 from autograder.grading.run.assignment import Assignment, identity, load
 from tests import tiny_course as tiny
 from tests.grading.intake.released import RELEASE
-from tests.tiny_course import UNIT
+from tests.tiny_course import UNIT, graded
 
 
 def loaded(root, **changes) -> Assignment:
@@ -116,3 +119,30 @@ def test_what_a_course_lacks_is_said(root, tmp_path):
     (root / "release" / f"{UNIT}.ipynb").unlink()
     with pytest.raises(CourseError, match="No such file"):
         loaded(root)
+
+
+def test_a_source_of_another_build_is_refused_with_what_helps(root, monkeypatch):
+    """Its copy on a shared machine is older than the checks: nobody can be graded."""
+    unit = find_unit("attention")
+    cell = graded(new_code_cell('check("attention/scores", f)'), "attention-scores", 5)
+    monkeypatch.setattr(
+        reference_metadata,
+        "entries",
+        lambda unit: {"attention/scores": {"points": 6.0}},
+    )
+    for step in ("source", "release"):
+        path = root / step / f"{UNIT}.ipynb"
+        path.write_bytes(tiny.data(tiny.source_of([cell])))
+    with pytest.raises(CourseError) as refused:
+        loaded(root, name=unit.label).refuse_strange(NoBook())
+    said = str(refused.value)
+    assert "attention-scores has 5 points in source/02_attention/" in said
+    assert "autograder exchange" in said
+    assert 'nbgrader generate_assignment "02_attention" --force' in said
+    with pytest.raises(LookupError):  # its own points: on to the gradebook
+        loaded(root, name="02_mine").refuse_strange(NoBook())
+
+
+class NoBook:
+    def find_notebook(self, *names):
+        raise LookupError
