@@ -49,7 +49,8 @@ def _exchange(options: Namespace) -> int:
     option("archives", "an archive, or its unpacked folder", "ZIP",
            nargs="+", type=Path),
     option("--roster", "the students, for the gradebook", "CSV", type=Path),
-    option("--worksheet", "Moodle's grading worksheet, for blind marking", "CSV",
+    option("--worksheet",
+           "Moodle's grading worksheet, for blind marking and for namesakes", "CSV",
            type=Path),
     option("--lms", "if it cannot be recognised", "NAME", default=""),
     option("--timezone",
@@ -196,7 +197,7 @@ def _extra(unit: str, root: Path, options: Namespace) -> timedelta | None:
 
 @COMMANDS.graded(
     "solutions", "write a unit's notebook with its solutions",
-    flag("--anyway", "even while some students can still hand in"),
+    flag("--now", "before the last deadline, or without any"),
 )  # fmt: skip
 def _solutions(unit: str, root: Path, options: Namespace) -> int:
     from autograder.classroom import gradebook
@@ -204,9 +205,11 @@ def _solutions(unit: str, root: Path, options: Namespace) -> int:
     from autograder.course import find_unit
     from autograder.grading.gradebook import extensions
 
-    due = None if options.anyway else gradebook.due(root, unit)
-    if due:
-        due += max(extensions.granted(root, unit).values(), default=timedelta())
+    last = gradebook.due(root, unit)
+    if last:
+        last += max(extensions.granted(root, unit).values(), default=timedelta())
+    if not options.now:
+        solved.refuse_early(unit, last)
     path = root / "solutions" / f"{unit}.ipynb"
-    print(solved.release(find_unit(unit), path, due))
+    print(solved.release(find_unit(unit), path))
     return 0

@@ -39,20 +39,30 @@ def solved(unit: Unit) -> str:
     return text + "\n"
 
 
-def release(unit: Unit, path: Path, last: datetime.datetime | None) -> Path:
-    """Write the solved notebook, once the last deadline is over.
+def refuse_early(label: str, last: datetime.datetime | None) -> None:
+    """See that nobody may hand in any more.
 
     Args:
-        last: until when somebody may hand in (UTC, without zone); None: nobody may.
+        last: the end of the last student's time (UTC, without zone); None: no deadline.
 
     Raises:
-        CourseError: somebody still may, or it cannot be written.
+        CourseError: somebody still may, or nobody knows.
     """
     now = datetime.datetime.now(datetime.UTC).replace(tzinfo=None)
-    if last and now < last:
+    if last is None:
         raise CourseError(
-            f"students may hand in until {last:%Y-%m-%d %H:%M} UTC; --anyway writes "
-            "the solutions now"
+            f"{label} has no deadline, so students may still hand in; set one "
+            f'(nbgrader db assignment add {label} --duedate="..."), or write the '
+            "solutions at once with --now"
         )
+    if now < last:
+        raise CourseError(
+            f"students may hand in until {last:%Y-%m-%d %H:%M} UTC; to write the "
+            "solutions at once, add --now"
+        )
+
+
+def release(unit: Unit, path: Path) -> Path:
+    """Write the solved notebook. Raises CourseError: it cannot be written."""
     write(path, solved(unit))
     return path

@@ -29,14 +29,23 @@ def test_it_has_the_solutions_and_no_hidden_test():
                 compile(cell.source, unit.label, "exec")
 
 
-def test_not_before_the_last_deadline(tmp_path):
+def test_not_before_the_last_deadline():
     now = datetime.datetime.now(datetime.UTC).replace(tzinfo=None)
-    path = tmp_path / "solved.ipynb"
-    with pytest.raises(CourseError, match="--anyway writes the solutions now"):
-        solved.release(UNIT, path, now + datetime.timedelta(hours=1))
-    assert not path.exists()
-    assert solved.release(UNIT, path, now - datetime.timedelta(hours=1)) == path
-    assert "return" in path.read_text()
+    with pytest.raises(CourseError, match="write the solutions at once, add --now"):
+        solved.refuse_early(UNIT.label, now + datetime.timedelta(hours=1))
+    solved.refuse_early(UNIT.label, now - datetime.timedelta(hours=1))
+
+
+def test_without_a_deadline_only_if_it_is_asked_for(tmp_path, capsys):
+    (tmp_path / "source" / UNIT.label).mkdir(parents=True)
+    (tmp_path / "source" / UNIT.label / UNIT.source.name).write_text("{}")
+    where = ["--course", str(tmp_path)]
+    assert cli.main(["solutions", "02", *where]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert f"{UNIT.label} has no deadline" in line and "--now" in line
+    assert not (tmp_path / "solutions").exists()
+    assert cli.main(["solutions", "02", "--now", *where]) == 0
+    assert (tmp_path / "solutions" / f"{UNIT.label}.ipynb").is_file()
 
 
 def test_an_extension_counts(tmp_path, capsys):
@@ -53,4 +62,4 @@ def test_an_extension_counts(tmp_path, capsys):
     cli.main(["extend", "02", "bob", "--days", "900", *where])
     assert cli.main(["solutions", "02", *where]) == 1
     assert "students may hand in until" in capsys.readouterr().err
-    assert cli.main(["solutions", "02", "--anyway", *where]) == 0
+    assert cli.main(["solutions", "02", "--now", *where]) == 0
