@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from autograder.classroom.classbook import Classbook, Submission
+from autograder.classroom.classbook import Classbook, Student, Submission
 from autograder.course.errors import CourseError
 from autograder.course.printable import printable
-from autograder.grading.dates import in_words
+from autograder.grading.dates import how_late
 from autograder.grading.titles import title
 
 
@@ -15,21 +15,29 @@ def find(book: Classbook, student: str) -> Submission:
     """A student's submission, by id, or by name where only one has it.
 
     Raises:
-        CourseError: nobody is called so, or nothing of theirs is graded.
+        CourseError: nobody is called so, or several are, or nothing is graded.
     """
-    found = [s for s in book.submissions if s.student.id == student] or [
-        s for s in book.submissions
-        if student.casefold() in s.student.name.casefold().split()
-        or student.casefold() == s.student.name.casefold()
-    ]  # fmt: skip
-    if len(found) == 1:
-        return found[0]
-    if found:
-        listed = ", ".join(s.student.full for s in found)
-        raise CourseError(f'several are called "{student}": {listed}; give the id')
-    if any(student == one.id for one in book.absent):
-        raise CourseError(f"{student} has no graded submission of {book.unit}")
-    raise CourseError(f'nobody is called "{student}" in the gradebook')
+    graded = {one.student.id: one for one in book.submissions}
+    everybody = [*(one.student for one in book.submissions), *book.absent]
+    found = [one for one in everybody if one.id == student] or [
+        one for one in everybody if _is_called(one, student)
+    ]
+    if len(found) > 1:
+        listed = "; ".join(
+            one.full if one.id in graded else f"{one.full}, not graded" for one in found
+        )
+        raise CourseError(f'several are called "{student}"; give the id: {listed}')
+    if not found:
+        raise CourseError(f'nobody is called "{student}" in the gradebook')
+    if found[0].id not in graded:
+        raise CourseError(f"{found[0].full} has no graded submission of {book.unit}")
+    return graded[found[0].id]
+
+
+def _is_called(student: Student, name: str) -> bool:
+    """Whether a name is the whole of a student's, or a word of it."""
+    own = student.name.casefold()
+    return name.casefold() in (own, *own.split())
 
 
 def as_text(book: Classbook, one: Submission) -> str:
@@ -43,7 +51,7 @@ def _lines(book: Classbook, one: Submission) -> Iterator[str]:
         answers = "written answer" + "s" * (len(one.waiting) > 1)
         yield f"waiting for a person: {len(one.waiting)} {answers}"
     if one.called_late:
-        late = f"{in_words(one.late)} late".lstrip()
+        late = how_late(one.late) or how_late(1)  # called so by an LMS, without a time
         yield f"{late}; {one.penalty:g} points off" if one.penalty else late
     if one.refused:
         yield f"could not be graded: {one.refused}"

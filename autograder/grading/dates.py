@@ -85,6 +85,16 @@ def _refusing(start: Callable[[Any], None]) -> Callable[[Any], None]:
     return checked_start
 
 
+def how_late(seconds: float) -> str:
+    """How late something was handed in, like "2 hours late"; "" if in time.
+
+    Who is late by an LMS that tells no time has a single second (`lms/place.py`).
+    """
+    if 0 < seconds <= 1:
+        return "late, unknown by how much"
+    return f"{in_words(seconds)} late".strip() if seconds > 0 else ""
+
+
 def in_words(seconds: float) -> str:
     """A time span in words, "" for none."""
     if seconds <= 0:

@@ -20,7 +20,7 @@ from nbgrader.utils import (
 
 from autograder.grading.checks import reference_metadata
 from autograder.grading.checks.check_cell import check_cell
-from autograder.grading.dates import in_words
+from autograder.grading.dates import how_late
 from autograder.grading.faults import GradingInfrastructureError
 from autograder.grading.gradebook.book import Row, rows_of, set_score
 from autograder.grading.judge.verdict import Verdict
@@ -160,10 +160,10 @@ class LatePenalties(AssignLatePenalties):  # type: ignore[misc]
             self.log = told
         names = self.assignment_id, self.student_id
         with Gradebook(self.db_url) as book:
-            late = in_words(book.find_submission(*names).total_seconds_late)
+            late = how_late(book.find_submission(*names).total_seconds_late)
             own = book.find_submission_notebook(self.notebook_id, *names)
             penalty = own.late_submission_penalty
         if late:
             costs = f", {penalty:g} points off" if penalty else ""
-            self.log.warning(f"{self.student_id}: {late} late{costs}")
+            self.log.warning(f"{self.student_id}: {late}{costs}")
         return nb, resources

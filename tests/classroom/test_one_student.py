@@ -8,7 +8,8 @@ import pytest
 from nbgrader.api import Gradebook
 
 from autograder import cli
-from autograder.classroom import requests
+from autograder.classroom import gradebook, requests
+from autograder.classroom.classbook import Student
 from tests import tiny_course as tiny
 from tests.classroom.conftest import WHOLE
 from tests.tiny_course import UNIT, hand_in
@@ -34,6 +35,23 @@ def test_a_name_is_enough_where_only_one_has_it(graded, capsys):
     assert WHOLE in show(graded, capsys, "01", "Lovelace")[1]
 
 
+def test_namesakes_are_all_listed_graded_or_not(graded, capsys):
+    twins = [Student(name, "Wei", "Li") for name in ("bob", "never", "new")]
+    gradebook.enter_students(graded, twins)
+    status, said = show(graded, capsys, "01", "Wei Li")
+    assert status == 1 and said == (
+        'autograder: several are called "Wei Li"; give the id: Wei Li (bob); '
+        "Wei Li (never), not graded; Wei Li (new), not graded\n"
+    )
+
+
+def test_somebody_whose_work_is_not_graded_is_known_by_name(graded, capsys):
+    said = show(graded, capsys, "01", "nie mand")[1]
+    assert said == (
+        "autograder: Nie Mand (never) has no graded submission of 01_numbers\n"
+    )
+
+
 def test_a_refused_and_a_newer_hand_in_are_said(graded, capsys):
     refused = show(graded, capsys, "01", "cut")[1].splitlines()
     assert refused[1].startswith("could not be graded: the notebook")
@@ -47,7 +65,7 @@ def test_a_refused_and_a_newer_hand_in_are_said(graded, capsys):
     ("asked", "says"),
     [
         (["01", "xavier"], 'nobody is called "xavier" in the gradebook'),
-        (["01", "never"], "never has no graded submission of 01_numbers"),
+        (["01", "never"], "Nie Mand (never) has no graded submission of 01_numbers"),
         (["07", "bob"], 'no assignment "07"; there are 01_numbers'),
     ],
 )

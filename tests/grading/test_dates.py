@@ -39,6 +39,17 @@ def test_what_is_no_date_is_refused(text):
         dates.due_date(text)
 
 
+@pytest.mark.parametrize(
+    ("seconds", "says"),
+    [
+        (0, ""), (-5, ""), (1.0, "late, unknown by how much"), (2, "1 minute late"),
+        (7500, "2 hours 5 minutes late"),
+    ],
+)  # fmt: skip
+def test_a_second_is_what_an_lms_without_times_calls_late(seconds, says):
+    assert dates.how_late(seconds) == says
+
+
 def test_nbgraders_gradebook_reads_offsets_once_installed(tmp_path, monkeypatch):
     monkeypatch.setattr(utils, "parse_utc", utils.parse_utc)  # put back afterwards
     dates.install()

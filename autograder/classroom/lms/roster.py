@@ -71,10 +71,12 @@ class Roster:
         if person.rival in {e.student.lms_id or e.student.id for e in self.entries}:
             meant = [e for e in meant if _is_called(e.student, person.name)]
         found = {entry.student.id for entry in meant}
-        shown = person.shown
+        shown, lasting = person.shown, layout.lasting
         if len(found) > 1:
             listed = ", ".join(sorted(found))
-            raise NotPlacedError(f"{shown} may be any of {listed} on the roster")
+            raise NotPlacedError(
+                f"{shown} may be any of {listed} on the roster; {_APART[lasting]}"
+            )
         if found:
             numbers = meant[0].participants
             if not layout.lasting and len(numbers) > 1:
@@ -116,6 +118,11 @@ class Roster:
         return Roster(entries)
 
 
+_APART = {  # by whether the LMS's numbers mean the same person in every assignment
+    True: "give the roster their lms_user_id, and collect again",
+    False: "give Moodle's grading worksheet, which has their addresses, with "
+    "--worksheet, and the roster their email",
+}
 _UNBLIND = {
     "Canvas": "turn anonymous grading off and download again",
     "Moodle": "reveal the identities and download again, or give the grading worksheet "

@@ -11,7 +11,7 @@ from nbgrader.preprocessors import GetGrades
 from nbgrader.utils import compute_checksum, is_solution
 
 from autograder.checks.aspects import by_aspect
-from autograder.grading.dates import in_words
+from autograder.grading.dates import how_late
 from autograder.grading.gradebook import changes
 from autograder.grading.judge.verdict import Verdict
 from autograder.grading.metadata import KEY, GradingMetadata
@@ -71,7 +71,7 @@ def _summary(
         "student": name or student.id,
         "refused": known.refused,
         "repairs": [repair.says for repair in known.repairs],
-        "late": in_words(notebook.assignment.total_seconds_late),
+        "late": how_late(notebook.assignment.total_seconds_late),
         "penalty": notebook.late_submission_penalty or 0.0,
         "waiting": sum(row["points"] for row in rows if not row["sign"]),
         "rows": rows,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 import zipfile
 from datetime import datetime
@@ -12,7 +13,11 @@ from nbgrader.api import Gradebook
 
 from autograder import cli
 from autograder.classroom import gradebook, report
+from autograder.classroom.classbook import Student
 from autograder.classroom.lms import roster
+from autograder.classroom.lms.archive import NotPlacedError
+from autograder.classroom.lms.layouts import Layout, Submitter
+from autograder.classroom.lms.roster import Enrolment, Roster
 from autograder.course.errors import CourseError
 from autograder.grading import converter
 from tests import tiny_course as tiny
@@ -65,7 +70,7 @@ def test_from_one_collection_everything_knows_who_is_who(course, capsys):
     assert report.overview(book).late == 1, "Canvas calls it late, without a time"
 
 
-def test_lateness_of_an_lms_without_times_reaches_the_late_policy(course):
+def test_lateness_of_an_lms_without_times_reaches_the_late_policy(course, capsys):
     path = canvas(course, "lovelaceada_LATE_12345_678901_numbers.ipynb")
     with Gradebook(f"sqlite:///{course}/gradebook.db", "tiny") as book:
         book.add_assignment(tiny.UNIT, duedate=datetime(2026, 11, 1, 23))
@@ -73,6 +78,20 @@ def test_lateness_of_an_lms_without_times_reaches_the_late_policy(course):
     assert autograde(course)["success"]
     (submission,) = gradebook.read(tiny.UNIT, course).submissions
     assert submission.late == 1 and submission.penalty == 1
+    capsys.readouterr()
+    assert cli.main(["show", "01", "ada", "--course", str(course)]) == 0
+    assert "\nlate, unknown by how much; 1 points off\n" in capsys.readouterr().out
+
+
+def test_namesakes_are_told_how_to_be_told_apart():
+    twins = [Enrolment(Student(i, "Wei", "Li")) for i in ("u06", "u07")]
+    moodle, canvas = (
+        Layout(lms, re.compile(""), lms == "Canvas") for lms in ("Moodle", "Canvas")
+    )
+    for layout, helps in ((moodle, "--worksheet"), (canvas, "lms_user_id")):
+        with pytest.raises(NotPlacedError, match="any of u06, u07 on the") as refused:
+            Roster(twins).find(Submitter("1", "Wei Li"), layout)
+        assert helps in str(refused.value)
 
 
 def test_a_roster_of_less_takes_nothing_away(course):
