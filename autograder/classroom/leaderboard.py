@@ -14,12 +14,14 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from autograder.classroom import page
-from autograder.course import graded_notebooks, sheet
+from autograder.course import graded_notebooks, notebooks, sheet
+from autograder.course.errors import CourseError
 from autograder.grading import metadata
 from autograder.grading.metadata import GradingMetadata
 
 ABILITIES = ("case", "punctuation", "function words", "inflection")
 _LONGEST_NAME = 40
+_NAME = "LEADERBOARD_NAME"  # the variable in which a student enters
 _EMBEDDED = 0  # the number of the course's own corpus; others are digests
 
 
@@ -43,6 +45,13 @@ class Entry:
     corpus_name: str = ""
     rule: float = 0.0
     inserter: float = 0.0
+
+
+def refuse_without(unit: str, root: Path) -> None:
+    """Raise CourseError if the assignment's notebook has no place for a name."""
+    paths = (root / "source" / unit).glob("*.ipynb")
+    if not any(_NAME in cell.source for p in paths for cell in notebooks.read(p).cells):
+        raise CourseError(f"{unit} has no leaderboard: no cell sets {_NAME}")
 
 
 def read(unit: str, root: Path) -> list[Entry]:
@@ -75,7 +84,7 @@ def _title(first: Entry) -> str:
 
 
 def _entry(notebook: dict[str, Any]) -> Entry | None:
-    name = chosen_text(notebook, "LEADERBOARD_NAME")
+    name = chosen_text(notebook, _NAME)
     records = GradingMetadata.of(notebook).checks.values()
     measured = (record.scores for record in records)
     scores = next((found for found in measured if "bleu" in found), None)

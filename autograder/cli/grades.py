@@ -181,6 +181,7 @@ def _feedback(unit: str, root: Path, _: Namespace) -> int:
 def _leaderboard(unit: str, root: Path, _: Namespace) -> int:
     from autograder.classroom import leaderboard, tried
 
+    leaderboard.refuse_without(unit, root)
     boards = leaderboard.write(unit, root)
     paths, found = tried.write(unit, root)
     print(*boards, *paths, *found.remarks, sep="\n")

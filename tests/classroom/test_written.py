@@ -27,6 +27,11 @@ def listed(graded) -> Path:
     return graded / "reports" / f"{UNIT}-{NAME}.csv"
 
 
+def test_the_page_has_no_box_whose_tick_is_lost(listed):
+    page = listed.with_name(f"{UNIT}-written.html").read_text()
+    assert "<input" not in page and f"autograder written {UNIT} --from" in page
+
+
 def fill(path: Path, student: str, **cells: str) -> None:
     rows = list(csv.DictReader(io.StringIO(path.read_text())))
     for row in rows:
