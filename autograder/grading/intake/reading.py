@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 from collections.abc import Mapping
@@ -30,20 +31,28 @@ class StudentCell:
 
 @dataclass(frozen=True)
 class StudentNotebook:
-    """A student's notebook; ``personal`` says that Colab put a name into it."""
+    """A student's notebook.
+
+    Attributes:
+        personal: whether Colab put a name into it.
+        is_cut: whether the file ends, or is damaged, behind these cells.
+    """
 
     cells: tuple[StudentCell, ...]
     language: str = ""
     personal: bool = False
+    is_cut: bool = False
 
 
 def read(data: bytes, limits: SizeLimits = DEFAULTS) -> StudentNotebook:
     """The cells of a notebook of any version, from whoever wrote it.
 
+    Of a file that is cut off or damaged, they are the whole ones before that place.
+
     Raises:
         RefusedError: too large, not JSON, nested too deeply, or not a notebook.
     """
-    document = _json(data, limits)
+    document, is_cut = _json(data, limits)
     raw = _raw_cells(document)
     if raw is None:
         raise RefusedError("it is not a notebook")
@@ -58,10 +67,12 @@ def read(data: bytes, limits: SizeLimits = DEFAULTS) -> StudentNotebook:
     kernel = _dict(metadata.get("kernelspec"))
     language = _text(_dict(metadata.get("language_info")).get("name"))
     language = language or _text(kernel.get("language"))
-    return StudentNotebook(tuple(cells), language.lower(), _is_personal(raw))
+    personal = _is_personal(raw)
+    return StudentNotebook(tuple(cells), language.lower(), personal, is_cut)
 
 
-def _json(data: bytes, limits: SizeLimits) -> Json:
+def _json(data: bytes, limits: SizeLimits) -> tuple[Json, bool]:
+    """A notebook as its file says it, and whether the file is cut off."""
     if len(data) > limits.notebook:
         raise RefusedError(f"it is larger than {limits.notebook >> 20} MB")
     if not data.strip():
@@ -69,13 +80,33 @@ def _json(data: bytes, limits: SizeLimits) -> Json:
     refuse_many_parts(data)
     text = data.decode(json.detect_encoding(data), "replace")
     try:
-        # Python refuses to read an integer of thousands of digits; none matters here.
-        document = json.loads(text, parse_int=lambda digits: int(digits[:18]))
+        return _dict(_DECODER.decode(text)), False
     except RecursionError:
         raise RefusedError("it is nested too deeply") from None
-    except (ValueError, MemoryError):
+    except ValueError:
+        if cells := _whole_cells(text):
+            return {"cells": cells}, True
         raise RefusedError("it is damaged or incomplete") from None
-    return _dict(document)
+    except MemoryError:
+        raise RefusedError("it is damaged or incomplete") from None
+
+
+# Python refuses to read an integer of thousands of digits; none matters here.
+_DECODER = json.JSONDecoder(parse_int=lambda digits: int(digits[:18]))
+_CELLS = re.compile(r'(?<!\\)"cells"\s*:\s*\[')
+_BETWEEN = re.compile(r"[\s,]*")
+
+
+def _whole_cells(text: str) -> list[Json]:
+    """The cells of a notebook before the place where its file is damaged."""
+    cells: list[Json] = []
+    start = _CELLS.search(text)
+    at = start.end() if start else len(text)
+    with contextlib.suppress(ValueError, RecursionError, MemoryError):
+        while between := _BETWEEN.match(text, at):
+            cell, at = _DECODER.raw_decode(text, between.end())
+            cells.append(_dict(cell))
+    return cells
 
 
 def refuse_many_parts(data: bytes) -> None:

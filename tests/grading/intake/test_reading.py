@@ -52,6 +52,23 @@ def test_what_cannot_be_read_is_refused_with_a_plain_reason(content, reason):
         rebuild(SOURCE, RELEASE, content)
 
 
+@pytest.mark.parametrize("first", ["cells", "metadata"])
+@pytest.mark.parametrize("damage", [b"", b"\x00\xff", b'{"a": {', b"[" * 100_000])
+def test_of_a_damaged_notebook_the_whole_cells_are_read(first, damage):
+    """Whichever key its editor writes first, and wherever a text says "cells"."""
+    cells = [
+        {"cell_type": "code", "source": 'print("\\"cells\\": [")', "metadata": {}},
+        {"cell_type": "code", "source": ["b = 2"]},
+    ]
+    text = json.dumps({"cells": cells, "metadata": {}})
+    if first == "metadata":
+        text = json.dumps({"metadata": {"a": '"cells": ['}, "cells": cells})
+    content = text.encode()
+    found = read(content[: content.rindex(b"2") - 2] + damage)
+    assert [c.source for c in found.cells] == [cells[0]["source"]] and found.is_cut
+    assert not read(content).is_cut
+
+
 def test_a_notebook_above_the_size_limit_is_refused_unread():
     with pytest.raises(RefusedError, match="larger than 0 MB"):
         rebuild(SOURCE, RELEASE, b"{" * 100, SizeLimits(notebook=99))
