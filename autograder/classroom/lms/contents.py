@@ -3,22 +3,41 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
 
 from autograder.classroom.lms.archive import Member, NotPlacedError, Source
 from autograder.classroom.lms.layouts import Attempt
 from autograder.classroom.lms.sources import inside, strip_top
+from autograder.course import notebooks
 from autograder.grading import intake
 
 ONLINE_TEXT = "onlinetext.html"  # Moodle's, beside the files
 _DECORATION = re.compile(r"^(?:copy[ _]of[ _])*(.+?)(?:-\d+|\s?\(\d+\))*$", re.I)
 
 
-def contents(
-    archive: Source, attempt: Attempt, unit: str
-) -> tuple[dict[str, bytes], list[str]]:
-    """What an attempt holds by the path it gets, earlier uploads first; and remarks.
+@dataclass(frozen=True)
+class Contents:
+    """What an attempt holds.
+
+    Attributes:
+        files: by the path that each gets, earlier uploads first.
+        notes: what a person should know of them.
+        fault: why they cannot be graded, "" if they can.
+    """
+
+    files: Mapping[str, bytes]
+    notes: Sequence[str] = ()
+    fault: str = ""
+
+
+def contents(archive: Source, attempt: Attempt, unit: str, root: Path) -> Contents:
+    """What an attempt holds, looked at as grading will.
+
+    Args:
+        root: of the course, whose source tells the unit's notebook.
 
     Raises:
         NotPlacedError: it is too large, or damaged.
@@ -54,9 +73,35 @@ def contents(
                     notes.append(f"{path} cannot be unpacked: {reason}")
     if set(files) == {ONLINE_TEXT}:
         raise NotPlacedError("it is text typed into the LMS, without a file")
-    if not _notebooks(files):
-        notes.append("there is no notebook in it")
-    return _named(files, unit), notes
+    path, fault, more = _notebook(files, unit, root)
+    return Contents(_named(files, unit, path), [*notes, *more], fault)
+
+
+def _notebook(
+    files: Mapping[str, bytes], unit: str, root: Path
+) -> tuple[str, str, list[str]]:
+    """Which of the files is the unit's notebook, or why none is; and remarks."""
+    path = root / "source" / unit / f"{unit}.ipynb"
+    if not path.is_file():  # an assignment of one's own, with notebooks of other names
+        submitted = _notebooks(files)
+        missing = [] if submitted else ["there is no notebook in it"]
+        return "".join(submitted[:1]), "", missing
+    source = notebooks.read(path)
+    handed_in = {path: intake.File(data) for path, data in files.items()}
+    others = partial(intake.grade_ids, root)
+    try:
+        chosen, repairs = intake.find_notebook(
+            handed_in, f"{unit}.ipynb", source, others=others
+        )
+    except intake.RefusedError as reason:
+        return "", str(reason), []
+    notes = [repair.says for repair in repairs if repair.kind == "cut off"]
+    release = root / "release" / unit / f"{unit}.ipynb"
+    if release.is_file() and intake.is_unanswered(
+        files[chosen], notebooks.read(release)
+    ):
+        notes.append("nothing in it is answered")
+    return chosen, "", notes
 
 
 def _read(
@@ -98,11 +143,13 @@ def _unpacked(
     return files
 
 
-def _named(files: Mapping[str, bytes], unit: str) -> dict[str, bytes]:
-    """With the plain name for a single notebook; it is found by its content anyway."""
-    notebooks = _notebooks(files)
-    if len(notebooks) == 1 and "/" not in notebooks[0]:
-        return {(f"{unit}.ipynb" if p in notebooks else p): d for p, d in files.items()}
+def _named(files: Mapping[str, bytes], unit: str, path: str) -> dict[str, bytes]:
+    """With the plain name for the unit's notebook at ``path``, if it is the only one.
+
+    What cannot be graded keeps its name, by which its student is told of it.
+    """
+    if _notebooks(files) == [path] and "/" not in path:
+        return {(f"{unit}.ipynb" if p == path else p): d for p, d in files.items()}
     plain = {path: _undecorated(path) for path in files}
     if len(set(plain.values())) == len(files):
         return {plain[path]: data for path, data in files.items()}

@@ -38,17 +38,19 @@ class Placing:
     """What became of a submission, a file, or a whole archive (``who`` is "").
 
     ``status`` is "placed", "replaced", "same" (it already exists), "older" (than what
-    is there), "unclear" (which is newer) or "not placed".
+    is there), "unclear" (which is newer) or "not placed". ``fault`` says why it cannot
+    be graded, as long as its student does not hand in again; "" if it can.
     """
 
     archive: str
     who: str
     status: str
     says: str = ""
+    fault: str = ""
 
     @property
     def needs_person(self) -> bool:
-        return self.status in _PEOPLE
+        return self.status in _PEOPLE or bool(self.fault)
 
 
 @dataclass(frozen=True)
@@ -107,29 +109,31 @@ class Collection:
                 says = "the archive does not say whose it is"
                 yield Placing(name, _shown(attempt), "not placed", says)
         for student, own in sorted(claims.items()):
+            status, fault = "not placed", ""
             try:
-                status, says = self._student(archive, layout, student, own)
+                status, says, fault = self._student(archive, layout, student, own)
             except NotPlacedError as reason:
-                status, says = "not placed", str(reason)
+                says = str(reason)
             except CourseError as error:
-                status, says = "not placed", f"{error}; collect again"
+                says = f"{error}; collect again"
             except OSError as error:
                 says = f"cannot be written: {error.strerror}; collect again"
-                status = "not placed"
-            yield Placing(name, student, status, says)
+            yield Placing(name, student, status, says, fault)
 
     def _student(
         self, archive: Source, layout: Layout, student: str, found: Sequence[Claim]
-    ) -> tuple[str, str]:
-        """Place the latest attempt of a student; a status, and what to say of it."""
+    ) -> tuple[str, str, str]:
+        """Place a student's latest attempt; a status, what to say, and any fault."""
         person, latest = _latest(found)
-        files, notes = contents(archive, latest, self.unit)
+        handed_in = contents(archive, latest, self.unit, self.root)
         stamp, late = _stamp(latest, self.due)
         note = _note(person, latest, layout.lms, len(found))
         place = Place(self.root, student, self.unit)
-        status, says = place.put(files, note, stamp, self.replace)
+        status, says = place.put(handed_in.files, note, stamp, self.replace)
         latest_of = f"the latest of {len(found)} attempts" if len(found) > 1 else ""
-        return status, "; ".join(filter(None, [says, *notes, late, latest_of]))
+        fault = handed_in.fault and f"cannot be graded: {handed_in.fault}"
+        said = [says, fault, *handed_in.notes, late, latest_of]
+        return status, "; ".join(filter(None, said)), handed_in.fault
 
 
 def _latest(found: Sequence[Claim]) -> Claim:

@@ -19,7 +19,8 @@ from autograder.grading.intake.common import (
     say,
 )
 from autograder.grading.intake.files import File, Taken, first, take
-from autograder.grading.intake.matching import find_notebook
+from autograder.grading.intake.matching import find_notebook, is_unanswered
+from autograder.grading.intake.other_units import grade_ids
 from autograder.grading.intake.slimming import read_slim, told
 from autograder.grading.intake.stamp import handed_in, parse_stamp
 
@@ -35,7 +36,9 @@ __all__ = [
     "Taken",
     "find_notebook",
     "first",
+    "grade_ids",
     "handed_in",
+    "is_unanswered",
     "parse_stamp",
     "read_slim",
     "rebuild",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from nbformat import NotebookNode
@@ -20,6 +20,7 @@ from autograder.grading.intake.common import (
     listed,
 )
 from autograder.grading.intake.files import File
+from autograder.grading.intake.other_units import GradeIds, owner
 from autograder.grading.intake.reading import StudentCell, read
 
 _DEFINITION = re.compile(
@@ -217,6 +218,7 @@ def find_notebook(
     name: str,
     release: NotebookNode,
     limits: SizeLimits = DEFAULTS,
+    others: Callable[[], GradeIds] = dict,
 ) -> tuple[str, tuple[Repair, ...]]:
     """The path of the file that is the unit's notebook, told by its content.
 
@@ -225,28 +227,38 @@ def find_notebook(
 
     Args:
         name: the name it should have, like "02_attention.ipynb".
+        others: the grade ids of the course's assignments, asked if none is found.
 
     Raises:
         RefusedError: no file is a readable notebook of this unit.
     """
-    ranked, broken = [], []
+    ranked, broken, strange, cut = [], [], {}, {}
     candidates = [path for path in files if _looks_like_notebook(path, files[path])]
     candidates.sort(key=lambda path: (path != name, not path.endswith(".ipynb"), path))
     slots = slots_of(release, release)
     for path in candidates[:20]:
         try:
-            match = Match(slots, read(files[path].data, limits).cells)
+            notebook = read(files[path].data, limits)
         except RefusedError as reason:
             broken.append(f'"{listed([path])}": {reason}')
             continue
+        match = Match(slots, notebook.cells)
+        strange[path] = {cell.grade_id for cell in notebook.cells}
+        if notebook.is_cut:
+            cut[path] = len(notebook.cells)
         if match.belongs():
             answers = sum(bool(match.filled(n)) for n in range(len(slots)))
             rank = (match.recognised(), answers, files[path].time, path == name)
             ranked.append((rank, path))
     if not ranked:
-        raise RefusedError(_why_none(candidates, broken))
+        broken += [f'"{listed([path])}": it is damaged or incomplete' for path in cut]
+        raise RefusedError(_why_none(candidates, broken, strange, others))
     best = max(ranked)[1]
-    return best, tuple(_about_choice(best, name, [path for _, path in ranked]))
+    repairs = [*_about_choice(best, name, [path for _, path in ranked])]
+    if best in cut:
+        says = f'"{listed([best])}" is damaged after its first {cut[best]} cells; only'
+        repairs.append(Repair("cut off", f"{says} those count. Hand it in again."))
+    return best, tuple(repairs)
 
 
 def _looks_like_notebook(path: str, file: File) -> bool:
@@ -255,9 +267,18 @@ def _looks_like_notebook(path: str, file: File) -> bool:
     return file.data[:64].lstrip().startswith(b"{") and b'"nbformat"' in file.data
 
 
-def _why_none(candidates: Sequence[str], broken: Sequence[str]) -> str:
+def _why_none(
+    candidates: Sequence[str],
+    broken: Sequence[str],
+    strange: Mapping[str, Collection[str]],
+    others: Callable[[], GradeIds],
+) -> str:
     if broken:
         return f"the notebook cannot be read: {broken[0]}"
+    known = others() if strange else {}
+    for path, ids in strange.items():
+        if whose := owner(ids, known):
+            return f'"{listed([path])}" is {whose}, not this unit\'s'
     if candidates:
         return f"no notebook of this unit is among the files: {listed(candidates)}"
     return "there is no notebook in the submission"
@@ -270,3 +291,13 @@ def _about_choice(best: str, name: str, found: Sequence[str]) -> Iterator[Repair
     if others:
         says = f'Of several notebooks, "{listed([best])}" was graded, not'
         yield Repair("several notebooks", f"{says} {listed(others)}.")
+
+
+def is_unanswered(
+    submission: bytes, release: NotebookNode, limits: SizeLimits = DEFAULTS
+) -> bool:
+    """Whether a readable notebook of the unit has no answer filled in."""
+    match = Match(slots_of(release, release), read(submission, limits).cells)
+    return not any(
+        match.filled(n) for n, slot in enumerate(match.slots) if slot.is_answer
+    )

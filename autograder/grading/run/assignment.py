@@ -6,6 +6,7 @@ import hashlib
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from nbformat import NotebookNode
@@ -31,6 +32,7 @@ from autograder.grading.intake import (
     Repair,
     SizeLimits,
     find_notebook,
+    grade_ids,
     handed_in,
     rebuild,
     say,
@@ -108,7 +110,9 @@ class Assignment:
         if not reason:
             expected, ours = f"{name}.ipynb", shared(release)
             try:
-                path, chosen = find_notebook(files, expected, ours, self.limits)
+                path, chosen = find_notebook(
+                    files, expected, ours, self.limits, partial(grade_ids, self.root)
+                )
                 data, repairs = files[path].data, repairs + chosen
             except RefusedError as refusal:
                 reason = str(refusal)

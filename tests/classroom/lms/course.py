@@ -10,9 +10,10 @@ import nbformat
 from autograder.classroom.lms import layouts, place
 from autograder.classroom.lms.roster import from_csv
 from autograder.grading.intake import handed_in
-from tests.tiny_course import UNIT, source_notebook
+from tests.grading.intake.released import released
+from tests.tiny_course import UNIT, data, solved, source_notebook
 
-ADA, BOB = b'{"cells": ["ada"]}', b'{"cells": ["bob"]}'
+ADA, BOB = (data(solved(released(), words=name)) for name in ("ada", "bob"))
 ROSTER = """id,first_name,last_name,email,lms_user_id,username
 ada,Ada,Lovelace,ada@uni.example,12345,alovelace
 bob,Bob,Óðinsson,bob@uni.example,12346,bodin

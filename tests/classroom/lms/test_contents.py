@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
+from nbformat.v4 import new_code_cell
+
 from autograder.grading import intake
-from tests.classroom.lms.course import ADA, GOOD
+from tests.classroom.lms.course import ADA, BOB, GOOD
 from tests.classroom.lms.packed import MOODLE, zipped
-from tests.tiny_course import UNIT
+from tests.grading.intake.released import released
+from tests.tiny_course import UNIT, data, graded, source_of
 
 
 def test_a_notebook_that_was_handed_in_as_a_zip_is_unpacked(course):
@@ -25,6 +28,51 @@ def test_a_notebook_that_was_handed_in_as_a_zip_is_unpacked(course):
     assert course.notebook("ada") == ADA and course.placed["ada"]["data.txt"] == b"1"
     assert "timestamp.txt" not in course.placed["ada"]
     assert "cannot be unpacked: it is not a readable zip" in told["bob"].says
+
+
+def other_unit(root) -> bytes:
+    """A notebook of the course's second unit."""
+    cell = graded(new_code_cell("assert spell(2)"), "letters-spell", 5.0)
+    notebook = data(source_of([cell]))
+    path = root / "source" / "02_letters" / "02_letters.ipynb"
+    path.parent.mkdir()
+    path.write_bytes(notebook)
+    return notebook
+
+
+def test_what_cannot_be_graded_is_told_at_once_and_keeps_its_name(course):
+    """So that its student hears of it in time, by the name of the file."""
+    told = course.collect(
+        course.zip(
+            ("lovelaceada_12345_1_mine.ipynb", other_unit(course.root)),
+            ("óðinssonbob_12346_2_cut.ipynb", BOB[:60]),
+            ("malloryeve_12347_3_empty.ipynb", b""),
+        )
+    )
+    assert told["ada"].says == (
+        'cannot be graded: "mine.ipynb" is unit 2\'s notebook (02_letters), not this '
+        "unit's"
+    )
+    assert '"cut.ipynb": it is damaged or incomplete' in told["bob"].says
+    assert '"empty.ipynb": it is empty' in told["eve"].says
+    assert all(one.needs_person and one.status == "placed" for one in told.values())
+    assert {who: set(files) for who, files in course.placed.items()} == {
+        "ada": {"mine.ipynb"}, "bob": {"cut.ipynb"}, "eve": {"empty.ipynb"},
+    }  # fmt: skip
+
+
+def test_a_cut_off_and_an_unanswered_notebook_are_told(course):
+    release = course.root / "release" / UNIT / f"{UNIT}.ipynb"
+    release.parent.mkdir(parents=True)
+    release.write_bytes(data(released()))
+    told = course.collect(
+        course.zip(
+            ("lovelaceada_12345_1_a.ipynb", ADA[: ADA.index(b"numbers-triple")]),
+            ("óðinssonbob_12346_2_a.ipynb", release.read_bytes()),
+        )
+    )
+    assert "is damaged after its first 4 cells; only those count" in told["ada"].says
+    assert told["bob"].says == "nothing in it is answered"
 
 
 def test_moodle_s_online_text_stays_beside_the_file(course):

@@ -6,7 +6,13 @@ import pytest
 
 from autograder.classroom.lms.roster import Roster, from_csv
 from tests.classroom.lms.course import ADA, BOB, GRADESCOPE
-from tests.tiny_course import UNIT
+from tests.grading.intake.released import released
+from tests.tiny_course import UNIT, data, solved
+
+
+def made_by(number: int) -> bytes:
+    """A notebook of the submission with this number."""
+    return data(solved(released(), words=str(number)))
 
 
 def test_a_file_name_cannot_make_its_author_somebody_else(course):
@@ -89,7 +95,7 @@ def gradescope(course, *people: str):
     )
     return course.zip(
         *(
-            (f"export/submission_{n}/attention.ipynb", b'{"cells": [%d]}' % n)
+            (f"export/submission_{n}/attention.ipynb", made_by(n))
             for n in (first, *more)
         ),
         ("export/submission_metadata.yml", metadata.encode()),
@@ -104,7 +110,7 @@ def test_an_address_that_looks_like_another_is_another(course, other):
     told = course.collect(
         gradescope(course, '":email": ada@uni.example', f'":email": "{other}"')
     )
-    assert course.notebook("ada") == b'{"cells": [3001]}'
+    assert course.notebook("ada") == made_by(3001)
     assert told["ada"].status == "placed" and set(course.placed) == {"ada"}
     assert any(f"{other} is not on the roster" in o.says for o in told.values())
 
@@ -146,7 +152,7 @@ def test_who_claims_to_be_a_student_later_on_does_not_replace_them(course):
     outcome = course.collect(later)["ada"]
     assert outcome.status == "unclear"
     assert "from ada@uni.example, this from mallory@else.example" in outcome.says
-    assert course.notebook("ada") == b'{"cells": [3001]}'
+    assert course.notebook("ada") == made_by(3001)
     assert course.collect(later, replace=True)["ada"].status == "replaced"
 
 

@@ -1,0 +1,41 @@
+"""To which other assignment a notebook belongs, by the grade ids of its cells."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import json
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Any
+
+GradeIds = Mapping[str, Collection[str]]  # of an assignment's cells, by its name
+
+
+def grade_ids(root: Path) -> GradeIds:
+    """The grade ids of all assignments of the course at ``root``."""
+    found: dict[str, frozenset[str]] = {}
+    for path in sorted(root.glob("source/*/*.ipynb")):
+        with contextlib.suppress(OSError, ValueError, LookupError, AttributeError):
+            ids = _grade_ids(path, path.stat().st_mtime_ns)
+            found[path.parent.name] = found.get(path.parent.name, frozenset()) | ids
+    return found
+
+
+@functools.lru_cache
+def _grade_ids(path: Path, _changed: int) -> frozenset[str]:
+    cells: list[dict[str, Any]] = json.loads(path.read_bytes())["cells"]
+    marks = (cell["metadata"].get("nbgrader", {}) for cell in cells)
+    return frozenset(str(mark["grade_id"]) for mark in marks if "grade_id" in mark)
+
+
+def owner(ids: Collection[str], assignments: GradeIds) -> str:
+    """Whose notebook has these grade ids, in words for its student; "" for nobody's."""
+    shared = {label: len({*ids} & {*own}) for label, own in assignments.items()}
+    label = max(shared, key=lambda name: shared[name], default="")
+    if not shared.get(label):
+        return ""
+    number, _, name = label.partition("_")
+    if number.isdecimal() and name:
+        return f"unit {int(number)}'s notebook ({label})"
+    return f"the notebook of {label}"
