@@ -264,10 +264,36 @@ def _try_as(grader: str, room: Classroom, group: int) -> None:
         )  # fmt: skip
         reason = (done.stderr.strip().splitlines() or [""])[-1] * bool(done.returncode)
     except PermissionError:
-        reason = f"{sys.executable} is closed"
+        closed = find_closed(Path(sys.executable), grader)
+        reason = f"{closed} is closed"
+        python = Path(sys.executable).resolve()
+        if python.is_relative_to(closed) and not python.is_relative_to(sys.prefix):
+            raise CourseError(
+                f"{grader} cannot work with this course: {reason}. The environment's "
+                f"interpreter is {python}; make the environment of one that all "
+                f"graders can read: rm -r {sys.prefix}; make PYTHON=/usr/bin/python3 "
+                "setup"
+            ) from None
     if reason:
         raise CourseError(
             f"{grader} cannot work with this course: {reason}. Course and environment "
             f"({room.root}, {sys.prefix}) must lie where all graders can read, for "
             "example in /opt, and not in anybody's home"
         )
+
+
+# Of some paths, the first that an account may not enter or run.
+_FIRST_CLOSED = 'for path; do [ -x "$path" ] || { printf %s "$path"; exit; }; done'
+
+
+def find_closed(program: Path, account: str) -> Path:
+    """What keeps an account from a program: a folder above, the file behind a link."""
+    known = pwd.getpwnam(account)
+    real = program.resolve()
+    steps = [*reversed(real.parents), real, *reversed(program.parents), program]
+    done = subprocess.run(
+        ["/bin/sh", "-c", _FIRST_CLOSED, "sh", *steps], capture_output=True, text=True,
+        user=known.pw_uid, group=known.pw_gid, cwd="/", check=False,
+        extra_groups=os.getgrouplist(account, known.pw_gid),
+    )  # fmt: skip
+    return Path(done.stdout or program)

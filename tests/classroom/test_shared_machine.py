@@ -28,7 +28,7 @@ from nbgrader.utils import get_username
 from traitlets.config.loader import PyFileConfigLoader
 
 from autograder.classroom import sample
-from autograder.classroom.shared_machine import Classroom, set_up
+from autograder.classroom.shared_machine import Classroom, find_closed, set_up
 from autograder.course import ROOT, find_unit
 from autograder.course.errors import CourseError
 from autograder.course.files import write
@@ -286,6 +286,26 @@ def test_what_is_in_the_way_is_told_in_one_line(class_):
     assert "was not written by this command" in done.stderr
     assert len(done.stderr.splitlines()) == 1
     assert not (class_.folder / "never").exists()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root acts for other accounts")
+def test_the_closed_folder_behind_an_environment_is_named():
+    """The link in the environment is open; its interpreter is in somebody's home."""
+    with tempfile.TemporaryDirectory(dir="/tmp") as name:
+        root = Path(name)
+        root.chmod(0o755)
+        python = root / "home" / "bin" / "python"
+        python.parent.mkdir(parents=True)
+        python.touch(0o755)
+        (root / "venv").mkdir()
+        link = root / "venv" / "python"
+        link.symlink_to(python)
+        assert find_closed(link, "nobody") == link  # nothing is
+        (root / "home").chmod(0o700)
+        assert find_closed(link, "nobody") == root / "home"
+        (root / "home").chmod(0o755)
+        python.chmod(0o700)
+        assert find_closed(link, "nobody") == python
 
 
 def test_a_renamed_notebook_goes_through_the_exchange(tmp_path, monkeypatch):
