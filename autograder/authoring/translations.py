@@ -27,7 +27,7 @@ from autograder.checks.references import FOLDER as REFERENCES
 from autograder.course import ROOT, Unit, units
 from autograder.course.errors import CourseError
 from autograder.course.files import write
-from autograder.course.language import ENGLISH, language
+from autograder.course.language import ENGLISH, language, language_of_notebooks
 from autograder.course.printable import printable
 
 RAISED = "raised"  # the context of a template that a sandbox fills in
@@ -248,6 +248,23 @@ def refuse_broken(unit: Unit) -> None:
     if (chosen := language(unit.root)) != ENGLISH:
         for path in (path_of(chosen), path_of(chosen, unit)):
             read(path, chosen)
+
+
+def coverage(unit: Unit) -> str:
+    """How much of a unit's checks is in the course's language; "" in English."""
+    chosen = language(unit.root)
+    if chosen == ENGLISH:
+        return ""
+    paths = (path_of(chosen), path_of(chosen, unit))
+    entries = [entry for path in paths for entry in read(path, chosen) if entry.id]
+    known = sum(all(_forms(entry.string)) for entry in entries)
+    english = [f"{len(entries) - known} sentences"] * (known < len(entries))
+    if not paths[1].is_file():
+        english.append(f"all that only this unit's checks say (no {paths[1].name})")
+    if language_of_notebooks(unit.root) == ENGLISH:
+        english.append("the notebook")
+    stays = f"; English: {', '.join(english)}" if english else ""
+    return f'checks in "{chosen}": {known} sentences{stays}'
 
 
 def install(root: Path = ROOT) -> list[Path]:

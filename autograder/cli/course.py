@@ -32,6 +32,7 @@ def _build_unit(unit: Unit, options: Namespace) -> None:
     """Build a unit in the edition that is asked for, and say what changed."""
     from autograder.authoring import edition
     from autograder.authoring.course import build
+    from autograder.authoring.translations import coverage
 
     given = None
     if options.edition or options.given:
@@ -41,6 +42,8 @@ def _build_unit(unit: Unit, options: Namespace) -> None:
     listed = ", ".join(str(p.relative_to(unit.root)) for p in changed)
     print(f"{_with_edition(unit)}: {listed or 'up to date'}")
     print("".join(f"    {line}\n" for line in why.splitlines()), end="")
+    if says := coverage(unit):
+        print(f"{unit.label}: {says}")
     for key, asked in edition.gives_away(unit, edition.recorded(unit)):
         print(
             f"{unit.label}: {key} is given, and its solution also solves {asked}",

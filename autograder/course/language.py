@@ -66,6 +66,11 @@ class Wording:
         return re.compile(rf"^### {self.exercise} (\d+\.\d+)", re.MULTILINE)
 
     @functools.cached_property
+    def commented(self) -> re.Pattern[str]:
+        """An exercise's heading in ``notebooks/``, where text is a comment."""
+        return re.compile(rf"^# ### {self.exercise} \d+\.\d+", re.MULTILINE)
+
+    @functools.cached_property
     def budget(self) -> re.Pattern[str]:
         """The minutes of an exercise."""
         return re.compile(_filled(self.minutes, {"": r"(\d+)"}))
@@ -140,18 +145,30 @@ def language(root: Path = ROOT) -> str:
     return name
 
 
-@functools.cache
-def wording(root: Path = ROOT) -> Wording:
-    """The words of the course's notebooks.
+def language_of_notebooks(root: Path = ROOT) -> str:
+    """The language whose words the notebooks' headings have, by `WORDINGS`.
+
+    It is the course's, or English: checks may speak a language before the notebooks do.
 
     Raises:
-        CourseError: nobody has written them down for its language.
+        CourseError: nobody has written down the words of the course's language.
     """
     name = language(root)
+    texts = [p.read_text(encoding="utf-8") for p in (root / "notebooks").glob("*.py")]
+    for one in (name, ENGLISH):
+        words = WORDINGS.get(one)
+        if words and any(words.commented.search(text) for text in texts):
+            return one
     if name not in WORDINGS:
         raise CourseError(
             f'pyproject.toml, [tool.autograder]: language is "{name}", whose words '
             "WORDINGS in autograder/course/language.py lacks; it has "
             f"{', '.join(WORDINGS)}"
         )
-    return WORDINGS[name]
+    return name
+
+
+@functools.cache
+def wording(root: Path = ROOT) -> Wording:
+    """The words of the course's notebooks; errors as of `language_of_notebooks`."""
+    return WORDINGS[language_of_notebooks(root)]

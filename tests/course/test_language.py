@@ -44,6 +44,18 @@ def test_a_language_without_words_for_notebooks_is_refused(tmp_path):
         wording(course(tmp_path, 'language = "fr"'))
 
 
+@pytest.mark.parametrize(
+    ("heading", "notebooks"), [("Exercise", "en"), ("Aufgabe", "de")]
+)
+def test_checks_may_be_german_before_the_notebooks_are(tmp_path, heading, notebooks):
+    root = course(tmp_path, 'language = "de"')
+    (root / "notebooks").mkdir()
+    (root / "notebooks" / "01_numbers.py").write_text(
+        f"# %% [markdown]\n# ### {heading} 1.1 · Twice\n"
+    )
+    assert wording(root) is WORDINGS[notebooks]
+
+
 def test_a_german_notebook_is_counted_like_an_english_one(monkeypatch):
     for module in (budget, numbers):
         monkeypatch.setattr(module, "wording", lambda: WORDINGS["de"])
