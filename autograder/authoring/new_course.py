@@ -2,7 +2,8 @@
 
 What belongs to a unit that is left out is not copied: notebook, exercises, solutions,
 references. Neither are tests and benchmarks that name it, nor what imports one of
-these. README and docs/ are derived anew from the units that remain.
+these. README and docs/ are derived anew from the units that remain. The first commit
+says of which commit it is a copy.
 """
 
 from __future__ import annotations
@@ -59,14 +60,47 @@ def create(chosen: Iterable[Unit], root: Path, folder: Path) -> list[str]:
         shutil.copy2(root / name, place, follow_symlinks=False)
     _drop_reasons(folder / _REASONS, gone)
     (folder / _LEFT_OUT).write_text("".join(f"{one}\n" for one in sorted(left_out)))
-    for command in (["git", "init", "-q"], [sys.executable, "-m", "tests.derived"]):
-        done = subprocess.run(
-            command, cwd=folder, capture_output=True, text=True, check=False
-        )
-        if done.returncode:
-            says = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
-            raise CourseError(f"{folder} is incomplete: {command[-1]}: {says}")
+    _run(folder, sys.executable, "-m", "tests.derived")
+    commit(folder, f"Start a course of {', '.join(sorted(labels))}\n\n{origin(root)}")
     return sorted(left_out)
+
+
+def origin(root: Path) -> str:
+    """Where a course comes from, for the first commit of another."""
+    state = _run(root, "git", "describe", "--always", "--dirty", "--abbrev=40",
+                 "--exclude=*")  # fmt: skip
+    place = subprocess.run(
+        ["git", "remote", "get-url", "origin"],
+        cwd=root, capture_output=True, text=True, check=False,
+    ).stdout  # fmt: skip
+    return f"Copied from commit {state.strip()} of {place.strip() or root}"
+
+
+def commit(folder: Path, message: str) -> None:
+    """Make a folder a repository whose first commit holds all that is in it.
+
+    Raises:
+        CourseError: Git cannot.
+    """
+    _run(folder, "git", "init", "-q")
+    _run(folder, "git", "add", "--all")
+    known = subprocess.run(
+        ["git", "config", "user.email"], cwd=folder, capture_output=True, check=False
+    ).stdout.strip()
+    nobody = ["-c", "user.name=new-course", "-c", "user.email=new-course@localhost"]
+    who = [] if known else nobody
+    _run(folder, "git", *who, "commit", "-q", "--no-gpg-sign", "-m", message)
+
+
+def _run(folder: Path, *command: str) -> str:
+    """What a command prints in a folder. Raises CourseError: it failed."""
+    done = subprocess.run(
+        command, cwd=folder, capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        says = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
+        raise CourseError(f"{folder} is incomplete: {' '.join(command[:3])}: {says}")
+    return done.stdout
 
 
 def _tracked(root: Path) -> list[str]:

@@ -115,6 +115,7 @@ def _new_course(options: Namespace) -> int:
     left_out = create(chosen, ROOT, options.folder)
     print(f"{options.folder}: {', '.join(unit.label for unit in chosen)}")
     print(f"left out: {len(left_out)} tests and benchmarks of other units")
+    print("committed; `git log` names the commit that it was copied from")
     print(f"cd {options.folder} && make demo && make test")
     return 0
 

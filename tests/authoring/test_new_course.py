@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 
 import pytest
 
@@ -41,6 +43,38 @@ def test_what_every_course_takes_names_no_later_unit(folder):
             text = path.read_text(encoding="utf-8")
             named = [unit.name for unit in OTHERS if unit.name in text]
             assert not named, path
+
+
+@pytest.mark.parametrize("mail", ["", "ada@uni.example"])
+def test_the_first_commit_says_where_the_course_comes_from(tmp_path, monkeypatch, mail):
+    """Also where nobody has told Git who they are."""
+
+    def git(folder, *words):
+        done = subprocess.run(
+            ["git", *words], cwd=folder, capture_output=True, text=True, check=True
+        )
+        return done.stdout.strip()
+
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "gitconfig"))
+    monkeypatch.setenv("GIT_CONFIG_SYSTEM", os.devnull)
+    (tmp_path / "gitconfig").write_text(
+        f"[user]\nname = Ada\nemail = {mail}\n" if mail else ""
+    )
+    old, new = tmp_path / "old", tmp_path / "new"
+    for folder in (old, new):
+        folder.mkdir()
+        (folder / "a.txt").write_text("a")
+    new_course.commit(old, "Old")
+    assert new_course.origin(old) == (
+        f"Copied from commit {git(old, 'rev-parse', 'HEAD')} of {old}"
+    )
+    (old / "a.txt").write_text("changed")
+    git(old, "remote", "add", "origin", "https://example.org/course")
+    assert new_course.origin(old).endswith("-dirty of https://example.org/course")
+    new_course.commit(new, f"New\n\n{new_course.origin(old)}")
+    assert git(new, "status", "--porcelain") == ""
+    assert "Copied from commit" in git(new, "log", "-1", "--format=%b")
+    assert git(new, "log", "-1", "--format=%ae") == (mail or "new-course@localhost")
 
 
 def test_a_unit_without_what_it_builds_on_is_refused(tmp_path):
