@@ -9,7 +9,7 @@ from pathlib import Path
 from autograder.authoring import assistants
 from autograder.checks.words import ATTEMPTS
 from autograder.course import ROOT, Unit, records_attempts, settings
-from autograder.course.errors import CourseError
+from autograder.course.errors import UsageError
 
 PLACEHOLDER = "transformer-course"  # an owner that is nobody's
 DISTRIBUTION = "transformer-course-student"  # `autograder` is a stranger's on PyPI
@@ -81,7 +81,7 @@ def published(root: Path = ROOT, owner: str = "") -> Repository:
     if not owner:
         return told
     if not re.fullmatch(r"[A-Za-z0-9](-?[A-Za-z0-9]){0,38}", owner):
-        raise CourseError(
+        raise UsageError(
             f'"{owner}" is not a GitHub account; write only its name, like OWNER=ada-l'
         )
     return replace(told, owner=owner)

@@ -17,7 +17,7 @@ from fractions import Fraction
 from autograder.authoring import budget, notebook, numbers
 from autograder.authoring.notebook import EDITION, Cell
 from autograder.course import Unit, manifest, notebooks
-from autograder.course.errors import CourseError
+from autograder.course.errors import CourseError, UsageError
 from autograder.course.language import wording
 
 NAMES = ("full", "short")
@@ -47,7 +47,7 @@ def chosen(unit: Unit, name: str, given: Sequence[str] = ()) -> tuple[str, ...]:
         CourseError: there is no such edition, exercise, or short path.
     """
     if name not in NAMES:
-        raise CourseError(f'no edition "{name}"; there are {", ".join(NAMES)}')
+        raise UsageError(f'no edition "{name}"; there are {", ".join(NAMES)}')
     numbered = budget.numbers(notebook.read(unit))
     path = manifest.path_of(unit)
     if name == "short" and not path:
@@ -62,7 +62,7 @@ def _named(told: str, numbered: dict[str, str], unit: Unit) -> str:
         if told in (name, name.partition("/")[2], number):
             return name
     listed = difflib.get_close_matches(told, numbered, n=3, cutoff=0.5) or numbered
-    raise CourseError(f'no exercise "{told}" in {unit.label}; try {", ".join(listed)}')
+    raise UsageError(f'no exercise "{told}" in {unit.label}; try {", ".join(listed)}')
 
 
 def of(unit: Unit, cells: Sequence[Cell], given: Collection[str]) -> list[Cell]:

@@ -26,7 +26,7 @@ from autograder.classroom.classbook import (
 )
 from autograder.course import grade_ids, notebooks
 from autograder.course.access import refuse_path, refuse_unreadable
-from autograder.course.errors import CourseError
+from autograder.course.errors import CourseError, UsageError
 from autograder.grading import metadata
 from autograder.grading.converter import CourseAutograde
 from autograder.grading.gradebook.book import (
@@ -62,7 +62,8 @@ def find_assignment(name: str, root: Path) -> str:
     """The assignment of the course at ``root`` called "attention" or "02" for short.
 
     Raises:
-        CourseError: there is none, or more than one; or the course's path is odd.
+        UsageError: there is none, or more than one.
+        CourseError: the course's path is odd, or closed to us.
     """
     refuse_path(root)
     names = ("source", "submitted", "autograded", "feedback")
@@ -74,11 +75,11 @@ def find_assignment(name: str, root: Path) -> str:
     if len(found) == 1:
         return found[0]
     if not known:
-        raise CourseError(
+        raise UsageError(
             f"{root} is not a course folder (it has no source/); give one with "
             "--course FOLDER"
         )
-    raise CourseError(f'no assignment "{name}"; there are {", ".join(known)}')
+    raise UsageError(f'no assignment "{name}"; there are {", ".join(known)}')
 
 
 def read(unit: str, root: Path) -> Classbook:

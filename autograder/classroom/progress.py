@@ -16,7 +16,7 @@ from autograder.classroom import gradebook, page
 from autograder.classroom.classbook import Classbook, Student
 from autograder.classroom.ungraded import ungraded
 from autograder.course import sheet
-from autograder.course.errors import CourseError
+from autograder.course.errors import CourseError, UsageError
 from autograder.grading.gradebook import extensions
 
 DAY = 86400.0
@@ -194,7 +194,5 @@ def parse_weights(texts: Iterable[str], units: Sequence[str]) -> dict[str, float
         try:
             weights[found[0]] = float(number)
         except (IndexError, ValueError):
-            raise CourseError(
-                f'"{text}" is not a weight; write one like 06=3'
-            ) from None
+            raise UsageError(f'"{text}" is not a weight; write one like 06=3') from None
     return weights

@@ -8,17 +8,37 @@ import os
 import signal
 import stat
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from autograder.cli.arguments import Command, Parser
+from autograder.cli.arguments import WRONG_USAGE, Command, Parser
 from autograder.course import ROOT, config_errors, terminal
-from autograder.course.errors import CourseError
+from autograder.course.errors import CourseError, UsageError
 from autograder.sandbox import logs
+
+# Every command has one role: that of whoever needs it first.
+ROLES = {
+    "student": ("lab",),
+    "teaching assistant": (
+        "collect", "watch", "extend", "show", "report", "written", "grades", "feedback",
+        "regrade", "questions",
+    ),
+    "instructor": (
+        "demo", "kit", "exchange", "solutions", "similarity", "unnamed", "leaderboard",
+        "attempts", "mistakes", "site", "gradescope", "hosted", "new-term",
+        "new-course",
+    ),
+    "author": (
+        "build", "adopt", "new-exercise", "validity", "generated", "translate",
+    ),
+}  # fmt: skip
+_STATUS = """\
+autograder COMMAND --help explains a command. The exit status is 0 if all is well, 1 if
+something needs a look, and 2 if the command line is wrong."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; 0 if all is well, 1 if something needs a person."""
+    """Run a command; its status is 0, 1 or 2, as `_STATUS` explains."""
     terminal.settle()
     config_errors.refuse()
     options = _parser().parse_args(arguments)
@@ -46,7 +66,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return status
     except CourseError as error:
         print(f"autograder: {error}", file=sys.stderr)
-        return 1
+        return WRONG_USAGE if isinstance(error, UsageError) else 1
     except BrokenPipeError:  # who reads what we print has read enough: `| head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 128 + signal.SIGPIPE
@@ -85,13 +105,34 @@ def _parser() -> argparse.ArgumentParser:
     # Here, where a Ctrl-C meanwhile ends in a line.
     from autograder.cli import answers, course, grades, handing_in
 
-    parser: argparse.ArgumentParser = Parser(prog="autograder", description=__doc__)
-    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    parser: argparse.ArgumentParser = Parser(
+        prog="autograder", description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for module in (course, handing_in, grades, answers):
         module.COMMANDS.add(commands)
+    parser.epilog = _by_role(commands.choices)
     for one in (parser, *commands.choices.values()):  # before or after the command
         one.add_argument(
             "--verbose", action="store_true", default=argparse.SUPPRESS,
             help="log what each process does to stderr",
         )  # fmt: skip
     return parser
+
+
+def _by_role(commands: Mapping[str, argparse.ArgumentParser]) -> str:
+    """The commands in groups, each with what it does."""
+    width = max(map(len, commands))
+    groups = [
+        "\n".join(
+            [f"{role}:"]
+            + [
+                f"  {name:<{width}}  {commands[name].description}"
+                for name in names
+                if name in commands
+            ]
+        )
+        for role, names in ROLES.items()
+    ]
+    return "\n\n".join([*groups, _STATUS])

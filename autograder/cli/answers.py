@@ -8,7 +8,7 @@ from pathlib import Path
 
 from autograder.cli.arguments import CommandSet, flag, option
 from autograder.course import find_unit
-from autograder.course.errors import CourseError
+from autograder.course.errors import CourseError, UsageError
 from autograder.course.files import write
 
 COMMANDS = CommandSet()
@@ -60,7 +60,7 @@ def _unnamed(label: str, root: Path, options: Namespace) -> int:
 
     if options.adopt:
         if not options.asks:
-            raise CourseError("give the mistake's question with --asks")
+            raise UsageError("give the mistake's question with --asks")
         unit = find_unit(label.partition("_")[2])
         key, name = options.adopt
         path = unnamed.adopt(unit, root, key, name, options.asks)

@@ -15,11 +15,14 @@ OnUnit = Callable[[str, Path, Namespace], int]
 Option = tuple[str, dict[str, Any]]
 
 
+WRONG_USAGE = 2  # the exit status that argparse has for it, too
+
+
 class Parser(argparse.ArgumentParser):
     """Says in one line what it cannot take, and where to read what it can."""
 
     def error(self, message: str) -> NoReturn:
-        self.exit(2, f"{self.prog}: {message}; see {self.prog} --help\n")
+        self.exit(WRONG_USAGE, f"{self.prog}: {message}; see {self.prog} --help\n")
 
 
 def option(name: str, text: str | None, metavar: Any = None, **how: Any) -> Option:
@@ -82,7 +85,7 @@ class CommandSet:
     def add(self, commands: Commands) -> None:
         """Add the commands to an argument parser's."""
         for name, text, options, run in self._written:
-            command = commands.add_parser(name, help=text, description=text)
+            command = commands.add_parser(name, description=text)  # help: by role
             for argument, how in options:
                 command.add_argument(argument, **how)
             command.set_defaults(run=run)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from autograder.cli.arguments import UNIT, CommandSet, Option, option
 from autograder.course import ROOT, Unit, find_unit, units
-from autograder.course.errors import CourseError
+from autograder.course.errors import UsageError
 
 COMMANDS = CommandSet()
 _EDITION = (
@@ -170,7 +170,7 @@ def _tried(options: Namespace) -> list[str]:
     known = [one.name for unit in chosen for one in specifications(unit.name)]
     if unknown := [name for name in names if name not in known]:
         there = ", ".join(known)
-        raise CourseError(f'no exercise "{unknown[0]}"; there are {there}')
+        raise UsageError(f'no exercise "{unknown[0]}"; there are {there}')
     return [name for name in known if not names or name in names]
 
 
@@ -230,7 +230,7 @@ def _kit(options: Namespace) -> int:
     last = _chosen(options)[-1] if options.units else kit.first_unit()
     if options.edition or options.given:
         if not options.units:
-            raise CourseError("an edition needs a unit: make kit UNIT=05 EDITION=short")
+            raise UsageError("an edition needs a unit: make kit UNIT=05 EDITION=short")
         _build_unit(last, options)
     folder = ROOT / "dist" / "student"
     where = published(last.root, options.owner)

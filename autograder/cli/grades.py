@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from autograder.cli.arguments import COURSE, CommandSet, flag, option
-from autograder.course.errors import CourseError
+from autograder.course.errors import UsageError
 from autograder.course.files import write
 
 COMMANDS = CommandSet()
@@ -31,13 +31,11 @@ def _report(options: Namespace) -> int:
     from autograder.classroom import gradebook, progress, report, ungraded
 
     if bool(options.unit) == options.all:
-        raise CourseError("give a unit, or --all")
+        raise UsageError("give a unit, or --all")
     if options.all and (options.shareable or options.before):
-        raise CourseError(
-            "--shareable and --before are only for the report of one unit"
-        )
+        raise UsageError("--shareable and --before are only for the report of one unit")
     if options.unit and (options.weight or options.drop):
-        raise CourseError("--weight and --drop need --all")
+        raise UsageError("--weight and --drop need --all")
     if options.all:
         known = gradebook.assignments(options.course)
         weights = progress.parse_weights(options.weight, known)
@@ -52,7 +50,7 @@ def _report(options: Namespace) -> int:
     made = report.make(unit, options.course, path, named, options.before)
     new = ungraded.remark(gradebook.read(unit, options.course), options.course)
     print(*new, *made, sep="\n")
-    return 0
+    return 1 if new else 0
 
 
 @COMMANDS.graded(
@@ -66,7 +64,7 @@ def _show(unit: str, root: Path, options: Namespace) -> int:
     one = one_student.find(book, options.student)
     new = ungraded.remark(book, root, only=one.student.id)
     print(one_student.as_text(book, one), *new, sep="\n")
-    return 0
+    return 1 if new else 0
 
 
 @COMMANDS.graded(
@@ -83,6 +81,11 @@ def _grades(unit: str, root: Path, options: Namespace) -> int:
     from autograder.classroom import exports, gradebook, ungraded
     from autograder.course import sheet
 
+    if options.format == "canvas" and not options.into:
+        raise UsageError(
+            "Canvas wants its own ids: export its gradebook (Grades > Export) and give "
+            "it with --into FILE"
+        )
     book = gradebook.read(unit, root)
     base = root / "reports" / f"{unit}-{options.format}"
     new = ungraded.remark(book, root)
@@ -96,13 +99,9 @@ def _grades(unit: str, root: Path, options: Namespace) -> int:
     into = sheet.read(options.into) if options.into else None
     if options.format == "moodle":
         made = exports.moodle(book, into)
-    elif into:
-        made = exports.canvas(book, into, options.column)
     else:
-        raise CourseError(
-            "Canvas wants its own ids: export its gradebook (Grades > Export) and give "
-            "it with --into FILE"
-        )
+        assert into
+        made = exports.canvas(book, into, options.column)
     path = options.output or base.with_suffix(".csv")
     write(path, made.text.encode())
     print(*made.remarks, *new, path, sep="\n")
@@ -142,7 +141,7 @@ def _regrade(unit: str, root: Path, options: Namespace) -> int:
     if options.preview == bool(options.student) or (
         bool(options.student) != bool(options.exercise)
     ):
-        raise CourseError("give STUDENT and EXERCISE, or only --preview")
+        raise UsageError("give STUDENT and EXERCISE, or only --preview")
     if options.preview:
         return _preview(unit, root)
     about = (unit, root, options.student, options.exercise)

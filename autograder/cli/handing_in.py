@@ -8,7 +8,7 @@ from pathlib import Path
 
 from autograder.cli.arguments import CommandSet, flag, option
 from autograder.course.access import refuse_full
-from autograder.course.errors import CourseError
+from autograder.course.errors import CourseError, UsageError
 from autograder.course.files import write
 
 COMMANDS = CommandSet()
@@ -64,7 +64,7 @@ def _collect(unit: str, root: Path, options: Namespace) -> int:
 
     refuse_full(root)
     if options.lms and options.lms.lower() not in layouts.NAMES:
-        raise CourseError(f"--lms must be one of {', '.join(layouts.NAMES)}")
+        raise UsageError(f"--lms must be one of {', '.join(layouts.NAMES)}")
     known = roster.of_course(root, options.roster)
     if options.roster:
         roster.keep(known, root)
@@ -96,7 +96,7 @@ def _watch(unit: str, root: Path, options: Namespace) -> int:
     from autograder.classroom import watch
 
     if options.per_hour < 1 or not 0 < options.every < _LONGEST_WAIT:
-        raise CourseError("--per-hour must be at least 1, --every some seconds")
+        raise UsageError("--per-hour must be at least 1, --every some seconds")
     root = root.resolve()
     steps = watch.Commands(unit, root, options.exchange, options.tell)
     one = watch.Watch(unit, root, steps, options.per_hour)
@@ -121,9 +121,9 @@ def _hosted(unit: str, root: Path, options: Namespace) -> int:
     from autograder.classroom import hosted, results
 
     if options.format not in results.FORMATS:
-        raise CourseError(f"--format must be one of {', '.join(results.FORMATS)}")
+        raise UsageError(f"--format must be one of {', '.join(results.FORMATS)}")
     if options.tell not in results.TELL:
-        raise CourseError(f"--tell must be one of {', '.join(results.TELL)}")
+        raise UsageError(f"--tell must be one of {', '.join(results.TELL)}")
     book = hosted.grade(unit, options.submission, root, options.unconfined)
     (submission,) = book.submissions
     text = results.FORMATS[options.format](book, submission, options.tell)
@@ -149,7 +149,7 @@ def _extend(unit: str, root: Path, options: Namespace) -> int:
 
     extra = _extra(unit, root, options)
     if bool(options.students) != (extra is not None):
-        raise CourseError(
+        raise UsageError(
             "say how much: --days, --hours or --until; --days 0 takes it back"
             if options.students
             else "say who: autograder extend UNIT STUDENT --days N"
@@ -177,7 +177,7 @@ def _extra(unit: str, root: Path, options: Namespace) -> timedelta | None:
     if not options.until and not plain:
         return None
     if options.until and plain:
-        raise CourseError("give --until, or --days and --hours")
+        raise UsageError("give --until, or --days and --hours")
     if options.until:
         due = gradebook.due(root, unit)
         if due is None:
@@ -186,12 +186,12 @@ def _extra(unit: str, root: Path, options: Namespace) -> timedelta | None:
     else:
         days, hours = options.days or 0.0, options.hours or 0.0
         if not abs(days) + abs(hours) / 24 < _LONGEST_EXTENSION:  # nor is it a number
-            raise CourseError(
+            raise UsageError(
                 f"an extension must be shorter than {_LONGEST_EXTENSION} days"
             )
         extra = timedelta(days=days, hours=hours)
     if extra < timedelta():
-        raise CourseError("an extension cannot end before the deadline")
+        raise UsageError("an extension cannot end before the deadline")
     return extra
 
 

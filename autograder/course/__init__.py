@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from autograder.course.errors import CourseError
+from autograder.course.errors import UsageError
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -62,14 +62,14 @@ def find_unit(name: str) -> Unit:
     """The unit called "attention", "02" or "02_attention".
 
     Raises:
-        CourseError: there is no such unit.
+        UsageError: there is no such unit.
     """
     known = units()
     for unit in known:
         if name in (unit.name, unit.number, unit.label):
             return unit
     listed = ", ".join(unit.label for unit in known)
-    raise CourseError(f'there is no unit "{name}"; there are {listed}')
+    raise UsageError(f'there is no unit "{name}"; there are {listed}')
 
 
 def graded_notebooks(assignment: str, root: Path) -> dict[str, Path]:

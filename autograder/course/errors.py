@@ -10,6 +10,10 @@ class CourseError(Exception):
     """Bad input or a broken course: the text says in one line what to do about it."""
 
 
+class UsageError(CourseError):
+    """A command line that cannot be, like an option's value or a unit's name."""
+
+
 def describe_fault(
     error: Exception, root: Path, within: Path | None = None, otherwise: str = ""
 ) -> str:

@@ -15,7 +15,7 @@ from typing import Any
 from nbgrader import api, utils
 
 from autograder.course.access import refuse_closed
-from autograder.course.errors import CourseError
+from autograder.course.errors import CourseError, UsageError
 from autograder.grading.gradebook.book import book_files
 from autograder.grading.intake import parse_stamp
 
@@ -29,12 +29,12 @@ def due_date(text: str) -> datetime.datetime:
     text = text.strip()
     moment = parse_stamp(text)
     if moment is None:
-        raise CourseError(
+        raise UsageError(
             f'cannot read the due date "{text}"; write it like '
             '"2026-11-30 23:59 Europe/Berlin" or "2026-11-30 23:59 +01:00"'
         )
     if text[-1].isdigit() and parse_stamp(f"{text} UTC"):
-        raise CourseError(
+        raise UsageError(
             f'the due date "{text}" has no time zone; write it like '
             f'"{text} Europe/Berlin", "{text} +01:00" or "{text} UTC"'
         )

@@ -66,7 +66,7 @@ def test_validity_tries_those_exercises_that_are_named(monkeypatch, words, tried
 def test_a_name_that_no_exercise_has_is_told_with_those_that_there_are(
     capsys, words, says
 ):
-    assert cli.main(["validity", *words]) == 1
+    assert cli.main(["validity", *words]) == 2
     error = capsys.readouterr().err
     assert error.count("\n") == 1 and "no exercise" in error and says in error
 
@@ -141,13 +141,13 @@ def test_a_bad_name_of_an_edition_is_one_clear_line(
     arguments, says, monkeypatch, capsys
 ):
     monkeypatch.setattr("autograder.authoring.course.products", pytest.fail)
-    assert cli.main(arguments) == 1
+    assert cli.main(arguments) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert says in line
 
 
 def test_a_unit_that_is_not_known_ends_the_command_in_a_line(capsys):
-    assert cli.main(["build", "no_such_unit"]) == 1
+    assert cli.main(["build", "no_such_unit"]) == 2
     error = capsys.readouterr().err
     assert error.startswith('autograder: there is no unit "no_such_unit"')
     assert error.count("\n") == 1
@@ -184,6 +184,6 @@ def test_a_kit_of_nobody_s_says_what_to_say(monkeypatch, capsys):
     assert cli.main(["kit", "02", "--owner", "ada-l"]) == 0
     assert capsys.readouterr().err == ""
     assert [where.owner for _, _, where in made] == ["transformer-course", "ada-l"]
-    assert cli.main(["kit", "02", "--owner", "ada l"]) == 1
+    assert cli.main(["kit", "02", "--owner", "ada l"]) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert '"ada l" is not a GitHub account' in line and len(made) == 2

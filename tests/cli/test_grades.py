@@ -46,7 +46,7 @@ def test_what_cannot_be_written_is_one_line(ranked, capsys):
     "asked", [["report"], ["report", "06", "--all"], ["report", "--shareable"]]
 )
 def test_a_report_is_of_a_unit_or_of_all(course, capsys, asked):
-    assert cli.main([*asked, "--course", str(course)]) == 1
+    assert cli.main([*asked, "--course", str(course)]) == 2
     assert capsys.readouterr().err == "autograder: give a unit, or --all\n"
 
 
@@ -59,7 +59,7 @@ def test_a_report_is_of_a_unit_or_of_all(course, capsys, asked):
 )  # fmt: skip
 def test_what_a_report_would_not_heed_is_refused(course, capsys, asked):
     """Or a page that was meant to name nobody names everybody."""
-    assert cli.main(["report", *asked, "--course", str(course)]) == 1
+    assert cli.main(["report", *asked, "--course", str(course)]) == 2
     assert capsys.readouterr().err.startswith("autograder: --")
     assert not (course / "reports").exists()
 

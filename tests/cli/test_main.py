@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from autograder import cli
+from autograder.course.errors import CourseError, UsageError
 
 
 @pytest.fixture
@@ -99,15 +100,64 @@ def test_a_terminal_that_knows_ascii_only_is_no_reason_to_fail():
     assert (out, said) == (b"Bob \\xd3\\xf0insson \\u2713\n", b"")
 
 
-def test_what_a_command_calls_its_course_is_a_folder():
-    (commands,) = (
+def commands() -> dict[str, argparse.ArgumentParser]:
+    (found,) = (
         action
         for action in cli._parser()._actions
         if isinstance(action, argparse._SubParsersAction)
     )
+    return dict(found.choices)
+
+
+def test_the_help_has_each_command_once_below_its_role():
+    listed = [name for names in cli.ROLES.values() for name in names]
+    assert sorted(listed) == sorted(commands())
+    assert len(cli.ROLES["teaching assistant"]) == 10
+    text = cli._parser().format_help()
+    places = [text.index(f"\n{role}:\n") for role in cli.ROLES]
+    assert places == sorted(places)
+    for name, command in commands().items():
+        assert text.count(f"\n  {name} ") == 1 and command.description in text
+    assert max(map(len, text.splitlines())) <= 88
+
+
+@pytest.mark.parametrize("name", sorted(commands()))
+def test_an_option_that_no_command_has_is_wrong_usage(name, capsys):
+    with pytest.raises(SystemExit) as ended:
+        cli.main([name, "--no-such-option"])
+    assert ended.value.code == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("error", "status"), [(UsageError("x"), 2), (CourseError("x"), 1)]
+)
+def test_a_wrong_command_line_is_told_from_what_needs_a_look(ends, error, status):
+    assert ends(error) == (status, "autograder: x\n")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "report", "report 06 --all", "report --all --shareable", "report 06 --drop 1",
+        "report --all --weight 06", "grades 06 --format canvas", "regrade 06 ada",
+        "regrade 06", "extend 06 ada", "extend 06 --days 1", "extend 06 ada --days -1",
+        "extend 06 ada --days 1 --until x", "watch 06 --per-hour 0", "show 99 ada",
+        "collect 06 x.zip --lms webct", "collect 06 x.zip --timezone Mars/Base",
+        "hosted 06 --submission . --results x --format webct",
+        "hosted 06 --submission . --results x --tell all",
+        "unnamed 06 --adopt 12345678 name",
+    ],
+)  # fmt: skip
+def test_what_a_command_cannot_be_asked_is_wrong_usage(line, course, capsys):
+    assert cli.main([*line.split(), "--course", str(course)]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_what_a_command_calls_its_course_is_a_folder():
     kinds = {
         name: action.type
-        for name, command in commands.choices.items()
+        for name, command in commands().items()
         for action in command._actions
         if action.dest == "course"
     }

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 import yaml
 
 from autograder.classroom.lms.archive import Member, NotPlacedError, Source
-from autograder.course.errors import CourseError
+from autograder.course.errors import UsageError
 from autograder.course.printable import printable
 from autograder.grading.intake import parse_stamp
 
@@ -111,12 +111,12 @@ def to_utc(zone: str = "") -> ToUtc:
     """From the local time of a zone, by default this computer's, to UTC.
 
     Raises:
-        CourseError: there is no such zone.
+        UsageError: there is no such zone.
     """
     try:
         there = zoneinfo.ZoneInfo(zone) if zone else None
     except (zoneinfo.ZoneInfoNotFoundError, ValueError):
-        raise CourseError(
+        raise UsageError(
             f'there is no time zone "{zone}"; write one like "Europe/Berlin"'
         ) from None
 
