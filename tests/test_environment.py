@@ -153,6 +153,28 @@ def test_an_environment_that_was_moved_is_made_again(tmp_path, place):
     assert ("rm -rf .venv" in done.stdout) == (place == "elsewhere")
 
 
+@pytest.mark.skipif(not shutil.which("make"), reason="there is no make")
+def test_the_set_up_says_each_step_and_nothing_else(tmp_path):
+    """Eight minutes without a line look like a hang."""
+    for name in ("Makefile", "pyproject.toml", "constraints.txt"):
+        shutil.copy2(ROOT / name, tmp_path)
+    fake = tmp_path / "python"
+    fake.write_text(
+        '#!/bin/sh\n[ "$1" = --version ] && echo Python 3.12.1\n'
+        '[ "$2" = venv ] && mkdir -p "$3/bin" && cp "$0" "$3/bin/python"\nexit 0\n'
+    )
+    fake.chmod(0o755)
+    done = subprocess.run(
+        ["make", f"PYTHON={fake}", "UV=", "setup"],
+        cwd=tmp_path, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    first, second, third = done.stderr.splitlines()
+    assert first == "1/2 environment in .venv, of Python 3.12.1"
+    assert second.startswith("2/2 packages (") and second.endswith("by pip")
+    assert third == "ready; use it with: source .venv/bin/activate"
+    assert done.stdout == ""
+
+
 def test_the_benchmark_says_in_a_line_which_interpreter_it_needs():
     """``-S``: one that has none of the packages."""
     command = [sys.executable, "-S", ROOT / "benchmarks" / "grading.py"]
