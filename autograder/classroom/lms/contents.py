@@ -19,7 +19,7 @@ _DECORATION = re.compile(r"^(?:copy[ _]of[ _])*(.+?)(?:-\d+|\s?\(\d+\))*$", re.I
 
 
 @dataclass(frozen=True)
-class Contents:
+class AttemptFiles:
     """What an attempt holds.
 
     Attributes:
@@ -33,7 +33,7 @@ class Contents:
     fault: str = ""
 
 
-def contents(archive: Source, attempt: Attempt, unit: str, root: Path) -> Contents:
+def contents(archive: Source, attempt: Attempt, unit: str, root: Path) -> AttemptFiles:
     """What an attempt holds, looked at as grading will.
 
     Args:
@@ -74,7 +74,7 @@ def contents(archive: Source, attempt: Attempt, unit: str, root: Path) -> Conten
     if set(files) == {ONLINE_TEXT}:
         raise NotPlacedError("it is text typed into the LMS, without a file")
     path, fault, more = _notebook(files, unit, root)
-    return Contents(_named(files, unit, path), [*notes, *more], fault)
+    return AttemptFiles(_named(files, unit, path), [*notes, *more], fault)
 
 
 def _notebook(

@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import Any
 
 GradeIds = Mapping[str, Collection[str]]  # of an assignment's cells, by its name
+_DAMAGED = (OSError, ValueError, LookupError, TypeError, AttributeError)
 
 
 def grade_ids(root: Path) -> GradeIds:
     """The grade ids of all assignments of the course at ``root``."""
     found: dict[str, frozenset[str]] = {}
     for path in sorted(root.glob("source/*/*.ipynb")):
-        with contextlib.suppress(OSError, ValueError, LookupError, AttributeError):
+        with contextlib.suppress(*_DAMAGED):
             ids = _grade_ids(path, path.stat().st_mtime_ns)
             found[path.parent.name] = found.get(path.parent.name, frozenset()) | ids
     return found

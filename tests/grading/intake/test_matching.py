@@ -7,7 +7,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell
 from autograder.grading import intake
 from autograder.grading.intake import File, RefusedError
 from tests.grading.intake.released import RELEASE
-from tests.tiny_course import UNIT, cell, data, graded, solved
+from tests.tiny_course import UNIT, cell, data, solved
 
 NAME = f"{UNIT}.ipynb"
 
@@ -45,21 +45,6 @@ def test_of_two_notebooks_the_one_with_more_answers_counts_then_the_newer():
     path, repairs = intake.find_notebook(files, NAME, RELEASE)
     assert path == "b.ipynb"
     assert [r.kind for r in repairs] == ["renamed", "several notebooks"]
-
-
-def test_a_notebook_of_another_unit_is_called_by_its_unit(tmp_path):
-    source = tmp_path / "source" / "07_words" / "07_words.ipynb"
-    source.parent.mkdir(parents=True)
-    mark = graded(new_code_cell("check()"), "words-count", 2.0)
-    source.write_bytes(data(nbformat.v4.new_notebook(cells=[mark])))
-    files = {"b.ipynb": File(source.read_bytes()), "a.ipynb": File(other_unit())}
-    with pytest.raises(RefusedError) as refused:
-        intake.find_notebook(
-            files, NAME, RELEASE, others=lambda: intake.grade_ids(tmp_path)
-        )
-    assert str(refused.value) == (
-        "\"b.ipynb\" is unit 7's notebook (07_words), not this unit's"
-    )
 
 
 def test_of_a_notebook_that_is_cut_off_the_whole_cells_are_found_and_told():
