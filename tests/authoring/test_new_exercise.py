@@ -88,7 +88,7 @@ def test_a_name_that_cannot_be_or_is_taken_changes_nothing(unit, name, says):
 
 
 def test_an_unknown_unit_is_one_line(capsys):
-    assert cli.main(["new-exercise", "no_such_unit", "half"]) == 1
+    assert cli.main(["new-exercise", "no_such_unit", "half"]) == 2
     error = capsys.readouterr().err
     assert error.count("\n") == 1 and 'there is no unit "no_such_unit"' in error
 

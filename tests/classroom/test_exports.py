@@ -185,7 +185,7 @@ def test_the_command_writes_each_format(graded, tmp_path, capsys):
     assert run("--format", "gradescope", "--zero-refused")[0] == 0
     assert (graded / "reports" / "01_numbers-gradescope" / "bob").is_dir()
     status, said = run("--format", "canvas")
-    assert status == 1 and "export its gradebook" in said.err
+    assert status == 2 and "export its gradebook" in said.err
     (tmp_path / "canvas.csv").write_text(
         "Student,ID,Section,Numbers (1)\nSomebody,501,,\n"
     )

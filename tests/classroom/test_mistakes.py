@@ -77,7 +77,7 @@ def test_the_command_writes_a_page_a_unit(tmp_path, capsys):
 
 
 def test_a_unit_that_is_not_there_is_a_plain_error(capsys):
-    assert cli.main(["mistakes", "no_such_unit"]) == 1
+    assert cli.main(["mistakes", "no_such_unit"]) == 2
     assert capsys.readouterr().err.count("\n") == 1
 
 

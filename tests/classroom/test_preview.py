@@ -50,5 +50,5 @@ def test_a_unit_that_was_never_graded_has_no_preview(tmp_path, graded_once, caps
 
 @pytest.mark.parametrize("asked", [[], ["bob"], ["bob", "double", "--preview"]])
 def test_a_regrade_is_of_one_answer_or_a_preview_of_all(graded, capsys, asked):
-    assert cli.main(["regrade", "01", *asked, "--course", str(graded)]) == 1
+    assert cli.main(["regrade", "01", *asked, "--course", str(graded)]) == 2
     assert "give STUDENT and EXERCISE, or only --preview" in capsys.readouterr().err

@@ -54,7 +54,7 @@ def test_a_result_counts_for_what_was_handed_in_last(two_new):
 @pytest.mark.parametrize(
     ("command", "status"),
     [
-        (["report", "01"], 0),
+        (["report", "01"], 1),
         (["grades", "01", "--format", "moodle"], 1),
         (["grades", "01", "--format", "gradescope"], 1),
     ],

@@ -293,7 +293,7 @@ def test_a_pace_that_cannot_be_is_refused_in_a_line(tmp_path, capsys, asked):
     source = tmp_path / "source" / "02_unit" / "02_unit.ipynb"
     source.parent.mkdir(parents=True)
     source.touch()
-    assert cli.main(["watch", "02", f"--course={tmp_path}", asked]) == 1
+    assert cli.main(["watch", "02", f"--course={tmp_path}", asked]) == 2
     assert "--per-hour must be at least 1" in capsys.readouterr().err
 
 
