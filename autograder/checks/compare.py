@@ -25,7 +25,7 @@ from autograder.checks.exercise import (
     Value,
 )
 from autograder.checks.language import _, marked, reworded
-from autograder.checks.measures import credit, measured, remark
+from autograder.checks.measures import credit, find, measured, remark
 from autograder.checks.naming import diagnose
 from autograder.checks.points import RESULTS, earned
 from autograder.checks.properties import KEY, by_hand
@@ -36,6 +36,7 @@ from autograder.checks.values import (
     same_values,
     worst,
 )
+from autograder.checks.words import PARTLY
 
 _NONE = "None"  # a probe's word where an answer may be None
 READY_MADE = marked(
@@ -143,11 +144,18 @@ def _measured(case: Case, answers: Answers) -> CaseResult:
     value, reason = measured(case.measure, case.expected, answers)
     share = credit(value, case.scale)
     name = case.measure.replace("_", " ")
-    message = reason or f"{value:.4g}; {_marks(case.scale)}"
-    if not reason:
-        message = f"{message}. {remark(case.measure, case.expected, answers)}".strip()
-    finding = Finding(name, "" if share >= 1.0 else "values", message)
+    message = reason or _worth(case, value, answers)
+    problem = "" if share >= 1.0 else PARTLY if share > 0.0 else "values"
+    finding = Finding(name, problem, message)
     return CaseResult(case, answers, (finding,), share)
+
+
+def _worth(case: Case, value: float, answers: Answers) -> str:
+    """A measured value and what it is worth, on one scale."""
+    says = remark(case.measure, case.expected, answers)
+    if find(case.measure).has_own_scale and says:
+        return says
+    return f"{value:.4g}; {_marks(case.scale)}. {says}".strip()
 
 
 def _marks(scale: Sequence[tuple[float, float]]) -> str:

@@ -6,7 +6,9 @@ import io
 import sys
 from typing import TextIO
 
-_PLAIN = str.maketrans({"✓": "+", "✗": "x", "·": "-", "→": "->", "–": "-", "−": "-"})
+_PLAIN = str.maketrans(
+    {"✓": "+", "✗": "x", "◐": "~", "·": "-", "→": "->", "–": "-", "−": "-"}
+)
 
 
 def showable(text: str, stream: TextIO | None = None) -> str:

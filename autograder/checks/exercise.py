@@ -142,8 +142,8 @@ class Finding:
     """How one named answer compares with the reference.
 
     ``problem`` is "" when they agree, else the first of raised, missing, type, shape,
-    dtype, finite, values that they fail, or that a ready-made answer was called.
-    ``says`` is what to say of it, or makes it.
+    dtype, finite, values that they fail, that a ready-made answer was called, or
+    `PARTLY`. ``says`` is what to say of it, or makes it.
     """
 
     name: str
@@ -175,6 +175,11 @@ class CaseResult:
     def passed(self) -> bool:
         return self.credit >= 1.0
 
+    @property
+    def is_partial(self) -> bool:
+        """Whether a measured answer earns some of the points: progress, no failure."""
+        return bool(self.case.measure) and 0.0 < self.credit < 1.0
+
 
 @dataclass(frozen=True)
 class CheckResult:
@@ -201,6 +206,12 @@ class CheckResult:
     @property
     def passed(self) -> bool:
         return bool(self.results) and all(result.passed for result in self.results)
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether nothing is wrong, but a measured answer could earn more."""
+        fine = (result.passed or result.is_partial for result in self.results)
+        return bool(self.results) and not self.passed and all(fine)
 
     def __repr__(self) -> str:
         return repr(float(min(self.points, self.max_points)))

@@ -18,6 +18,7 @@ from autograder.checks.language import _, plural
 from autograder.checks.pictures import picture as picture_of
 from autograder.checks.rows import CaseGroup, details, inline, listed, results, rows
 from autograder.checks.rows import title as title_of
+from autograder.checks.words import sign
 
 BLUE, ORANGE = "#0072B2", "#D55E00"  # Okabe and Ito: distinct for colour-blind readers
 DARK_ORANGE = "#B34700"  # behind white: at least 4.5 to 1, as BLUE has it
@@ -107,7 +108,7 @@ def as_text(verdict: CheckResult, next_step: NextStep | None = None) -> str:
 
 
 def _row_text(row: CaseGroup, verdict: CheckResult) -> list[str]:
-    lines = [f"  {'✓' if row.passed else '✗'} {row.title}"]
+    lines = [f"  {sign(row.passed, row.is_partial)} {row.title}"]
     told = [str(line) for line in details(row.first, verdict)]
     if len(row.cases) > 1 and not row.passed:
         others = listed([title_of(case) for case in row.cases[1:]])
@@ -141,7 +142,8 @@ def as_html(
         _row_html(row, verdict, drawn, is_first=not place)
         for place, row in enumerate(rows(verdict))
     )
-    return boxed(ORANGE, head + _mistake_html(verdict) + parts + told)
+    colour = BLUE if verdict.is_partial else ORANGE
+    return boxed(colour, head + _mistake_html(verdict) + parts + told)
 
 
 def pictures(verdict: CheckResult) -> dict[str, str]:
@@ -166,13 +168,13 @@ def boxed(colour: str, content: str) -> str:
     )
 
 
-def mark(passed: bool) -> str:
-    """A tick or a cross, white on its own ground: readable in any theme."""
-    colour, sign = (BLUE, "✓") if passed else (DARK_ORANGE, "✗")
+def mark(passed: bool, is_partial: bool = False) -> str:
+    """A sign, white on its own ground: readable in any theme."""
+    colour = BLUE if passed or is_partial else DARK_ORANGE
     return (
         f'<span style="background-color:{colour};color:#fff;border-radius:3px;'
         "font-weight:bold;display:inline-block;width:1.5em;text-align:center;"
-        f'margin-right:.5em">{sign}</span>'
+        f'margin-right:.5em">{sign(passed, is_partial)}</span>'
     )
 
 
@@ -238,7 +240,7 @@ def _row_html(
     row: CaseGroup, verdict: CheckResult, drawn: Mapping[str, str], is_first: bool
 ) -> str:
     """A row that opens: its first case in full, the others as rows within."""
-    head = f"{mark(row.passed)}{inline(row.title)}"
+    head = f"{mark(row.passed, row.is_partial)}{inline(row.title)}"
     if row.passed and len(row.cases) == 1:
         told = _details_html(row.first, verdict)
         return f'<div style="margin:.2em 0">{head}{told}</div>'
@@ -268,7 +270,7 @@ def _listed_html(cases: Iterable[CaseResult]) -> str:
 
 
 def _case_html(result: CaseResult) -> str:
-    return f"{'✓' if result.passed else '✗'} {inline(title_of(result))}"
+    return f"{sign(result.passed, result.is_partial)} {inline(title_of(result))}"
 
 
 def _case_details(

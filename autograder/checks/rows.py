@@ -67,6 +67,10 @@ class CaseGroup:
         return self.first.passed
 
     @property
+    def is_partial(self) -> bool:
+        return self.first.is_partial
+
+    @property
     def title(self) -> str:
         count = len(self.cases)
         if count == 1:

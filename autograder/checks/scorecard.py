@@ -15,7 +15,7 @@ from autograder.checks.language import _, marked
 from autograder.checks.panel import Link, NextStep
 from autograder.checks.progress import Earlier, ProgressFileError
 from autograder.checks.rows import results
-from autograder.checks.words import PROGRESS
+from autograder.checks.words import PROGRESS, sign
 
 SIGNS = {True: "✓", False: "✗", None: "·"}  # passed, failed, open
 
@@ -39,6 +39,14 @@ class ExerciseScore:
     number: str = ""
     place: Link | None = None
     on_path: bool = False
+    is_partial: bool = False
+
+    @property
+    def sign(self) -> str:
+        """A tick, a cross, half a disc for progress, or a dot for what is open."""
+        if self.passed is None:
+            return SIGNS[None]
+        return sign(self.passed, self.is_partial)
 
 
 def row_of(verdict: CheckResult) -> ExerciseScore:
@@ -55,7 +63,7 @@ def row_of(verdict: CheckResult) -> ExerciseScore:
     aspects = "" if verdict.passed else by_aspect(verdict.aspects)
     return ExerciseScore(
         verdict.title, verdict.points, verdict.max_points, verdict.passed, passed,
-        remark, aspects,
+        remark, aspects, is_partial=verdict.is_partial,
     )  # fmt: skip
 
 

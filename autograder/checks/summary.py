@@ -11,7 +11,7 @@ from autograder.checks.contents import contents_of
 from autograder.checks.language import _, marked, plural
 from autograder.checks.panel import BLUE, Link, NextStep, boxed, mark
 from autograder.checks.rows import inline
-from autograder.checks.scorecard import SIGNS, ExerciseScore, Scorecard, next_step
+from autograder.checks.scorecard import ExerciseScore, Scorecard, next_step
 from autograder.checks.words import ATTEMPTS_DATA, PROGRESS
 
 _HIDDEN = marked("Grading also uses other inputs, and cases that are not shown here.")
@@ -147,7 +147,7 @@ def _lines(row: ExerciseScore) -> list[str]:
     cases = " " + _("({count} cases)").format(count=row.cases) if row.cases else ""
     remark = f": {_(row.remark)}" if row.remark else ""
     place = f"{row.number}{'*' if row.on_path else ''} " if row.number else ""
-    line = f"  {SIGNS[row.passed]} {points:>7} {place}{_(row.title)}{cases}{remark}"
+    line = f"  {row.sign} {points:>7} {place}{_(row.title)}{cases}{remark}"
     return [line, *([f"            {row.aspects}"] if row.aspects else [])]
 
 
@@ -157,7 +157,7 @@ def _cells(row: ExerciseScore) -> str:
     # A mistake is a sentence; a state is a word or two, and fits beside the title.
     between = "<br>" if row.passed is False else " · "
     remark = "".join(between + line for line in told)
-    sign = mark(row.passed) if row.passed is not None else SIGNS[None]
+    sign = row.sign if row.passed is None else mark(row.passed, row.is_partial)
     number = Link(row.number, row.place.address).html if row.place else ""
     cells = (
         sign,

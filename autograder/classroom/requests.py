@@ -101,7 +101,7 @@ def _state(submission: Submission, name: str) -> Iterator[str]:
         if record.says or record.note:
             yield f"- {record.says or record.note}"
         for case in record.cases:
-            yield f"- {'✗ ' + case.problem if case.problem else '✓'}: {case.title}"
+            yield f"- {f'{case.sign} {case.problem}'.strip()}: {case.title}"
 
 
 def _quoted(says: str) -> str:

@@ -121,7 +121,7 @@ def _cases(record: Verdict) -> Iterator[str]:
         yield record.lost
     for case in record.cases:
         hidden = " (hidden)" if case.hidden else ""
-        yield f"{'✗' if case.problem else '✓'} {case.title}{hidden}"
+        yield f"{case.sign} {case.title}{hidden}"
 
 
 def _remarks(submission: Submission) -> Iterator[str]:

@@ -10,12 +10,21 @@ from autograder.checks import references
 from autograder.checks.diagnostics.symptoms import SEEN
 from autograder.checks.exercise import (
     RAISED,
+    Case,
     CaseResult,
     CheckResult,
     Finding,
     Mistake,
 )
-from autograder.checks.panel import Link, NextStep, as_html, as_text, pictures
+from autograder.checks.panel import (
+    DARK_ORANGE,
+    ORANGE,
+    Link,
+    NextStep,
+    as_html,
+    as_text,
+    pictures,
+)
 from autograder.solutions import attention
 from tests.checks.scaled import NAME, unscaled
 
@@ -156,3 +165,14 @@ def test_a_hint_says_what_sets_a_case_apart(doubling):
     seen = Mistake(SEEN, "The dtype is float64.", "Why?")
     assert told("b", "d", mistake=seen) == ["b", "d"]
     assert told("b", "c", "d", mistake=seen) == []
+
+
+def test_what_earns_some_of_the_points_is_progress_and_no_failure():
+    case = Case("m", "fresh", "", {}, {}, measure="exact_match")
+    for share, sign in ((0.0, "✗"), (0.6, "◐"), (1.0, "✓")):
+        result = CaseResult(case, {}, (Finding("m", "", "60 of 100"),), share)
+        verdict = CheckResult("u/e", "E", 4 * share, 4.0, (result,))
+        html, text = as_html(verdict), as_text(verdict)
+        shown = {one for one in "✗◐✓" if one in html or one in text}
+        assert shown == {sign}
+        assert (ORANGE in html or DARK_ORANGE in html) == (sign == "✗")

@@ -28,11 +28,13 @@ class Measure:
         value: a number, the larger the better.
         details: what else is worth knowing, by name; NaN for what nothing asked for.
         remark: what is wrong with them as a whole, in a sentence; "" if nothing.
+        has_own_scale: the remark says what they are worth, on a scale of its own.
     """
 
     value: Callable[[Answers, Answers], float]
     details: Callable[[Answers, Answers], dict[str, float]] = lambda *_: {}
     remark: Callable[[Answers, Answers], str] = lambda *_: ""
+    has_own_scale: bool = False
 
 
 class NotTheirsError(Exception):

@@ -69,4 +69,4 @@ def _remark(expected: Answers, actual: Answers) -> str:
     return str(_numbers(actual)["says"])
 
 
-MEASURE = Measure(_value, _details, _remark)
+MEASURE = Measure(_value, _details, _remark, has_own_scale=True)

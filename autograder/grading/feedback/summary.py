@@ -11,6 +11,7 @@ from nbgrader.preprocessors import GetGrades
 from nbgrader.utils import compute_checksum, is_solution
 
 from autograder.checks.aspects import by_aspect
+from autograder.checks.words import PARTLY, sign
 from autograder.grading.dates import how_late
 from autograder.grading.gradebook import changes
 from autograder.grading.judge.verdict import Verdict
@@ -110,12 +111,18 @@ def _row(
         "points": mark["points"],
         "number": number(assignment, name),
         "title": title(assignment, name),
-        "sign": "" if waits else "✓" if is_full else "✗",
+        "sign": "" if waits else sign(is_full, _is_partial(verdict)),
         "cases": f"{right} of {len(verdict.cases)}" if verdict.cases else "",
         "remark": "" if is_full else verdict.says or verdict.note,
         "said": said.get(group_of(verdict), ""),
         "aspects": "" if is_full else by_aspect(verdict.aspects),
     }
+
+
+def _is_partial(verdict: Verdict) -> bool:
+    """Whether nothing is wrong, but a measured answer could earn more."""
+    problems = {case.problem for case in verdict.cases if case.problem}
+    return problems == {PARTLY}
 
 
 def _is_theirs(cell: NotebookNode) -> bool:

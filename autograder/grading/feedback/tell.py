@@ -56,7 +56,7 @@ def _short(verdict: Verdict) -> str:
         lines.append(lost)
     for case in verdict.cases:
         hidden = " (hidden)" if case.hidden else ""
-        lines.append(f"{'✗' if case.problem else '✓'} {case.title}{hidden}")
+        lines.append(f"{case.sign} {case.title}{hidden}")
     return "\n".join([*lines, "After the deadline, this page says what happened."])
 
 

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from autograder.checks.aspects import by_aspect
+from autograder.checks.words import PARTLY, sign
 from autograder.course.printable import printable
 from autograder.sandbox.ending import EndReason
 
@@ -24,6 +25,11 @@ class CaseVerdict:
     problem: str
     hidden: bool
     answer: str = ""
+
+    @property
+    def sign(self) -> str:
+        """A tick, a cross, or the sign of what earns some of its points."""
+        return sign(not self.problem, self.problem == PARTLY)
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,9 @@ from autograder.checks.compare import compare
 from autograder.checks.exercise import Case
 from autograder.checks.measures import details, measured
 from autograder.checks.measures.recovery import errors
+from autograder.checks.words import PARTLY
 
-NUMBERS = {"recovery": 62.5, "bleu": 70.1, "case": 0.5, "says": "BLEU 70.1 of 91."}
+NUMBERS = {"recovery": 62.5, "bleu": 70.1, "case": 0.5, "says": "BLEU 70.1: 62%."}
 CASE = Case(
     "c", "fresh", "", {}, {}, measure="recovery", scale=((0.0, 0.0), (100.0, 1.0))
 )
@@ -22,9 +23,8 @@ def test_the_value_is_the_share_of_the_points():
     answers = {"recovery": json.dumps(NUMBERS)}
     result = compare(CASE, answers)
     assert result.credit == pytest.approx(0.625)
-    assert result.findings[0].message == (
-        "62.5; all points from 100 on. BLEU 70.1 of 91."
-    )
+    assert result.findings[0].message == "BLEU 70.1: 62%.", "one scale in one line"
+    assert result.findings[0].problem == PARTLY and result.is_partial
     assert details("recovery", {}, answers) == {
         "recovery": 62.5, "bleu": 70.1, "case": 0.5
     }  # fmt: skip
