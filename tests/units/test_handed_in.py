@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import string
 from functools import partial
 from pathlib import Path
 
@@ -11,13 +12,15 @@ import torch
 from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 
+from autograder.authoring.tokenizing import Segmenter
 from autograder.checks.compare import compare
 from autograder.checks.exercise import RAISED, plain
 from autograder.checks.interactor import asking, concluded, reply
 from autograder.checks.probes import find
 from autograder.library import checkpoint
 from autograder.library.pipeline import damage
-from autograder.solutions import text_recovery
+from autograder.library.text import SPECIALS, SubwordTokenizer
+from autograder.solutions import encoder_decoder, text_recovery
 from autograder.units.text_recovery.exercises import _handed_in as handed_in
 from autograder.units.text_recovery.exercises.model import SAMPLE
 from tests.units.handed_in import (
@@ -189,6 +192,50 @@ def test_noise_on_the_shipped_weights_is_no_training(tmp_path):
     with safe_open(checkpoint.shipped(), framework="pt") as file:
         save_file(noisy, tmp_path / "noisy", file.metadata())
     assert "started from the checkpoint" in verdict(tmp_path / "noisy")[RAISED]
+
+
+def noisy_shipped(path: Path, share: float, level: int) -> Path:
+    """The shipped checkpoint with noise on its weights, for a level."""
+    torch.manual_seed(2)
+    weights = {
+        n: (w + share * w.float().std() * torch.randn(w.shape)).half() if w.dim() > 1
+        else w
+        for n, w in load_file(checkpoint.shipped()).items()
+    }  # fmt: skip
+    with safe_open(checkpoint.shipped(), framework="pt") as file:
+        about = json.loads(file.metadata()["about"])
+    about["notes"]["track"] = {"level": level}
+    save_file(weights, path, {"about": json.dumps(about)})
+    return path
+
+
+@pytest.mark.parametrize("level", [1, 3])
+def test_the_shipped_model_with_noise_is_refused_at_every_level(tmp_path, level):
+    path = noisy_shipped(tmp_path / "noisy", 0.06, level)
+    assert "the checkpoint that ships" in verdict(path)[RAISED]
+
+
+def test_weights_that_go_back_to_the_shipped_ones_are_known_by_any_other_name():
+    """Symbols in other letters, and in another order."""
+    model, tokenizer = checkpoint.load(
+        checkpoint.shipped(), encoder_decoder, Segmenter()
+    )
+    letters = string.ascii_lowercase
+    code = str.maketrans(letters, letters[1:] + letters[0])
+    sources = [source.translate(code) for source in SOURCES[:300]]
+    renamed = SubwordTokenizer(
+        (letter.translate(code) for letter in tokenizer.alphabet),
+        [(a.translate(code), b.translate(code)) for a, b in tokenizer.merges],
+        Segmenter(),
+    )
+    symbols = [*SPECIALS, *(s.translate(code) for s in tokenizer.vocab[4:])]
+    order = [symbols.index(symbol) for symbol in renamed.vocab]
+    embedding = model.transformer.source.embedding.weight
+    with torch.no_grad():
+        embedding.copy_(embedding[order].clone())
+    assert handed_in.goes_back(model, renamed, sources)
+    other, its = checkpoint.load(OWN, encoder_decoder, Segmenter())
+    assert not handed_in.goes_back(other, its, SOURCES[:300])
 
 
 def test_most_errors_of_the_shipped_model_are_a_sign_and_a_few_are_chance():

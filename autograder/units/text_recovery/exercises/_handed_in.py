@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import math
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 from safetensors import safe_open
-from torch import nn
+from torch import Tensor, nn
 
 from autograder.authoring.decoding import recovered
 from autograder.authoring.tokenizing import Segmenter
@@ -154,8 +154,7 @@ def _graded(found: HandIn, places: Sequence[int], texts: list[str]) -> str:
         if likeness(texts, ours) < SAME:
             _refuse_improbable(model, tokenizer, asked, texts, ours)
         _refuse_shipped_texts(texts, ours, asked)
-    if found.track.is_usual:
-        _refuse_shipped(model, tokenizer, found, own)
+    _refuse_shipped(model, tokenizer, found, own)
     marks = measuring.marks_of(found.track, found.corpus, found.pairs)
     return measuring.measured(own, found.pairs, found.track, marks, found.corpus)
 
@@ -212,18 +211,16 @@ def _refuse_shipped_texts(texts: list[str], own: list[str], sources: list[str]) 
 def _refuse_shipped(
     model: Restorer, tokenizer: Tokenizer, found: HandIn, own: list[str]
 ) -> None:
-    """Refuse the checkpoint that everybody has, changed a little."""
-    sources, targets = (list(side)[:COMPARED] for side in zip(*found.pairs, strict=True))
-    copied = shipped_outputs(sources)
-    if has_same_errors(targets, own, copied):
+    """Refuse the checkpoint that everybody has, changed a little or trained further."""
+    sources, targets = (
+        list(side)[:COMPARED] for side in zip(*found.pairs, strict=True)
+    )
+    if has_same_errors(targets, own, shipped_outputs(sources)):
         raise WrongAnswerError(OURS.format("errors"))
-    if goes_back(model, tokenizer, sources) and not (
-        likeness(own[:COMPARED], targets) > likeness(copied, targets)
-    ):
+    if goes_back(model, tokenizer, sources):
         raise WrongAnswerError(
-            "these weights started from the checkpoint that ships with the course, and "
-            "recover no more than it does; the grade is for a model that you trained "
-            "yourself"
+            "these weights started from the checkpoint that ships with the course; the "
+            "grade is for a model that you trained from random weights"
         )
 
 
@@ -279,7 +276,7 @@ def shipped_outputs(sources: list[str]) -> list[str]:
 
 
 def _restored(
-    sources: list[str], dtype: torch.dtype, leads: torch.Tensor | None = None
+    sources: list[str], dtype: torch.dtype, leads: Tensor | None = None
 ) -> list[str]:
     before = torch.get_default_dtype()
     try:
@@ -290,38 +287,75 @@ def _restored(
         torch.set_default_dtype(before)
 
 
-def goes_back(
-    model: Restorer, tokenizer: Tokenizer, sources: list[str]
-) -> bool:
+def goes_back(model: Restorer, tokenizer: Tokenizer, sources: Sequence[str]) -> bool:
     """Whether a model was made from the shipped one: trained on, or with noise on it.
 
     How the symbols of the sources stand to each other tells: in two trainings they
     start anywhere, and neither turning all of them nor another order of hidden units
-    changes it. Symbols that no source has could hold anything.
+    changes it. Symbols that no source has could hold anything. Names can be changed
+    together with the texts, so symbols are also paired by number and by likeness.
     """
-    theirs, known = _shipped(torch.float32)
-    used = dict.fromkeys(i for source in sources for i in known.encode(source))
+    theirs, shipped_tokenizer = _shipped(torch.float32)
+    pairings = (
+        _same_names(shipped_tokenizer, tokenizer, sources),
+        *_other_names(theirs, model, tokenizer, sources),
+    )
+    return any(
+        _has_same_angles(theirs, model, pairs)
+        for pairs in pairings
+        if len(pairs) >= _FEWEST
+    )
+
+
+def _same_names(
+    shipped_tokenizer: Tokenizer, tokenizer: Tokenizer, sources: Sequence[str]
+) -> list[tuple[int, int]]:
+    """The numbers of symbols that both tokenizers have, (shipped, handed in)."""
+    used = dict.fromkeys(i for s in sources for i in shipped_tokenizer.encode(s))
     own = {symbol: i for i, symbol in enumerate(tokenizer.vocab)}
-    pairs = [(i, own[known.vocab[i]]) for i in used if known.vocab[i] in own]
-    if len(pairs) < _FEWEST:
-        return False
-    ours, others = torch.tensor(pairs).unbind(1)
-    both = torch.stack((_angles(theirs, ours), _angles(model, others)))
+    named = ((i, own.get(shipped_tokenizer.vocab[i])) for i in used)
+    return [(i, j) for i, j in named if j is not None]
+
+
+def _other_names(
+    theirs: Restorer, model: Restorer, tokenizer: Tokenizer, sources: Sequence[str]
+) -> Iterator[list[tuple[int, int]]]:
+    """Pairs of symbols (shipped, handed in): of one number, and the most alike."""
+    ours, others = _directions(model), _directions(theirs)
+    used = sorted({i for s in sources for i in tokenizer.encode(s) if i < len(ours)})
+    yield [(i, i) for i in used if i < len(others)]
+    if ours.size(1) == others.size(1):
+        nearest = (ours[used] @ others.T).argmax(dim=1).tolist()
+        pairs = {i: j for i, j in zip(nearest, used, strict=True)}
+        yield list(pairs.items())  # each shipped symbol once
+
+
+def _has_same_angles(
+    theirs: Restorer, model: Restorer, pairs: Sequence[tuple[int, int]]
+) -> bool:
+    first, second = torch.tensor(pairs).unbind(1)
+    both = torch.stack((_angles(theirs, first), _angles(model, second)))
     return bool(torch.corrcoef(both)[0, 1] > _AKIN)
 
 
-def _angles(model: Restorer, ids: torch.Tensor) -> torch.Tensor:
-    """The cosines of all pairs of embeddings, (n * n,), without their mean.
+def _angles(model: Restorer, ids: Tensor) -> Tensor:
+    """The cosines of all pairs of these embeddings, (n * n,)."""
+    vectors = _directions(model, ids)
+    angles = vectors @ vectors.T
+    return angles.fill_diagonal_(0.0).flatten()
+
+
+def _directions(model: Restorer, ids: Tensor | None = None) -> Tensor:
+    """The embeddings' directions without their mean, (n, d_model); of all by default.
 
     A symbol counts as much as any other: one that is huge, or no number, hides none.
     """
-    vectors = model.transformer.source.embedding.weight.detach()[ids].double()
+    weights = model.transformer.source.embedding.weight.detach()
+    vectors = (weights if ids is None else weights[ids]).double()
     vectors = vectors.nan_to_num(0.0, 0.0, 0.0)
     vectors = vectors - vectors.mean(dim=1, keepdim=True)  # which no layer norm sees
     vectors = F.normalize(vectors, dim=1)
-    vectors = F.normalize(vectors - vectors.mean(dim=0), dim=1)
-    angles = vectors @ vectors.T
-    return angles.fill_diagonal_(0.0).flatten()
+    return F.normalize(vectors - vectors.mean(dim=0), dim=1)
 
 
 @functools.cache
