@@ -4,15 +4,27 @@ from __future__ import annotations
 
 import json
 import random
+import re
+from itertools import product
 from pathlib import Path
 
 import pytest
+import torch
 
-from autograder.checks.exercise import RAISED
-from autograder.library import corpora
+from autograder.authoring.decoding import recovered
+from autograder.checks.exercise import RAISED, WrongAnswerError
+from autograder.library import checkpoint, corpora
 from autograder.library.corpora import Corpus, CorpusError
+from autograder.library.model import Restorer, Sizes
 from autograder.library.pipeline import damage
-from autograder.units.text_recovery.library import own_corpus, track
+from autograder.library.text import WordTokenizer
+from autograder.solutions import encoder_decoder
+from autograder.units.text_recovery.exercises._learnt import (
+    new_sources,
+    refuse_unlearnt,
+)
+from autograder.units.text_recovery.library import own_corpus, scale, track
+from autograder.units.text_recovery.library.own_corpus import OwnCorpus
 from tests.units.handed_in import numbers, on_track, verdict
 
 LATIN = ["bado", "kime", "lufa", "nosi", "petu", "rago", "sivu", "tamo", "vexi", "zolu"]
@@ -48,6 +60,19 @@ def written(corpus: Corpus) -> bytes:
 MINE = corpus_of(LATIN)
 
 
+def novel(count: int = 1500) -> Corpus:
+    """Sentences that the instructor's weights can recover, with some foreign words."""
+
+    def in_another_dialect(text: str) -> str:
+        return re.sub(r"\b(s|b|c|h)(\w{3,})", r"\1z\2", text)
+
+    rows = [
+        (damage(text, 2), text)
+        for text in map(in_another_dialect, corpora.generate("novel", count))
+    ]
+    return Corpus("mine", rows[:-300], [], rows[-300:])
+
+
 def graded(tmp_path: Path, data: bytes) -> dict[str, str]:
     """The verdict on the instructor's weights for a corpus of one's own."""
     data = data[: own_corpus.LIMIT + 1]  # as the probe reads it
@@ -57,11 +82,76 @@ def graded(tmp_path: Path, data: bytes) -> dict[str, str]:
 
 
 def test_baselines_are_measured_on_it_and_sentences_drawn_from_its_test(tmp_path):
-    found = numbers(graded(tmp_path, written(MINE)))
-    corpus = own_corpus.parse(written(MINE))
+    data = written(novel())
+    found, corpus = numbers(graded(tmp_path, data)), own_corpus.parse(data)
     assert found["corpus"] == corpus.key > 0 and 0 < found["rule"] < found["inserter"]
-    assert "on 250 sentences of your corpus mine; copy" in found["says"]
-    assert found["recovery"] < 50, "the embedded corpus's model knows no word of it"
+    assert f"on {len(corpus.test)} sentences of your corpus mine:" in found["says"]
+
+
+def test_a_model_that_knows_no_word_of_it_earns_little(tmp_path):
+    assert numbers(graded(tmp_path, written(MINE)))["recovery"] < 50
+
+
+def untrained(path: Path) -> tuple[Path, list[str], list[str]]:
+    """Random weights for made-up words, sources, and what the weights make of them."""
+    words = [f"{a}{b}{c}{d}" for a, b, c, d in product("bdgk", "aeiou", "lmnr", "aeo")]
+    tokenizer = WordTokenizer([f"▁{word}" for word in words])
+    torch.manual_seed(0)
+    model = Restorer(Sizes(len(tokenizer), 32, 2, 1, 64), encoder_decoder).eval()
+    with torch.no_grad():
+        model.transformer.output.bias[:] = 0.5 * torch.randn(len(tokenizer))
+        model.transformer.output.bias[:4] = torch.tensor([-9.0, -9.0, 2.5, -9.0])
+    checkpoint.save(path, model, tokenizer, track={"corpus": track.OWN})
+    draw = random.Random(0)
+    found = {" ".join(draw.choices(words, k=draw.randint(2, 5))) for _ in range(1500)}
+    model, _ = checkpoint.load(path, encoder_decoder, list)
+    sources = sorted(found)
+    return path, sources, recovered(model.transformer, tokenizer, sources)
+
+
+def test_what_an_untrained_model_answers_is_no_corpus(tmp_path):
+    _, sources, texts = untrained(tmp_path / "weights")
+    rows = [
+        (source, f"{text} {source.split()[0]} so {i}")  # targets differ
+        for i, (source, text) in enumerate(zip(sources, texts, strict=True))
+    ]
+    with pytest.raises(CorpusError, match="sources are not what is left of its targ"):
+        own_corpus.parse(written(Corpus("mine", rows[:-300], [], rows[-300:])))
+
+
+def test_an_untrained_model_has_learnt_nothing_even_if_its_corpus_were_read(tmp_path):
+    path, sources, texts = untrained(tmp_path / "weights")
+    rows = list(zip(sources, texts, strict=True))
+    corpus = OwnCorpus("mine", rows[:-300], [], rows[-300:], 1)
+    model, tokenizer = checkpoint.load(path, encoder_decoder, list)
+
+    def recover(model: Restorer, sources: list[str]) -> list[str]:
+        return recovered(model.transformer, tokenizer, sources)
+
+    with pytest.raises(WrongAnswerError, match="has not learnt"):
+        refuse_unlearnt(model, corpus, recover, encoder_decoder, 0)
+
+
+def test_a_model_that_knows_its_corpus_by_heart_has_not_learnt_it():
+    """Whatever it is: right on all sources that were written down, and on no other."""
+    corpus = own_corpus.parse(written(MINE))
+    known = dict([*corpus.train, *corpus.test])
+    model = Restorer(Sizes(8, 8, 1, 1, 8), encoder_decoder)
+
+    def recover(_: Restorer, sources: list[str]) -> list[str]:
+        return [known.get(source, "bado lufa.") for source in sources]
+
+    with pytest.raises(WrongAnswerError, match="of new sources, made of halves"):
+        refuse_unlearnt(model, corpus, recover, encoder_decoder, 0)
+
+
+def test_new_sources_are_in_no_part_of_the_corpus():
+    corpus = own_corpus.parse(written(MINE))
+    found = new_sources(corpus, 1)
+    assert len(set(found)) == 200 and found != new_sources(corpus, 2)
+    assert not set(found) & {source for source, _ in (*corpus.train, *corpus.test)}
+    words = corpus_of(LATIN[:3])  # few words, short sources
+    assert len(new_sources(own_corpus.parse(written(words)), 1)) == 200
 
 
 def test_a_draw_is_a_sample_of_test_and_the_same_for_one_seed():
@@ -80,9 +170,10 @@ def test_both_forms_of_a_pair_are_the_same_corpus():
 
 
 @pytest.mark.parametrize("words", [HEBREW, ARABIC], ids=["Hebrew", "Arabic"])
-def test_a_script_from_right_to_left_is_a_corpus_like_any(tmp_path, words):
-    found = numbers(graded(tmp_path, written(corpus_of(words))))
-    assert 0 < found["rule"] < found["inserter"]
+def test_a_script_from_right_to_left_is_a_corpus_like_any(words):
+    corpus = own_corpus.parse(written(corpus_of(words)))
+    marks = scale.of_own(corpus.train, corpus.test)
+    assert 0 < marks.rule < marks.inserter
 
 
 LINE = [["bado kime", "A bado saw a kime."]]

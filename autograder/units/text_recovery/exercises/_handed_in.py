@@ -29,6 +29,7 @@ from autograder.library.decoding import make_batch
 from autograder.library.model import Restorer
 from autograder.library.text import Tokenizer
 from autograder.solutions import encoder_decoder
+from autograder.units.text_recovery.exercises._learnt import Recover, refuse_unlearnt
 from autograder.units.text_recovery.library import measuring, own_corpus, track
 from autograder.units.text_recovery.library.measuring import COMPARED
 from autograder.units.text_recovery.library.own_corpus import OwnCorpus
@@ -100,7 +101,8 @@ def graded(
     with tempfile.TemporaryDirectory() as folder:
         found = _opened(files, originals, seed, Path(folder))
         try:
-            return _graded(found, [i for i in places if i < len(found.pairs)], texts)
+            asked = [i for i in places if i < len(found.pairs)]
+            return _graded(found, asked, texts, seed)
         except WrongAnswerError:
             raise
         except Exception as error:  # a stranger's file: sizes, weights, tokenizer
@@ -143,7 +145,7 @@ def _track_of(path: Path) -> Track:
         raise WrongAnswerError(_no_decoding(error)) from error
 
 
-def _graded(found: HandIn, places: Sequence[int], texts: list[str]) -> str:
+def _graded(found: HandIn, places: Sequence[int], texts: list[str], seed: int) -> str:
     assert found.path is not None
     model, tokenizer = checkpoint.load(found.path, encoder_decoder, Segmenter())
     if is_copy(model):
@@ -155,6 +157,10 @@ def _graded(found: HandIn, places: Sequence[int], texts: list[str]) -> str:
             _refuse_improbable(model, tokenizer, asked, texts, ours)
         _refuse_shipped_texts(texts, ours, asked)
     _refuse_shipped(model, tokenizer, found, own)
+    if found.corpus:
+        refuse_unlearnt(
+            model, found.corpus, _greedily(tokenizer), encoder_decoder, seed
+        )
     marks = measuring.marks_of(found.track, found.corpus, found.pairs)
     return measuring.measured(own, found.pairs, found.track, marks, found.corpus)
 
@@ -164,6 +170,14 @@ def _decoded(model: Restorer, tokenizer: Tokenizer, found: HandIn) -> list[str]:
         model.transformer, tokenizer, found.sources, beam=found.track.beam,
         alpha=found.track.alpha,
     )  # fmt: skip
+
+
+def _greedily(tokenizer: Tokenizer) -> Recover:
+    def recover(model: Restorer, sources: list[str]) -> list[str]:
+        texts = recovered(model.transformer, tokenizer, sources)
+        return [text[:_LONGEST] for text in texts]
+
+    return recover
 
 
 def _refuse_improbable(

@@ -18,6 +18,7 @@ from typing import Any
 from autograder.library import abilities, bleu, corpora
 from autograder.library.corpora import CorpusError, Pair
 from autograder.library.run_log import plain
+from autograder.units.text_recovery.library import pairing
 
 FILE = "my_corpus.json"
 LIMIT = 5 << 20  # bytes
@@ -28,6 +29,8 @@ LEAK = 0.05  # the largest share of test sources that train may have, too
 COPIED = 90.0  # BLEU of copying, above which nothing is left to recover
 SHORTEST = 3.0  # words of a target, on average
 EMBEDDED = 0.95  # the largest share of words that the embedded corpus has, too
+FIT = 0.75  # of a pipeline to the pairs, at least; see `pairing.fit`
+LOOKED_AT = 200  # pairs that it is measured on
 
 
 @dataclass(frozen=True)
@@ -82,6 +85,7 @@ def parse(data: bytes) -> OwnCorpus:
     test = _unseen(test, [*train, *dev])
     _refuse_small(train, test)
     _refuse_useless(test)
+    _refuse_unrelated(test)
     digest = hashlib.sha256(json.dumps(sorted(test)).encode()).digest()
     name = plain(about.get("name") or FILE, 40) if _is_text(about.get("name")) else FILE
     return OwnCorpus(name or FILE, train, dev, test, int.from_bytes(digest[:6], "big"))
@@ -165,6 +169,19 @@ def _refuse_useless(test: list[Pair]) -> None:
     if sum(word in known for word in written) > EMBEDDED * len(written):
         raise _refused(
             'its sentences are those of the embedded corpus: set CORPUS = "embedded"'
+        )
+
+
+def _refuse_unrelated(test: list[Pair]) -> None:
+    """Refuse sources that no pipeline can have left of their targets.
+
+    Whoever may choose targets freely can choose what an untrained model answers.
+    """
+    if (found := pairing.fit(test[:LOOKED_AT])) < FIT:
+        raise _refused(
+            f"its sources are not what is left of its targets (fit {found:.2f}, at "
+            f"least {FIT} is needed): a source has the words of its target in their "
+            "order, perhaps as dictionary forms, without those that are always dropped"
         )
 
 
