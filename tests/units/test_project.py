@@ -279,9 +279,23 @@ def test_a_log_with_forged_words_is_shown_as_text():
     log = run_log.parse(json.dumps(line).encode())
     shown = log_view.as_html(log)
     assert "<script>" not in shown and "&lt;b&gt;x" in shown
+    assert "<td>" not in shown, "each cell says how it is aligned"
     many = run_log.parse(b"\n".join(b'{"run": "%d"}' % i for i in range(10_000)))
     shown = log_view.as_html(many)
     assert shown.count("<tr>") == 61 and "9,940 earlier runs are not shown" in shown
+
+
+def test_prose_has_a_row_of_its_own_as_wide_as_the_table():
+    line = {
+        "run": "a",
+        "hypothesis": "It helps.",
+        "next": "Try two.",
+        "bleu": [1, 0, 2],
+    }
+    shown = log_view.as_html(run_log.parse(json.dumps(line).encode()))
+    numbers, prose = shown.split("<tbody>")[1].split("</tr>")[:2]
+    assert "It helps." not in numbers and 'colspan="7"' in prose
+    assert "It helps." in prose and "text-align:left" in prose
 
 
 def test_a_log_lacks_what_the_project_asks_for(made, capsys):

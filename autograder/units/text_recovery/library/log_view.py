@@ -12,6 +12,7 @@ from autograder.library.run_log import LoggedRun, RunLog
 
 SHORT = "too short: says nothing yet"
 _ROWS, _CURVES = 60, 6  # that are shown, at most
+_LEFT = "text-align:left;vertical-align:top"  # JupyterLab's tables align right
 _MARKS = ("o-", "s-", "^-", "D-", "v-", "X-")
 
 
@@ -61,17 +62,38 @@ def _signed(gain: Sequence[float]) -> str:
 
 
 def as_html(log: RunLog) -> str:
-    """The newest `_ROWS` runs as an HTML table; all text from the log is escaped."""
-    heads = ("run", "hypothesis", "changed", "BLEU on dev", "difference", "tokens",
-             "CPU s", "seed", "next step")  # fmt: skip
-    rows = "".join(f"<tr>{_cells(_row(run))}</tr>" for run in log.runs[-_ROWS:])
-    head = "".join(f'<th scope="col">{name}</th>' for name in heads)
+    """The newest `_ROWS` runs as an HTML table; all text from the log is escaped.
+
+    A run's numbers are one row. Its prose is a row of its own below, as wide as the
+    table: in a column beside the numbers it would be a few words wide.
+    """
+    heads = ("run", "changed", "BLEU on dev", "difference", "tokens", "CPU s", "seed")
+    rows = "".join(_rows(run, len(heads)) for run in log.runs[-_ROWS:])
+    head = "".join(f'<th scope="col" style="{_LEFT}">{name}</th>' for name in heads)
     left = len(log.runs) - _ROWS
     remarks = [f"{left:,} earlier runs are not shown"] if left > 0 else []
     notes = "".join(f"<p>{html.escape(text)}.</p>" for text in (*remarks, *log.remarks))
     total = f"<p>{len(log.runs):,} runs, {log.tokens:,} target tokens.</p>"
-    body = f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody>"
+    body = f"<thead><tr>{head}</tr></thead>{rows}"
     return f"<table>{body}</table>{total}{notes}"
+
+
+def _rows(run: LoggedRun, width: int) -> str:
+    """A run's numbers, and what was expected of it and followed from it below them."""
+    name, changed, *numbers = map(html.escape, _row(run))
+    cells = f'<td style="{_LEFT}"><strong>{name}</strong></td>'
+    cells += f'<td style="{_LEFT}">{changed}</td>'
+    cells += "".join(
+        f'<td style="{_LEFT};white-space:nowrap">{text}</td>' for text in numbers
+    )
+    prose = (("hypothesis", run.hypothesis), ("next step", run.next_step))
+    below = "".join(
+        f"<div><em>{label}:</em> {html.escape(text)}</div>"
+        for label, text in prose if text
+    )  # fmt: skip
+    if below:
+        below = f'<tr><td colspan="{width}" style="{_LEFT}">{below}</td></tr>'
+    return f"<tbody><tr>{cells}</tr>{below}</tbody>"
 
 
 def _row(run: LoggedRun) -> tuple[str, ...]:
@@ -81,13 +103,9 @@ def _row(run: LoggedRun) -> tuple[str, ...]:
     if run.too_short:
         reached, gain = f"{reached} ({SHORT})", "–"
     return (
-        run.name, run.hypothesis, changed or "–", reached, gain, f"{run.tokens:,}",
-        f"{run.seconds:.0f}", str(run.seed), run.next_step,
+        run.name, changed or "–", reached, gain, f"{run.tokens:,}",
+        f"{run.seconds:.0f}", str(run.seed),
     )  # fmt: skip
-
-
-def _cells(texts: Sequence[str]) -> str:
-    return "".join(f"<td>{html.escape(text)}</td>" for text in texts)
 
 
 def curves(
