@@ -81,12 +81,12 @@ def remark(targets: Sequence[str], outputs: Sequence[str]) -> str:
 
 
 def coloured(rows: Iterable[tuple[str, str, str]]) -> str:
-    """(source, target, output) rows as HTML: what came back, what is wrong, what lacks.
+    """(source, target, output) rows as numbered HTML: what came back, is wrong, lacks.
 
     Blue with a solid line: recovered. Orange with a dotted line: not in the target.
     [In brackets]: missing. Words that were never lost are plain.
     """
-    body = "".join(_row(*row) for row in rows)
+    body = "".join(_row(number, *row) for number, row in enumerate(rows, 1))
     legend = (
         f"{_mark('recovered', BLUE, 'solid')} · {_mark('wrong', ORANGE, 'dotted')} · "
         "[missing]"
@@ -94,7 +94,7 @@ def coloured(rows: Iterable[tuple[str, str, str]]) -> str:
     return f'<div style="line-height:1.7">{legend}{body}</div>'
 
 
-def _row(source: str, target: str, output: str) -> str:
+def _row(number: int, source: str, target: str, output: str) -> str:
     kept, wanted, given = set(source.split()), words(target), words(output)
     matcher = difflib.SequenceMatcher(None, wanted, given, autojunk=False)
     parts = []
@@ -108,7 +108,9 @@ def _row(source: str, target: str, output: str) -> str:
         parts += [_mark(w, ORANGE, "dotted") for w in given[c:d]]
         parts += [f"[{html.escape(w)}]" for w in wanted[a:b]]
     return (
-        f'<p style="margin:.6em 0"><code>{html.escape(source)}</code><br>'
+        f'<p style="margin:.6em 0 .6em 2.2em;text-indent:-2.2em"><strong style="'
+        f'display:inline-block;width:2.2em;text-indent:0">{number}</strong>'
+        f"<code>{html.escape(source)}</code><br>"
         f"{' '.join(parts)}</p>"
     )
 

@@ -17,3 +17,10 @@ def test_colours_are_not_the_only_sign():
     assert (
         "solid" in page and "dotted" in page and "[A]" in page and "<hot>" not in page
     )
+
+
+def test_outputs_are_numbered():
+    page = abilities.coloured([("cake", "A cake.", "the cake!")] * 3)
+    assert [f">{number}</strong>" in page for number in range(5)] == [
+        False, True, True, True, False
+    ]  # fmt: skip
