@@ -65,7 +65,7 @@ from pathlib import Path
 
 import torch
 import torch.nn.functional as F  # noqa: F401 - for your answers
-from IPython.display import HTML, display
+from IPython.display import HTML, Markdown, display
 from torch import Tensor, nn
 from tqdm.auto import tqdm
 
@@ -93,7 +93,7 @@ from autograder.library.text import (
     pieces,
     tokenize_13a,
 )
-from autograder.units.text_recovery.library import pictures
+from autograder.units.text_recovery.library import marks, pictures
 from autograder.units.text_recovery.library.meter import TokenMeter
 from autograder.units.text_recovery.library.project import Project
 
@@ -113,8 +113,11 @@ WHERE = device()
 #   own: a text file, a folder of texts, a folder with `train.json`, `dev.json` and
 #   `test.json` (lists of `{"src": ..., "tgt": ...}`), or `"hf:NAME"` from the Hugging
 #   Face Hub. A model for your own corpus is graded on that corpus, which needs at least
-#   4,000 different sentences and has at most 5 MB.
-# - `LEVEL`: 1, 2 or 3. The table below shows what each level leaves.
+#   4,000 different sentences and has at most 5 MB. Its sources must be what is left of
+#   its targets: their words in the same order, perhaps as dictionary forms, without
+#   those that are always dropped.
+# - `LEVEL`: 1, 2 or 3. The table below shows what each level leaves. Level 1 is a
+#   warm-up: a model for it earns at most two thirds of its points.
 # - `LEADERBOARD_NAME`: the name under which the class sees your model's score. Leave it
 #   empty to stay off the leaderboard.
 
@@ -406,43 +409,24 @@ def twenty_outputs():
 
 
 # %% [markdown]
-# Label each output with its kinds of mistake, in words of your own, separated by
-# commas. You need no list of kinds: invent them as you read, rename them when they do
-# not fit, and stop when a friend would sort the outputs as you did. Keep the number of
-# kinds below eight. This takes about 15 minutes, and it decides what you will work on.
+# Sort the outputs by kind of mistake, in words of your own: a row for each kind, with
+# the numbers of its outputs. You need no list of kinds: invent them as you read, rename
+# them when they do not fit, and stop when a friend would sort the outputs as you did.
+# An output may have several kinds. Keep the number of kinds below eight. This takes
+# about 15 minutes, and it decides what you will work on.
 
 # %%
-MY_MARKS = """
- 1:
- 2:
- 3:
- 4:
- 5:
- 6:
- 7:
- 8:
- 9:
-10:
-11:
-12:
-13:
-14:
-15:
-16:
-17:
-18:
-19:
-20:
-"""
+MY_KINDS = {
+    # kind of mistake: numbers of the outputs above
+    "first kind": [],
+    "second kind": [],
+    "third kind": [],
+}
 
 
 @demo
 def my_kinds():
-    lines = [line.partition(":")[2] for line in MY_MARKS.strip().splitlines()]
-    kinds = Counter(k.strip() for line in lines for k in line.split(",") if k.strip())
-    print(f"{sum(map(bool, map(str.strip, lines)))} of 20 outputs are marked.")
-    for kind, times in kinds.most_common():
-        print(f"{times:3d} × {kind}")
+    display(Markdown(marks.table(MY_KINDS, count=20)))
 
 
 # %% [markdown]
@@ -2052,8 +2036,9 @@ def sentences_of_your_own():
 # - All training runs together may use 6,000,000 target tokens, which takes ten to
 #   fifteen minutes on two cores with the default sizes. The runs below need four fifths
 #   of them. The runner hands out the batches, and it counts a target token every time
-#   it is handed out. Training on batches that did not come through the meter is the one
-#   thing that is not allowed.
+#   it is handed out.
+# - Two things are not allowed: to train on batches that did not come through the meter,
+#   and to start from the model that comes with the course. Begin with random weights.
 # - Everything else is free: data, tokenizer, sizes, positions, schedule, loss and
 #   decoding. `corpora.generate(seed, n)` writes as many training sentences as you like.
 # - Every run is logged in `runs.jsonl`. Before a run you write your **hypothesis**;
@@ -2063,7 +2048,9 @@ def sentences_of_your_own():
 #   positions, decoding, and one study of the architecture.
 #
 # You earn points for your model's BLEU and for the *reasoning* in your log. A run that
-# refutes its hypothesis is worth as much as one that confirms it.
+# refutes its hypothesis is worth as much as one that confirms it. Part A's baseline
+# would earn a third of the points for BLEU, and the reference run below two thirds. The
+# last third takes a decision of your own.
 #
 # ### The settings, the model and the loop
 #
@@ -2310,9 +2297,18 @@ def final_run():
 # During grading, your model recovers up to 1,000 unseen sentences of the corpus and
 # level named in your file: either the embedded corpus (level 1, 2 or 3) or the test
 # part of your own. The grader takes the weights from the file, decodes as the file
-# says, and never trains. Your points grow with BLEU, without jumps: none at the better
-# of copying and the rule, half at the inserter, all of them a little below the course's
-# own model. (Your own corpus gets its own baselines.)
+# says, and never trains. Your points grow with BLEU, without jumps:
+#
+# | share of the points | level 2 | level 3 | who reaches it |
+# |---|---|---|---|
+# | none | 13.2 | 6.2 | the better of copying and the rule |
+# | 1/6 | 62.9 | 28.5 | the inserter |
+# | 1/3 | 90.7 | 82.0 | part A's baseline |
+# | 2/3 | 95.5 | 87.3 | the reference run |
+# | all | 97.0 | 90.0 | a run with a decision of your own |
+#
+# On your own corpus, the grader measures the inserter: it is worth half of the points,
+# and a fifth of the way from there to 100 earns all of them.
 #
 # ### Exercise 6.15 - The model that you hand in
 #

@@ -51,7 +51,7 @@ def test_weights_are_measured_on_all_sentences(honest):
     assert 94 < found["bleu"] < 99 and found["level"] == 2 and found["corpus"] == 0
     assert "on 1,000 sentences of the embedded corpus, level 2" in found["says"]
     result = compare(CASE, honest)
-    assert 1.0 <= result.credit < 1.05 and result.passed
+    assert 1.0 <= result.credit < 13 / 12 and result.passed
 
 
 def test_the_sandbox_is_given_a_sample_and_no_original():
@@ -73,9 +73,8 @@ def test_another_level_gives_other_sources_and_another_scale(tmp_path, level):
 
 @pytest.mark.slow
 def test_a_beam_is_decoded_as_the_file_says(tmp_path, honest):
-    beams = partial(text_recovery.beam_search, beam_size=3)
-    found = verdict(on_track(tmp_path / "c", beam=3), weights_of(OWN, beams))
-    assert numbers(found)["bleu"] > numbers(honest)["bleu"]
+    greedily = verdict(on_track(tmp_path / "c", beam=1))
+    assert numbers(greedily)["bleu"] < numbers(honest)["bleu"], "its file says 3"
 
 
 @pytest.mark.slow
@@ -139,7 +138,7 @@ def test_texts_of_another_origin_do_not_count(restore):
 @pytest.mark.slow
 def test_beams_of_a_weak_model_are_its_own_although_unlike_greedy_ones(tmp_path):
     torch.manual_seed(0)
-    weak = changed(tmp_path / "c", lambda w: w + 0.55 * w.std() * torch.randn_like(w))
+    weak = changed(tmp_path / "c", lambda w: w + 0.75 * w.std() * torch.randn_like(w))
     wide = partial(text_recovery.beam_search, beam_size=5, alpha=1.0)
     asked = SOURCES[:100]
     greedily, widely = weights_of(weak)(asked), weights_of(weak, wide)(asked)

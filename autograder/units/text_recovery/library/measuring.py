@@ -73,10 +73,8 @@ def measured(
     if corpus:
         where = f"your corpus {corpus.name}"
     says = (
-        f"BLEU {of} on {len(pairs):,} sentences of {where}; copy "
-        f"{marks.copy:.1f}, rule {marks.rule:.1f}, inserter "
-        f"{marks.inserter:.1f}, all points from {marks.full:.1f} on. "
-        f"{abilities.remark(targets, texts)}"
+        f"BLEU {of} on {len(pairs):,} sentences of {where}: {share:.0%} of the points. "
+        f"{_in_words(marks)} {abilities.remark(targets, texts)}"
     )
     numbers = {
         "recovery": 100 * share, "bleu": of.value, "bleu low": of.low,
@@ -86,6 +84,15 @@ def measured(
     }  # fmt: skip
     rounded = {name: round(value, 3) for name, value in numbers.items()}
     return json.dumps({**rounded, "says": says.strip()})
+
+
+def _in_words(marks: Marks) -> str:
+    """Which BLEU earns how much."""
+    (low, _), *beyond = marks.scale()
+    steps = ", ".join(f"{share:.0%} at {bleu:.1f}" for bleu, share in beyond)
+    return (
+        f"The inserter has {marks.inserter:.1f}; points begin above {low:.1f}: {steps}."
+    )
 
 
 def beside(folder: str | Path = ".") -> tuple[Track, OwnCorpus | None]:
