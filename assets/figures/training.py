@@ -24,7 +24,7 @@ def training_step() -> tuple[Sheet, str]:
     sheet.arrow((55.6, 5.6), (58, 5.6), (58, 8.2))
     sheet.arrow((34, 14), (58, 14), (58, 12.6))
     sheet.box(55, 8.4, 6, 4, "loss", PINK, 9.5)
-    sheet.arrow((61, 10.4), (63, 10.4))
+    sheet.arrow((61, 10.4), (62, 10.4), (62, 5.1), (63, 5.1))
     for n, name in enumerate(("gradients", "clip", "step")):
         sheet.box(63.2, 2.4 + 5.2 * n + 0.8, 10, 3.8, name, GREY, 9)
         if n:
