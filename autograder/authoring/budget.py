@@ -1,4 +1,4 @@
-"""How long a unit takes: what its first cell says, and what its cells add up to.
+"""How long a unit takes: what its outline says, and what its cells add up to.
 
 The minutes of exercises and of questions in words, as their texts state them; what is
 to be read, at 130 words a minute; and the code that is given, at 20 lines a minute.
@@ -11,6 +11,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from autograder.authoring.notebook import Cell
+from autograder.authoring.numbers import head_size
 from autograder.course.errors import CourseError
 from autograder.course.language import wording
 
@@ -97,16 +98,16 @@ def hours(minutes: float) -> str:
 
 
 def refuse_wrong(cells: Sequence[Cell], path: Sequence[str]) -> None:
-    """Refuse a unit whose first cell or short path is not what its cells add up to.
+    """Refuse a unit whose outline or short path is not what its cells add up to.
 
     Args:
         path: the exercises of the short path, "unit/name"; a small unit has none.
 
     Raises:
-        CourseError: the first cell states another path or another time, or the path
+        CourseError: the outline states another path or another time, or the path
             names an exercise that there is not or takes more than half of the time.
     """
-    head, minutes, numbered = cells[0], exercises(cells), numbers(cells)
+    minutes, numbered = exercises(cells), numbers(cells)
     if unknown := [name for name in path if name not in numbered]:
         raise CourseError(f"unit.toml, path: there is no exercise {unknown[0]}")
     spent = sum(minutes[numbered[name]] for name in path)
@@ -121,6 +122,18 @@ def refuse_wrong(cells: Sequence[Cell], path: Sequence[str]) -> None:
         listed = ", ".join(numbered[name] for name in path)
         time = hours(total(cells, path))
         true += wording().short.format(hours=time, exercises=listed)
+    head = cells[outline(cells)]
     stated = wording().stated.search(head.text)
     if stated is None or " ".join(stated[0].split()) != true:
-        raise CourseError(f'{head.where}: the first cell should say "{true}"')
+        raise CourseError(f'{head.where}: this cell should say "{true}"')
+
+
+def outline(cells: Sequence[Cell]) -> int:
+    """The index of the cell that says what there is to do, before the first code.
+
+    It is the title's own, or a cell below it that states the hours.
+    """
+    for index in range(head_size(cells)):
+        if wording().stated.search(cells[index].text):
+            return index
+    return 0

@@ -86,7 +86,9 @@ def of(unit: Unit, cells: Sequence[Cell], given: Collection[str]) -> list[Cell]:
         replace(c, points=points[c.name]) if c.role == "check" and not c.given else c
         for c in _retold(made, points)
     ]
-    return [_head(made, given), *made[1:]]
+    index = budget.outline(made)
+    made[index] = _outline(made, made[index], given)
+    return made
 
 
 def scaled(points: Sequence[float], total: float) -> list[float]:
@@ -135,8 +137,8 @@ def _retold(cells: Sequence[Cell], points: dict[str, float]) -> list[Cell]:
     return told
 
 
-def _head(cells: Sequence[Cell], given: Collection[str]) -> Cell:
-    """The first cell, which tells what there is to do and how long it takes."""
+def _outline(cells: Sequence[Cell], outline: Cell, given: Collection[str]) -> Cell:
+    """The cell that tells what there is to do and how long it takes."""
     numbered = budget.numbers(cells)
     asked = [name for name in numbered if name not in given]
     listed = ", ".join(numbered[name] for name in numbered if name in given)
@@ -146,6 +148,6 @@ def _head(cells: Sequence[Cell], given: Collection[str]) -> Cell:
     words = wording()
     said = words.hours.format(budget.hours(minutes))
     said += words.given.format(exercises=listed)
-    text = words.stated.sub(said, cells[0].text)
+    text = words.stated.sub(said, outline.text)
     text = numbers.with_count(text, len(numbered), len(asked))
-    return replace(cells[0], text=words.story.sub(words.instead, text))
+    return replace(outline, text=words.story.sub(words.instead, text))

@@ -72,5 +72,5 @@ def test_a_german_notebook_is_counted_like_an_english_one(monkeypatch):
     budget.refuse_wrong(cells, ["u/1"])
     with pytest.raises(CourseError, match='the text says "Zwei Aufgaben"; it has 3'):
         numbers.refuse_stale([*cells, *cells[-1:], question])
-    with pytest.raises(CourseError, match='first cell should say "Etwa ½ Stunden"'):
+    with pytest.raises(CourseError, match='this cell should say "Etwa ½ Stunden"'):
         budget.refuse_wrong(cells, [])
