@@ -166,8 +166,7 @@ def _notice(answer: object) -> str:
     if not (why := cells.why_stopped(name)):
         return ""
     return _(
-        "The cell of `{name}` did not run: it ended with {why}. This is what your "
-        "earlier version gives."
+        "The cell of `{name}` did not run: it ended with {why}."
     ).format(name=name, why=why)
 
 

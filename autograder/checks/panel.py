@@ -8,6 +8,7 @@ are inline because notebooks and feedback pages drop style sheets of outputs.
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -22,6 +23,7 @@ from autograder.checks.words import sign
 
 BLUE, ORANGE = "#0072B2", "#D55E00"  # Okabe and Ito: distinct for colour-blind readers
 DARK_ORANGE = "#B34700"  # behind white: at least 4.5 to 1, as BLUE has it
+WORDS = 120  # to be read before anything is unfolded
 PICTURES = 30 * 1024  # characters of pictures in a panel; the first one is always there
 _TINT = {BLUE: "rgba(0,114,178,.10)", ORANGE: "rgba(213,94,0,.10)"}
 
@@ -73,22 +75,29 @@ class NextStep:
 class Shown(CheckResult):
     """A verdict that shows itself: as a panel in a notebook, as text elsewhere.
 
-    ``notice`` is said above it; ``next_step`` is where to go on from a right answer.
+    ``notice`` stands in its place, and the verdict is folded below it; ``next_step`` is
+    where to go on from a right answer.
     """
 
     notice: str = ""
     next_step: NextStep | None = None
 
     def __str__(self) -> str:
-        return showable(_joined(self.notice, as_text(self, self.next_step)))
+        lines = [as_text(self, self.next_step)]
+        if self.notice:
+            lines = [self.notice, f"{_earlier_version()}:", *lines]
+        return showable("\n".join(lines))
 
     def _repr_html_(self) -> str:
-        notice = boxed(ORANGE, inline(self.notice)) if self.notice else ""
-        return notice + as_html(self, next_step=self.next_step)
+        panel = as_html(self, next_step=self.next_step)
+        if not self.notice:
+            return panel
+        notice = f"<div>{inline(self.notice)}</div>"
+        return boxed(ORANGE, notice + _unfolding(_earlier_version(), panel))
 
 
-def _joined(*parts: str) -> str:
-    return "\n".join(filter(None, parts))
+def _earlier_version() -> str:
+    return _("What your earlier version gives")
 
 
 def as_text(verdict: CheckResult, next_step: NextStep | None = None) -> str:
@@ -125,7 +134,8 @@ def as_html(
     """The verdict as a self-contained HTML fragment without scripts.
 
     Of a right answer it is a line that opens. Else the first cases that fail are open,
-    with a picture; the others unfold, with theirs as long as there is room.
+    with a picture; the others unfold, with theirs as long as there is room. What would
+    make more than WORDS to read at first sight is folded.
 
     Args:
         drawn: the verdict's `pictures`, for who has them already.
@@ -137,13 +147,34 @@ def as_html(
         return boxed(BLUE, _passed_html(verdict, next_step))
     drawn = pictures(verdict) if drawn is None else drawn
     head = _head(f"<strong>{inline(_(verdict.title))}</strong>", verdict)
-    parts = "".join(f"<div>{html.escape(line)}</div>" for line in _aspects(verdict))
-    told = "".join(
-        _row_html(row, verdict, drawn, is_first=not place)
-        for place, row in enumerate(rows(verdict))
-    )
+    parts = "".join(map(_folded_points, _aspects(verdict)))
+    lead = head + _mistake_html(verdict) + parts
+    first, *others = rows(verdict)
+    opened = _row_html(first, verdict, drawn, is_first=True)
+    rest = "".join(_row_html(row, verdict, drawn, is_first=False) for row in others)
+    if others and visible_words(lead + opened + rest) > WORDS:
+        rest = _unfolding(_("the other cases"), rest)
+    if visible_words(lead + opened + rest) > WORDS:
+        opened = _row_html(first, verdict, drawn, is_first=True, is_brief=True)
     colour = BLUE if verdict.is_partial else ORANGE
-    return boxed(colour, head + _mistake_html(verdict) + parts + told)
+    return boxed(colour, lead + opened + rest)
+
+
+def visible_words(panel: str) -> int:
+    """How many words of a panel are to be read before anything is unfolded."""
+    words, hidden, is_closed = 0, 0, list[bool]()
+    for token in re.split(r"(<[^>]*>)", panel):
+        if token.startswith("<details"):
+            is_closed.append(" open" not in token)
+        elif token == "</summary>":
+            hidden += is_closed[-1]
+        elif token == "</details>":
+            hidden -= is_closed.pop()
+        elif token.startswith(("<svg", "</svg")):
+            hidden += -1 if token.startswith("</") else 1
+        elif not token.startswith("<") and not hidden:
+            words += len(token.split())
+    return words
 
 
 def pictures(verdict: CheckResult) -> dict[str, str]:
@@ -218,6 +249,12 @@ def _aspects(verdict: CheckResult) -> list[str]:
     return [line] if line else []
 
 
+def _folded_points(line: str) -> str:
+    """ "Points lost: ..." as a line that opens."""
+    head, colon, parts = line.partition(": ")
+    return _unfolding(html.escape(head), html.escape(parts)) if colon else line
+
+
 def _mistake_lines(verdict: CheckResult) -> list[str]:
     if verdict.mistake is None:
         return []
@@ -237,9 +274,17 @@ def _mistake_html(verdict: CheckResult) -> str:
 
 
 def _row_html(
-    row: CaseGroup, verdict: CheckResult, drawn: Mapping[str, str], is_first: bool
+    row: CaseGroup,
+    verdict: CheckResult,
+    drawn: Mapping[str, str],
+    is_first: bool,
+    is_brief: bool = False,
 ) -> str:
-    """A row that opens: its first case in full, the others as rows within."""
+    """A row that opens: its first case in full, the others as rows within.
+
+    Args:
+        is_brief: whether all but the first line on that case are folded.
+    """
     head = f"{mark(row.passed, row.is_partial)}{inline(row.title)}"
     if row.passed and len(row.cases) == 1:
         told = _details_html(row.first, verdict)
@@ -247,7 +292,7 @@ def _row_html(
     if row.passed:
         return _unfolding(head, _listed_html(row.cases))
     first, *others = row.cases
-    inside = _case_details(first, verdict, drawn)
+    inside = _case_details(first, verdict, drawn, is_brief)
     within = "".join(
         _unfolding(_case_html(r), _case_details(r, verdict, drawn)) for r in others
     )
@@ -274,16 +319,24 @@ def _case_html(result: CaseResult) -> str:
 
 
 def _case_details(
-    result: CaseResult, verdict: CheckResult, drawn: Mapping[str, str]
+    result: CaseResult,
+    verdict: CheckResult,
+    drawn: Mapping[str, str],
+    is_brief: bool = False,
 ) -> str:
-    return _details_html(result, verdict) + drawn.get(result.case.name, "")
+    picture = drawn.get(result.case.name, "")
+    return _details_html(result, verdict, is_brief) + picture
 
 
-def _details_html(result: CaseResult, verdict: CheckResult) -> str:
-    return "".join(
-        f'<div style="white-space:pre-wrap">{line.html}</div>'
-        for line in details(result, verdict)
-    )
+def _details_html(
+    result: CaseResult, verdict: CheckResult, is_brief: bool = False
+) -> str:
+    told = details(result, verdict)
+    lines = [f'<div style="white-space:pre-wrap">{line.html}</div>' for line in told]
+    shown = 1 + max((n for n, line in enumerate(told) if line.code), default=0)
+    if is_brief and len(lines) > shown:
+        lines[shown:] = [_unfolding(_("more"), "".join(lines[shown:]))]
+    return "".join(lines)
 
 
 def _picture(result: CaseResult) -> str:

@@ -205,8 +205,13 @@ def test_an_earlier_version_is_said_to_be_one(monkeypatch, tmp_path):
     assert notebook.run(f'check("{name}", causal_mask)').notice == ""
     notebook.run(f"{text} +")
     shown = notebook.run(f'check("{name}", causal_mask)')
-    assert shown.passed and "earlier version" in shown.notice
-    assert shown.notice in str(shown) and "earlier version" in shown._repr_html_()
+    assert shown.passed and "a syntax error in line 3" in shown.notice
+    assert shown.notice in str(shown) and "What your earlier version gives" in str(shown)
+    html = shown._repr_html_()
+    notice, result = html.split("<details", 1)
+    assert "did not run" in notice and "All" not in notice
+    assert result.index("What your earlier version gives") < result.index("cases pass")
+    assert "open" not in result.partition(">")[0]
 
 
 def test_a_stub_that_an_answer_calls_is_named_though_its_check_did_not_run(

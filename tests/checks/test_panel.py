@@ -19,11 +19,13 @@ from autograder.checks.exercise import (
 from autograder.checks.panel import (
     DARK_ORANGE,
     ORANGE,
+    WORDS,
     Link,
     NextStep,
     as_html,
     as_text,
     pictures,
+    visible_words,
 )
 from autograder.solutions import attention
 from tests.checks.scaled import NAME, unscaled
@@ -90,6 +92,43 @@ def test_a_panel_stays_small_and_keeps_its_first_picture():
     html = check(NAME, zeros)._repr_html_()
     assert html.count("<details") > 5 and "<svg" in html
     assert len(html.encode()) < 60 * 1024
+
+
+def test_what_is_folded_or_drawn_is_not_to_be_read_at_first_sight():
+    panel = (
+        "<details open><summary>one two</summary>three <details><summary>four</summary>"
+        "five <details open><summary>six</summary>seven</details></details></details>"
+        "<svg><text>eight</text></svg> nine"
+    )
+    assert visible_words(panel) == 5
+
+
+def test_a_panel_has_few_words_before_anything_is_unfolded(monkeypatch):
+    def over_the_second(q, k, v, mask=None):
+        """Wrong in most cases, in several ways."""
+        scores = q @ k.transpose(-2, -1) / q.size(-1) ** 0.5
+        if mask is not None:
+            scores = scores.masked_fill(~mask, -torch.inf)
+        weights = scores.softmax(1)
+        return weights @ v, weights
+
+    verdict = check(NAME, over_the_second)
+    html = as_html(verdict)
+    assert 60 < visible_words(html) <= WORDS and "the other cases</summary>" in html
+    monkeypatch.setattr("autograder.checks.panel.WORDS", 1000)
+    everything = as_html(verdict)
+    assert visible_words(everything) > WORDS
+    assert set(re.findall(r"\w+", html)) >= set(re.findall(r"\w+", everything))
+
+
+def test_where_points_were_lost_is_folded():
+    def blind_to_masks(q, k, v, mask=None):
+        return attention.scaled_dot_product_attention(q, k, v)
+
+    html = as_html(check(NAME, blind_to_masks))
+    summary, inside = html.split("Points lost</summary>")
+    assert "for masks" not in summary and "for masks" in inside
+    assert summary.rpartition("<details")[2].count("open") == 0
 
 
 def test_pictures_are_the_same_under_another_explanation():
