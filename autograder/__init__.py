@@ -1,17 +1,22 @@
 """What a notebook imports: ``from autograder import check, demo, drawing, show``.
 
-Its first cell asks ``needs`` whether these are the checks that it needs.
+Its first code cell calls ``require_checks``, which refuses checks that are too old.
 """
 
 from __future__ import annotations
 
 import importlib
 
-__all__ = ["check", "demo", "drawing", "earlier", "needs", "show", "show_steps"]
+__all__ = [
+    "check", "demo", "drawing", "earlier", "needs", "require_checks",
+    "require_solved", "show", "show_steps",
+]  # fmt: skip
 __version__ = "1.0.0"
 
 _WHERE = {
-    "check": "check", "demo": "demo", "earlier": "earlier", "needs": "installed",
+    "check": "check", "earlier": "earlier",
+    "demo": "demo", "require_solved": "demo",
+    "needs": "installed", "require_checks": "installed",
     "drawing": "display", "show": "display", "show_steps": "display",
 }  # fmt: skip
 

@@ -15,6 +15,7 @@ from types import CodeType
 from typing import Any
 
 from autograder.checks import contents
+from autograder.checks.calls import code_of
 from autograder.checks.cells import defined_in
 from autograder.checks.console import showable
 from autograder.checks.frontend import is_attended, left_out
@@ -23,6 +24,7 @@ from autograder.checks.observe import (
     describe_error,
     from_stub,
     is_library,
+    is_stub_code,
     quiet,
     unsolved,
 )
@@ -47,6 +49,21 @@ def demo(function: Callable[[], Any]) -> Callable[[], Any]:
             sys.modules["matplotlib.pyplot"].close("all")
         _say_waiting(_title(function), *_reason(error, function))
     return function
+
+
+class _UnsolvedError(NotImplementedError):
+    """Stops a demonstration for an exercise, by the name of its answer."""
+
+
+def require_solved(*answers: object) -> None:
+    """Stop a demonstration before it prints or trains, while an answer is a stub.
+
+    Args:
+        answers: the functions and classes that it will call later.
+    """
+    for answer in answers:
+        if any(map(is_stub_code, code_of(answer))):
+            raise _UnsolvedError(getattr(answer, "__name__", str(answer)))
 
 
 def _say_waiting(title: str, reason: str, exercise: str) -> None:
@@ -96,8 +113,9 @@ def _reason(error: Exception, function: Callable[[], Any]) -> tuple[str, str]:
         text = "".join(linecache.getlines(file))
         return {found for n in defined_in(text) if (found := here.exercise_of(n))}
 
-    if isinstance(error, NotImplementedError) and from_stub(error):
-        name = codes[-1].co_qualname.partition(".")[0]
+    is_named = isinstance(error, _UnsolvedError)
+    if is_named or (isinstance(error, NotImplementedError) and from_stub(error)):
+        name = str(error) if is_named else codes[-1].co_qualname.partition(".")[0]
         return unsolved(name), here.exercise_of(name)
     if isinstance(error, NameError) and error.name and not answers(codes[-1]):
         needed = here.exercise_of(error.name)

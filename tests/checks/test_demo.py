@@ -4,7 +4,7 @@ import linecache
 
 import pytest
 
-from autograder import demo
+from autograder import demo, require_solved
 from autograder.checks import contents
 
 
@@ -54,7 +54,7 @@ def test_what_the_course_s_own_code_lacks_is_not_called_the_student_s_line(capsy
 def cell(monkeypatch):
     """Runs a text as a cell of unit 2's notebook."""
     monkeypatch.setattr(contents, "this_unit", lambda: "attention")
-    names = {"demo": demo}
+    names = {"demo": demo, "require_solved": require_solved}
 
     def run(text: str) -> None:
         file = f"<cell {len(text)}>"
@@ -76,6 +76,28 @@ def test_it_says_which_exercise_a_demonstration_needs(cell, capsys):
         "(sums waits: `dot_product_scores` is not defined: run its cell first; needs "
         f"Exercise 2.1{off})",
     ]
+
+
+def test_a_demonstration_can_ask_before_it_trains(cell, capsys):
+    """Also for a class of which one method is a stub."""
+    cell("def causal_mask(n):\n    raise NotImplementedError")
+    cell(
+        "class SelfAttention:\n    def __init__(self):\n        self.size = 3\n"
+        "    def forward(self, x):\n        raise NotImplementedError"
+    )
+    for name in ("causal_mask", "SelfAttention", "padding_mask"):
+        cell(f"@demo\ndef training():\n    require_solved({name})\n    print('10 s')")
+    assert capsys.readouterr().out.splitlines() == [
+        f"(training waits: `{name}` is {state}; needs Exercise {number} (short path))"
+        for name, number, state in (
+            ("causal_mask", "2.5", "not solved yet"),
+            ("SelfAttention", "2.8", "not solved yet"),
+            ("padding_mask", "2.4", "not defined: run its cell first"),
+        )
+    ]
+    cell("def causal_mask(n):\n    return n")
+    cell("@demo\ndef training():\n    require_solved(causal_mask)\n    print('10 s')")
+    assert capsys.readouterr().out == "10 s\n"
 
 
 def test_only_an_answer_s_line_is_the_student_s(cell, capsys):
