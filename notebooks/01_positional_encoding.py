@@ -5,7 +5,8 @@
 # who should see a doctor. A Transformer looks at all words at once and, left to itself,
 # cannot see their order. In this notebook you find out why, and you build the part that
 # brings order back: the positional encoding.
-#
+
+# %% [markdown]
 # **You will learn to**
 # - turn token ids into vectors, and make sure that the padding row stays zero;
 # - measure whether a function can see order at all;
@@ -27,7 +28,7 @@
 # you can unfold its *contract*, the details that the check also tests, and three hints
 # that lead from a question to pseudocode. Hints cost nothing.
 #
-# **Conventions**, here and in all later units
+# <details><summary>Conventions, here and in all later units</summary>
 #
 # | symbol | meaning |
 # |---|---|
@@ -38,6 +39,8 @@
 # | ids | `PAD = 0`, `BOS = 1`, `EOS = 2`, `UNK = 3`; real words start at 4 |
 # | arguments | are never modified in place, unless a task asks for it |
 # | gradients | flow back through what you compute, unless the text says otherwise |
+#
+# </details>
 #
 # The paper is Vaswani et al., *Attention is all you need*, 2017
 # ([arXiv:1706.03762](https://arxiv.org/abs/1706.03762)). We cite it by section.

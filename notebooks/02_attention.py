@@ -8,7 +8,8 @@
 #
 # In this unit you compute it once by hand, build it piece by piece, and watch it learn.
 # By the end, no symbol in it will be a mystery.
-#
+
+# %% [markdown]
 # **You will learn to**
 # - read queries, keys and values as a *soft search*;
 # - explain why the scores are divided by $\sqrt{d_k}$, by argument and by measurement;
@@ -26,7 +27,7 @@
 # `L` positions, and for each position a vector that knows its word and its position.
 # But this vector knows nothing about its neighbours yet. That changes now.
 #
-# **Conventions of this course**
+# <details><summary>Conventions of this course</summary>
 #
 # | name | meaning |
 # |---|---|
@@ -39,6 +40,8 @@
 # | attention | returns the pair `(output, weights)`, in this order |
 # | arguments | are never modified in place |
 # | gradients | flow back through what you compute, unless the text says otherwise |
+#
+# </details>
 
 # %%
 import math

@@ -13,7 +13,8 @@
 # $$
 #
 # (Vaswani et al. 2017, section 3.2.2.)
-#
+
+# %% [markdown]
 # **You will learn to**
 # - show why one head is not enough, with a picture and with a measurement;
 # - build the plain version, a list of heads;
@@ -34,7 +35,7 @@
 # `SelfAttention`: three linear layers `w_q`, `w_k` and `w_v`, followed by the attention
 # of a sequence to itself. This unit uses both.
 #
-# **Conventions of this course**
+# <details><summary>Conventions of this course</summary>
 #
 # | name | meaning |
 # |---|---|
@@ -48,6 +49,8 @@
 # | attention | returns the pair `(output, weights)`, in this order |
 # | arguments | are never modified in place |
 # | gradients | flow back through what you compute, unless the text says otherwise |
+#
+# </details>
 
 # %%
 import copy

@@ -2,8 +2,10 @@
 # # 4 · Encoder and decoder
 #
 # You have positions, attention and heads. In this unit the pieces become a machine: the
-# whole Transformer of Vaswani et al. 2017, in about a hundred lines of your own code.
-#
+# whole Transformer of Vaswani et al. 2017, in about a hundred lines of your own code. At
+# the end, a published model runs in your classes and finds sentences by their meaning.
+
+# %% [markdown]
 # **You will learn**
 # - what happens between two attention layers: the position-wise feed-forward network;
 # - how *add & norm* holds a deep network together, and where the norm should go;
@@ -26,7 +28,7 @@
 # `MultiHeadAttention`, which takes query, key, value and a mask, and returns the pair
 # (output, weights).
 #
-# **Conventions of this course**
+# <details><summary>Conventions of this course</summary>
 #
 # | name | meaning |
 # |---|---|
@@ -42,6 +44,8 @@
 # | gradients | flow back through whatever you compute, unless the text says otherwise |
 #
 # Throughout this unit, PyTorch's default initialisation is fine, all parameters are
+# </details>
+#
 # trainable, and each parameter appears once in the state dict, under the name given in
 # the text.
 
@@ -53,7 +57,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from autograder import check, demo, drawing, earlier
+from autograder import check, demo, drawing, earlier, require_solved
 from autograder.library.attention_maps import maps_of
 from autograder.library.published import available
 from autograder.units.encoder_decoder.library import pictures

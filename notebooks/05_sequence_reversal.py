@@ -9,7 +9,8 @@
 #
 # It is also a warning. The reversal demo that is often shown *memorises* its training
 # data and fails on almost everything else. Yours will not.
-#
+
+# %% [markdown]
 # **You will learn**
 # - to make batches with BOS, EOS and padding, and what teacher forcing shifts by one;
 # - a loss that ignores padding, one training step, and the whole training loop;
@@ -36,7 +37,7 @@
 # the future in the decoder. In this unit all of its layers are **pre-norm**
 # (`norm_first=True`) with ReLU.
 #
-# **Conventions of this course**
+# <details><summary>Conventions of this course</summary>
 #
 # | name | meaning |
 # |---|---|
@@ -46,6 +47,8 @@
 # | `FIRST` | 4, the id of the first real symbol: digit `d` has the id `d + 4` |
 # | mask | boolean, **`True` = may attend** |
 # | `model(source, decoder_input)` | logits, shape `(B, Lt, V)` |
+#
+# </details>
 
 # %%
 import functools

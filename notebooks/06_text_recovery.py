@@ -4,7 +4,8 @@
 # `daughter hungry fed horse field` → *Although my daughter was hungry, she fed the
 # horse in the field.* A classic search index keeps the words on the left and throws the
 # rest away. In this unit, a model that you design brings the rest back.
-#
+
+# %% [markdown]
 # **The task.** A preprocessing pipeline has lower-cased a sentence, stripped its
 # punctuation, dropped its function words and perhaps reduced each word to its
 # dictionary form. Recover the original sentence from what is left.
@@ -40,7 +41,7 @@
 # words that are gone cannot be tagged. The model has to read what is left and *write* a
 # sentence, which takes an encoder-decoder.
 #
-# **Conventions**
+# <details><summary>Conventions</summary>
 #
 # | name | meaning |
 # |---|---|
@@ -50,6 +51,8 @@
 # | `▁` | marks the space in front of a token |
 # | target tokens | the unit of all budgets: every target id except PAD and BOS |
 # | masks | made inside the model, from padding |
+#
+# </details>
 
 # %%
 import hashlib

@@ -7,7 +7,8 @@
 # `transformers` library's Llama, given the same weights, to five digits. Then it asks
 # what each replacement is worth, and how a model that continues text becomes one that
 # answers.
-#
+
+# %% [markdown]
 # **You will learn**
 # - the parts that changed: RMSNorm, rotary positions, SwiGLU, grouped-query attention;
 # - what a cache of keys and values is, what it saves and what it costs in memory;
@@ -35,7 +36,7 @@
 # warm-up and then cosine decay, and a small encoder-decoder, `reversal.new_model()`,
 # that learns to reverse digits. We use them as they are.
 #
-# **Conventions of this unit**
+# <details><summary>Conventions of this unit</summary>
 #
 # | name | meaning |
 # |---|---|
@@ -46,33 +47,7 @@
 # | mask | boolean, **`True` = may attend**, broadcastable to `(B, h, Lq, Lk)` |
 # | layers | pre-norm, without biases or dropout; PyTorch's default initialisation is fine |
 #
-# **Three ages of one machine.** Most rows of this table become exercises. The last
-# column often has several entries, because the open models of 2025 and 2026 disagree.
-# Where they agree, a question is settled for now; the rest is still being tried.
-#
-# | part | 2017 | LLaMA, 2023 | 2025/26 |
-# |---|---|---|---|
-# | family | encoder and decoder | decoder only | decoder only |
-# | place of the norm | after the sum | before the branch | before the branch (Qwen3); before and after it (Gemma 3); after it, inside the residual (OLMo 2) |
-# | norm | LayerNorm | RMSNorm | RMSNorm, in these three also on queries and keys |
-# | positions | sines, added to the input | rotary, base 10,000 | rotary, base 1,000,000 (Qwen3); 10,000 in local layers and 1,000,000 in global ones (Gemma 3) |
-# | who attends to whom | every position; in the decoder all earlier ones | all earlier ones | all earlier ones (Qwen3); 5 layers with a window of 1,024 per global layer (Gemma 3); 3 with 4,096 per global layer (Olmo 3) |
-# | heads of keys and values | as many as of queries | as many as of queries | a few (Qwen3, Gemma 3); as many (OLMo 2 7B); one compressed vector instead (DeepSeek-V3) |
-# | feed-forward | ReLU, two matrices | SwiGLU, three matrices | SwiGLU (OLMo 2); GeGLU (Gemma 3); a mixture: 8 of 128 experts (Qwen3-235B), 8 of 256 and a shared one (DeepSeek-V3) |
-# | biases | in the feed-forward network | none | none (Gemma 3, OLMo 2; Qwen3, which dropped those of Qwen2) |
-# | output matrix | tied to the embedding | its own | tied up to 4B parameters, its own above (Qwen3); tied (Gemma 3) |
-# | optimizer | Adam | AdamW, clipping at 1 | AdamW (DeepSeek-V3, OLMo 2); Muon for the matrices (Kimi K2) |
-# | choosing a token | beam search | sampling | sampling at a temperature, with top-p and top-k |
-# | after pre-training | nothing: trained for its task | nothing: base models were released | instructions, preferences, rewards that can be checked (DeepSeek-R1, Qwen3, Olmo 3) |
-#
-# *Sources, the models' own reports:* Vaswani et al. 2017; Touvron et al. 2023 (LLaMA);
-# DeepSeek-AI 2024 (*DeepSeek-V3*) and 2025 (*DeepSeek-R1*); Team OLMo 2024 (*2 OLMo 2
-# Furious*) and 2025 (*Olmo 3*); Gemma Team 2025 (*Gemma 3*); Yang et al. 2025
-# (*Qwen3*); Kimi Team 2025 (*Kimi K2*). *Who proposed the parts:* Xiong et al. 2020
-# (why the norm moved); Zhang and Sennrich 2019 (RMSNorm); Su et al. 2021 (rotary);
-# Shazeer 2019 and Ainslie et al. 2023 (shared keys and values); Shazeer 2020 (SwiGLU);
-# Press and Wolf 2017 (tied embeddings); Loshchilov and Hutter 2019 (AdamW); Jordan et
-# al. 2024 (Muon).
+# </details>
 
 # %%
 import copy
@@ -4219,6 +4194,37 @@ def fewer_bits():
 # - **FlashAttention.** It computes the same result as your attention, but tile by tile
 #   in the GPU's fast memory, without ever storing the `L × L` scores. It changes no
 #   model and makes long texts affordable in training; you met it in unit 2 as a backend
+# %% [markdown]
+# ## Three ages of one machine
+#
+# Most rows of this table were exercises of this unit. The last column often has several
+# entries, because the open models of 2025 and 2026 disagree. Where they agree, a
+# question is settled for now; the rest is still being tried.
+#
+# | part | 2017 | LLaMA, 2023 | 2025/26 |
+# |---|---|---|---|
+# | family | encoder and decoder | decoder only | decoder only |
+# | place of the norm | after the sum | before the branch | before the branch (Qwen3); before and after it (Gemma 3); after it, inside the residual (OLMo 2) |
+# | norm | LayerNorm | RMSNorm | RMSNorm, in these three also on queries and keys |
+# | positions | sines, added to the input | rotary, base 10,000 | rotary, base 1,000,000 (Qwen3); 10,000 in local layers and 1,000,000 in global ones (Gemma 3) |
+# | who attends to whom | every position; in the decoder all earlier ones | all earlier ones | all earlier ones (Qwen3); 5 layers with a window of 1,024 per global layer (Gemma 3); 3 with 4,096 per global layer (Olmo 3) |
+# | heads of keys and values | as many as of queries | as many as of queries | a few (Qwen3, Gemma 3); as many (OLMo 2 7B); one compressed vector instead (DeepSeek-V3) |
+# | feed-forward | ReLU, two matrices | SwiGLU, three matrices | SwiGLU (OLMo 2); GeGLU (Gemma 3); a mixture: 8 of 128 experts (Qwen3-235B), 8 of 256 and a shared one (DeepSeek-V3) |
+# | biases | in the feed-forward network | none | none (Gemma 3, OLMo 2; Qwen3, which dropped those of Qwen2) |
+# | output matrix | tied to the embedding | its own | tied up to 4B parameters, its own above (Qwen3); tied (Gemma 3) |
+# | optimizer | Adam | AdamW, clipping at 1 | AdamW (DeepSeek-V3, OLMo 2); Muon for the matrices (Kimi K2) |
+# | choosing a token | beam search | sampling | sampling at a temperature, with top-p and top-k |
+# | after pre-training | nothing: trained for its task | nothing: base models were released | instructions, preferences, rewards that can be checked (DeepSeek-R1, Qwen3, Olmo 3) |
+#
+# *Sources, the models' own reports:* Vaswani et al. 2017; Touvron et al. 2023 (LLaMA);
+# DeepSeek-AI 2024 (*DeepSeek-V3*) and 2025 (*DeepSeek-R1*); Team OLMo 2024 (*2 OLMo 2
+# Furious*) and 2025 (*Olmo 3*); Gemma Team 2025 (*Gemma 3*); Yang et al. 2025
+# (*Qwen3*); Kimi Team 2025 (*Kimi K2*). *Who proposed the parts:* Xiong et al. 2020
+# (why the norm moved); Zhang and Sennrich 2019 (RMSNorm); Su et al. 2021 (rotary);
+# Shazeer 2019 and Ainslie et al. 2023 (shared keys and values); Shazeer 2020 (SwiGLU);
+# Press and Wolf 2017 (tied embeddings); Loshchilov and Hutter 2019 (AdamW); Jordan et
+# al. 2024 (Muon).
+
 #   of PyTorch's function. Pointer: Dao et al. 2022.
 # - **Quantised and paged caches.** A server with hundreds of conversations stores their
 #   caches in pages, as an operating system manages memory, and with fewer bits per

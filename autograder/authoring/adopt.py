@@ -28,7 +28,7 @@ from autograder.course.files import write
 _NOISE = {
     "collapsed", "execution", "id", "jupyter", "scrolled", "trusted", "ExecuteTime",
 }  # fmt: skip
-_GENERATED = 2  # the badge and the kit cell come first, and are not in notebooks/
+_GENERATED = slice(1, 3)  # the badge and the cell that finds the checks: the build's
 
 
 def record(unit: Unit) -> Path:
@@ -133,18 +133,19 @@ def _merged(unit: Unit, text: str, built: NotebookNode, edited: str) -> str:
     old = _content(built)
     book = nbformat.reads(edited, as_version=4)
     new = _content(book)
-    if new[:_GENERATED] != old[:_GENERATED]:
+    if new[_GENERATED] != old[_GENERATED]:
         raise CourseError(
-            f"{_shown(unit.source, unit)}: the first {_GENERATED} cells (badge, kit) "
+            f"{_shown(unit.source, unit)}: the two cells below the title (badge, kit) "
             f"are written by the build; restore them"
         )
-    pairs = _paired(old[_GENERATED:], new[_GENERATED:])
+    for generated in (old, new, book.cells):
+        del generated[_GENERATED]
     cells = []
-    for before, after in pairs:
-        cell, kept, same = book.cells[_GENERATED + after], None, False
+    for before, after in _paired(old, new):
+        cell, kept, same = book.cells[after], None, False
         if before is not None:
             kept = written.cells[before]
-            same = old[_GENERATED + before] == new[_GENERATED + after]
+            same = old[before] == new[after]
         cells.append(kept if same else _cell(cell, kept, unit))
     written.cells = cells
     return _write(written)

@@ -24,7 +24,7 @@ class AssistantPolicy:
 _TEXTS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 POLICIES = {
     name: AssistantPolicy(
-        f"{own['notice']} {_TEXTS['asked']}",
+        own["notice"],
         f"{_TEXTS['head']}{own['rules']}{_TEXTS['always']}",
     )
     for name, own in _TEXTS["policies"].items()

@@ -10,6 +10,7 @@ from autograder.authoring import assistants
 from autograder.checks.words import ATTEMPTS
 from autograder.course import ROOT, Unit, records_attempts, settings
 from autograder.course.errors import UsageError
+from autograder.course.notebooks import BADGE, FINDER
 
 PLACEHOLDER = "transformer-course"  # an owner that is nobody's
 DISTRIBUTION = "transformer-course-student"  # `autograder` is a stranger's on PyPI
@@ -25,11 +26,17 @@ file at any time (`check.reset()` does it)."""
 _CELL = Path(__file__).parent / "templates" / "find_checks.py.txt"
 
 
+def wheel_name(version: str) -> str:
+    """The file name of the kit's wheel."""
+    return f"{DISTRIBUTION.replace('-', '_')}-{version}-py3-none-any.whl"
+
+
 @dataclass(frozen=True)
 class Repository:
     """A branch of a public GitHub repository, and what its notebooks say first.
 
-    ``notice`` is the course's word on AI assistants, below each notebook's badge.
+    ``notice`` is the course's word on AI assistants, beside each notebook's badge; its
+    field ``{advice}`` is for the address where students read more.
     """
 
     owner: str
@@ -52,29 +59,48 @@ class Repository:
         picture = f"{_COLAB}/assets/colab-badge.svg"
         return f"[![Open in Colab]({picture})]({self.notebook(unit)})"
 
-    def first_cells(self, unit: Unit) -> tuple[str, str]:
-        """How a notebook begins: the badge, and the code that finds the checks.
+    @property
+    def is_public(self) -> bool:
+        """Whether an owner is named, so that the addresses lead somewhere."""
+        return self.owner != PLACEHOLDER
 
-        Below the badge is the notice.
+    @property
+    def address(self) -> str:
+        """The address of the repository."""
+        return f"https://github.com/{self.owner}/{self.repository}"
+
+    @property
+    def advice(self) -> str:
+        """The address of what student.md says about AI assistants."""
+        folder = ".."
+        if self.is_public:
+            folder = f"{self.address}/blob/{self.branch}"
+        return f"{folder}/student.md#ai-assistants"
+
+    def generated_cells(self, unit: Unit, version: str = "") -> dict[str, str]:
+        """The cells below a notebook's title, by id: the badge; what finds the checks.
+
+        Beside the badge is the notice.
+
+        Args:
+            version: of the wheel in the kit that the notebook is made for.
         """
-        cell = _CELL.read_text(encoding="utf-8").rstrip("\n")
-        code = cell.format(
-            latest=self.file(CHECKS),
-            checks=CHECKS,
-            number=int(unit.number),
-            distribution=DISTRIBUTION,
-            wheel=DISTRIBUTION.replace("-", "_"),
-        )
-        return f"{self.badge(unit)}\n\n{self.notice}", code
+        head = f"{self.badge(unit)} {self.notice.format(advice=self.advice)}"
+        source = f"-r {self.file(CHECKS)}"
+        if version and not self.is_public:
+            source = f"../{wheel_name(version)}"
+        arguments = f'{int(unit.number)}, "{version}"' if version else int(unit.number)
+        code = _CELL.read_text(encoding="utf-8").rstrip("\n")
+        return {BADGE: head, FINDER: code.format(source=source, arguments=arguments)}
 
 
 def published(root: Path = ROOT, owner: str = "") -> Repository:
     """Where ``[tool.autograder.colab]`` says that the kit is, or another owner's.
 
     Raises:
-        CourseError: GitHub allows no such owner, or there is no such policy.
+        UsageError: GitHub allows no such owner, or there is no such policy.
     """
-    notice = assistants.policy(root).notice
+    notice = f"{assistants.policy(root).notice} [More about this]({{advice}})"
     if records_attempts(root):
         notice += f"\n\n{_ATTEMPTS}"
     told = Repository(**settings(root)["colab"], notice=notice)

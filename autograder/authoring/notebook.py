@@ -14,6 +14,7 @@ import nbformat
 from autograder.authoring.colab import published
 from autograder.course import Unit, grade_ids
 from autograder.course.errors import CourseError
+from autograder.course.notebooks import BADGE, FINDER
 
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 BEGIN_HIDDEN, END_HIDDEN = "### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS"
@@ -188,11 +189,10 @@ def without_markers(text: str) -> str:
 
 def to_source(unit: Unit, cells: list[Cell]) -> str:
     """The nbgrader source notebook as text, equal for equal input."""
-    badge, code = published(unit.root).first_cells(unit)
-    built = [nbformat.v4.new_markdown_cell(badge), nbformat.v4.new_code_cell(code)]
     shown = [cell for cell in cells if not (cell.given and cell.role == "check")]
-    built += [_nbformat_cell(cell) for cell in shown]
+    built = [_nbformat_cell(cell) for cell in shown]
     _set_ids(built)
+    built[1:1] = _generated(unit)
     notebook = nbformat.v4.new_notebook(
         cells=built,
         metadata={"kernelspec": KERNEL, "language_info": {"name": "python"}},
@@ -203,6 +203,15 @@ def to_source(unit: Unit, cells: list[Cell]) -> str:
     nbformat.validate(notebook)
     text: str = nbformat.writes(notebook)
     return f"{text}\n"
+
+
+def _generated(unit: Unit) -> list[nbformat.NotebookNode]:
+    """What stands below each notebook's title."""
+    texts = published(unit.root).generated_cells(unit)
+    badge = nbformat.v4.new_markdown_cell(texts[BADGE], id=BADGE)
+    finder = nbformat.v4.new_code_cell(texts[FINDER], id=FINDER)
+    finder.metadata.update(copy.deepcopy(FOLDED))
+    return [badge, finder]
 
 
 def _nbformat_cell(cell: Cell) -> nbformat.NotebookNode:

@@ -2,32 +2,90 @@
 
 from __future__ import annotations
 
+import re
+import sys
+from pathlib import Path
+
+from autograder.checks.frontend import is_attended
 from autograder.checks.language import _
 
-# The version of the student kit's wheel, like "3.281474976710655": the last unit in it,
-# and a number that follows from its content. It is written here when the wheel is made.
-# In the course's own folder all units are there, and nothing is compared.
+# The version of the student kit's wheel, like "3.261128.2043" (the last unit in it, and
+# the day and the minute when its content changed), and the address of a requirements
+# file that names the newest wheel, if the kit is published. Both are written here when
+# the wheel is made. In the course's own folder all units are there, and nothing is
+# compared.
 VERSION = ""
+LATEST = ""
 asked_for = 0  # the number of the unit whose notebook runs, once it has asked
 
+_VERSION = re.compile(r"\d+\.\d+\.\d+")
+_WHEEL = "transformer_course_student-{}-py3-none-any.whl"
 
-def needs(unit: int, wheel: str = "") -> str:
-    """Why these checks are not those that a notebook needs; empty if they are.
+
+def require_checks(unit: int, version: str = "") -> None:
+    """Refuse to go on if the installed checks are older than a notebook.
 
     Args:
         unit: the number of the notebook's unit.
-        wheel: the file name of the wheel in the notebook's folder, if it has one.
+        version: of the wheel that was made together with the notebook.
+
+    Raises:
+        ImportError: they are older; the text says which command installs newer ones.
+    """
+    if problem := needs(unit, version):
+        raise ImportError(f"{problem}. {_remedy(version)}")
+    if is_attended():
+        _style_page()
+
+
+def needs(unit: int, version: str = "") -> str:
+    """Why the installed checks are not enough for a notebook; empty if they are.
+
+    Notebooks of an earlier kit call this themselves, with the file name of the wheel
+    beside them; its version had two parts, which cannot be compared with three.
     """
     global asked_for
     asked_for = unit
     if not VERSION:
         return ""
-    up_to = int(VERSION.split(".")[0])
+    up_to = _numbers(VERSION)[0]
     if up_to < unit:
-        told = _("The installed checks go up to unit {last}, and this is unit {unit}")
-        return told.format(last=up_to, unit=unit)
-    other = wheel.split("-")[1] if wheel else VERSION
-    if other != VERSION and int(other.split(".")[0]) >= up_to:
-        told = _("Version {version} of the checks is installed, not {other}")
-        return told.format(version=VERSION, other=other)
+        message = _("The installed checks go up to unit {last}, and this is unit {unit}")
+        return message.format(last=up_to, unit=unit)
+    if _VERSION.fullmatch(version) and _numbers(version) > _numbers(VERSION):
+        message = _(
+            "This notebook needs version {needed} of the checks, but version "
+            "{installed} is installed"
+        )
+        return message.format(needed=version, installed=VERSION)
     return ""
+
+
+def _style_page() -> None:
+    """Bring the rules that figures bring before there is a figure."""
+    from IPython.display import HTML, display
+
+    from autograder.figures.page import PAGE
+
+    display(HTML(f"<style>{PAGE}</style>"))
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split("."))
+
+
+def _remedy(version: str) -> str:
+    """What installs newer checks: the wheel beside, or the published one."""
+    wheel = _WHEEL.format(version)
+    beside = version and Path("..", wheel).is_file()
+    if not beside and not LATEST:
+        message = _(
+            "Ask your teachers for the file {wheel}, install it with pip, then restart "
+            "the kernel."
+        )
+        return message.format(wheel=wheel if version else "*.whl")
+    source = f"../{wheel}" if beside else f"-r {LATEST}"
+    message = _("Run `{command}` in a new cell, then restart the kernel.")
+    if "google.colab" in sys.modules:
+        message = _("Run `{command}` in a new cell, then choose Runtime > Restart session.")
+    return message.format(command=f"%pip install {source}")

@@ -10,6 +10,9 @@ from nbformat import NotebookNode, ValidationError
 
 from autograder.course.errors import CourseError
 
+# The ids of the cells that the build writes below a notebook's title: where the kit is
+# published, and what finds the checks. A kit's are not those of the release.
+BADGE, FINDER = GENERATED = ("badge", "find-checks")
 # nbformat has no error of its own for what is JSON, but no notebook.
 _DAMAGED = (ValueError, LookupError, TypeError, AttributeError, ValidationError)
 

@@ -30,6 +30,9 @@ FOLDED = (
     ".celltag_hide-input .jp-InputArea-editor>div"
     "{height:1.5em;overflow:auto;resize:vertical}"
 )
+# Lines of text that are pleasant to read: a notebook is as wide as its window.
+PROSE = ".jp-RenderedMarkdown :is(p,li){max-width:46em}"
+PAGE = FOLDED + PROSE  # the rules that are not a figure's own
 _RULES = """
 #ID{margin:1em 0;max-width:100%}
 #ID .live{display:block!important}#ID .still{display:none}
@@ -102,7 +105,7 @@ def steps(
 def _framed(name: str, rules: str, live: str, still: str, caption: str) -> str:
     rules = rules.replace("ID", name)
     return (
-        f'<figure id="{name}"><style>{rules}{FOLDED}</style>'
+        f'<figure id="{name}"><style>{rules}{PAGE}</style>'
         f'<div class="live" hidden="hidden">{live}</div>{still}{caption}</figure>'
     )
 

@@ -109,7 +109,7 @@ EDITS = {
         replaced(4, "math.fsum([x, x])", "math.fsum((x, x))"),
         ("math.fsum([x, x])", "math.fsum((x, x))"),
     ),
-    "text": (replaced(2, "Tiny", "Small"), ("Tiny", "Small")),
+    "text": (replaced(0, "Tiny", "Small"), ("Tiny", "Small")),
     "points": (
         with_other_points,
         ("points=95", "points=90"),
@@ -184,11 +184,11 @@ def tagged(cells):
 
 
 def with_a_picture(cells):
-    cells[2].attachments = {"cat.png": {"image/png": "iVBORw0KGgo="}}
+    cells[0].attachments = {"cat.png": {"image/png": "iVBORw0KGgo="}}
 
 
 def without_the_badge(cells):
-    del cells[0]
+    del cells[1]
 
 
 def with_a_misnamed_test(cells):

@@ -1,140 +1,160 @@
-"""A notebook's first cell finds the checks, or says which command installs them."""
+"""Below a notebook's title, a folded cell finds the checks, or installs them."""
 
-import sys
 import types
 
+import nbformat
 import pytest
 
-from autograder.authoring.colab import DISTRIBUTION, published
+from autograder.authoring import notebook
+from autograder.authoring.colab import DISTRIBUTION, published, wheel_name
 from autograder.classroom.publishing import wheel
-from autograder.course import ROOT, find_unit
+from autograder.course import ROOT, find_unit, units
 from autograder.course.errors import CourseError
+from autograder.course.notebooks import BADGE, FINDER
 from tests.throwaway import Student
 
-UNIT = find_unit("multi_head_attention")
-CELL = published().first_cells(UNIT)[1]
-LATEST = "https://raw.githubusercontent.com/transformer-course/student/main/checks.txt"
-FOREIGN = {"autograder/__init__.py": b"grade = print\n"}
+UNIT, OWN, NEEDED = find_unit("multi_head_attention"), "3.261128.930", "3.261129.15"
+LATEST = "https://raw.githubusercontent.com/ada-l/student/main/checks.txt"
+# A notebook's shell, as far as the cell uses it: what it would install is printed.
+SHELL = """
+class Shell:
+    def run_line_magic(self, magic, line):
+        print(magic, line)
+
+get_ipython = Shell
+"""
 
 
-def checks(version):
-    """The part of a kit's wheel that the first cell asks."""
+def cell(version="", owner=""):
+    return published(owner=owner).generated_cells(UNIT, version)[FINDER]
+
+
+def checks(version, latest=""):
+    """The part of a kit's wheel that the cell asks."""
     names = (
         *("__init__.py", "checks/__init__.py", "checks/language.py"),
-        *("checks/words.py", "checks/installed.py"),
+        *("checks/words.py", "checks/frontend.py", "checks/installed.py"),
     )
     files = {f"autograder/{n}": (ROOT / "autograder" / n).read_bytes() for n in names}
-    stamp = f'VERSION = "{version}"'.encode()
-    name = f"autograder/{names[-1]}"
-    files[name] = files[name].replace(b'VERSION = ""', stamp)
+    for name, value in (("VERSION", version), ("LATEST", latest)):
+        files[f"autograder/{names[-1]}"] = files[f"autograder/{names[-1]}"].replace(
+            f'{name} = ""'.encode(), f'{name} = "{value}"'.encode()
+        )
     return files
 
 
-def make(folder, name, version, files):
-    path = folder / wheel.file_name(name, version)
-    path.write_bytes(wheel.write(name, version, files))
+def make(folder, version, latest=""):
+    path = folder / wheel_name(version)
+    path.write_bytes(wheel.write(DISTRIBUTION, version, checks(version, latest)))
     return path
 
 
 @pytest.fixture
-def course(tmp_path):
-    """A student's copy of the course, with a notebook's folder and unit 3's wheel."""
-    folder = tmp_path / "the course, übung"
-    (folder / "notebooks").mkdir(parents=True)
-    path = make(folder, DISTRIBUTION, "3.14", checks("3.14"))
-    (folder / "checks.txt").write_text(f"{DISTRIBUTION} @ https://x.org/{path.name}\n")
-    return folder
+def student(tmp_path):
+    """Whose environment has the wheel of an unpublished kit."""
+    student = Student(tmp_path)
+    student.install(make(tmp_path, OWN))
+    return student
 
 
 @pytest.fixture
-def student(tmp_path):
-    return Student(tmp_path)
+def place(tmp_path):
+    """The folder of the notebooks, in that of the course."""
+    place = tmp_path / "the course, übung" / "notebooks"
+    place.mkdir(parents=True)
+    return place
 
 
-def test_it_names_the_wheel_in_the_course_s_folder(course, student):
-    at = course / "notebooks"
-    says = student.fails(CELL, at=at)
+@pytest.mark.parametrize("unit", units(), ids=lambda unit: unit.label)
+def test_a_notebook_opens_with_its_title_and_folds_what_finds_the_checks(unit):
+    """The title and its first sentences fill less than a screen of 900 pixels."""
+    text = notebook.to_source(unit, notebook.read(unit))
+    title, badge, finder, *_ = nbformat.reads(text, as_version=4).cells
+    assert title.source.startswith(f"# {int(unit.number)} · ")
+    assert 40 <= len(title.source.split()) <= 130
+    assert (badge.id, finder.id) == (BADGE, FINDER)
+    assert len(badge.source.splitlines()) == 1
+    assert len(finder.source.splitlines()) <= 4
+    assert finder.metadata["jupyter"]["source_hidden"]
+    assert finder.metadata["cellView"] == "form"
+
+
+def test_it_accepts_checks_that_are_new_enough(student, place):
+    for version in ("", "3.261127.2359", OWN, "2.261231.0"):
+        assert student.says(cell(version), at=place) == ""
+
+
+def test_it_names_the_wheel_in_the_course_s_folder(student, place):
+    newer = make(place.parent, NEEDED)
+    says = student.fails(cell(NEEDED), at=place)
     assert says == (
-        "ImportError: No module named 'autograder'. Run `%pip install "
-        "../transformer_course_student-3.14-py3-none-any.whl` in a new cell, "
-        "then restart the kernel."
+        f"ImportError: This notebook needs version {NEEDED} of the checks, but version "
+        f"{OWN} is installed. Run `%pip install ../{newer.name}` in a new cell, then "
+        "restart the kernel."
     )
-    student.told(says, at=at)
-    assert student.fails(CELL, at=at) == ""
+    student.told(says, at=place)
+    assert student.says(cell(NEEDED), at=place) == ""
 
 
-def test_elsewhere_or_in_an_older_folder_it_names_the_published_one(course, student):
-    assert f"`%pip install -r {LATEST}`" in student.fails(CELL)
-    next_unit = published().first_cells(find_unit("encoder_decoder"))[1]
-    assert f"`%pip install -r {LATEST}`" in student.fails(
-        next_unit, at=course / "notebooks"
-    )
+def test_a_notebook_alone_notices_old_checks_and_names_where_newer_are(student, place):
+    says = student.fails(cell(NEEDED), at=place)
+    assert f"Ask your teachers for the file {wheel_name(NEEDED)}" in says
+    student.install("--force-reinstall", make(student.folder, OWN, LATEST))
+    assert f"`%pip install -r {LATEST}`" in student.fails(cell(NEEDED), at=place)
 
 
-def test_another_package_of_that_name_is_noticed_before_and_after(course, student):
-    """A stranger's, or what the kit's wheel was called in an earlier term."""
-    at = course / "notebooks"
-    other = make(course, "autograder", "1.0.0", FOREIGN)
-    student.install(other)
-    says = student.fails(CELL, at=at)
-    assert "cannot import name 'needs' from 'autograder' (" in says
-    student.told(says, at=at)
-    assert student.fails(CELL, at=at) == ""
-    student.install("--force-reinstall", other)
-    says = student.fails(CELL, at=at)
-    assert "`%pip install --force-reinstall --no-deps ../transf" in says
-    student.told(says, at=at)
-    assert student.fails(CELL, at=at) == ""
+def test_checks_of_an_earlier_unit_are_too_old_whatever_their_day(student, place):
+    later = published().generated_cells(find_unit("encoder_decoder"))[FINDER]
+    says = student.fails(later, at=place)
+    assert "The installed checks go up to unit 3, and this is unit 4" in says
 
 
 @pytest.mark.parametrize(
-    "line",
-    [
-        b"\xff\xfe\x00 no UTF-8", b"x @ https://x.org/transformer_course_student-\x1b[2J",
-        f"x @ https://x.org/transformer_course_student-{'9' * 5_000}.1-x.whl".encode(),
-    ],
-)  # fmt: skip
-def test_a_damaged_list_of_checks_is_as_good_as_none(tmp_path, monkeypatch, line):
-    (tmp_path / "notebooks").mkdir()
-    (tmp_path / "checks.txt").write_bytes(line)
-    monkeypatch.chdir(tmp_path / "notebooks")
-    exec(CELL, {})
-    monkeypatch.setitem(sys.modules, "autograder", None)  # nothing of that name
-    with pytest.raises(ImportError, match=f"install -r {LATEST}`"):
-        exec(CELL, {})
+    ("owner", "source"),
+    [("ada-l", f"-r {LATEST}"), ("", f"../{wheel_name(NEEDED)}")],
+)
+def test_where_none_are_installed_it_installs_them(tmp_path, owner, source):
+    """The published ones; of a kit that is not published, the wheel beside it."""
+    student = Student(tmp_path)
+    code = f"{SHELL}\ntry:\n" + "\n".join(
+        f"    {line}" for line in cell(NEEDED, owner).splitlines()
+    )
+    shown = student.says(f"{code}\nexcept ImportError as error:\n    print(error)")
+    assert shown.splitlines() == [
+        f"pip install -q {source}", "No module named 'autograder'",
+    ]  # fmt: skip
 
 
-class Shell:
-    """Colab's, whose %pip does not get anything."""
-
-    def __init__(self):
-        self.asked = []
-
-    def run_line_magic(self, *arguments):
-        self.asked.append(arguments)
-
-
-def test_in_colab_a_download_that_failed_is_an_error_that_says_so(monkeypatch):
-    shell = Shell()
-    monkeypatch.setitem(sys.modules, "google.colab", types.ModuleType("google.colab"))
-    monkeypatch.setitem(sys.modules, "autograder", None)  # nothing of that name
-    with pytest.raises(ImportError, match=f"tell your teachers: {LATEST} cannot"):
-        exec(CELL, {"get_ipython": lambda: shell})
-    assert shell.asked == [("pip", f"install -q -r {LATEST}")]
+def test_what_to_do_after_a_failure_is_in_the_line_that_fails(tmp_path):
+    assert "fails? Restart the kernel" in cell(NEEDED).splitlines()[-1]
+    stranger = types.ModuleType("autograder")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(__import__("sys").modules, "autograder", stranger)
+        names = {}
+        exec(SHELL, names)
+        with pytest.raises(ImportError, match="cannot import name 'require_checks'"):
+            exec(cell(NEEDED), names)
 
 
-def test_in_the_course_s_own_folder_it_says_nothing_and_leaves_one_name():
+def test_in_the_course_s_own_folder_it_says_nothing_and_leaves_one_name(capsys):
     names = {}
-    exec(CELL, names)
-    assert names.keys() - {"__builtins__"} == {"find_checks"}
+    exec(cell(), names)
+    assert names.keys() - {"__builtins__"} == {"require_checks"}
+    assert capsys.readouterr().out == ""
 
 
 def test_an_owner_is_in_all_addresses():
-    there = published(owner="ada-l")
-    badge, code = there.first_cells(UNIT)
+    badge, code = published(owner="ada-l").generated_cells(UNIT).values()
     assert "/github/ada-l/student/blob/main/notebooks/03_multi_head" in badge
+    assert "github.com/ada-l/student/blob/main/student.md#ai-assistants" in badge
     assert "githubusercontent.com/ada-l/student/main/checks.txt" in code
     assert "transformer-course/" not in badge + code
+
+
+def test_what_a_notebook_links_to_is_a_heading_of_the_students_guide():
+    text = (ROOT / "docs" / "student.md").read_text(encoding="utf-8")
+    assert "\n## AI assistants\n" in text
+    assert "](../student.md#ai-assistants)" in published().generated_cells(UNIT)[BADGE]
 
 
 @pytest.mark.parametrize("owner", ["ada l", "ada/student", "-ada", "a" * 40, "ada\n"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+FINDER = 2  # the position of the cell that finds the checks
 _TRAINING = 240_000.0  # milliseconds; on a busy machine
 _IDLE = '.jp-Notebook-ExecutionIndicator[data-status="idle"]'
 

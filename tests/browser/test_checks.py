@@ -44,7 +44,8 @@ def test_a_check_behaves_like_a_teaching_assistant(
     with jupyter(folder.parent, environment, tmp_path / "own") as address:
         page.goto(address.format(f"lab/tree/{UNIT.label}/{UNIT.release.name}"))
         desk.when_started(page)
-        desk.run_setup(page, "find_checks", "import math")
+        desk.run_at(page, desk.FINDER)
+        desk.run_setup(page, "import math")
 
         desk.go_to(page, "Exercise 2.1")
         check = desk.run_cell(page, CHECK)
@@ -62,12 +63,13 @@ def test_a_check_behaves_like_a_teaching_assistant(
         check.get_by_text("Next: Exercise 2.2").wait_for()
         desk.answer(page, STUB, f"{answer}\n(")
         desk.run_cell(page, CHECK)
-        check.get_by_text("This is what your earlier version gives").wait_for()
+        check.get_by_text("What your earlier version gives").wait_for()
         picture(page, "student_earlier_version")
 
         desk.restart(page)
         desk.go_to(page, "2 · Attention")
-        desk.run_setup(page, "find_checks", "import math")
+        desk.run_at(page, desk.FINDER)
+        desk.run_setup(page, "import math")
         desk.go_to(page, "Where you stand")
         summary = desk.run_cell(page, "check.summary()")
         summary.get_by_text("passed earlier").wait_for()

@@ -82,7 +82,8 @@ def test_the_short_path_leads_from_the_first_cell_to_the_last(tmp_path, answers,
 def restart_before(page, position: int) -> None:
     """See what a new kernel remembers; then run all cells before a position again."""
     desk.restart(page)
-    desk.run_setup(page, "find_checks", "import math")
+    desk.run_at(page, desk.FINDER)
+    desk.run_setup(page, "import math")
     last = len(CELLS) - 1
     desk.run_at(page, last)
     assert desk.said(page, last).count("passed earlier") == HALF + 1

@@ -43,7 +43,7 @@ def test_each_step_is_a_radio_button_of_one_group_that_says_its_sentence(steps):
 def test_its_rules_reach_nothing_outside_of_the_figure(steps):
     name = re.search(r'<figure id="([\w-]+)"', steps)[1]
     rules = re.search(r"<style>(.*?)</style>", steps, re.DOTALL)[1]
-    rules = rules.removesuffix(page.FOLDED)  # but what is folded, in exports
+    rules = rules.removesuffix(page.PAGE)  # but what is folded, and lines of text
     selectors = re.findall(r"(?:^|[}{,])\s*([#.\w][^{},]*)(?={|,)", rules)
     assert selectors
     assert all(s.startswith(f"#{name}") for s in selectors if not s.startswith("@"))

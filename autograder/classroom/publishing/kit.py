@@ -7,22 +7,32 @@ it out once their deadlines have passed. Nothing hidden is ever inside.
 
 from __future__ import annotations
 
-import hashlib
 import itertools
+import os
+import re
 import shutil
 import tomllib
+from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import nbformat
 
-from autograder.authoring import assistants
-from autograder.authoring.colab import CHECKS, DISTRIBUTION, Repository, published
+from autograder.authoring import assistants, budget, edition
+from autograder.authoring.colab import (
+    CHECKS,
+    DISTRIBUTION,
+    Repository,
+    published,
+    wheel_name,
+)
 from autograder.authoring.solutions import builds_on
 from autograder.classroom.publishing import wheel
 from autograder.course import ROOT, Unit, manifest, notebooks, units
 from autograder.course.errors import CourseError
 from autograder.course.files import replace_folder, write
+from autograder.course.language import wording
 from autograder.sandbox.kit import KIT
 
 # What students need of the course's dependencies: in the wheel, and to work with it.
@@ -31,30 +41,69 @@ _NEEDED = ("torch", "numpy", "safetensors", "matplotlib", "seaborn", "tqdm",
 _BESIDE = ("python=3.12", "pip", "jupyterlab", "ipywidgets", "ipykernel")
 _CONDA = {"torch": "pytorch", "matplotlib": "matplotlib-base"}
 _STAMPED = "autograder/checks/installed.py"
-_NO_VERSION = 'VERSION = ""'
 
 _README = """\
-# The Transformer from scratch: student repository
+# The Transformer from scratch
 
-{badges}
+In these notebooks you build the Transformer yourself, one part after the other. Each
+part is explained, you write it, and a check says at once what is correct and often
+which mistake you made. You need Python and a little PyTorch, but no GPU.
 
-In Colab: click a badge and run the first cell.
+{table}
 
-On your own computer, with Python {pythons}:
+## In Colab
 
-```
-pip install {wheel} jupyterlab ipywidgets
-jupyter lab notebooks
-```
+Click a badge and choose *Runtime > Run all*; the first code cell installs the checks.
+Then choose *File > Save a copy in Drive*.
 
-or, with conda, `conda env create -f environment.yml`.
+## On your own computer
 
-Fill in the cells that say `raise NotImplementedError`, and run the check below each.
-[student.md](student.md) says more.
+You need Python {pythons}, 1.5 GB of disk space and about ten minutes.
 
-After each update of this repository, run the first of these lines again. If you forget
-it, a notebook's first cell says so.
+{download}
+
+2. Make a virtual environment and activate it:
+
+   ```
+   python -m venv .venv
+   source .venv/bin/activate
+   ```
+
+   In PowerShell, the second line is `.venv\\Scripts\\activate`.
+
+3. Install PyTorch for the CPU, and then the checks and JupyterLab. Without the first
+   line, pip takes the build for NVIDIA's GPUs on Linux, which needs 5.4 GB.
+
+   ```
+   pip install torch --index-url https://download.pytorch.org/whl/cpu
+   pip install {wheel} jupyterlab ipywidgets
+   ```
+
+4. Start JupyterLab, here and whenever you come back (activate the environment first):
+
+   ```
+   jupyter lab notebooks
+   ```
+
+With conda, `conda env create -f environment.yml` does steps 2 and 3.
+
+After each update of this folder, run the last line of step 3 again; if you forget it, a
+notebook's first code cell says so.
+
+## Then
+
+Open a notebook. Fill in the cells that say `raise NotImplementedError`, and run the
+check below each. [student.md](student.md) says more.
 """
+_ADDRESS = """\
+1. Download this folder (*Code > Download ZIP*, then unpack it) or clone it, and open a
+   terminal in it:
+
+   ```
+   git clone {address}
+   cd {name}
+   ```"""
+_FOLDER = "1. Unpack this folder, and open a terminal in it."
 
 
 def first_unit() -> Unit:
@@ -96,16 +145,16 @@ def build(last: Unit, folder: Path, where: Repository | None = None) -> list[Pat
         CourseError: a notebook is damaged, or is none of this course's.
     """
     where = where or published(last.root)
-    name, data = _wheel(last)
+    version, data = _wheel(last, where, folder)
+    name = wheel_name(version)
     part = folder.with_name(f".{folder.name}.part")
     shutil.rmtree(part, ignore_errors=True)
     for unit in shown_units(last):
-        write(part / "notebooks" / unit.release.name, _notebook(unit, where))
+        text = _notebook(unit, where, version)
+        write(part / "notebooks" / unit.release.name, text)
     write(part / name, data)
     write(part / CHECKS, f"{DISTRIBUTION} @ {where.file(name)}\n")
-    badges = (f"- {unit.label}: {where.badge(unit)}" for unit in shown_units(last))
-    readme = _README.format(badges="\n".join(badges), wheel=name, pythons=pythons())
-    write(part / "README.md", readme)
+    write(part / "README.md", _readme(last, where, name))
     write(part / "student.md", (ROOT / "docs" / "student.md").read_bytes())
     for text in ("LICENSE", "LICENSE-TEXT"):
         write(part / text, (ROOT / text).read_bytes())
@@ -131,22 +180,44 @@ def contents(last: Unit) -> list[str]:
     return [str(own) for own in its if unwanted.isdisjoint({own.stem, *own.parts})]
 
 
-def _notebook(unit: Unit, where: Repository) -> str:
-    """The release, whose first cells name the place where it will be published."""
+def _readme(last: Unit, where: Repository, wheel: str) -> str:
+    rows = ["| notebook | takes | |", "|---|---|---|"]
+    for unit in shown_units(last):
+        cells = edition.read(unit)
+        title = cells[0].text.splitlines()[0].lstrip("# ")
+        takes = wording().stated.search(cells[budget.outline(cells)].text)
+        time = takes[0].partition(" · ")[0].lower() if takes else ""
+        link = f"[{title}](notebooks/{unit.release.name})"
+        rows.append(f"| {link} | {time} | {where.badge(unit)} |")
+    download = _FOLDER
+    if where.is_public:
+        download = _ADDRESS.format(address=where.address, name=where.repository)
+    return _README.format(
+        table="\n".join(rows), download=download, wheel=wheel, pythons=pythons()
+    )
+
+
+def _notebook(unit: Unit, where: Repository, version: str) -> str:
+    """The release, which names where it is published and the checks that it needs."""
     book = notebooks.read(unit.release)
-    cells = where.first_cells(unit)
-    if [cell.cell_type for cell in book.cells[: len(cells)]] != ["markdown", "code"]:
+    generated = where.generated_cells(unit, version)
+    cells = {cell.get("id"): cell for cell in book.cells}
+    if not generated.keys() <= cells.keys():
         raise CourseError(
-            f"{unit.release} does not begin with a badge and the cell that finds the "
-            f"checks; run make build UNIT={unit.number}"
+            f"{unit.release} has no badge and no cell that finds the checks below its "
+            f"title; run make build UNIT={unit.number}"
         )
-    for cell, source in zip(book.cells, cells, strict=False):
-        cell.source = source
+    for identifier, source in generated.items():
+        cells[identifier].source = source
     return f"{nbformat.writes(book)}\n"
 
 
-def _wheel(last: Unit) -> tuple[str, bytes]:
-    """The name and the bytes of the wheel; its version follows from its content."""
+def _wheel(last: Unit, where: Repository, folder: Path) -> tuple[str, bytes]:
+    """The version and the bytes of the wheel.
+
+    Args:
+        folder: holds the kit's last state, if there is one.
+    """
     files = {
         f"autograder/{name}": (ROOT / "autograder" / name).read_bytes()
         for name in contents(last)
@@ -160,17 +231,46 @@ def _wheel(last: Unit) -> tuple[str, bytes]:
     # Where students work, other courses do: nothing there is to be made older.
     lines = [line.split(",")[0] for line in project["dependencies"]]
     requires = [line for line in lines if line.partition(">=")[0] in _NEEDED]
-    digest = hashlib.sha256(repr([requires, sorted(files.items())]).encode())
-    content = int.from_bytes(digest.digest()[:6])
-    version = f"{int(last.number)}.{content}"
-    stamped = files[_STAMPED].decode().replace(_NO_VERSION, f'VERSION = "{version}"')
-    files[_STAMPED] = stamped.encode()
-    data = wheel.write(
-        DISTRIBUTION, version, files, requires,
-        Summary="The checks of a course on the Transformer", License="MIT",
-        Requires_Python=project["requires-python"],
-    )  # fmt: skip
-    return wheel.file_name(DISTRIBUTION, version), data
+
+    def made(version: str) -> bytes:
+        latest = where.file(CHECKS) if where.is_public else ""
+        stamped = files[_STAMPED].replace(
+            b'VERSION = ""\nLATEST = ""',
+            f'VERSION = "{version}"\nLATEST = "{latest}"'.encode(),
+        )
+        return wheel.write(
+            DISTRIBUTION, version, {**files, _STAMPED: stamped}, requires,
+            Summary="The checks of a course on the Transformer", License="MIT",
+            Requires_Python=project["requires-python"],
+        )  # fmt: skip
+
+    version = _version(last, folder, made)
+    return version, made(version)
+
+
+def _version(last: Unit, folder: Path, made: Callable[[str], bytes]) -> str:
+    """A version that is later than those before: "3.261128.2043", unit, day, minute.
+
+    A kit whose wheel has not changed keeps its version, so that nobody is asked to
+    install it again.
+
+    Args:
+        made: the bytes of the wheel with a version.
+    """
+    before = [
+        (tuple(map(int, version[1].split("."))), path)
+        for path in folder.glob(wheel_name("*"))
+        if (version := re.search(r"-(\d+\.\d+\.\d+)-", path.name))
+    ]
+    for numbers, path in before:
+        version = ".".join(map(str, numbers))
+        if numbers[0] == int(last.number) and path.read_bytes() == made(version):
+            return version
+    epoch = os.environ.get("SOURCE_DATE_EPOCH")  # of reproducible builds, in seconds
+    now = datetime.fromtimestamp(int(epoch), UTC) if epoch else datetime.now(UTC)
+    stamps = [(day, minute + 1) for (_, day, minute), _ in before]
+    day, minute = max([(int(f"{now:%y%m%d}"), int(f"{now:%H%M}")), *stamps])
+    return f"{int(last.number)}.{day}.{minute}"
 
 
 def _project() -> dict[str, Any]:

@@ -24,7 +24,6 @@ from autograder.course import Unit, notebooks
 from autograder.course.errors import CourseError
 from autograder.course.files import write
 
-_GENERATED = 2  # the badge, a remote picture, and the cell that finds the checks
 _CONF = """\
 project = title = "The Transformer from scratch"
 html_title = title
@@ -125,7 +124,7 @@ def _page(unit: Unit) -> str:
     for cell in book.cells:
         if cell.metadata.get("nbgrader", {}).get("grade") and "outputs" in cell:
             cell.outputs = []  # "not solved yet", every one of them
-    book.cells = book.cells[_GENERATED:]
+    book.cells = [cell for cell in book.cells if cell.id not in notebooks.GENERATED]
     first = book.cells[0]
     title, _, rest = first.source.partition("\n")
     first.source = f"{title}\n\n{_links(unit)}\n{rest}"

@@ -9,6 +9,7 @@ import nbformat
 from nbformat import NotebookNode
 from nbgrader.utils import compute_checksum
 
+from autograder.course.notebooks import GENERATED
 from autograder.grading.intake.common import DEFAULTS, Repair, SizeLimits, few, listed
 from autograder.grading.intake.invited import is_invited
 from autograder.grading.intake.matching import Match, Slot, defined, same_text, slots_of
@@ -149,6 +150,8 @@ class _Builder:
 
     def _is_kept_copy(self, number: int, slot: Slot) -> bool:
         """Whether a cell that belongs to a slot, but does not fill it, is kept."""
+        if slot.release.get("id") in GENERATED:  # a kit's has its own version
+            return False
         cell, there = self.match.cells[number], self.match.slot_of[number]
         changed = not same_text(cell.source, slot.release.source)
         if slot.is_answer:

@@ -28,7 +28,16 @@ _DEFINITION = re.compile(
     r"|^([A-Za-z_]\w*)[ \t]*(?::[^=\n]*)?=(?!=)",
     re.MULTILINE,
 )
-_OWNER = re.compile(r"\b(github|githubusercontent\.com)/[\w-]+/")
+# What the cells below a notebook's title say of the kit: its publisher and its version.
+_KIT = tuple(
+    (re.compile(pattern), replacement)
+    for pattern, replacement in (
+        (r"\b(github|github(?:usercontent)?\.com)/[\w-]+/", r"\1/"),
+        (r"\]\(\S{0,200}/student\.md", "](student.md"),
+        (r'(require_checks\(\d+), "[\d.]+"', r"\1"),
+        (r'install -q [^"]+', "install -q"),
+    )
+)
 
 
 @dataclass(frozen=True)
@@ -81,10 +90,12 @@ def defined(code: str) -> set[str]:
 def _plain(text: str) -> str:
     """Text without what editors change (trailing blanks and blank lines), nor kits.
 
-    A kit's first cells name the account that publishes it (authoring/colab.py).
+    A kit's first cells name who publishes it, and when (authoring/colab.py).
     """
     kept = "\n".join(line.rstrip() for line in text.splitlines() if line.strip())
-    return _OWNER.sub(r"\1/", kept)
+    for pattern, replacement in _KIT:
+        kept = pattern.sub(replacement, kept)
+    return kept
 
 
 def same_text(one: str, other: str) -> bool:

@@ -8,8 +8,10 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
+from autograder.authoring.colab import published
 from autograder.classroom.publishing import kit
 from autograder.course import find_unit, units
+from autograder.course.notebooks import FINDER
 from tests.conftest import start_kernels_with
 
 COLAB = ("ipython==7.34.0", "ipykernel==6.17.1", "ipywidgets==7.7.1")
@@ -50,16 +52,18 @@ def test_a_release_notebook_runs_under_colabs_ipython(site, tmp_path, monkeypatc
 
 
 def test_the_kit_cell_installs_in_colab_and_does_nothing_elsewhere(monkeypatch):
-    source = nbformat.read(find_unit("attention").release, as_version=4).cells[1].source
-    asked = []
+    book = nbformat.read(find_unit("attention").release, as_version=4)
+    (source,) = (cell.source for cell in book.cells if cell.id == FINDER)
+    asked, ours = [], sys.modules["autograder"]
 
     class Shell:
         def run_line_magic(self, *arguments):
             asked.append(arguments)
+            monkeypatch.setitem(sys.modules, "autograder", ours)
 
     exec(source, {"get_ipython": Shell})
     assert asked == []
-    monkeypatch.setitem(sys.modules, "google.colab", object())
+    monkeypatch.setitem(sys.modules, "autograder", None)  # nothing of that name
     exec(source, {"get_ipython": Shell})
     ((magic, line),) = asked
     assert magic == "pip" and line.startswith("install") and line.endswith("checks.txt")
@@ -104,8 +108,8 @@ def colab(site, tmp_path, monkeypatch):
 @pytest.mark.slow
 @pytest.mark.parametrize("unit", units(), ids=lambda unit: unit.label)
 def test_a_notebook_opened_alone_from_github_runs_to_its_end(unit, colab):
-    """The first cell installs the kit as published with this unit; that is enough."""
-    kit.build(unit, colab / "kit")
+    """Its cell installs the kit as published with this unit; that is enough."""
+    kit.build(unit, colab / "kit", published(owner="ada-l"))
     path = colab / "kit" / "notebooks" / f"{unit.label}.ipynb"
     notebook = nbformat.read(path, as_version=4)
     asked = nbformat.v4.new_code_cell(

@@ -15,10 +15,19 @@ from autograder.authoring.solutions import builds_on
 from autograder.classroom.publishing import kit
 from autograder.course import ROOT, Unit, find_unit, units
 from autograder.course.errors import CourseError
+from autograder.course.notebooks import FINDER
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_minute():
+    """All kits are made in the same minute: 09:30 UTC on 28 November 2026."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SOURCE_DATE_EPOCH", "1795858200")
+        yield
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory):
+def built(tmp_path_factory, one_minute):
     folder = tmp_path_factory.mktemp("kit") / "student"
     kit.build(kit.first_unit(), folder)
     return folder
@@ -108,7 +117,24 @@ def test_students_get_what_they_need_and_not_the_instructors_tools(built):
 
 def test_its_readme_names_the_pythons_that_the_course_was_tried_with(built):
     readme = (built / "README.md").read_text(encoding="utf-8")
-    assert "with Python 3.11 to 3.14:" in readme and kit.pythons() == "3.11 to 3.14"
+    assert "Python 3.11 to 3.14, " in readme and kit.pythons() == "3.11 to 3.14"
+
+
+def test_its_readme_leads_from_the_download_to_the_first_notebook(built, tmp_path):
+    readme = (built / "README.md").read_text(encoding="utf-8")
+    steps = (
+        "Unpack this folder", "python -m venv .venv", "source .venv/bin/activate",
+        "pip install torch --index-url https://download.pytorch.org/whl/cpu",
+        f"pip install {wheel_in(built).name}", "jupyter lab notebooks",
+    )  # fmt: skip
+    places = [readme.index(step) for step in steps]
+    assert places == sorted(places)
+    assert "1.5 GB" in readme and "ten minutes" in readme and "git clone" not in readme
+    row = "| [2 · Attention](notebooks/02_attention.ipynb) | about 3½ hours | "
+    assert row in readme
+    kit.build(kit.first_unit(), tmp_path / "student", colab.published(owner="ada-l"))
+    published = (tmp_path / "student" / "README.md").read_text(encoding="utf-8")
+    assert "git clone https://github.com/ada-l/student\n   cd student\n" in published
 
 
 def test_nothing_tells_a_student_to_install_a_stranger_s_package(built):
@@ -157,12 +183,16 @@ def test_the_kit_of_the_project_holds_its_words_and_the_checkpoint_that_ships(tm
     assert done.stdout == "3 my_recovery.safetensors\n", done.stderr
 
 
-def test_without_an_owner_its_notebooks_are_the_released_ones(built):
+def test_its_notebooks_are_the_released_ones_and_ask_for_its_checks(built):
     for unit in kit.shown_units(kit.first_unit()):
-        text = (built / "notebooks" / f"{unit.label}.ipynb").read_text("utf-8")
-        assert text == unit.release.read_text(encoding="utf-8")
-        first, second, *_ = nbformat.reads(text, as_version=4).cells
-        assert (first.source, second.source) == colab.published().first_cells(unit)
+        book = nbformat.read(built / "notebooks" / unit.release.name, as_version=4)
+        release = nbformat.read(unit.release, as_version=4)
+        for cell, released in zip(book.cells, release.cells, strict=True):
+            if cell.id == FINDER:
+                asked = f'require_checks({int(unit.number)}, "2.261128.930")'
+                assert asked in cell.source and "require_checks" in released.source
+                released.source = cell.source
+            assert cell == released
 
 
 def test_an_owner_is_in_every_badge_and_in_every_line_that_installs(built, tmp_path):
@@ -170,8 +200,10 @@ def test_an_owner_is_in_every_badge_and_in_every_line_that_installs(built, tmp_p
     own = dict(texts(tmp_path / "student"))
     changed = {name for name, text in texts(built) if own[name] != text}
     notebooks = {f"{unit.label}.ipynb" for unit in kit.shown_units(kit.first_unit())}
-    assert changed == {"README.md", "checks.txt", *notebooks}
-    for name in changed:
+    stamped = "autograder/checks/installed.py"
+    (record,) = (name for name in changed if name.endswith("/RECORD"))
+    assert changed == {"README.md", "checks.txt", stamped, record, *notebooks}
+    for name in changed - {record}:
         assert "ada-l/student/" in own[name]
         assert "transformer-course/student/" not in own[name]
 
@@ -182,7 +214,7 @@ def test_a_release_without_its_first_cells_says_how_to_build_it(tmp_path):
     cells = [nbformat.v4.new_markdown_cell("# 1 · A title")]
     nbformat.write(nbformat.v4.new_notebook(cells=cells), unit.release)
     with pytest.raises(CourseError, match="run make build UNIT=01"):
-        kit._notebook(unit, colab.published())
+        kit._notebook(unit, colab.published(), "1.261128.930")
 
 
 def test_assistants_find_the_course_s_policy_wherever_they_look(built):

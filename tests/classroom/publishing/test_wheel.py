@@ -17,8 +17,11 @@ from packaging.version import Version
 from autograder.authoring.colab import DISTRIBUTION
 from autograder.classroom.publishing import kit, wheel
 from autograder.course import find_unit
+from autograder.course.files import write
+from autograder.course.notebooks import FINDER
 from tests.throwaway import PIP, Student
 
+NINE_THIRTY = 1_795_858_200  # UTC on 28 November 2026, in seconds
 SECOND, THIRD = find_unit("attention"), find_unit("multi_head_attention")
 NEWER = {
     "torch": "99.1", "numpy": "98.2", "safetensors": "97.3", "matplotlib": "96.4",
@@ -39,6 +42,12 @@ def version_of(folder: Path) -> Version:
 def kits(tmp_path_factory):
     """Of unit 2, of unit 3, and of unit 3 after one byte of a check was mended."""
     course = tmp_path_factory.mktemp("course")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SOURCE_DATE_EPOCH", str(NINE_THIRTY))
+        yield from made(course)
+
+
+def made(course):
     two, three, mended = (course / name for name in ("two", "three", "mended"))
     kit.build(SECOND, two)
     kit.build(THIRD, three)
@@ -58,19 +67,38 @@ def kits(tmp_path_factory):
         file.write("#")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(kit, "ROOT", course)
+        patch.setenv("SOURCE_DATE_EPOCH", str(NINE_THIRTY + 60))
         kit.build(THIRD, mended)
-    return two, three, mended
+    yield two, three, mended
 
 
-def test_equal_content_has_an_equal_version_and_equal_bytes(kits, tmp_path):
-    kit.build(THIRD, tmp_path / "again")
-    again, three = wheel_in(tmp_path / "again"), wheel_in(kits[1])
+def test_what_has_not_changed_keeps_its_version_and_its_bytes(
+    kits, tmp_path, monkeypatch
+):
+    three = wheel_in(kits[1])
+    kit.build(THIRD, tmp_path / "again")  # in the same minute
+    again = wheel_in(tmp_path / "again")
     assert again.name == three.name and again.read_bytes() == three.read_bytes()
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", str(NINE_THIRTY + 86_400))
+    kit.build(THIRD, tmp_path / "again")
+    assert wheel_in(tmp_path / "again").name == three.name
 
 
-def test_each_byte_counts_and_the_version_is_the_same_wherever_it_is_said(kits):
+@pytest.mark.parametrize("seconds", [0, -86_400, 86_400])
+def test_what_has_changed_has_a_later_version_whatever_the_clock_says(
+    kits, tmp_path, monkeypatch, seconds
+):
+    old = tmp_path / "kit" / wheel_in(kits[1]).name
+    write(old, wheel_in(kits[2]).read_bytes())
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", str(NINE_THIRTY + seconds))
+    kit.build(THIRD, tmp_path / "kit")
+    later = {86_400: "3.261129.930"}.get(seconds, "3.261128.931")
+    assert version_of(tmp_path / "kit") == Version(later)
+
+
+def test_a_version_goes_up_is_short_and_the_same_wherever_it_is_said(kits):
     versions = list(map(version_of, kits))
-    assert len(set(versions)) == 3 and [v.major for v in versions] == [2, 3, 3]
+    assert list(map(str, versions)) == ["2.261128.930", "3.261128.930", "3.261128.931"]
     for folder, version in zip(kits, versions, strict=True):
         with zipfile.ZipFile(wheel_in(folder)) as file:
             info = f"transformer_course_student-{version}.dist-info"
@@ -83,7 +111,7 @@ def test_each_byte_counts_and_the_version_is_the_same_wherever_it_is_said(kits):
 
 
 def installed_one_after_another(student: Student, kits: list[Path]) -> None:
-    """Each by the command that the first cell of unit 2's or 3's notebook says."""
+    """The first by hand, the others as the notebooks of unit 3 say."""
     ask = (
         "import importlib.util as find, autograder\n"
         "print(bool(find.find_spec('autograder.solutions.attention')))\n"
@@ -93,10 +121,15 @@ def installed_one_after_another(student: Student, kits: list[Path]) -> None:
     for folder, unit, shown in zip(kits, (SECOND, THIRD, THIRD), shows, strict=True):
         place = folder / "notebooks"
         book = nbformat.read(place / f"{unit.label}.ipynb", as_version=4)
-        says = student.fails(book.cells[1].source, at=place)
-        assert says.startswith("ImportError: ") and wheel_in(folder).name in says
-        student.told(says, at=place)
-        assert student.fails(book.cells[1].source, at=place) == ""
+        (cell,) = (cell.source for cell in book.cells if cell.id == FINDER)
+        says = student.fails(cell, at=place)
+        if folder is kits[0]:  # nothing is installed, and this is no notebook
+            assert says == "NameError: name 'get_ipython' is not defined"
+            student.install("--no-deps", f"../{wheel_in(folder).name}", at=place)
+        else:
+            assert says.startswith("ImportError: ") and wheel_in(folder).name in says
+            student.told(says, at=place)
+        assert student.fails(cell, at=place) == ""
         assert student.says(ask) == shown
 
 
