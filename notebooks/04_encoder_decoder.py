@@ -18,7 +18,8 @@
 # - to look inside a model, at the attention weights of every layer;
 # - to write the test that a published decoder with three bugs should have had.
 #
-# *About 6 hours · short path about 2½: exercises 4.1, 4.2, 4.3, 4.4, 4.5, 4.6, 4.7*
+# *About 6 hours · short path about 3: exercises 4.1, 4.2, 4.3, 4.4, 4.5, 4.6, 4.7,
+# 4.10*
 #
 # *16 exercises and one question in words · 100 points.* The short path carries the
 # story: read the rest now, and solve it later.
@@ -43,9 +44,9 @@
 # | arguments | are not modified, unless the text says otherwise |
 # | gradients | flow back through whatever you compute, unless the text says otherwise |
 #
-# Throughout this unit, PyTorch's default initialisation is fine, all parameters are
 # </details>
 #
+# Throughout this unit, PyTorch's default initialisation is fine, all parameters are
 # trainable, and each parameter appears once in the state dict, under the name given in
 # the text.
 
@@ -1469,7 +1470,7 @@ def same_as_pytorch():
 #
 # ### Exercise 4.10 - BERT's names
 #
-# *time ~20 min · difficulty 2/5 · 5 points*
+# *time ~12 min · difficulty 2/5 · 5 points*
 #
 # **Task.** Fill in the table: for each module of BERT's layer, its name in your
 # `EncoderLayer`. The loop below the table is given; in section 11 it loads a published
@@ -2685,7 +2686,7 @@ minilm = None  # stays None where it is not installed
 @demo
 def a_published_model_in_your_encoder():
     global minilm, sentences_reader
-    from_bert({})  # while unsolved, stops here, before it looks for 91 MB
+    require_solved(from_bert)  # before it looks for 91 MB
     minilm = available("minilm")
     if minilm is not None:
         sentences_reader = SentenceEncoder(minilm.weights).eval()
@@ -2737,6 +2738,7 @@ def search_by_meaning():
 # %%
 @demo
 def heads_of_a_published_model():
+    require_solved(attention_weights)
     if minilm is None:
         return print("(needs MiniLM, see above)")
     layers = [layer.attention for layer in sentences_reader.encoder.layers]

@@ -23,8 +23,8 @@
 #   games a careless reward;
 # - to write a test for cached decoding, where bugs hide best.
 #
-# *About 7½ hours · short path about 4: exercises 7.1, 7.2, 7.3, 7.6, 7.7, 7.8, 7.9,
-# 7.10, 7.20, 7.22, 7.23*
+# *About 7½ hours · short path about 3½: exercises 7.1, 7.2, 7.3, 7.5, 7.6, 7.7, 7.8,
+# 7.9, 7.10, 7.20, 7.24*
 #
 # *24 exercises and one question in words · 100 points; the whole notebook runs in about
 # eight minutes on one core, a third of which is the training in section 10.* The short
@@ -64,7 +64,7 @@ from safetensors.torch import load_model, save_model
 from torch import Tensor, nn
 from tqdm.auto import tqdm
 
-from autograder import check, demo, drawing, earlier
+from autograder import check, demo, drawing, earlier, require_solved
 from autograder.library import corpora, likeness
 from autograder.library.published import available
 from autograder.units.since_2017.library import pictures, trials
@@ -1484,6 +1484,7 @@ def largest_score(model: nn.Module, ids: Tensor) -> float:
 # %%
 @demo
 def the_largest_score():
+    require_solved(largest_score, QKNormAttention)
     ids = trials.new_windows(32)[:32]
 
     def curve(name: str, layer: type[nn.Module]) -> list[float]:
@@ -1703,6 +1704,8 @@ def with_window(window: int | None) -> Callable[[], nn.Module]:
 
 @demo
 def against_a_mistral():
+    require_solved(window_mask)
+
     def model(window: int | None) -> nn.Module:
         made = LanguageModel(**likeness.SIZES)
         return exchanged(made, attention=with_window(window))
@@ -2043,6 +2046,7 @@ STEPS_OF_EXPERTS = 300
 
 @demo
 def experts_compared():
+    require_solved(route, MixtureOfExperts, load_balance)
     dense = small_model()
     print(f"{'dense':<15} {trials.train(dense, STEPS_OF_EXPERTS, SEED)}")
     pictures.loads({
@@ -2211,6 +2215,7 @@ def muon_and_adamw(model: nn.Module, rate: float) -> list[torch.optim.Optimizer]
 # %%
 @demo
 def muon_beside_adamw():
+    require_solved(orthogonalise)
     plain, other = small_model(), small_model()
     adamw = [trials.adamw(plain.parameters(), 0.02)]
     runs = {
@@ -3620,8 +3625,7 @@ def written_for(model: nn.Module, digits: str, count: int = 6) -> str:
 # %%
 @demo
 def choose_what_you_can_do():
-    group_advantages(torch.zeros(1, 2))  # unsolved: stop before any training
-    grpo_loss(torch.zeros(1, 1, 3), torch.ones(1, 1, dtype=torch.long), torch.zeros(1))
+    require_solved(group_advantages, grpo_loss)
     model = supervised(reversed_or_copied, steps=1000)
     for name in ("base model", "after GRPO"):
         backwards, copied = sampled(model, (1, 8))
@@ -3651,6 +3655,7 @@ def choose_what_you_can_do():
 # %%
 @demo
 def nothing_to_learn_from():
+    require_solved(group_advantages, grpo_loss)
     model = supervised(reversed_only, steps=350)
     before = nn.utils.parameters_to_vector(model.parameters()).detach().clone()
     log = reinforce(model, exact, (12, 12), steps=60)
@@ -3767,6 +3772,7 @@ def precision(written: Tensor, labels: Tensor) -> Tensor:
 
 @demo
 def a_careless_reward():
+    require_solved(group_advantages, grpo_loss)
     model = supervised(reversed_only, steps=200)
     print(f"before: exact {greedy(model, (1, 10)):.2f}; "
           f"asked for 0979776: {written_for(model, '0979776', 3)}")  # fmt: skip
@@ -3808,6 +3814,7 @@ def distance(logits: Tensor, start: Tensor, written: Tensor) -> Tensor:
 
 @demo
 def on_a_leash():
+    require_solved(group_advantages, grpo_loss)
     model = supervised(reversed_only, steps=200)
     print(f"before: exact {greedy(model, (1, 10)):.2f}")
     log = reinforce(model, precision, (1, 10), steps=80, beta=0.2)
@@ -3939,7 +3946,8 @@ check("since_2017/published_tensor", published_tensor)
 # much.
 
 
-# %%
+# %% folded=true
+# @title Fill the model, write a prompt, and feed it to the model token by token
 @torch.no_grad()
 def fill(model: nn.Module, published: Mapping[str, Tensor]) -> nn.Module:
     """Copy a published model into yours, one parameter at a time."""
@@ -3980,15 +3988,14 @@ def answer(next_logits: Callable, ids: Tensor, most: int, **options: float) -> T
     return ids
 
 
+# %%
 smollm = None  # stays None where it is not installed
 
 
 @demo
 def a_chat_model_in_your_classes():
     global smollm, chat
-    # Unsolved, these stop the cell before it looks for 98 MB.
-    pairs_to_halves(torch.zeros(2, 1), 1)
-    published_tensor("norm.weight", {"output_norm.weight": torch.zeros(1)}, 1, 1)
+    require_solved(pairs_to_halves, published_tensor)  # before it looks for 98 MB
     smollm = available("smollm2")
     if smollm is None:
         return
@@ -4001,17 +4008,29 @@ def a_chat_model_in_your_classes():
 
 
 # %% [markdown]
-# Ask it something. `min_p=1` leaves only the most probable token, so everybody gets the
-# same answers; with `min_p=0.1` and a temperature, the answers depend on the seed.
+# Ask it something. `ask("...")` always takes the most probable token, so everybody gets
+# the same answer; `ask("...", temperature=0.7, min_p=0.1)` samples, and its answer
+# depends on the seed.
+#
+# Do not expect too much. A model of 135 million parameters writes fluent English and
+# knows the capital of France, but it cannot be relied on for facts, fails at most sums,
+# jokes, rhymes and languages other than English, and never says that it does not know.
 
 # %%
 QUESTIONS = ["What is the capital of France?", 'Reverse the word "cat".']
 
 
 def ask(question: str, most: int = 60, **options: float) -> str:
-    """The model's answer, written with your cache and your sampling."""
+    """The model's answer; without options, of the most probable tokens.
+
+    It is written with your cache or, while Exercise 7.11 is not solved, without one.
+    """
     ids = torch.tensor([smollm.encode(prompt(question))])
-    written = answer(NextLogits(chat), ids, most, **options)
+    options = options or {"min_p": 1.0}
+    try:
+        written = answer(NextLogits(chat), ids, most, **options)
+    except NotImplementedError:
+        written = answer(lambda ids: chat(ids)[:, -1], ids, most, **options)
     return smollm.decode(written[0, ids.size(1) :])
 
 
@@ -4020,13 +4039,13 @@ def chatting():
     if smollm is None:
         return print("(needs SmolLM2, see above)")
     for question in QUESTIONS:
-        print(f"{question}\n    {ask(question, min_p=1.0)}")
+        print(f"{question}\n    {ask(question)}")
     print(f"{QUESTIONS[0]}\n    {ask(QUESTIONS[0], temperature=0.7, min_p=0.1)}")
 
 
 # %% [markdown]
 # **"The capital of France is Paris."** This answer went through your RMSNorm, your
-# rotations, your gates and grouped heads, and your cache.
+# rotations, your gates and grouped heads and, once you have written it, your cache.
 #
 # **Predict first.** What if we used the query and key projections as they are stored,
 # without `pairs_to_halves`? Every weight is the same; only some rows are in a different
@@ -4092,6 +4111,7 @@ def without_the_conversion():
 # %%
 @demo
 def what_the_cache_buys():
+    require_solved(attend_with_cache)
     if smollm is None:
         return print("(needs SmolLM2, see above)")
     ids = torch.tensor([smollm.encode(prompt("Tell me about the ocean."))])
@@ -4175,26 +4195,6 @@ def fewer_bits():
 # decided by its data, its tokens and its objective before the number of its parameters.
 
 # %% [markdown]
-# ## What this unit leaves out
-#
-# You will meet five more ideas in the models and servers of 2025/26. You can now read
-# up on each.
-#
-# - **Latent attention** (DeepSeek-V2 and V3, Kimi K2). The cache keeps one compressed
-#   vector per position, from which the keys and values of *all* heads are projected
-#   again. In DeepSeek-V2, this vector has 512 components, plus 64 for a rotary key that
-#   all heads share; keys and values for its 128 heads of 128 would need 32,768.
-#   Pointer: DeepSeek-AI 2024, *DeepSeek-V2*, section 2.1.
-# - **Linear and hybrid attention** (Qwen3-Next, Kimi Linear). Without the softmax,
-#   attention can be written as a matrix of fixed size that each token updates, so the
-#   cache does not grow at all. The weak spot is looking up one exact detail far back,
-#   so these models keep one layer of full attention for every three linear ones.
-#   Pointers: Katharopoulos et al. 2020, *Transformers are RNNs*; Yang et al. 2024,
-#   *Gated Delta Networks*.
-# - **FlashAttention.** It computes the same result as your attention, but tile by tile
-#   in the GPU's fast memory, without ever storing the `L × L` scores. It changes no
-#   model and makes long texts affordable in training; you met it in unit 2 as a backend
-# %% [markdown]
 # ## Three ages of one machine
 #
 # Most rows of this table were exercises of this unit. The last column often has several
@@ -4225,6 +4225,26 @@ def fewer_bits():
 # Press and Wolf 2017 (tied embeddings); Loshchilov and Hutter 2019 (AdamW); Jordan et
 # al. 2024 (Muon).
 
+# %% [markdown]
+# ## What this unit leaves out
+#
+# You will meet five more ideas in the models and servers of 2025/26. You can now read
+# up on each.
+#
+# - **Latent attention** (DeepSeek-V2 and V3, Kimi K2). The cache keeps one compressed
+#   vector per position, from which the keys and values of *all* heads are projected
+#   again. In DeepSeek-V2, this vector has 512 components, plus 64 for a rotary key that
+#   all heads share; keys and values for its 128 heads of 128 would need 32,768.
+#   Pointer: DeepSeek-AI 2024, *DeepSeek-V2*, section 2.1.
+# - **Linear and hybrid attention** (Qwen3-Next, Kimi Linear). Without the softmax,
+#   attention can be written as a matrix of fixed size that each token updates, so the
+#   cache does not grow at all. The weak spot is looking up one exact detail far back,
+#   so these models keep one layer of full attention for every three linear ones.
+#   Pointers: Katharopoulos et al. 2020, *Transformers are RNNs*; Yang et al. 2024,
+#   *Gated Delta Networks*.
+# - **FlashAttention.** It computes the same result as your attention, but tile by tile
+#   in the GPU's fast memory, without ever storing the `L × L` scores. It changes no
+#   model and makes long texts affordable in training; you met it in unit 2 as a backend
 #   of PyTorch's function. Pointer: Dao et al. 2022.
 # - **Quantised and paged caches.** A server with hundreds of conversations stores their
 #   caches in pages, as an operating system manages memory, and with fewer bits per
