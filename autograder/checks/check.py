@@ -165,9 +165,9 @@ def _notice(answer: object) -> str:
     name = name_of(answer)
     if not (why := cells.why_stopped(name)):
         return ""
-    return _(
-        "The cell of `{name}` did not run: it ended with {why}."
-    ).format(name=name, why=why)
+    return _("The cell of `{name}` did not run: it ended with {why}.").format(
+        name=name, why=why
+    )
 
 
 def _suspect(name: str, code: set[CodeType]) -> Suspect:

@@ -15,6 +15,7 @@ from types import CodeType
 from typing import Any
 
 from autograder.checks import contents
+from autograder.checks.boxes import BLUE, boxed
 from autograder.checks.calls import code_of
 from autograder.checks.cells import defined_in
 from autograder.checks.console import showable
@@ -28,7 +29,6 @@ from autograder.checks.observe import (
     quiet,
     unsolved,
 )
-from autograder.checks.panel import BLUE, boxed
 from autograder.checks.rows import error_lines
 
 

@@ -50,7 +50,9 @@ def needs(unit: int, version: str = "") -> str:
         return ""
     up_to = _numbers(VERSION)[0]
     if up_to < unit:
-        message = _("The installed checks go up to unit {last}, and this is unit {unit}")
+        message = _(
+            "The installed checks go up to unit {last}, and this is unit {unit}"
+        )
         return message.format(last=up_to, unit=unit)
     if _VERSION.fullmatch(version) and _numbers(version) > _numbers(VERSION):
         message = _(
@@ -87,5 +89,7 @@ def _remedy(version: str) -> str:
     source = f"../{wheel}" if beside else f"-r {LATEST}"
     message = _("Run `{command}` in a new cell, then restart the kernel.")
     if "google.colab" in sys.modules:
-        message = _("Run `{command}` in a new cell, then choose Runtime > Restart session.")
+        message = _(
+            "Run `{command}` in a new cell, then choose Runtime > Restart session."
+        )
     return message.format(command=f"%pip install {source}")

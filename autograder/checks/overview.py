@@ -6,9 +6,9 @@ import html
 from dataclasses import dataclass
 
 from autograder.checks import contents
+from autograder.checks.boxes import BLUE, DARK_ORANGE, boxed
 from autograder.checks.console import showable
 from autograder.checks.language import _, marked
-from autograder.checks.panel import BLUE, DARK_ORANGE, boxed
 from autograder.checks.rows import inline
 from autograder.checks.scorecard import SIGNS, ExerciseScore, Scorecard
 

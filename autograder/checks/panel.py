@@ -8,11 +8,18 @@ are inline because notebooks and feedback pages drop style sheets of outputs.
 from __future__ import annotations
 
 import html
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from autograder.checks.aspects import by_aspect
+from autograder.checks.boxes import (
+    BLUE,
+    ORANGE,
+    boxed,
+    mark,
+    unfolding,
+    visible_words,
+)
 from autograder.checks.console import showable
 from autograder.checks.exercise import CaseResult, CheckResult
 from autograder.checks.language import _, plural
@@ -21,11 +28,8 @@ from autograder.checks.rows import CaseGroup, details, inline, listed, results, 
 from autograder.checks.rows import title as title_of
 from autograder.checks.words import sign
 
-BLUE, ORANGE = "#0072B2", "#D55E00"  # Okabe and Ito: distinct for colour-blind readers
-DARK_ORANGE = "#B34700"  # behind white: at least 4.5 to 1, as BLUE has it
 WORDS = 120  # to be read before anything is unfolded
 PICTURES = 30 * 1024  # characters of pictures in a panel; the first one is always there
-_TINT = {BLUE: "rgba(0,114,178,.10)", ORANGE: "rgba(213,94,0,.10)"}
 
 
 @dataclass(frozen=True)
@@ -93,7 +97,7 @@ class Shown(CheckResult):
         if not self.notice:
             return panel
         notice = f"<div>{inline(self.notice)}</div>"
-        return boxed(ORANGE, notice + _unfolding(_earlier_version(), panel))
+        return boxed(ORANGE, notice + unfolding(_earlier_version(), panel))
 
 
 def _earlier_version() -> str:
@@ -153,28 +157,11 @@ def as_html(
     opened = _row_html(first, verdict, drawn, is_first=True)
     rest = "".join(_row_html(row, verdict, drawn, is_first=False) for row in others)
     if others and visible_words(lead + opened + rest) > WORDS:
-        rest = _unfolding(_("the other cases"), rest)
+        rest = unfolding(_("the other cases"), rest)
     if visible_words(lead + opened + rest) > WORDS:
         opened = _row_html(first, verdict, drawn, is_first=True, is_brief=True)
     colour = BLUE if verdict.is_partial else ORANGE
     return boxed(colour, lead + opened + rest)
-
-
-def visible_words(panel: str) -> int:
-    """How many words of a panel are to be read before anything is unfolded."""
-    words, hidden, is_closed = 0, 0, list[bool]()
-    for token in re.split(r"(<[^>]*>)", panel):
-        if token.startswith("<details"):
-            is_closed.append(" open" not in token)
-        elif token == "</summary>":
-            hidden += is_closed[-1]
-        elif token == "</details>":
-            hidden -= is_closed.pop()
-        elif token.startswith(("<svg", "</svg")):
-            hidden += -1 if token.startswith("</") else 1
-        elif not token.startswith("<") and not hidden:
-            words += len(token.split())
-    return words
 
 
 def pictures(verdict: CheckResult) -> dict[str, str]:
@@ -188,25 +175,6 @@ def pictures(verdict: CheckResult) -> dict[str, str]:
             room -= len(picture)
             drawn[result.case.name] = picture
     return drawn
-
-
-def boxed(colour: str, content: str) -> str:
-    """A panel with a coloured edge, around HTML."""
-    return (
-        f'<div style="border-left:5px solid {colour};background:{_TINT[colour]};'
-        "padding:.7em 1em;margin:.3em 0;line-height:1.45;max-width:58em;"
-        f'color:inherit;font-family:sans-serif;font-size:14px">{content}</div>'
-    )
-
-
-def mark(passed: bool, is_partial: bool = False) -> str:
-    """A sign, white on its own ground: readable in any theme."""
-    colour = BLUE if passed or is_partial else DARK_ORANGE
-    return (
-        f'<span style="background-color:{colour};color:#fff;border-radius:3px;'
-        "font-weight:bold;display:inline-block;width:1.5em;text-align:center;"
-        f'margin-right:.5em">{sign(passed, is_partial)}</span>'
-    )
 
 
 def _head(said: str, verdict: CheckResult, width: str = "100%") -> str:
@@ -227,7 +195,7 @@ def _passed_html(verdict: CheckResult, next_step: NextStep | None) -> str:
     inside = title + _listed_html(results(verdict))
     remarks = "".join(_details_html(result, verdict) for result in results(verdict))
     line = _head(said, verdict, "calc(100% - 1.4em)")  # beside the triangle
-    return _unfolding(line, inside) + remarks
+    return unfolding(line, inside) + remarks
 
 
 def _all_pass(verdict: CheckResult) -> str:
@@ -252,7 +220,7 @@ def _aspects(verdict: CheckResult) -> list[str]:
 def _folded_points(line: str) -> str:
     """ "Points lost: ..." as a line that opens."""
     head, colon, parts = line.partition(": ")
-    return _unfolding(html.escape(head), html.escape(parts)) if colon else line
+    return unfolding(html.escape(head), html.escape(parts)) if colon else line
 
 
 def _mistake_lines(verdict: CheckResult) -> list[str]:
@@ -290,24 +258,16 @@ def _row_html(
         told = _details_html(row.first, verdict)
         return f'<div style="margin:.2em 0">{head}{told}</div>'
     if row.passed:
-        return _unfolding(head, _listed_html(row.cases))
+        return unfolding(head, _listed_html(row.cases))
     first, *others = row.cases
     inside = _case_details(first, verdict, drawn, is_brief)
     within = "".join(
-        _unfolding(_case_html(r), _case_details(r, verdict, drawn)) for r in others
+        unfolding(_case_html(r), _case_details(r, verdict, drawn)) for r in others
     )
     if len(others) > 1:
         head_of_others = _("the other {count} cases").format(count=len(others))
-        within = _unfolding(head_of_others, within)
-    return _unfolding(head, inside + within, is_open=is_first)
-
-
-def _unfolding(head: str, inside: str, is_open: bool = False) -> str:
-    return (
-        f'<details style="margin:.2em 0"{" open" if is_open else ""}>'
-        f'<summary style="cursor:pointer">{head}</summary>'
-        f'<div style="margin-left:1.6em">{inside}</div></details>'
-    )
+        within = unfolding(head_of_others, within)
+    return unfolding(head, inside + within, is_open=is_first)
 
 
 def _listed_html(cases: Iterable[CaseResult]) -> str:
@@ -335,7 +295,7 @@ def _details_html(
     lines = [f'<div style="white-space:pre-wrap">{line.html}</div>' for line in told]
     shown = 1 + max((n for n, line in enumerate(told) if line.code), default=0)
     if is_brief and len(lines) > shown:
-        lines[shown:] = [_unfolding(_("more"), "".join(lines[shown:]))]
+        lines[shown:] = [unfolding(_("more"), "".join(lines[shown:]))]
     return "".join(lines)
 
 

@@ -6,10 +6,11 @@ from dataclasses import asdict, dataclass
 
 from autograder.checks import attempts, progress
 from autograder.checks.attempts import RecordedAttempt
+from autograder.checks.boxes import BLUE, boxed, mark
 from autograder.checks.console import showable
 from autograder.checks.contents import contents_of
 from autograder.checks.language import _, marked, plural
-from autograder.checks.panel import BLUE, Link, NextStep, boxed, mark
+from autograder.checks.panel import Link, NextStep
 from autograder.checks.rows import inline
 from autograder.checks.scorecard import ExerciseScore, Scorecard, next_step
 from autograder.checks.words import ATTEMPTS_DATA, PROGRESS

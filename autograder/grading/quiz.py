@@ -161,7 +161,7 @@ def _entries(statement: ast.stmt) -> Iterator[tuple[ast.expr | None, ast.expr]]:
 
 def _shown(verdict: Verdict) -> NotebookNode:
     """The verdict as a page shows it, in the form of a check's."""
-    from autograder.checks.panel import BLUE, ORANGE, boxed, mark
+    from autograder.checks.boxes import BLUE, ORANGE, boxed, mark
     from autograder.checks.rows import inline
 
     lines = [mark(not case.problem) + inline(case.title) for case in verdict.cases]

@@ -28,7 +28,7 @@ NAMES = {
     "sentence by ", "for ", "in ", "of a ", "gradient of", "gradient of ", "start of",
     "start of ", "kind of ", "second call", "parameters that are missing",
     "other parameters", "no message", "other names", "no error", "in training mode",
-    "ended by ",
+    "ended by ", "%pip install ",
 }  # fmt: skip
 SENTENCE = re.compile(r"[A-Za-z]{2,},? [a-z]{2,}")
 STYLE = re.compile(r"[<>;]|\.\*|\dpx|\w+=\"")

@@ -206,7 +206,9 @@ def test_an_earlier_version_is_said_to_be_one(monkeypatch, tmp_path):
     notebook.run(f"{text} +")
     shown = notebook.run(f'check("{name}", causal_mask)')
     assert shown.passed and "a syntax error in line 3" in shown.notice
-    assert shown.notice in str(shown) and "What your earlier version gives" in str(shown)
+    assert shown.notice in str(shown) and "What your earlier version gives" in str(
+        shown
+    )
     html = shown._repr_html_()
     notice, result = html.split("<details", 1)
     assert "did not run" in notice and "All" not in notice

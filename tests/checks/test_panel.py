@@ -7,6 +7,7 @@ import torch
 
 from autograder import check
 from autograder.checks import references
+from autograder.checks.boxes import DARK_ORANGE, ORANGE, visible_words
 from autograder.checks.diagnostics.symptoms import SEEN
 from autograder.checks.exercise import (
     RAISED,
@@ -17,15 +18,12 @@ from autograder.checks.exercise import (
     Mistake,
 )
 from autograder.checks.panel import (
-    DARK_ORANGE,
-    ORANGE,
     WORDS,
     Link,
     NextStep,
     as_html,
     as_text,
     pictures,
-    visible_words,
 )
 from autograder.solutions import attention
 from tests.checks.scaled import NAME, unscaled
@@ -92,15 +90,6 @@ def test_a_panel_stays_small_and_keeps_its_first_picture():
     html = check(NAME, zeros)._repr_html_()
     assert html.count("<details") > 5 and "<svg" in html
     assert len(html.encode()) < 60 * 1024
-
-
-def test_what_is_folded_or_drawn_is_not_to_be_read_at_first_sight():
-    panel = (
-        "<details open><summary>one two</summary>three <details><summary>four</summary>"
-        "five <details open><summary>six</summary>seven</details></details></details>"
-        "<svg><text>eight</text></svg> nine"
-    )
-    assert visible_words(panel) == 5
 
 
 def test_a_panel_has_few_words_before_anything_is_unfolded(monkeypatch):

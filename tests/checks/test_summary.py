@@ -9,7 +9,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 from nbgrader.validator import Validator
 
-from autograder.checks import panel
+from autograder.checks import boxes, panel
 from autograder.checks.check import Check
 from autograder.checks.references import load
 from autograder.checks.scorecard import ExerciseScore
@@ -118,7 +118,7 @@ def test_nbgrader_validates_with_our_words(tmp_path):
 
 @pytest.mark.parametrize("passed", [True, False])
 def test_ticks_and_crosses_can_be_read_in_any_theme(passed):
-    drawn = panel.mark(passed)
+    drawn = boxes.mark(passed)
     ground = re.search(r"background-color:#(\w{6})", drawn)[1]
     assert "color:#fff" in drawn
     assert contrast(bytes.fromhex(ground), (255, 255, 255)) >= 4.5

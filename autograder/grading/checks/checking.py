@@ -109,7 +109,7 @@ class Checks:
 
     def _say_kept_back(self, index: int, grade_id: str, keys: list[str]) -> None:
         """Say under a failed check why some exercises were not put in place."""
-        from autograder.checks.panel import ORANGE, boxed
+        from autograder.checks.boxes import ORANGE, boxed
         from autograder.checks.rows import inline
 
         verdict = self._verdicts[grade_id]

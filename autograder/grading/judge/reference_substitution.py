@@ -15,8 +15,8 @@ from dataclasses import replace
 
 from autograder.authoring.catalogue import specification
 from autograder.authoring.variants import solution_source
+from autograder.checks.boxes import BLUE, ORANGE, boxed, mark
 from autograder.checks.interactor import BlindTrial
-from autograder.checks.panel import BLUE, ORANGE, boxed, mark
 from autograder.checks.rows import inline
 from autograder.grading.judge.verdict import RenderedVerdict, Verdict
 
