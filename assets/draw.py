@@ -25,7 +25,7 @@ from autograder.checks.probes import find
 HERE = Path(__file__).resolve().parent
 OPTIONS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
-    "--disable-background-networking", "--window-size=860,742",
+    "--disable-background-networking", "--window-size=860,672",
 )  # fmt: skip
 SHOWN = (("attention/scaled_dot_product", "unscaled"), ("attention/causal_mask", None))
 
