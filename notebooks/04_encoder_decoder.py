@@ -2,8 +2,9 @@
 # # 4 · Encoder and decoder
 #
 # You have positions, attention and heads. In this unit the pieces become a machine: the
-# whole Transformer of Vaswani et al. 2017, in about a hundred lines of your own code. At
-# the end, a published model runs in your classes and finds sentences by their meaning.
+# whole Transformer of Vaswani et al. 2017, in about a hundred lines of your own code.
+# At the end, a published model runs in your classes and finds sentences by their
+# meaning.
 
 # %% [markdown]
 # **You will learn**

@@ -192,9 +192,18 @@ class TestSmolLM2:
         assert found == pytest.approx(SMOLLM["PERPLEXITY"], rel=0.005)
 
     def test_it_names_the_capital_of_france_and_reverses_nothing(self, chat):
-        answers = [SMOLLM["ask"](q, min_p=1.0) for q in SMOLLM["QUESTIONS"]]
+        answers = [SMOLLM["ask"](q) for q in SMOLLM["QUESTIONS"]]
         assert answers[0] == "The capital of France is Paris."
         assert "tac" not in answers[1]
+
+    def test_it_answers_without_the_cache_while_that_is_a_stub(self, chat, monkeypatch):
+        def stub(*_: object) -> None:
+            raise NotImplementedError
+
+        monkeypatch.setitem(SMOLLM, "attend_with_cache", stub)
+        assert (
+            SMOLLM["ask"](SMOLLM["QUESTIONS"][0]) == "The capital of France is Paris."
+        )
 
     def test_its_cache_has_as_many_bytes_as_computed(self, chat):
         cached = SMOLLM["NextLogits"](SMOLLM["chat"])
