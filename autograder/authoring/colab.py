@@ -100,7 +100,7 @@ def published(root: Path = ROOT, owner: str = "") -> Repository:
     Raises:
         UsageError: GitHub allows no such owner, or there is no such policy.
     """
-    notice = f"{assistants.policy(root).notice} [More about this]({{advice}})"
+    notice = f"{assistants.policy(root).notice} [Details]({{advice}})"
     if records_attempts(root):
         notice += f"\n\n{_ATTEMPTS}"
     told = Repository(**settings(root)["colab"], notice=notice)

@@ -19,7 +19,7 @@ def test_one_setting_is_said_in_the_notebook_s_head_and_to_assistants(tmp_path, 
     unit = course(tmp_path, f'assistants = "{name}"')
     head, code = colab.published(tmp_path).generated_cells(unit).values()
     chosen = assistants.POLICIES[name]
-    assert f") {chosen.notice} [More about this](" in head and code
+    assert f") {chosen.notice} [Details](" in head and code
     assert assistants.policy(tmp_path) is chosen
     others = [one for one in assistants.POLICIES.values() if one is not chosen]
     assert all(one.notice not in head and one.rules != chosen.rules for one in others)

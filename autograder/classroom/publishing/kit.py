@@ -257,18 +257,17 @@ def _version(last: Unit, folder: Path, made: Callable[[str], bytes]) -> str:
     Args:
         made: the bytes of the wheel with a version.
     """
-    before = [
-        (tuple(map(int, version[1].split("."))), path)
-        for path in folder.glob(wheel_name("*"))
-        if (version := re.search(r"-(\d+\.\d+\.\d+)-", path.name))
-    ]
-    for numbers, path in before:
-        version = ".".join(map(str, numbers))
-        if numbers[0] == int(last.number) and path.read_bytes() == made(version):
+    before: dict[tuple[int, int, int], Path] = {}
+    for path in folder.glob(wheel_name("*")):
+        if found := re.search(r"-(\d+)\.(\d+)\.(\d+)-", path.name):
+            before[int(found[1]), int(found[2]), int(found[3])] = path
+    for (unit, day, minute), path in before.items():
+        version = f"{unit}.{day}.{minute}"
+        if unit == int(last.number) and path.read_bytes() == made(version):
             return version
     epoch = os.environ.get("SOURCE_DATE_EPOCH")  # of reproducible builds, in seconds
     now = datetime.fromtimestamp(int(epoch), UTC) if epoch else datetime.now(UTC)
-    stamps = [(day, minute + 1) for (_, day, minute), _ in before]
+    stamps = [(day, minute + 1) for _, day, minute in before]
     day, minute = max([(int(f"{now:%y%m%d}"), int(f"{now:%H%M}")), *stamps])
     return f"{int(last.number)}.{day}.{minute}"
 
