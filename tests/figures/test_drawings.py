@@ -1,5 +1,6 @@
 """The course's own drawings: in the page's colours, with words, small, and used."""
 
+import importlib
 import re
 
 import nbformat
@@ -45,3 +46,43 @@ def test_no_text_cell_links_to_a_file():
         cells = nbformat.read(unit.release, as_version=4).cells
         prose = "\n".join(c.source for c in cells if c.cell_type == "markdown")
         assert not re.search(r"!\[[^\]]*\]\((?!data:|https://)", prose)
+
+
+class Recorder:
+    """A sheet that notes its boxes, and from where to where its arrows lead."""
+
+    def __init__(self, *_):
+        self.boxes, self.arrows = {}, []
+
+    def box(self, x, y, width, height, words, *_):
+        self.boxes[words] = (x - 0.5, x + width + 0.5, y - 0.5, y + height + 0.5)
+
+    def arrow(self, *points):
+        self.arrows.append((self._at(points[0]), self._at(points[-1])))
+
+    def _at(self, point):
+        inside = (
+            words
+            for words, (left, right, top, bottom) in self.boxes.items()
+            if left <= point[0] <= right and top <= point[1] <= bottom
+        )
+        return next(inside, "")
+
+
+def test_a_training_step_goes_from_the_loss_to_gradients_to_clipping(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "assets" / "figures"))
+    training = importlib.import_module("training")
+    monkeypatch.setattr(training, "Sheet", Recorder)
+    sheet, _ = training.training_step()
+    # Some arrows are drawn before the box that they lead to: all boxes are known now.
+    again = Recorder()
+    again.boxes = sheet.boxes
+    monkeypatch.setattr(training, "Sheet", lambda *_: again)
+    training.training_step()
+    assert (again.arrows[-3:]) == [
+        ("loss", "gradients"),
+        ("gradients", "clip"),
+        ("clip", "step"),
+    ]
+    entered = {end for _, end in again.arrows}
+    assert set(again.boxes) - entered == {"source", "target"}
