@@ -24,7 +24,6 @@ from autograder.grading.gradebook import book
 # nbgrader starts `alembic` by name, which lies beside the interpreter.
 os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
 os.environ["HF_HUB_OFFLINE"] = "1"  # no notebook that runs here downloads a model
-torch.set_num_threads(1)
 gc.disable()  # until all tests are imported: it would take half of the time for that
 book.install()  # as the course's settings do
 

@@ -31,7 +31,8 @@ def test_the_line_to_stop_at_is_in_the_student_s_code():
 def test_the_line_of_the_breakpoint_asks_the_sandbox():
     path, line = re.findall(r"(autograder/\S+\.py):(\d+)", TEXT)[0]
     lines = (ROOT / path).read_text(encoding="utf-8").splitlines()
-    assert lines[int(line) - 1].strip() == "self._ask(exchange, cell, check, index)"
+    call = "self._ask(exchange, cell, check, index, answers)"
+    assert lines[int(line) - 1].strip() == call
 
 
 def test_each_process_of_the_table_is_named_by_its_file():

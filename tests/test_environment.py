@@ -93,7 +93,13 @@ def test_make_refuses_old_pythons_and_warns_of_new_ones(
     )
     fake.chmod(0o755)
     done = subprocess.run(
-        ["make", f"PYTHON={fake}", f"VENV={tmp_path}/venv", "build"],
+        [
+            "make",
+            "--no-print-directory",
+            f"PYTHON={fake}",
+            f"VENV={tmp_path}/venv",
+            "build",
+        ],
         cwd=ROOT,
         capture_output=True,
         text=True,
@@ -165,7 +171,7 @@ def test_the_set_up_says_each_step_and_nothing_else(tmp_path):
     )
     fake.chmod(0o755)
     done = subprocess.run(
-        ["make", f"PYTHON={fake}", "UV=", "setup"],
+        ["make", "--no-print-directory", f"PYTHON={fake}", "UV=", "setup"],
         cwd=tmp_path, capture_output=True, text=True, check=True,
     )  # fmt: skip
     first, second, third = done.stderr.splitlines()

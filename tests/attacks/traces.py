@@ -87,7 +87,7 @@ def _strange_files(course: Course, before: Mapping[str, str]) -> Iterator[str]:
     written = re.compile(
         rf"(autograded/[^/]+/{UNIT}/({NOTEBOOK}|timestamp.txt|submission_secret.txt)"
         rf"|feedback/[^/]+/{UNIT}/({UNIT}.html|timestamp.txt|submission_secret.txt)"
-        rf"|\.autograder/scores/{UNIT}.json|changes/{UNIT}.csv"
+        rf"|\.autograder/(scores|rehearsed)/{UNIT}.json|changes/{UNIT}.csv"
         r"|gradebook.db|\.nbgrader.log)"
     )
     for name in before.keys() | after.keys():

@@ -13,7 +13,8 @@ def test_the_release_has_neither_solutions_nor_hidden_tests(tmp_path):
     released = release.generate(unit, notebook.to_source(unit, cells))
     release.refuse_leaks(cells, released)
     assert "raise NotImplementedError" in released
-    assert "hidden" not in released and "fsum" not in released
+    assert "check.hidden" not in released and "HIDDEN" not in released
+    assert "fsum" not in released
 
 
 def test_a_solution_that_leaks_into_prose_is_refused(tmp_path):

@@ -110,6 +110,6 @@ def test_the_command_prints_a_row_an_exercise_and_a_total(capsys, monkeypatch):
 
 
 def test_an_unknown_unit_is_a_plain_error(capsys):
-    assert main(["validity", "no_such_unit"]) == 1
+    assert main(["validity", "no_such_unit"]) == 2
     error = capsys.readouterr().err
     assert error.count("\n") == 1 and "there are 01_positional_encoding" in error

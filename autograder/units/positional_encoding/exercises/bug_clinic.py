@@ -183,7 +183,8 @@ def cancelling(draw: Draw) -> Inputs:
     row, column = int(draw.ids(10, max_len - 9)), int(draw.ids(8, d_model - 9))
     wrong = right.clone()
     wrong[row : row + 8 : 7, column : column + 8 : 7] += 0.04 * torch.tensor([[1.0, -1.0], [-1.0, 1.0]])
-    return {"right table": _rounded(right), "table whose errors cancel": _rounded(wrong)}
+    tables = {"right table": _rounded(right), "table whose errors cancel": _rounded(wrong)}
+    return tables | {_ANYWHERE: _rounded(_pairs_anywhere(draw, max_len, d_model))}
 
 
 def nearly_right(draw: Draw) -> Inputs:

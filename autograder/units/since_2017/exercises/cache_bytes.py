@@ -32,7 +32,7 @@ CASES = [
     case("short", "windows that are wider than the text", _cache([64, 5, None], 9, 1, 16, bytes_per_entry=1),
          "A layer never keeps more positions than the text has."),
     case("local", "four local layers", _cache([3, 3, 8, 20], 50, 7, 9),
-         "Each layer has a window of its own."),
+         "Each layer has a window of its own.", open=True),  # whatever the length is
     case("five_to_one", "twelve layers, five local to one global",
          _cache([None if i % 6 == 5 else 32 for i in range(12)], 100, 4, 6),
          "As above.", hidden_only=True),
