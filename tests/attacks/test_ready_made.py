@@ -19,6 +19,7 @@ from autograder.checks.points import RESULTS, parts_of
 from autograder.checks.properties import KEY
 from autograder.checks.ready_made import is_pytorchs
 from autograder.course import units
+from autograder.library import pipeline
 from tests.attacks.ready_made import CODE
 from tests.grading.judged_course import (
     RIGHT,
@@ -30,6 +31,13 @@ from tests.grading.judged_course import (
 )
 
 ATTACKS = [(name, code) for name, codes in CODE.items() for code in codes]
+
+
+@pytest.fixture(autouse=True)
+def unpatched(monkeypatch):
+    """Undo what an attack patches in the course's pipeline, in this very process."""
+    for name in ("closed_class", "lemma"):
+        monkeypatch.setattr(pipeline, name, getattr(pipeline, name))
 
 
 @cache
