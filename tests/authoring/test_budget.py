@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from autograder.authoring.budget import hours, numbers, reading, refuse_wrong, written
+from autograder.authoring.budget import (
+    estimate,
+    exercises,
+    hours,
+    numbers,
+    reading,
+    refuse_wrong,
+    written,
+)
 from autograder.authoring.notebook import Cell, read
 from autograder.course import manifest, units
 from autograder.course.errors import CourseError
@@ -89,6 +97,23 @@ def test_an_exercise_without_a_time_is_named():
     cells.append(Cell("markdown", "### Exercise 9.2 - no time", "n.py:9"))
     with pytest.raises(CourseError, match=r"n\.py:9: exercise 9\.2 states no time"):
         refuse_wrong(cells, [])
+
+
+def test_an_exercise_takes_reading_twice_thinking_by_difficulty_and_typing():
+    told = EXERCISE.format("9.1", 1) + "word " * 639  # 650 words: ten minutes
+    code = "def f(x):\n    ### BEGIN SOLUTION\n" + "    x = 1\n\n" * 20
+    cells = [
+        Cell("markdown", "word " * 500, "n.py:1"),
+        Cell("markdown", told, "n.py:1"),
+        Cell("code", code + "    ### END SOLUTION\n", "n.py:2", "exercise", "n/first"),
+    ]
+    assert estimate(cells) == {"9.1": 30}  # 10 + 7 + 11 = 28, and steps are of five
+
+
+@pytest.mark.parametrize("unit", units(), ids=lambda unit: unit.label)
+def test_every_exercise_states_the_minutes_of_the_formula(unit):
+    cells = read(unit)
+    assert exercises(cells) == estimate(cells)
 
 
 @pytest.mark.parametrize(
