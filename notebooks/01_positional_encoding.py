@@ -16,9 +16,9 @@
 # - explain its hidden gift: moving along the sentence is a rotation;
 # - write a test that finds the bugs in two tables that were really published.
 #
-# *About 3½ hours · short path about 2: exercises 1.2, 1.3, 1.4, 1.6, 1.7, 1.10*
+# *About 3 hours · short path about 1½: exercises 1.2, 1.3, 1.4, 1.5*
 #
-# *11 exercises and one question in words · 100 points.* **You need** Python and a
+# *8 exercises and one question in words · 100 points.* **You need** Python and a
 # little PyTorch (indexing, broadcasting, `nn.Module`). The short path covers the
 # essentials: read the other sections now, and solve their exercises when you come back.
 #
@@ -48,7 +48,6 @@
 # %%
 import math
 import time
-from collections.abc import Sequence
 
 import torch
 from torch import nn
@@ -86,7 +85,7 @@ print(words(sentences).detach().round(decimals=2))
 # come in unit 2.
 #
 # ### Exercise 1.1 - Embedding lookup with padding
-# *time ~10 min · difficulty 1/5 · 10 points*
+# *time ~10 min · difficulty 1/5 · 8 points*
 #
 # **Task.** Look up the vectors of `ids` in `table`. Where `ids` equals `padding_idx`,
 # return zeros instead.
@@ -153,7 +152,7 @@ def embed(
     ### END SOLUTION
 
 
-# %% check="positional_encoding/embed" points=10
+# %% check="positional_encoding/embed" points=8
 # Vectors, gradients of the table, and padding tokens other than 0.
 check("positional_encoding/embed", embed)
 
@@ -174,7 +173,7 @@ check("positional_encoding/embed", embed)
 # values, only two computations that ought to agree.
 #
 # ### Exercise 1.2 - The shuffle gap
-# *time ~10 min · difficulty 2/5 · 10 points*
+# *time ~10 min · difficulty 2/5 · 12 points*
 #
 # **Task.** Shuffle the positions of `x` and mix; mix `x` and shuffle the result. Return
 # the largest absolute difference between corresponding entries.
@@ -233,7 +232,7 @@ def shuffle_gap(mix, x: torch.Tensor, order: torch.Tensor) -> torch.Tensor:
     ### END SOLUTION
 
 
-# %% check="positional_encoding/shuffle_gap" points=10
+# %% check="positional_encoding/shuffle_gap" points=12
 # Mixers that can see order and mixers that cannot.
 check("positional_encoding/shuffle_gap", shuffle_gap)
 
@@ -309,7 +308,7 @@ def gaps_of_four_mixers():
 # **Predict first.** What is row 0 of the table? You need no calculator.
 #
 # ### Exercise 1.3 - The sinusoid table, by loops
-# *time ~15 min · difficulty 2/5 · 10 points*
+# *time ~15 min · difficulty 2/5 · 8 points*
 #
 # **Task.** Fill the table as you would by hand: for every position and every pair, one
 # sine and one cosine. Slow is fine.
@@ -372,7 +371,7 @@ def table_by_loops(max_len: int, d_model: int) -> torch.Tensor:
     ### END SOLUTION
 
 
-# %% check="positional_encoding/table_by_loops" points=10
+# %% check="positional_encoding/table_by_loops" points=8
 # Tables of different sizes.
 check("positional_encoding/table_by_loops", table_by_loops)
 
@@ -400,7 +399,7 @@ def the_first_rows():
 # section 9.
 #
 # ### Exercise 1.4 - The sinusoid encoding, at once
-# *time ~15 min · difficulty 3/5 · 12 points*
+# *time ~15 min · difficulty 3/5 · 14 points*
 #
 # **Task.** Encode a tensor of positions of any shape, without a loop over positions.
 # Append one new last dimension of size `d_model`.
@@ -470,7 +469,7 @@ def sinusoid(positions: torch.Tensor, d_model: int) -> torch.Tensor:
     ### END SOLUTION
 
 
-# %% check="positional_encoding/sinusoid" points=12
+# %% check="positional_encoding/sinusoid" points=14
 # Rows, batches, fractions and negative positions; odd sizes are rejected.
 check("positional_encoding/sinusoid", sinusoid)
 
@@ -507,87 +506,9 @@ def race():
 # ### Look at it
 #
 # A figure shows at a glance what a table of numbers hides: where each curve starts,
-# what its wavelength is, and which two curves belong together. Draw the first one so
-# that others can read it.
+# what its wavelength is, and which two curves belong together. The one below plots four
+# columns against the position. It counts dimensions from 1, so dimension 1 is column 0.
 #
-# ### Exercise 1.5 - Draw some dimensions
-# *time ~10 min · difficulty 2/5 · 4 points*
-#
-# **Task.** Plot the given columns against position in one figure, one curve per column,
-# with both axes labelled and a legend. Return the `Axes`.
-#
-# **Example.** `draw_dimensions(table, (1, 16), 9)` plots columns 0 and 15 over
-# positions 0 to 8.
-#
-# <details><summary>Contract</summary>
-#
-# - Dimensions are counted from 1: dimension 1 is column 0.
-# - The legend has a different label for each curve; we do not check what it says.
-# - Both axes have labels.
-# - The x-axis covers all requested positions; each call creates a new figure.
-# - matplotlib and seaborn are both allowed; colours and markers are up to you.
-#
-# </details>
-# <details><summary>Hint 1: a question</summary>
-#
-# Which column is dimension 16? And which are the positions of the first `length` rows:
-# do they begin at 0 or at 1?
-#
-# </details>
-# <details><summary>Hint 2: the parts</summary>
-#
-# ```text
-# _, ax = plt.subplots()                 an empty figure
-# ax.plot(x, y, label=...)        one curve; or sns.lineplot(x=x, y=y, label=..., ax=ax)
-# ax.set(xlabel=..., ylabel=...)  ax.legend()
-# ```
-#
-# </details>
-# <details><summary>Hint 3: pseudocode</summary>
-#
-# ```text
-# an empty figure
-# for each dimension:
-#     plot the first entries of its column over the positions 0, 1, ..., with its name
-# label both axes, show the legend
-# return the axes
-# ```
-#
-# </details>
-
-
-# %% exercise="positional_encoding/draw_dimensions"
-def draw_dimensions(table: torch.Tensor, dimensions: Sequence[int], length: int):
-    """Plot some dimensions over the first positions in one figure.
-
-    Args:
-        table: (max_len, d_model); row n is the encoding of position n.
-        dimensions: the dimensions to plot, counted from 1 and all different.
-        length: the number of positions to plot, starting from 0.
-
-    Returns:
-        The matplotlib ``Axes``, with one curve per dimension, both axes labelled, and a
-        legend with a different label for each curve.
-    """
-    ### BEGIN SOLUTION
-    import seaborn as sns
-    from matplotlib import pyplot as plt
-
-    _, ax = plt.subplots(figsize=(8, 3))
-    for number in dimensions:
-        values = table[:length, number - 1].tolist()
-        name = f"dimension {number}"
-        sns.lineplot(x=list(range(length)), y=values, label=name, marker="o", ax=ax)
-    ax.set(xlabel="position", ylabel="value")
-    return ax
-    ### END SOLUTION
-
-
-# %% check="positional_encoding/draw_dimensions" points=4
-# The curves, the positions, the axis labels and the legend.
-check("positional_encoding/draw_dimensions", draw_dimensions)
-
-# %% [markdown]
 # **Predict first**, for dimensions 1, 2, 7 and 16 of 64: which two curves are the same
 # apart from a shift? And which one will not have completed a single wave after 16
 # positions?
@@ -595,9 +516,9 @@ check("positional_encoding/draw_dimensions", draw_dimensions)
 
 # %%
 @demo
-def four_curves_of_yours():
-    table = sinusoid(torch.arange(64), 64)
-    pictures.yours(draw_dimensions(table, (1, 2, 7, 16), length=16))
+def four_curves():
+    table = sinusoid(torch.arange(16), 64)  # (16, 64)
+    pictures.dimensions(table, numbers=(1, 2, 7, 16))
 
 
 # %% [markdown]
@@ -667,8 +588,8 @@ def similarity_of_positions():
 # Our module is *given* its table. It knows nothing about sines, so you can test the
 # module and the table separately.
 #
-# ### Exercise 1.6 - PositionalEncoding
-# *time ~15 min · difficulty 3/5 · 10 points*
+# ### Exercise 1.5 - PositionalEncoding
+# *time ~15 min · difficulty 3/5 · 12 points*
 #
 # **Task.** Keep `table` as a buffer called `pe`. In `forward`, add row `n` of it to
 # position `n` of every sentence, and do nothing else.
@@ -737,7 +658,7 @@ class PositionalEncoding(nn.Module):
         ### END SOLUTION
 
 
-# %% check="positional_encoding/module" points=10
+# %% check="positional_encoding/module" points=12
 # Short and full length, two calls, nothing to train, other dtypes and devices.
 check("positional_encoding/module", PositionalEncoding)
 
@@ -827,10 +748,11 @@ def who_is_louder():
 # reaches 512, and now the *position* is the whisper: 16 against 512, or 3%. Nothing
 # crashes; the model just learns order more slowly, as you will measure in section 8. So
 # if you scale, start small: multiply the entries of a new embedding by
-# $1/\sqrt{d_\text{model}}$.
+# $1/\sqrt{d_\text{model}}$, once, before training. The line that does so is given in
+# section 8.
 #
-# ### Exercise 1.7 - The input layer
-# *time ~15 min · difficulty 2/5 · 10 points*
+# ### Exercise 1.6 - The input layer
+# *time ~15 min · difficulty 2/5 · 12 points*
 #
 # **Task.** Look up the ids, multiply by `sqrt(d_model)`, let the module `positions` add
 # positions, and apply dropout to the sum (paper, section 5.4).
@@ -917,93 +839,11 @@ class InputLayer(nn.Module):
         ### END SOLUTION
 
 
-# %% check="positional_encoding/input_layer" points=10
+# %% check="positional_encoding/input_layer" points=12
 # Values, the gradient of the embedding table, and dropout in training mode only.
 check("positional_encoding/input_layer", InputLayer)
 
 # %% [markdown]
-# ### A small start
-#
-# Your layer leaves the initial values to `nn.Embedding`, so the position is a whisper:
-# 16 against 512. The remedy is to scale the table down once, before training.
-# (`nn.init.normal_` could sample small values instead, but it also overwrites the
-# padding row.)
-#
-# ### Exercise 1.8 - Start small
-# *time ~5 min · difficulty 1/5 · 4 points*
-#
-# **Task.** Multiply the table of an embedding, in place, by
-# $1/\sqrt{d_\text{model}}$.
-#
-# **Example.** The table `[[0, 0, 0, 0], [2, 4, -2, 0]]` becomes
-# `[[0, 0, 0, 0], [1, 2, -1, 0]]`.
-#
-# <details><summary>Contract</summary>
-#
-# - `embedding.weight` stays the same parameter, and can still be trained.
-# - Every row is scaled, with or without a padding token.
-# - The return value is ignored.
-#
-# </details>
-# <details><summary>Hint 1: a question</summary>
-#
-# The table is a parameter that requires gradients. How do you tell PyTorch that this
-# step is not to be differentiated?
-#
-# </details>
-# <details><summary>Hint 2: shapes</summary>
-#
-# `embedding.weight` is `(vocab_size, d_model)`, and the factor is a single number.
-# `embedding.embedding_dim` is `d_model`.
-#
-# </details>
-# <details><summary>Hint 3: pseudocode</summary>
-#
-# ```text
-# without recording gradients:
-#     multiply the weight, in place, by one over the square root of d_model
-# ```
-#
-# </details>
-
-
-# %% exercise="positional_encoding/small_start"
-def start_small(embedding: nn.Embedding) -> None:
-    """Scale the table of a fresh embedding by one over the square root of d_model.
-
-    Args:
-        embedding: its weight, (vocab_size, d_model), is modified in place.
-    """
-    ### BEGIN SOLUTION
-    with torch.no_grad():
-        embedding.weight.mul_(embedding.embedding_dim**-0.5)
-    ### END SOLUTION
-
-
-# %% check="positional_encoding/small_start" points=4
-# Tables of several sizes, and whether they can still be trained.
-check("positional_encoding/small_start", start_small)
-
-
-# %%
-@demo
-def before_and_after_a_small_start():
-    torch.manual_seed(0)
-    positions = PositionalEncoding(sinusoid(torch.arange(1), 512))
-    layer = InputLayer(1000, 512, positions, dropout=0.0)
-    for name in ("before", "after"):
-        words = layer.embedding.weight[1:] * 512**0.5  # (999, 512)
-        position = positions.pe.norm()
-        word = words.norm(dim=-1).mean()
-        print(f"{name:<6}  word {word:6.1f}  position {position:.1f}")
-        if name == "before":
-            start_small(layer.embedding)
-
-
-# %% [markdown]
-# One line brings word and position into balance: 22.6 against 16. Section 8 shows what
-# this is worth.
-#
 # ### Another view: two one-hot vectors
 #
 # Papers often write an embedding as a *product*: a vector that is 1 at the token's
@@ -1086,8 +926,8 @@ def one_hot_view():
 # our pairs are (sine, cosine), in this order, while the rotation in your textbook is
 # for (cosine, sine).
 #
-# ### Exercise 1.9 - The shift matrix
-# *time ~25 min · difficulty 4/5 · 10 points*
+# ### Exercise 1.7 - The shift matrix
+# *time ~20 min · difficulty 4/5 · 16 points*
 #
 # **Task.** Return $M_k$, the matrix that maps the encoding of any position to the
 # encoding `k` steps further.
@@ -1151,7 +991,7 @@ def shift_matrix(k: int, d_model: int) -> torch.Tensor:
     ### END SOLUTION
 
 
-# %% check="positional_encoding/shift_matrix" points=10
+# %% check="positional_encoding/shift_matrix" points=16
 # Steps forward and backward, for several sizes.
 check("positional_encoding/shift_matrix", shift_matrix)
 
@@ -1201,64 +1041,20 @@ def rotations_add_up():
 # | longer than `max_len` | make a longer table | impossible |
 # | near positions are alike | from the start | if training finds it |
 #
-# A learned table has no vector for a position beyond its end. An error that says so
-# saves an hour; a table that silently wraps around costs a week.
-#
-# ### Exercise 1.10 - LearnedPositions
-# *time ~10 min · difficulty 2/5 · 8 points*
-#
-# **Task.** Build the module. Initialise its parameter `table` with small random values
-# (standard deviation about 0.02), and raise a `ValueError` for sentences longer than
-# `max_len`.
-#
-# **Example.** `LearnedPositions(8, max_len=16)` accepts `x` of shape `(3, 16, 8)`; 17
-# positions raise a `ValueError`.
-#
-# <details><summary>Contract</summary>
-#
-# - `table` is the only parameter, and is stored under no other name.
-# - It starts with small random values, different for every instance.
-# - A sequence longer than the table raises a `ValueError`; one of `max_len` positions
-#   does not.
-# - `x` is not modified.
-#
-# </details>
-# <details><summary>Hint 1: a question</summary>
-#
-# What did you write in Exercise 1.6 to keep the table *out* of training? What is its
-# opposite?
-#
-# </details>
-# <details><summary>Hint 2: shapes</summary>
-#
-# The parameter is `(max_len, d_model)`, and the rows for one sentence are
-# `(L, d_model)`.
-#
-# </details>
-# <details><summary>Hint 3: pseudocode</summary>
-#
-# ```text
-# in __init__: a parameter called table, with small random values
-# in forward:  if x has more positions than the table has rows: raise a ValueError
-#              return x plus the first L rows
-# ```
-#
-# </details>
+# The module below keeps such a table. Its rows start with small random values, so that
+# positions differ but do not drown the words, and a sentence that is longer than the
+# table raises an error. That error saves an hour; a table that silently wraps around
+# costs a week.
 
 
-# %% exercise="positional_encoding/learned"
+# %%
 class LearnedPositions(nn.Module):
-    """Adds a trained vector for each position.
-
-    Its only parameter is called ``table``.
-    """
+    """Adds a trained vector for each position."""
 
     def __init__(self, d_model: int, max_len: int):
         """Create the parameter ``table``, (max_len, d_model), small and random."""
         super().__init__()
-        ### BEGIN SOLUTION
         self.table = nn.Parameter(0.02 * torch.randn(max_len, d_model))
-        ### END SOLUTION
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """Add row n of the table to position n of each sentence.
@@ -1272,17 +1068,11 @@ class LearnedPositions(nn.Module):
         Raises:
             ValueError: L is greater than max_len.
         """
-        ### BEGIN SOLUTION
         length, max_len = x.size(1), self.table.size(0)
         if length > max_len:
             raise ValueError(f"{length} positions, but the table has {max_len}")
         return x + self.table[:length]  # (B, L, d_model)
-        ### END SOLUTION
 
-
-# %% check="positional_encoding/learned" points=8
-# Values, gradients of the table, and sentences that are too long.
-check("positional_encoding/learned", LearnedPositions)
 
 # %% [markdown]
 # ### Does it matter? Train and see
@@ -1431,8 +1221,8 @@ def three_tables():
 # in each step is off by 0.03 at position 60 and by 0.1 at position 200. So check how
 # far each pair has rotated since row 0, not only since the previous row.
 #
-# ### Exercise 1.11 - A test for sinusoid tables
-# *time ~35 min · difficulty 4/5 · 8 points*
+# ### Exercise 1.8 - A test for sinusoid tables
+# *time ~20 min · difficulty 4/5 · 14 points*
 #
 # **Task.** Raise `AssertionError` unless `table` is the sinusoid table of its size. We
 # grade your test by running it on correct tables, on A and B, and on other wrong ones.
@@ -1504,7 +1294,7 @@ def assert_sinusoidal(table: torch.Tensor) -> None:
     ### END SOLUTION
 
 
-# %% check="positional_encoding/bug_clinic" points=8
+# %% check="positional_encoding/bug_clinic" points=14
 # Your test, run on correct tables and on wrong ones.
 check("positional_encoding/bug_clinic", assert_sinusoidal)
 
@@ -1543,12 +1333,9 @@ def your_test_at_work():
 # - `embed`: from ids to vectors, and from padding to zeros.
 # - `shuffle_gap`: a property test that tells whether a function can see order.
 # - `table_by_loops` and `sinusoid`: one formula, twice, each a test of the other.
-# - `draw_dimensions`: a figure that others can read.
 # - `PositionalEncoding`: the table as a buffer that goes where the model goes.
 # - `InputLayer`: scaled embeddings plus positions, then dropout. Unit 4 starts from it.
-# - `start_small`: the line that keeps words from drowning their positions.
 # - `shift_matrix`: a step along the sentence is a rotation.
-# - `LearnedPositions`: the trained alternative, of limited length.
 # - `assert_sinusoidal`: the test that would have caught both published bugs.
 #
 # ## Go further

@@ -1,7 +1,7 @@
 """Mistakes that recur in many exercises: what to say and ask, once, and what to change.
 
-common("whole_table", edit(ADD, "return x + self.pe"))
-common("reversed", on="self.pe[: x.size(1)]")
+common("base_1000", edit("10000**", "1000**"))
+common("double", on="pairs.flatten(-2)")
 """
 
 from __future__ import annotations

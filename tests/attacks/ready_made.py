@@ -105,21 +105,6 @@ def make_batch(sequences):
 """
 # By exercise: code, each trying another way to the ready-made answer.
 CODE: dict[str, tuple[str, ...]] = {
-    "positional_encoding/learned": (
-        """
-        from autograder.library.model import LearnedPositions as Theirs
-
-        class LearnedPositions(Theirs):
-            def __init__(self, d_model, max_len):
-                super().__init__(max_len, d_model)
-                self.table.data.mul_(0.03)
-
-            def forward(self, x):
-                if x.size(1) > len(self.table):
-                    raise ValueError("too long")
-                return super().forward(x)
-        """,
-    ),
     "attention/by_hand": (BY_HAND,),
     "attention/softmax": tuple(
         f"def stable_softmax(x):\n    return {call}"

@@ -26,13 +26,12 @@ SHARES = [
     ("multi_head_attention/multi_head_attention", "mask_ignored", 50, 70),
     ("multi_head_attention/multi_head_attention", "dropout_always", 75, 85),
     ("multi_head_attention/multi_head_attention", "starts_at_zero", 90, 99),
-    ("positional_encoding/learned", "detached", 70, 90),
+    ("positional_encoding/embed", "detached", 70, 90),
     ("positional_encoding/input_layer", "padding_trained", 70, 90),
     ("positional_encoding/input_layer", "dropout_always", 65, 85),
     ("multi_head_attention/to_pytorch", "output_tied", 60, 85),
     ("multi_head_attention/to_pytorch", "dropout_kept", 75, 95),
     # A promised error is forgotten.
-    ("positional_encoding/learned", "too_long_accepted", 80, 95),
     ("positional_encoding/sinusoid", "odd_accepted", 80, 95),
     ("sequence_reversal/sampling_distribution", "zero_temperature_accepted", 80, 95),
     # Gradients are recorded for nothing.

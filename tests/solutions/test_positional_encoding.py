@@ -206,7 +206,8 @@ def test_what_the_toy_task_says_of_positions_and_of_the_start(
     if positions in tables:
         module = unit.PositionalEncoding(tables[positions](16, 32))
     else:
-        module = nn.Identity() if positions == "none" else unit.LearnedPositions(32, 16)
+        learned = code(UNIT)["LearnedPositions"](32, 16)
+        module = nn.Identity() if positions == "none" else learned
     short, long = code(UNIT)["accuracies"](module, 32, std)
     assert least <= short <= most
     assert long < 0.75

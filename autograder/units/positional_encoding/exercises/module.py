@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import torch
 
-from autograder.authoring.common import common
 from autograder.authoring.contract import OF_MODULES, Contract, special
 from autograder.authoring.draw import Draw
 from autograder.authoring.notation import case, edit, right, wrong
@@ -85,7 +84,10 @@ MISTAKES = [
           edit(REGISTER, "self.pe = table", ADD, "return x + self.pe[: x.size(1)].to(x.device)"),
           edit(ADD, "return (x + self.pe[: x.size(1)]).float()", name="result_float32")),
     # Mistakes in which rows are added, and how.
-    common("position_only", edit(ADD, "return self.pe[: x.size(1)].expand_as(x)")),
+    wrong("position_only",
+          "You return only the positions; the words are lost.",
+          "What should the table be added to?",
+          edit(ADD, "return self.pe[: x.size(1)].expand_as(x)")),
     wrong("rows_only",
           "You return only the rows of the table; the words are lost.",
           "What should the rows be added to?",
@@ -106,11 +108,18 @@ MISTAKES = [
           "Words and positions are concatenated, so the vectors are twice as long.",
           "What shape does the docstring promise?",
           edit(ADD, "return torch.cat((x, self.pe[: x.size(1)].expand_as(x)), -1)")),
-    common("whole_table",
-           edit(ADD, "return x + self.pe")),
-    common("batch_for_length",
-           edit(ADD, "return x + self.pe[: x.size(0)]")),
-    common("width_for_length", edit(ADD, "return x + self.pe[: x.size(-1)]")),
+    wrong("whole_table",
+          "The whole table is added, so only sentences of full length fit.",
+          "How many rows does a sentence of `L` vectors need?",
+          edit(ADD, "return x + self.pe")),
+    wrong("batch_for_length",
+          "The number of *sentences* decides how many rows are added.",
+          "Which dimension of `x` holds the positions?",
+          edit(ADD, "return x + self.pe[: x.size(0)]")),
+    wrong("width_for_length",
+          "`d_model` decides how many rows are added.",
+          "Which dimension of `x` holds the positions?",
+          edit(ADD, "return x + self.pe[: x.size(-1)]")),
     wrong("position_of_the_sentence",
           "Each sentence gets a single row, used for all of its words.",
           "Does a row belong to a sentence, or to a position in it?",
@@ -123,13 +132,22 @@ MISTAKES = [
           "All positions get the same row, the one just after the sentence.",
           "Is a colon missing from the index of the table?",
           edit(ADD, "return x + self.pe[min(x.size(1), len(self.pe) - 1)]")),
-    common("first_row_for_all", edit(ADD, "return x + self.pe[0]")),
-    common("last_rows", edit(ADD, "return x + self.pe[-x.size(1) :]")),
+    wrong("first_row_for_all",
+          "All positions get row 0 of the table.",
+          "Which row belongs to position 3?",
+          edit(ADD, "return x + self.pe[0]")),
+    wrong("last_rows",
+          "The *last* rows of the table are added.",
+          "Which row belongs to position 0?",
+          edit(ADD, "return x + self.pe[-x.size(1) :]")),
     wrong("from_one",
           "Position 0 gets row 1 of the table.",
           "Which row belongs to position 0?",
           edit(ADD, "return x + self.pe[1 : x.size(1) + 1]")),
-    common("reversed", on=ADD),
+    wrong("reversed",
+          "The rows are added in reverse order.",
+          "Which row belongs to position 0?",
+          edit(ADD, f"{ADD}.flip(0)")),
     wrong("first_sentence_only",
           "Only the first sentence of the batch gets positions.",
           "How does broadcasting reach all sentences?",
@@ -139,8 +157,10 @@ MISTAKES = [
               return x
               """)),
     # Mistakes in what is done beside adding.
-    common("in_place",
-           edit(ADD, """
+    wrong("in_place",
+          "Your module modifies its argument `x` in place.",
+          "Which of your lines modifies a tensor in place, and which tensor is that?",
+          edit(ADD, """
               x += self.pe[: x.size(1)]
               return x
               """),

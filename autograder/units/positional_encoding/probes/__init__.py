@@ -2,7 +2,6 @@
 
 from autograder.units.positional_encoding.probes import (  # noqa: F401  (they register)
     clinic,
-    drawing,
     functions,
     modules,
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -134,71 +133,3 @@ def _dropped(calm: torch.Tensor, trained: torch.Tensor) -> str:
     if not torch.allclose(trained[kept], factor * calm[kept], atol=1e-3):
         return f"{zeros}, the others changed unevenly"
     return f"{zeros}, the others are {factor:.3f} times as large"
-
-
-@probe(
-    "positional_encoding/small_start",
-    results="weights after the call",
-    calls="weight afterwards",
-    learning="table can be trained afterwards",
-)
-def small_start(function: Any, inputs: Inputs) -> Seen:
-    """What an embedding holds afterwards, and whether it is still its parameter."""
-    table, padding_idx = inputs["table"], int(inputs["padding_idx"])
-    padding = padding_idx if padding_idx >= 0 else None
-    embedding = nn.Embedding(len(table), table.size(1), padding_idx=padding)
-    with torch.no_grad():
-        embedding.weight.copy_(table)
-    given = embedding.weight
-    function(embedding)
-    found = embedding.weight
-    return {
-        "weights after the call": found.detach(),
-        "weight afterwards": "the same" if found is given else "a different parameter",
-        "table can be trained afterwards": str(found.requires_grad),
-    }
-
-
-@probe(
-    "positional_encoding/learned",
-    results="output; first table; with max_len + 1 vectors",
-    calls="* afterwards",
-    learning="parameters; gradient of table",
-)
-def learned(make: Any, inputs: Inputs) -> Seen:
-    """Output, gradient, what trains, and what becomes of too long a sentence."""
-    if "start" in inputs:
-        return {"first table": _start(make)}
-    max_len, d_model = inputs["weights.table"].shape
-    built = load_weights(make(d_model, max_len), inputs)
-    x = inputs["x"]
-    if x.size(1) > max_len:
-        return {"with max_len + 1 vectors": comes_to(lambda: built(x))}
-    output = tensor(built(x), "the output")
-    weights = dict(built.named_parameters())
-    built.train()
-    built(in_training := x.clone())
-    built.eval()
-    return {
-        "output": output,
-        **gradient("table", output, weights["table"], inputs["pull"]),
-        "x afterwards": x,
-        "x in training mode afterwards": in_training,
-        "parameters": ", ".join(weights),
-    }
-
-
-_ZEROS = "nothing but zeros, at every single position"
-
-
-def _start(make: Callable[[int, int], nn.Module]) -> str:
-    """In words, what a table holds before it is trained, large enough to tell."""
-    first, second = (dict(make(64, 100).named_parameters())["table"] for _ in range(2))
-    spread = float(first.detach().std())
-    if spread < 1e-5:
-        return "all numbers alike" if first.any() else _ZEROS
-    if torch.equal(first, second):
-        return "the same numbers each time"
-    if spread < 5e-4:
-        return "next to nothing"
-    return "small at random" if spread < 0.25 else "not small"
