@@ -21,12 +21,12 @@
 # - build the fast version, one projection that is split into heads and merged again;
 # - prove that the two are equal, by moving weights from one to the other;
 # - apply masks to every head, and dropout to the attention weights;
-# - count what the layer costs in parameters, multiplications and memory;
+# - weigh what more heads gain against what they cost;
 # - prove that *your* layer is PyTorch's `nn.MultiheadAttention`.
 #
-# *About 3 hours · short path about 1½: exercises 3.2, 3.3, 3.5, 3.6*
+# *About 2½ hours · short path about 1½: exercises 3.2, 3.3, 3.5, 3.6*
 #
-# *9 exercises and one question in words · 100 points.* The short path covers the
+# *7 exercises and one question in words · 100 points.* The short path covers the
 # essentials: read the other sections now, and solve their exercises when you come back.
 #
 # **Recap.** Unit 2 ended with `scaled_dot_product_attention(q, k, v, mask)`, which
@@ -62,7 +62,6 @@ from collections.abc import Sequence
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
-from torch.utils.flop_counter import FlopCounterMode
 
 from autograder import check, demo, drawing, earlier
 from autograder.library.attention_maps import maps_of
@@ -132,7 +131,7 @@ drawing("list_of_heads", "3.2", "Heads in a list: concatenated, then projected."
 #
 # ### Exercise 3.1 - A list of heads
 #
-# *time ~20 min · difficulty 2/5 · 14 points*
+# *time ~20 min · difficulty 3/5 · 14 points*
 #
 # **Task.** Build `ListOfHeads`. Run every head on `x`, concatenate their outputs along
 # the features, and apply `w_o`. Return the result and all attention weights in one
@@ -314,7 +313,7 @@ print("x.masked_fill   ", x.masked_fill(torch.tensor([True, False]), -1).tolist(
 #
 # ### Exercise 3.2 - Split heads
 #
-# *time ~12 min · difficulty 3/5 · 8 points*
+# *time ~10 min · difficulty 2/5 · 10 points*
 #
 # **Task.** Turn features `(B, L, d_model)` into heads `(B, h, L, d_k)`, where
 # `d_k = d_model / h`. Each head gets one block of adjacent features at every position.
@@ -371,7 +370,7 @@ def split_heads(x: Tensor, num_heads: int) -> Tensor:
     ### END SOLUTION
 
 
-# %% check="multi_head_attention/split_heads" points=8
+# %% check="multi_head_attention/split_heads" points=10
 # Where every single entry goes, for several sizes.
 check("multi_head_attention/split_heads", split_heads)
 
@@ -403,7 +402,7 @@ def split_and_shortcut():
 #
 # ### Exercise 3.3 - Merge heads
 #
-# *time ~10 min · difficulty 2/5 · 8 points*
+# *time ~5 min · difficulty 1/5 · 8 points*
 #
 # **Task.** Undo `split_heads`: turn heads `(B, h, L, d_k)` back into features
 # `(B, L, h * d_k)`.
@@ -487,7 +486,7 @@ def there_and_back():
 #
 # ### Exercise 3.4 - Pack the heads
 #
-# *time ~12 min · difficulty 3/5 · 10 points*
+# *time ~15 min · difficulty 3/5 · 13 points*
 #
 # **Task.** Collect the weights and biases of a list of heads into those of three large
 # layers, which do the work of all heads at once. Return them as a dict with
@@ -555,7 +554,7 @@ def pack_heads(heads: Sequence[nn.Module]) -> dict[str, Tensor]:
     ### END SOLUTION
 
 
-# %% check="multi_head_attention/pack_heads" points=10
+# %% check="multi_head_attention/pack_heads" points=13
 # Names, shapes and rows of the six tensors.
 check("multi_head_attention/pack_heads", pack_heads)
 
@@ -621,7 +620,7 @@ for batch, heads in ((2, 3), (3, 3), (3, 1)):
 #
 # ### Exercise 3.5 - A mask for all heads
 #
-# *time ~8 min · difficulty 2/5 · 8 points*
+# *time ~10 min · difficulty 2/5 · 11 points*
 #
 # **Task.** Return the mask with four dimensions, so that it broadcasts to
 # `(B, h, Lq, Lk)` as the table says.
@@ -683,7 +682,7 @@ def mask_for_heads(mask: Tensor | None) -> Tensor | None:
     ### END SOLUTION
 
 
-# %% check="multi_head_attention/mask_for_heads" points=8
+# %% check="multi_head_attention/mask_for_heads" points=11
 # Masks of each rank, also with as many sentences as heads.
 check("multi_head_attention/mask_for_heads", mask_for_heads)
 
@@ -732,7 +731,7 @@ drawing("multi_head", "3.6", "The whole layer: project, split, attend, merge, pr
 #
 # ### Exercise 3.6 - Multi-head attention
 #
-# *time ~35 min · difficulty 4/5 · 24 points*
+# *time ~25 min · difficulty 4/5 · 30 points*
 #
 # **Task.** Build `MultiHeadAttention` from your parts: project `query`, `key` and
 # `value`, split, attend with dropout on the weights, merge, and apply `w_o`. Return the
@@ -844,7 +843,7 @@ class MultiHeadAttention(nn.Module):
         ### END SOLUTION
 
 
-# %% check="multi_head_attention/multi_head_attention" points=24
+# %% check="multi_head_attention/multi_head_attention" points=30
 # Output and weights, masks of each rank, what attends to what, gradients and dropout.
 check("multi_head_attention/multi_head_attention", MultiHeadAttention)
 
@@ -1063,155 +1062,12 @@ def one_head_removed():
 # answer is gone. In large models it is different: many heads can be removed with hardly
 # any loss (Michel et al. 2019). They have capacity to spare, and this layer has none.
 #
-# ## 7. What does it cost?
+# ## 7. What do more heads cost?
 #
-# Several heads sound expensive. **Predict first:** by what factor does the number of
-# parameters grow from 1 head to 8?
-#
-# Parameters are only the first of three costs. The second is *work*, which we count in
-# multiplications: the product of an `(m, k)` matrix and a `(k, n)` matrix takes
-# $m\,k\,n$ of them. The third is *memory*: training keeps intermediate results for the
-# backward pass. The attention weights are the ones to watch, because their number grows
-# with the square of the length.
-#
-# ### Exercise 3.7 - Count the costs
-#
-# *time ~12 min · difficulty 2/5 · 10 points*
-#
-# **Task.** For self-attention on one sentence, return three counts: the parameters of a
-# `MultiHeadAttention`, the multiplications in its matrix products, and the entries of
-# its attention weights.
-#
-# **Example.** `attention_cost(3, 4, 2)` gives `(80, 264, 18)`.
-#
-# <details><summary>Contract</summary>
-#
-# - The four linear layers have biases, which count as parameters.
-# - Multiplications are those of the four projections, the scores, and the weighted sum
-#   of the values.
-# - Adding a bias, scaling and softmax are not counted.
-# - The result is a tuple of three integers.
-#
-# </details>
-# <details><summary>Hint 1: a question</summary>
-#
-# How many parameters does one `nn.Linear(d_in, d_out)` have? In which of the three
-# counts does the number of heads appear at all?
-#
-# </details>
-# <details><summary>Hint 2: the shapes</summary>
-#
-# ```text
-# weight and bias of one layer    (d_model, d_model) and (d_model,)
-# one projection                  (L, d_model) by (d_model, d_model)
-# scores of one head              (L, d_k) by (d_k, L)         d_k = d_model / h
-# weighted sum of one head        (L, L) by (L, d_k)
-# attention weights               (h, L, L)
-# ```
-#
-# </details>
-# <details><summary>Hint 3: pseudocode</summary>
-#
-# ```text
-# parameters      = 4 layers, each with a weight and a bias
-# multiplications = 4 projections
-#                   + scores of all heads + weighted sums of all heads
-# weights         = one map per head
-# ```
-#
-# </details>
-
-
-# %% exercise="multi_head_attention/cost"
-def attention_cost(length: int, d_model: int, num_heads: int) -> tuple[int, int, int]:
-    """What self-attention costs with a `MultiHeadAttention`, for one sentence.
-
-    Args:
-        length: number of positions, L.
-        d_model: size of all input and output vectors.
-        num_heads: number of heads, h; it divides d_model.
-
-    Returns:
-        The number of parameters, the multiplications in all matrix products, and the
-        entries of the attention weights.
-    """
-    ### BEGIN SOLUTION
-    parameters = 4 * (d_model * d_model + d_model)
-    projections = 4 * length * d_model * d_model
-    scores_and_sums = 2 * length * length * d_model  # h heads of d_model / h features
-    return parameters, projections + scores_and_sums, num_heads * length * length
-    ### END SOLUTION
-
-
-# %% check="multi_head_attention/cost" points=10
-# All three counts, for several sizes.
-check("multi_head_attention/cost", attention_cost)
-
-# %% [markdown]
-# Compare your counts with those of PyTorch's own layer, which section 8 introduces.
-# PyTorch's counter watches every matrix product. It counts an addition along with every
-# multiplication, so we halve its result.
-
-
-# %%
-@demo
-def count_and_compare():
-    x = torch.randn(1, 20, 512)  # (B, L, d_model)
-    for heads in (1, 2, 8):
-        layer = nn.MultiheadAttention(512, heads, batch_first=True)
-        parameters = sum(p.numel() for p in layer.parameters())
-        with FlopCounterMode(display=False) as counter:
-            _, weights = layer(x, x, x, average_attn_weights=False)
-        counted = parameters, counter.get_total_flops() // 2, weights.numel()
-        print(f"h = {heads}  yours   {attention_cost(20, 512, heads)}")
-        print(f"       counted {counted}")
-
-
-# %% [markdown]
-# The number of parameters does not grow at all: it is 1,050,624 for any number of
-# heads, because the heads share the features. The work stays the same as well, since
-# eight heads compare eight times as often but look at an eighth of the features each.
-# Only the number of maps grows. (Your own layer may work a little harder than this: if
-# it calls `scaled_dot_product_attention` and discards its output, it computes the
-# weighted sum twice.)
-#
-# How does the length change the picture? The four projections take $4\,L\,d^2$
-# multiplications (with $d$ for `d_model`), scores and weighted sum together $2\,L^2 d$.
-# **Predict first.** For `d_model = 512`, at which length do scores and weighted sum
-# catch up with the four projections?
-
-
-# %%
-@demo
-def what_grows_with_the_length():
-    d_model, heads = 512, 8
-    lengths = [2**n for n in range(4, 14)]  # 16 ... 8192
-    projections = [4 * length * d_model**2 for length in lengths]
-    costs = [attention_cost(length, d_model, heads) for length in lengths]
-    work = {
-        "four projections": projections,
-        "scores and weighted sum": [
-            cost[1] - own for cost, own in zip(costs, projections, strict=True)
-        ],
-        "feed-forward (unit 4)": [2 * own for own in projections],
-    }
-    inputs = [length * d_model for length in lengths]
-    memory = {"attention weights": [cost[2] for cost in costs], "input": inputs}
-    pictures.growth(lengths, work, memory)
-
-
-# %% [markdown]
-# They catch up at $L = 2d$, or 1,024 tokens, because that is where $2\,L^2 d =
-# 4\,L\,d^2$. The figure has a third line for the feed-forward network that follows
-# attention in unit 4. With its usual hidden size of $4d$, it takes $8\,L\,d^2$
-# multiplications, and the whole attention layer (blue and orange together) overtakes it
-# at the very same length. So a Transformer that reads sentences spends most of its work
-# in the feed-forward network, and one that reads books spends it in attention.
-#
-# Memory runs out much earlier. From $L = d_k$ on, which is 64 tokens here, the maps of
-# a layer have more entries than its input. At 4,096 tokens the maps of a single
-# sentence in a single layer take 512 MiB in float32. No wonder that fused kernels such
-# as FlashAttention (unit 2) never store them.
+# Several heads sound expensive, but they hardly add work. Eight heads compute eight
+# times as many scores as one, yet each score is a sum over only an eighth of the
+# features, and the four projections do not depend on the number of heads. (Unit 4
+# counts the cost of a whole layer.)
 #
 # *Question in words (4 points).* A colleague works with `d_model = 512` and 8 heads. "I
 # will take 64 heads: eight times the capacity!" Explain in three to five sentences what
@@ -1255,9 +1111,9 @@ def what_grows_with_the_length():
 # Moving weights from one code base to another is everyday work, and every port of a
 # published model begins like this.
 #
-# ### Exercise 3.8 - To PyTorch
+# ### Exercise 3.7 - To PyTorch
 #
-# *time ~15 min · difficulty 3/5 · 7 points*
+# *time ~15 min · difficulty 3/5 · 10 points*
 #
 # **Task.** Create an `nn.MultiheadAttention` with `batch_first=True` and as many heads
 # as `mine`. Copy the weights and biases of `mine` into it.
@@ -1334,7 +1190,7 @@ def to_pytorch(mine: nn.Module) -> nn.MultiheadAttention:
     ### END SOLUTION
 
 
-# %% check="multi_head_attention/to_pytorch" points=7
+# %% check="multi_head_attention/to_pytorch" points=10
 # PyTorch's layer with your weights, and whether they are copies.
 check("multi_head_attention/to_pytorch", to_pytorch)
 
@@ -1369,51 +1225,11 @@ def from_pytorch(theirs: nn.MultiheadAttention) -> dict[str, Tensor]:
 # A mask with inverted polarity often raises no error. The model attends to the padding
 # and ignores the words, and all that you notice is a loss that could be better.
 #
-# ### Exercise 3.9 - A mask for PyTorch
-#
-# *time ~10 min · difficulty 3/5 · 7 points*
-#
-# **Task.** Convert a mask that broadcasts to `size = (B, h, Lq, Lk)` into the
-# `(B * h, Lq, Lk)` mask that `nn.MultiheadAttention` expects.
-#
-# **Example.** With `size = (1, 2, 1, 3)`, the mask `[[[[True, True, False]]]]` becomes
-# `[[[False, False, True]], [[False, False, True]]]`.
-#
-# <details><summary>Contract</summary>
-#
-# - In the result, `True` means "may **not** attend".
-# - Entry `b * h + i` belongs to head `i` of sentence `b`.
-# - The dtype is bool.
-# - The given mask is not modified.
-#
-# </details>
-# <details><summary>Hint 1: a question</summary>
-#
-# Merge the first two dimensions so that the batch index varies slowest and the head
-# index fastest. Is that the order in which `(B, h, ...)` is stored already?
-#
-# </details>
-# <details><summary>Hint 2: the shapes</summary>
-#
-# ```text
-# mask            e.g. (B, 1, 1, Lk)
-# at full size    (B, h, Lq, Lk)
-# for PyTorch     (B * h, Lq, Lk)     bool, with the opposite meaning
-# ```
-#
-# </details>
-# <details><summary>Hint 3: pseudocode</summary>
-#
-# ```text
-# turn "may" into "may not"
-# expand the mask to the full size
-# merge the first two dimensions
-# ```
-#
-# </details>
+# `pytorch_mask` inverts one of our masks, expands it to its full size and merges the
+# first two dimensions.
 
 
-# %% exercise="multi_head_attention/pytorch_mask"
+# %%
 def pytorch_mask(mask: Tensor, size: tuple[int, int, int, int]) -> Tensor:
     """One of our masks in the form of `nn.MultiheadAttention`'s `attn_mask`.
 
@@ -1425,14 +1241,8 @@ def pytorch_mask(mask: Tensor, size: tuple[int, int, int, int]) -> Tensor:
         A boolean mask `(B * h, Lq, Lk)`: True = may NOT attend. Entry `b * h + i` is
         for head i of sentence b.
     """
-    ### BEGIN SOLUTION
     return (~mask).expand(size).flatten(0, 1)  # (B * h, Lq, Lk)
-    ### END SOLUTION
 
-
-# %% check="multi_head_attention/pytorch_mask" points=7
-# The mask, and what PyTorch's layer does with it.
-check("multi_head_attention/pytorch_mask", pytorch_mask)
 
 # %% [markdown]
 # Now for the proof: your layer and PyTorch's, with the same weights, in both directions
@@ -1517,8 +1327,8 @@ def heads_that_look_at_neighbours():
 # - `pack_heads`: the proof that both versions are the same.
 # - `mask_for_heads`: batch and heads, kept apart.
 # - `MultiHeadAttention`: with dropout on its weights, and equal to PyTorch's own layer.
-# - `attention_cost`: when the square of the length starts to hurt.
-# - `to_pytorch` and `pytorch_mask`: conversion to PyTorch. `from_pytorch` leads back.
+# - `to_pytorch`: your weights in PyTorch's own layer. `from_pytorch` leads back, and
+#   `pytorch_mask` converts the mask.
 #
 # **Next:** unit 4 surrounds this layer with normalisation, residual connections and a
 # small network. The result is the Transformer.

@@ -56,15 +56,6 @@ def merge_heads(x):
     B, h, L, d = x.shape
     order = split_heads(torch.arange(B * L * h * d).view(B, L, h * d), h)
     return x.flatten()[order.flatten().argsort()].view(B, L, h * d)""",
-    ("multi_head_attention/cost", "multi_head_attention"): """
-def attention_cost(length, d_model, num_heads):
-    layer, x = MultiHeadAttention(d_model, num_heads), torch.zeros(1, length, d_model)
-    return sum(p.numel() for p in layer.parameters()), 0, layer(x, x, x)[1].numel()""",
-    ("multi_head_attention/cost", "list_of_heads"): """
-def attention_cost(length, d_model, num_heads):
-    d, x = d_model // num_heads, torch.zeros(1, length, d_model)
-    layer = ListOfHeads(d_model, num_heads, d, d, d_model)
-    return sum(p.numel() for p in layer.parameters()), 0, layer(x)[1].numel()""",
     ("sequence_reversal/greedy_decode", "greedy_sequence"): """
 def greedy_decode(model, source, max_len):
     rows = [greedy_sequence(model, row[None], max_len) for row in source]
@@ -80,8 +71,6 @@ def beam_search(model, source, beam_size=4, max_len=60, alpha=1.0):
 }
 # What an exercise asks for: to use an earlier one. An error there costs once.
 COMPOSITIONS = {
-    ("multi_head_attention/pytorch_mask", "mask_for_heads"): "that one gives the mask "
-    "four dimensions, which it has here already; all else is to be written",
     ("text_recovery/segment", "merge_pair"): "the merges that were learnt, one after "
     "the other",
 }

@@ -306,7 +306,7 @@ def test_a_setting_switches_it_off(pristine, tmp_path):
 
 def test_what_an_exercise_builds_on_is_known_through_others():
     unit = "multi_head_attention"
-    failed = [f"{unit}/cost", f"{unit}/split_heads"]
+    failed = [f"{unit}/list_of_heads", f"{unit}/split_heads"]
     assert missing(f"{unit}/multi_head_attention", failed, {}) == failed[1:]
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import torch
 
-from autograder.authoring.common import common
 from autograder.authoring.contract import Contract, special
 from autograder.authoring.draw import Draw
 from autograder.authoring.inputs import open_mask
@@ -159,7 +158,10 @@ MISTAKES = [
           "All queries get the mask of the first one.",
           "Which masks have more than one row?",
           edit(_THREE, "return mask.unsqueeze(1)[:, :, :1]")),
-    common("first_sentence_only", edit(_THREE, "return mask.unsqueeze(1)[:1]")),
+    wrong("first_sentence_only",
+          "All sentences get the mask of the first one.",
+          "Is there an index `0` or `[:1]` in your code that should not be there?",
+          edit(_THREE, "return mask.unsqueeze(1)[:1]")),
     wrong("heads_made_alike",
           "A 4-D mask loses its heads: all of them get the same mask.",
           "What should happen to a mask that already has its heads?",

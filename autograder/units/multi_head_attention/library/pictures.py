@@ -163,39 +163,6 @@ def who_writes_what(spread: Tensor, features: Sequence[str]) -> None:
     show(figure, alt, "3.10", caption)
 
 
-def growth(
-    lengths: Sequence[int],
-    work: Mapping[str, Sequence[int]],
-    memory: Mapping[str, Sequence[int]],
-) -> None:
-    """What a layer costs at each length.
-
-    Args:
-        work: multiplications by what they are for, one number per length.
-        memory: entries of tensors by their names, one number per length.
-    """
-    figure, (left, right) = style.subplots(1, 2, height=3.0)
-    looks = ((BLUE, "-"), (ORANGE, "--"), (GREEN, ":"))
-    for axes, named in ((left, work), (right, memory)):
-        for (name, values), (colour, line) in zip(named.items(), looks, strict=False):
-            axes.loglog(lengths, values, line, color=colour, label=name)
-        axes.set(xlabel="length L")
-        axes.legend(loc="upper left")
-    left.axvline(1024, ymax=0.7, **style.DOTTED)
-    right.axvline(64, ymax=0.7, **style.DOTTED)
-    left.set(title="multiplications, d_model = 512")
-    right.set(title="entries, 8 heads")
-    ends = f"From length {lengths[0]} to {lengths[-1]}"
-    alt = (
-        f"{ends}, multiplications of {told.curves(work)} {ends}, entries of "
-        f"{told.curves(memory)} Lines mark lengths 1024 and 64."
-    )
-    caption = (
-        "What grows with the length, and where the square of it takes over (dotted)."
-    )
-    show(figure, alt, "3.11", caption)
-
-
 def all_heads(found: SentenceMaps) -> None:
     """The maps of all heads of a published model, one row per layer."""
     layers, heads = found.weights.shape[:2]
@@ -217,7 +184,7 @@ def all_heads(found: SentenceMaps) -> None:
         "All heads of MiniLM on one sentence, named layer.head. Some draw a line "
         "beside the diagonal, some draw stripes, and some spread their weight."
     )
-    show(figure, alt, "3.12", caption)
+    show(figure, alt, "3.11", caption)
 
 
 def neighbours(named: Mapping[str, Tensor], tokens: Sequence[str]) -> None:
@@ -225,7 +192,7 @@ def neighbours(named: Mapping[str, Tensor], tokens: Sequence[str]) -> None:
     _maps(
         named,
         tokens,
-        "3.13",
+        "3.12",
         "The heads of MiniLM that attend most to the previous and to the next token.",
         height=3.4,
     )

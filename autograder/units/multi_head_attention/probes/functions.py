@@ -1,4 +1,4 @@
-"""Functions of heads, masks and sizes."""
+"""Functions of heads and masks."""
 
 from __future__ import annotations
 
@@ -14,9 +14,7 @@ from autograder.checks.probes import (
     Seen,
     describe,
     gradients,
-    kind,
     probe,
-    returned,
     tensor,
 )
 from autograder.units.multi_head_attention.probes.observing import (
@@ -26,8 +24,6 @@ from autograder.units.multi_head_attention.probes.observing import (
     named_tensors,
     projections,
 )
-
-COUNTS = ("parameters", "multiplications", "weights")
 
 
 @probe(
@@ -133,27 +129,3 @@ def _broadcast(mask: torch.Tensor, shape: tuple[int, ...]) -> torch.Tensor:
             f"expected a mask that broadcasts to the scores {shape}, "
             f"got one of shape {tuple(mask.shape)}"
         ) from None
-
-
-@probe(
-    "multi_head_attention/cost",
-    results="parameters, *",
-    calls="kind of the counts",
-    parts={"multiplications": "multiplications, *", "weights": "weights, *"},
-)
-def cost(function: Any, inputs: Inputs) -> Seen:
-    """The three counts for several sizes, and what kind of numbers they are."""
-    counted: Seen = {}
-    for length, d_model, heads in inputs["sizes"].tolist():
-        found = returned(function(length, d_model, heads), *COUNTS)
-        for name, result in zip(COUNTS, found, strict=True):
-            counted[f"{name}, L = {length}, d_model = {d_model}, h = {heads}"] = result
-    kinds = sorted({kind(result, int) for result in counted.values()})
-    seen: Seen = {name: _number(result) for name, result in counted.items()}
-    return seen | {"kind of the counts": ", ".join(kinds)}
-
-
-def _number(result: object) -> torch.Tensor:
-    if isinstance(result, bool) or not isinstance(result, int | float | torch.Tensor):
-        raise WrongAnswerError(f"expected a whole number, got {describe(result)}")
-    return torch.as_tensor(result)

@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from autograder.checks.exercise import WrongAnswerError
-from autograder.checks.probes import Inputs, Seen, describe, probe, tensor
+from autograder.checks.probes import Inputs, Seen, describe, probe
 from autograder.units.multi_head_attention.probes.observing import (
     after_learning,
     projections,
@@ -64,41 +64,3 @@ def to_pytorch(function: Any, inputs: Inputs) -> Seen:
         f"{name} of yours when theirs has changed afterwards": parameter
         for name, parameter in mine.named_parameters()
     }
-
-
-@probe(
-    "multi_head_attention/pytorch_mask",
-    results="mask",
-    calls="* afterwards",
-    parts={"weights": "weights of nn.MultiheadAttention"},
-)
-def pytorch_mask(function: Any, inputs: Inputs) -> Seen:
-    """The mask, what PyTorch's layer does with it, and the given mask afterwards."""
-    size = tuple(inputs["size"].tolist())
-    found = tensor(function(inputs["mask"], size), "the mask")
-    return {
-        "mask": found,
-        "weights of nn.MultiheadAttention": _masked_weights(found, size, inputs),
-        "mask afterwards": inputs["mask"],
-    }
-
-
-def _masked_weights(
-    mask: torch.Tensor, size: tuple[int, ...], inputs: Inputs
-) -> torch.Tensor:
-    """(B, h, Lq, Lk): each head of PyTorch's layer sees features of its own."""
-    query, key = inputs["query"], inputs["key"]
-    layer = nn.MultiheadAttention(query.size(-1), size[1], batch_first=True).eval()
-    with torch.no_grad():
-        layer.in_proj_weight.copy_(torch.eye(query.size(-1)).repeat(3, 1))
-        layer.in_proj_bias.zero_()
-        try:
-            seen: torch.Tensor = layer(
-                query, key, key, attn_mask=mask, average_attn_weights=False
-            )[1]
-            return seen
-        except (RuntimeError, AssertionError) as error:
-            raise WrongAnswerError(
-                f"nn.MultiheadAttention refuses your mask of shape {tuple(mask.shape)} "
-                f"and type {mask.dtype}: {str(error).splitlines()[0]}"
-            ) from None
