@@ -1103,10 +1103,13 @@ def against_a_llama():
 #
 # ## 6. Never compute anything twice
 #
-# Unit 5 ended with a cache. Three things are new: positions are rotated, so new ones
-# need an **offset**; keys and values have fewer heads; and a whole **chunk** of new
-# positions may come at once. (A prompt is such a chunk: the model reads it in one pass,
-# then writes token by token.)
+# Greedy decoding, as you wrote it in unit 5, feeds *all* tokens so far in each step.
+# But under a causal mask the keys and values of old positions never change. Compute
+# them once, keep them in a **cache**, and feed only the newest token: `T` positions in
+# all, instead of $1 + 2 + \dots + T$. Three things need care: positions are rotated, so
+# new ones need an **offset**; there are fewer heads of keys and values than of queries;
+# and a whole **chunk** of new positions may come at once. (A prompt is such a chunk:
+# the model reads it in one pass, then writes token by token.)
 #
 # ```text
 # in the cache            new chunk x            position of x[0] is T, not 0
@@ -3525,7 +3528,7 @@ def sample(
 
 def exact(written: Tensor, labels: Tensor) -> Tensor:
     """1 for each answer that is correct from its first token to EOS, else 0: `(N,)`."""
-    written, labels = reversal.same_width(written, labels)
+    written = F.pad(written, (0, labels.size(1) - written.size(1)), value=reversal.PAD)
     return (written == labels).all(dim=1).float()
 
 
@@ -3764,7 +3767,7 @@ def reach_further():
 # %%
 def precision(written: Tensor, labels: Tensor) -> Tensor:
     """The share of the written digits that are correct: `(N,)`."""
-    written, labels = reversal.same_width(written, labels)
+    written = F.pad(written, (0, labels.size(1) - written.size(1)), value=reversal.PAD)
     digits = written >= reversal.FIRST
     right = (digits & (written == labels)).sum(dim=1)
     return right / digits.sum(dim=1).clamp(min=1)
