@@ -208,7 +208,7 @@ def step_ratio(sizes: Sizes, tokenizer, corpus, batch: int, rounds: int = 40) ->
     }
     times: dict[str, list[float]] = {name: [] for name in models}
     for source, target in stream:
-        target_in, target_out = sequence_reversal.shift(target)
+        target_in, target_out = target[:, :-1], target[:, 1:]
         for name, model in models.items():
             started = clock()
             steps[name].zero_grad()

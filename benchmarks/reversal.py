@@ -20,6 +20,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from autograder.solutions import encoder_decoder, positional_encoding
@@ -88,8 +89,10 @@ class Clock:
         """Score the model, off the clock."""
         self.spent += time.process_time() - self.started
         source, target = self.test
-        decoded = unit.greedy_decode(self.model, source, 11)
-        score = unit.exact_match(decoded, target[:, 1:])
+        labels = target[:, 1:]
+        decoded = unit.greedy_decode(self.model, source, labels.size(1))
+        decoded = F.pad(decoded, (0, labels.size(1) - decoded.size(1)), value=unit.PAD)
+        score = (decoded == labels).all(dim=1).double().mean().item()
         self.best = max(self.best, score)
         if score >= GOAL and self.reached is None:
             self.reached = self.spent

@@ -22,10 +22,9 @@
 # - why attention was invented, measured on two networks that have none;
 # - a model that *writes*: sampling with temperature, top-k and top-p, and perplexity.
 #
-# *About 5 hours · short path about 2½: exercises 5.1, 5.2, 5.3, 5.4, 5.5, 5.6, 5.7,
-# 5.11*
+# *About 4 hours · short path about 2: exercises 5.1, 5.2, 5.3, 5.4, 5.5, 5.8*
 #
-# *16 exercises and two questions in words · 100 points; the whole notebook runs in
+# *11 exercises and two questions in words · 100 points; the whole notebook runs in
 # about two minutes on one core.* The short path carries the story: read the rest, and
 # come back to it.
 #
@@ -65,17 +64,17 @@ import torch.nn.functional as F
 from safetensors.torch import load_model, save_model
 from torch import Tensor, nn
 from torch.nn.utils.parametrize import register_parametrization
+from torch.nn.utils.rnn import pack_padded_sequence, pad_sequence
 from tqdm.auto import tqdm
 
 from autograder import check, demo, drawing, earlier
 from autograder.library import corpora
-from autograder.library.text import glue, pieces
+from autograder.library.text import BOS, EOS, FIRST, PAD, UNK, glue, pieces
 from autograder.units.sequence_reversal.library import measuring, pictures
 
 # False: what earlier units built comes from the course, and is correct. True: from your
 # own notebooks, if they are beside this one. Grading always uses the course's.
 USE_MY_OWN = False
-attention = earlier("02_attention", mine=USE_MY_OWN)
 encoder_decoder = earlier("04_encoder_decoder", mine=USE_MY_OWN)
 
 torch.set_num_threads(1)  # for tensors this small, more threads only get in the way
@@ -91,56 +90,11 @@ torch.set_num_threads(1)  # for tensors this small, more threads only get in the
 # So we sample **at random**: every length is equally likely, and so is every symbol at
 # every position. The only rule that fits such data is the one that we mean.
 #
-# ### Exercise 5.1 - Random sequences
-#
-# *time ~8 min · difficulty 1/5 · 4 points*
-#
-# **Task.** Return `count` random sequences as lists of ids, with lengths from 1 to
-# `longest` and ids from `FIRST` to `FIRST + symbols - 1`. Take all randomness from
-# `rng`, a `random.Random`.
-#
-# **Example.** `random_sequences(3, rng, longest=4)` may return
-# `[[9, 4], [13, 13, 5, 8], [7]]`.
-#
-# <details><summary>Contract</summary>
-#
-# - All lengths from 1 to `longest` are equally likely.
-# - Symbols are independent and equally likely; a sequence may repeat a symbol.
-# - `rng` is the only source of randomness: the same seed gives the same data.
-#
-# </details>
-# <details><summary>Hint 1: a question</summary>
-#
-# `rng.randint(1, 6)` rolls a die: is 6 among its results? And is `6` among the numbers
-# of `range(1, 6)`?
-#
-# </details>
-# <details><summary>Hint 2: the shapes</summary>
-#
-# ```text
-# count = 3, longest = 4    ->    [[9, 4], [13, 13, 5, 8], [7]]
-# ```
-#
-# A list of lists of Python integers. It cannot be a tensor yet, since the lengths
-# differ.
-#
-# </details>
-# <details><summary>Hint 3: pseudocode</summary>
-#
-# ```text
-# count times:
-#     sample a length, from 1 to longest
-#     sample that many ids, each from FIRST to FIRST + symbols - 1
-# ```
-#
-# `rng.choices` and `rng.sample` look alike. Which of the two can return a symbol twice?
-#
-# </details>
-
-# %% exercise="sequence_reversal/random_sequences"
-PAD, BOS, EOS, UNK, FIRST = 0, 1, 2, 3, 4
+# `random_sequences` does this for `count` sequences. All of its randomness comes from
+# `rng`, so the same seed gives the same data.
 
 
+# %%
 def random_sequences(
     count: int, rng: random.Random, longest: int = 10, symbols: int = 10
 ) -> list[list[int]]:
@@ -155,24 +109,18 @@ def random_sequences(
     Returns:
         A list of `count` lists of ids.
     """
-    ### BEGIN SOLUTION
     ids = range(FIRST, FIRST + symbols)
     return [rng.choices(ids, k=rng.randint(1, longest)) for _ in range(count)]
-    ### END SOLUTION
 
-
-# %% check="sequence_reversal/random_sequences" points=4
-# Checks lengths, ids, neighbours, and that one seed gives the same data twice.
-check("sequence_reversal/random_sequences", random_sequences)
 
 # %% [markdown]
 # Three special tokens do three different jobs. **EOS** ends a sequence, **BOS** gives
 # the decoder something to start from, and **PAD** fills short rows so that a batch is a
 # rectangle.
 #
-# ### Exercise 5.2 - A batch of sources and targets
+# ### Exercise 5.1 - A batch of sources and targets
 #
-# *time ~10 min · difficulty 2/5 · 6 points*
+# *time ~10 min · difficulty 2/5 · 7 points*
 #
 # **Task.** Turn a list of sequences into two int64 tensors: source rows (the sequence,
 # EOS) and target rows (BOS, the sequence *backwards*, EOS), padded at the end.
@@ -233,17 +181,14 @@ def make_batch(sequences: Sequence[list[int]]) -> tuple[Tensor, Tensor]:
         n is the length of the longest sequence.
     """
     ### BEGIN SOLUTION
-    source = [[*ids, EOS] for ids in sequences]
-    target = [[BOS, *ids[::-1], EOS] for ids in sequences]
-    longest, widest = max(map(len, source)), max(map(len, target))
-    return (
-        torch.tensor([row + [PAD] * (longest - len(row)) for row in source]),
-        torch.tensor([row + [PAD] * (widest - len(row)) for row in target]),
-    )  # (B, n + 1), (B, n + 2)
+    sources = [torch.tensor([*ids, EOS]) for ids in sequences]
+    targets = [torch.tensor([BOS, *ids[::-1], EOS]) for ids in sequences]
+    pad = functools.partial(pad_sequence, batch_first=True, padding_value=PAD)
+    return pad(sources), pad(targets)  # (B, n + 1), (B, n + 2)
     ### END SOLUTION
 
 
-# %% check="sequence_reversal/make_batch" points=6
+# %% check="sequence_reversal/make_batch" points=7
 # Checks both tensors for several lengths, and the sequences afterwards.
 check("sequence_reversal/make_batch", make_batch)
 
@@ -292,67 +237,10 @@ drawing("teacher_forcing", "5.1", "Training: the right tokens. Use: its own.")
 # The loss falls to zero, and nothing has been learnt. This bug has been published more
 # than once.
 #
-# ### Exercise 5.3 - The shift of teacher forcing
+# In unit 4, `shifted` did this for a language model. Here two slices of the target are
+# enough: the input is `target[:, :-1]`, all columns but the last, and the labels are
+# `target[:, 1:]`, all columns but the first. Padding stays among the labels, as PAD.
 #
-# *time ~5 min · difficulty 1/5 · 3 points*
-#
-# **Task.** Split the target `(B, L)` into the decoder's input and the labels, each
-# `(B, L - 1)`.
-#
-# **Example.** From `BOS 9 5 7 EOS`, the input is `BOS 9 5 7`, and the labels are
-# `9 5 7 EOS`.
-#
-# <details><summary>Contract</summary>
-#
-# - The target is not modified.
-# - Where a label is PAD, the decoder's input may hold anything.
-#
-# </details>
-# <details><summary>Hint 1: a question</summary>
-#
-# BOS is never predicted, and the last column is never needed as input. Which end does
-# each of the two lose?
-#
-# </details>
-# <details><summary>Hint 2: the shapes</summary>
-#
-# ```text
-# target           (B, L)
-# decoder input    (B, L - 1)
-# labels           (B, L - 1)
-# ```
-#
-# </details>
-# <details><summary>Hint 3: pseudocode</summary>
-#
-# ```text
-# input  = all rows, all columns but the last
-# labels = all rows, all columns but the first
-# ```
-#
-# </details>
-
-
-# %% exercise="sequence_reversal/shift"
-def shift(target: Tensor) -> tuple[Tensor, Tensor]:
-    """The decoder's input, and the labels that it should predict.
-
-    Args:
-        target: rows BOS ... EOS PAD ..., shape `(B, L)`.
-
-    Returns:
-        The decoder's input and the labels, each `(B, L - 1)`, in this order.
-    """
-    ### BEGIN SOLUTION
-    return target[:, :-1], target[:, 1:]
-    ### END SOLUTION
-
-
-# %% check="sequence_reversal/shift" points=3
-# Checks the labels, and the input wherever there is a label.
-check("sequence_reversal/shift", shift)
-
-# %% [markdown]
 # ## 3. A loss that ignores padding
 #
 # At each position the model returns `V` logits. Cross-entropy is the negative
@@ -364,9 +252,9 @@ check("sequence_reversal/shift", shift)
 # PAD after EOS perfectly, within a few steps. If padding counts, how small can the loss
 # become before anything about reversal has been learnt?
 #
-# ### Exercise 5.4 - A loss that ignores padding
+# ### Exercise 5.2 - A loss that ignores padding
 #
-# *time ~12 min · difficulty 2/5 · 7 points*
+# *time ~10 min · difficulty 2/5 · 9 points*
 #
 # **Task.** Return the mean cross-entropy (natural logarithm) over all labels that are
 # not PAD. All of PyTorch is allowed.
@@ -424,7 +312,7 @@ def masked_loss(logits: Tensor, labels: Tensor) -> Tensor:
     ### END SOLUTION
 
 
-# %% check="sequence_reversal/masked_loss" points=7
+# %% check="sequence_reversal/masked_loss" points=9
 # Checks the loss and its gradient, for rows of very different lengths.
 check("sequence_reversal/masked_loss", masked_loss)
 
@@ -465,9 +353,9 @@ check("sequence_reversal/masked_loss", masked_loss)
 # figure jumps from step to step. With cosine decay it ends between 99.7 and 100 % (20
 # seeds).
 #
-# ### Exercise 5.5 - Warm-up and cosine
+# ### Exercise 5.3 - Warm-up and cosine
 #
-# *time ~12 min · difficulty 2/5 · 7 points*
+# *time ~10 min · difficulty 2/5 · 7 points*
 #
 # **Task.** Return the factor above as a Python number. The steps of a training run are
 # `0 ... n - 1`.
@@ -558,9 +446,9 @@ drawing("training_step", "5.3", "One training step.")
 # A training step is six short lines whose order matters. Most of the wrong orders still
 # run.
 #
-# ### Exercise 5.6 - One training step
+# ### Exercise 5.4 - One training step
 #
-# *time ~20 min · difficulty 3/5 · 8 points*
+# *time ~15 min · difficulty 3/5 · 12 points*
 #
 # **Task.** Take one training step with teacher forcing: loss, fresh gradients, clipping
 # of their total norm to `max_norm`, one step of the optimizer. Return the loss before
@@ -572,8 +460,7 @@ drawing("training_step", "5.3", "One training step.")
 # <details><summary>Contract</summary>
 #
 # - The model is put into training mode and may stay in it.
-# - The loss is that of `loss_function(logits, labels)`, by default `masked_loss`. (Unit
-#   6 passes its own.)
+# - The loss is that of `loss_function(logits, labels)`, by default `masked_loss`.
 #
 # </details>
 # <details><summary>Hint 1: a question</summary>
@@ -596,7 +483,7 @@ drawing("training_step", "5.3", "One training step.")
 #
 # ```text
 # training mode
-# decoder input, labels = the shifted target
+# decoder input, labels = the target without its last column, and without its first
 # loss = loss function of the model's logits and the labels
 # clear the gradients, compute new ones, clip their norm
 # one step of the optimizer
@@ -625,16 +512,16 @@ def training_step(
         optimizer: of the model's parameters.
         source: source rows, shape `(B, Ls)`.
         target: target rows with BOS and EOS, shape `(B, L)`.
-        max_norm: the largest norm that the common gradient of all parameters may have.
+        max_norm: the largest norm of all gradients together.
         loss_function: maps logits `(B, L - 1, V)` and labels `(B, L - 1)` to the loss;
             None: masked_loss.
 
     Returns:
-        The loss on this batch, before the step.
+        The loss before the step.
     """
     ### BEGIN SOLUTION
     model.train()
-    decoder_input, labels = shift(target)
+    decoder_input, labels = target[:, :-1], target[:, 1:]  # (B, L - 1) each
     loss = (loss_function or masked_loss)(model(source, decoder_input), labels)
     optimizer.zero_grad()
     loss.backward()
@@ -644,7 +531,7 @@ def training_step(
     ### END SOLUTION
 
 
-# %% check="sequence_reversal/training_step" points=8
+# %% check="sequence_reversal/training_step" points=12
 # Trains a scripted model: checks its inputs, its losses, and its weights afterwards.
 check("sequence_reversal/training_step", training_step)
 
@@ -652,9 +539,9 @@ check("sequence_reversal/training_step", training_step)
 # Many such steps in a loop, and that is all there is to training. Everything else in
 # this notebook calls this loop.
 #
-# ### Exercise 5.7 - The training loop
+# ### Exercise 5.5 - The training loop
 #
-# *time ~15 min · difficulty 2/5 · 6 points*
+# *time ~15 min · difficulty 2/5 · 8 points*
 #
 # **Task.** Take `steps` training steps, each on a fresh batch from `next_batch()` at
 # the rate `peak * rate_factor(step, warmup, steps)`. Return the losses, one float per
@@ -746,7 +633,7 @@ def fit(
     ### END SOLUTION
 
 
-# %% check="sequence_reversal/fit" points=6
+# %% check="sequence_reversal/fit" points=8
 # Logs every batch, every learning rate that is used, and the losses.
 check("sequence_reversal/fit", fit)
 
@@ -761,9 +648,9 @@ check("sequence_reversal/fit", fit)
 # it can do alone, and the two can be far apart: a loss of 0.001 can go with 0 % of the
 # sequences correct, as section 9 will show.
 #
-# ### Exercise 5.8 - Greedy decoding of one sequence
+# ### Exercise 5.6 - Greedy decoding of one sequence
 #
-# *time ~12 min · difficulty 2/5 · 4 points*
+# *time ~10 min · difficulty 2/5 · 6 points*
 #
 # **Task.** Start with BOS. In each step, call `model(source, tokens)` with all tokens
 # so far and append the most probable token after the **last** position. Stop after EOS,
@@ -775,9 +662,9 @@ check("sequence_reversal/fit", fit)
 #
 # - `max_len` counts EOS but not BOS.
 # - Only EOS ends a sequence; PAD and BOS before it are tokens like any other.
-# - Decode in evaluation mode and without gradients, and restore both afterwards: the
-#   decorator `@evaluating` does this, so keep it.
-# - `measuring.write`, which this notebook uses later, is not allowed.
+# - Decode in evaluation mode and without gradients, and restore both afterwards:
+#   `@evaluating` does this, so keep it.
+# - The library's `measuring.write` is not allowed.
 #
 # </details>
 # <details><summary>Hint 1: a question</summary>
@@ -828,7 +715,7 @@ def evaluating(decode: Callable) -> Callable:
 
 @evaluating
 def greedy_sequence(model: nn.Module, source: Tensor, max_len: int) -> list[int]:
-    """The most probable token again and again, until it is EOS.
+    """The most probable token again and again, until EOS.
 
     Args:
         model: called as `model(source, tokens)`, gives logits `(1, T, V)`.
@@ -836,7 +723,7 @@ def greedy_sequence(model: nn.Module, source: Tensor, max_len: int) -> list[int]
         max_len: the largest number of tokens to write, EOS included.
 
     Returns:
-        The ids that were written, without BOS and with EOS.
+        The ids that were written, without BOS, with EOS.
     """
     ### BEGIN SOLUTION
     tokens = [BOS]
@@ -847,7 +734,7 @@ def greedy_sequence(model: nn.Module, source: Tensor, max_len: int) -> list[int]
     ### END SOLUTION
 
 
-# %% check="sequence_reversal/greedy_sequence" points=4
+# %% check="sequence_reversal/greedy_sequence" points=6
 # A scripted model knows what it will say, and logs what it is asked.
 check("sequence_reversal/greedy_sequence", greedy_sequence)
 
@@ -862,9 +749,9 @@ check("sequence_reversal/greedy_sequence", greedy_sequence)
 # row 2          8   8    4    9   EOS          the last one: now the loop may end
 # ```
 #
-# ### Exercise 5.9 - Greedy decoding of a batch
+# ### Exercise 5.7 - Greedy decoding of a batch
 #
-# *time ~20 min · difficulty 3/5 · 6 points*
+# *time ~20 min · difficulty 3/5 · 9 points*
 #
 # **Task.** Decode all rows of a batch greedily, as in the picture. Stop as soon as
 # every row has written EOS, or after `max_len` tokens. Return the tokens `(B, T)`
@@ -880,7 +767,7 @@ check("sequence_reversal/greedy_sequence", greedy_sequence)
 # - Only EOS ends a row; PAD and BOS before it are tokens like any other.
 # - You may decode the rows one by one. As before, `@evaluating` takes care of the mode
 #   and of gradients.
-# - `measuring.write`, which this notebook uses later, is not allowed.
+# - The library's `measuring.write` is not allowed.
 #
 # </details>
 # <details><summary>Hint 1: a question</summary>
@@ -943,7 +830,7 @@ def greedy_decode(model: nn.Module, source: Tensor, max_len: int) -> Tensor:
     ### END SOLUTION
 
 
-# %% check="sequence_reversal/greedy_decode" points=6
+# %% check="sequence_reversal/greedy_decode" points=9
 # A scripted model knows what it will say, and logs what it is asked.
 check("sequence_reversal/greedy_decode", greedy_decode)
 
@@ -951,77 +838,28 @@ check("sequence_reversal/greedy_decode", greedy_decode)
 # "90 % of the tokens are right" sounds fine. For sequences of ten tokens, this means
 # that about one in three is entirely right ($0.9^{10} \approx 0.35$).
 #
-# ### Exercise 5.10 - Exact match
-#
-# *time ~6 min · difficulty 1/5 · 6 points*
-#
-# **Task.** Return the fraction of rows that are right **as a whole**, as a float. The
-# given line pads both tensors to the same width.
-#
-# **Example.** `[[9, 5, EOS], [6, EOS, PAD]]` against `[[9, 5, EOS], [7, EOS, PAD]]` is
-# 0.5.
-#
-# <details><summary>Contract</summary>
-#
-# - The widths of `decoded` and `labels` may differ.
-# - A PAD before EOS is an incorrect token like any other.
-# - `measuring.exact`, which this notebook uses, is not allowed.
-#
-# </details>
-# <details><summary>Hint 1: a question</summary>
-#
-# `decoded == labels` has shape `(B, width)`. Over which dimension must *all* entries be
-# true?
-#
-# </details>
-# <details><summary>Hint 2: the shapes</summary>
-#
-# ```text
-# decoded, labels              (B, width)
-# equal?                       (B, width)    bool
-# right as a whole?            (B,)          bool
-# the fraction of such rows    one float
-# ```
-#
-# </details>
-# <details><summary>Hint 3: pseudocode</summary>
-#
-# ```text
-# a row is right if all its tokens agree
-# the mean over rows, as a Python float
-# ```
-#
-# </details>
+# So we count the rows that are right **as a whole**, and this is what the rest of the
+# notebook measures. `measuring.write`, from the unit's library, decodes as your 5.7
+# does, but it encodes each source only once, and it also works if you have skipped this
+# section.
 
 
-# %% exercise="sequence_reversal/exact_match"
-def same_width(decoded: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
-    """Both tensors, padded at the end to the larger of the two widths."""
-    width = max(decoded.size(1), labels.size(1))
-    return tuple(
-        F.pad(rows, (0, width - rows.size(1)), value=PAD) for rows in (decoded, labels)
-    )
-
-
-def exact_match(decoded: Tensor, labels: Tensor) -> float:
-    """The fraction of rows that are correct from the first token to EOS.
+# %%
+def exact_match(model: nn.Module, source: Tensor, target: Tensor) -> float:
+    """The fraction of rows that a model writes correctly from the first token to EOS.
 
     Args:
-        decoded: what was written, shape `(B, T)`: tokens, EOS, PAD.
-        labels: the correct rows, shape `(B, L)`: tokens, EOS, PAD.
+        model: has the methods `encode` and `decode` of unit 4's Transformer.
+        source: source rows, shape `(B, Ls)`.
+        target: the correct rows with BOS and EOS, shape `(B, L)`.
 
     Returns:
         A float between 0 and 1.
     """
-    decoded, labels = same_width(decoded, labels)  # (B, width) each
-    ### BEGIN SOLUTION
-    return (decoded == labels).all(dim=1).double().mean().item()
-    ### END SOLUTION
+    labels = target[:, 1:]  # (B, L - 1)
+    written = measuring.write(model, source, max_len=labels.size(1))  # (B, L - 1)
+    return (written == labels).all(dim=1).double().mean().item()
 
-
-# %% check="sequence_reversal/exact_match" points=6
-# Checks rows that are almost right, and tensors of different widths.
-check("sequence_reversal/exact_match", exact_match)
 
 # %% [markdown]
 # ## 7. It learns
@@ -1054,10 +892,6 @@ def new_model(vocab_size: int = 14) -> nn.Module:
 
 
 # %% [markdown]
-# From here on, the notebook measures models with `measuring.exact`: greedy decoding and
-# exact match from the unit's library. It does what your 5.9 and 5.10 do, but encodes
-# each source only once, and it also works if you have skipped section 6.
-#
 # ### Overfit one batch first
 #
 # Before you spend minutes on a training run, spend a second on this: train on **one**
@@ -1080,10 +914,10 @@ def overfit_one_batch():
         for _ in range(5):
             loss = training_step(model, adamw, *eight)
         steps += 5
-        known = measuring.exact(model, *eight)
+        known = exact_match(model, *eight)
     print(f"after {steps} steps: loss {loss:.2f}, exact match {known:.0%}")
     others = random_sequences(200, random.Random("new"))
-    new = measuring.exact(model, *make_batch(others))
+    new = exact_match(model, *make_batch(others))
     print(f"exact match on 200 new sequences: {new:.1%}")
 
 
@@ -1096,9 +930,9 @@ def overfit_one_batch():
 # Now the test of everything above: random sequences that your model has never seen,
 # sampled anew when your work is graded.
 #
-# ### Exercise 5.11 - A model that reverses
+# ### Exercise 5.8 - A model that reverses
 #
-# *time ~20 min, 10 seconds of them for the computer · difficulty 3/5 · 12 points*
+# *time ~20 min, 10 seconds of them for the computer · difficulty 3/5 · 14 points*
 #
 # **Task.** Train `new_model()` with AdamW and your `fit` on fresh random batches, and
 # return it. If the file `weights` exists, load it with `load_model` instead of
@@ -1213,14 +1047,14 @@ def train_and_save():
     save_model(model, WEIGHTS)
     source, target = held_out(500)
     decoded = measuring.write(model, source, max_len=11)
-    score = measuring.exact(model, source, target)
+    score = exact_match(model, source, target)
     print(f"weights {origin}, {seconds:.1f} CPU seconds")
     print(f"exact match on 500 new sequences: {score:.2%}")
     for reads, writes in zip(source[:4], decoded, strict=False):
         print(f"  {spelled(reads):<26} → {spelled(writes)}")
 
 
-# %% check="sequence_reversal/trained_model" points=12
+# %% check="sequence_reversal/trained_model" points=14
 # Decodes random sequences with your model, and counts those that are right as a whole.
 check("sequence_reversal/trained_model", trained_model)
 
@@ -1249,7 +1083,7 @@ def train(
         nonlocal count
         if every and count % every == 0:
             log.append((count, token_accuracy(model, source, target),
-                          measuring.exact(model, source, target)))  # fmt: skip
+                          exact_match(model, source, target)))  # fmt: skip
             KEPT[count] = {n: v.clone() for n, v in model.state_dict().items()}
         count += 1
         return make_batch(sequences())
@@ -1260,7 +1094,7 @@ def train(
 
 def token_accuracy(model: nn.Module, source: Tensor, target: Tensor) -> float:
     """The fraction of correct next tokens, given the correct ones before."""
-    given, labels = shift(target)
+    given, labels = target[:, :-1], target[:, 1:]
     with torch.no_grad():
         best = model.eval()(source, given).argmax(dim=-1)  # (B, L - 1)
     real = labels != PAD
@@ -1306,7 +1140,7 @@ def learning_rates():
         model, next_batch = started_anew()
         adamw = torch.optim.AdamW(model.parameters(), rate, (0.9, 0.98), fused=True)
         losses = fit(model, adamw, next_batch, 350, warmup=70)
-        loss, score = sum(losses[-20:]) / 20, measuring.exact(model, source, target)
+        loss, score = sum(losses[-20:]) / 20, exact_match(model, source, target)
         print(f"AdamW, peak {rate:<5}  loss {loss:.3f}, exact match {score:6.1%}")
     for max_norm in (math.inf, 1.0, 0.1):
         model, next_batch = started_anew()
@@ -1370,7 +1204,7 @@ def memorised_or_learnt():
         ("3. exact match, other runs", unseen),
         ("4. exact match, random numbers", random_ones),
     ):
-        print(f"{name:<38} {measuring.exact(model, *make_batch(rows)):.1%}")
+        print(f"{name:<38} {exact_match(model, *make_batch(rows)):.1%}")
     reads, _ = make_batch([[30, 71, 12, 55]])
     print("for example", spelled(reads[0]), "→",
           spelled(measuring.write(model, reads, 11)[0]))  # fmt: skip
@@ -1472,7 +1306,8 @@ SWITCHES = {
 }
 
 
-# %%
+# %% folded=true
+# @title Train with each switch, and compare
 @demo
 def ablations():
     source, target = held_out(500)
@@ -1483,7 +1318,7 @@ def ablations():
         model = new_model()
         switch(model)
         losses, _ = train(model, lambda rng=rng: random_sequences(64, rng), 300)
-        scores[name] = measuring.exact(model, source, target)
+        scores[name] = exact_match(model, source, target)
         final[name] = sum(losses[-20:]) / 20
     pictures.ablations(final, scores)
 
@@ -1524,7 +1359,7 @@ def the_cliff():
     scores = []
     for length in lengths:
         source, target = make_batch(of_length(length, 200))
-        scores.append(measuring.exact(model, source, target))
+        scores.append(exact_match(model, source, target))
     pictures.cliff(lengths, scores, longest=10)
 
 
@@ -1568,7 +1403,7 @@ def cross_attention_map(
 def the_map():
     model = trained_model()
     source, target = make_batch([[FIRST + d for d in (3, 1, 4, 1, 5, 9, 2, 6)]])
-    given, labels = shift(target)
+    given, labels = target[:, :-1], target[:, 1:]
     maps = cross_attention_map(model, source, given)[0]  # (h, Lt, Ls)
     reads, writes = spelled(source[0]).split(), spelled(labels[0]).split()
     pictures.cross_attention(maps, reads, writes)
@@ -1583,7 +1418,8 @@ def the_map():
 # first or the last?
 
 
-# %%
+# %% folded=true
+# @title Write two sequences, and see where each token looks
 @demo
 def token_by_token():
     model, trials = trained_model(), []
@@ -1606,9 +1442,9 @@ def token_by_token():
 # Back to the glow. How often is the *largest* weight on the line? One pretty map proves
 # nothing; we need a number that is measured over many sequences.
 #
-# ### Exercise 5.12 - The share of the anti-diagonal
+# ### Exercise 5.9 - The share of the anti-diagonal
 #
-# *time ~12 min · difficulty 3/5 · 4 points*
+# *time ~15 min · difficulty 3/5 · 5 points*
 #
 # **Task.** Return the fraction of decoding steps in which a head's *largest* weight is
 # on the anti-diagonal: for `n` symbols, step `t` should attend to symbol `n - 1 - t`.
@@ -1670,7 +1506,7 @@ def antidiagonal_share(weights: Tensor, lengths: Tensor) -> float:
     ### END SOLUTION
 
 
-# %% check="sequence_reversal/antidiagonal_share" points=4
+# %% check="sequence_reversal/antidiagonal_share" points=5
 # Checks maps whose fraction is known, with rows of different lengths.
 check("sequence_reversal/antidiagonal_share", antidiagonal_share)
 
@@ -1681,7 +1517,7 @@ def the_share():
     model = trained_model()
     source, target = held_out(500)
     lengths = (source != PAD).sum(dim=1) - 1  # EOS is no symbol
-    maps = cross_attention_map(model, source, shift(target)[0])  # (B, h, Lt, Ls)
+    maps = cross_attention_map(model, source, target[:, :-1])  # (B, h, Lt, Ls)
     for head in range(maps.size(1)):
         share = antidiagonal_share(maps[:, head], lengths)
         print(f"head {head}: {share:.1%} of all steps hit the anti-diagonal")
@@ -1695,12 +1531,13 @@ def the_share():
 # **Predict first.** When a head misses the line, by how many positions?
 
 
-# %%
+# %% folded=true
+# @title Count by how much the largest weights miss the line
 @demo
 def why_neighbours_glow():
     model = trained_model()
     source, target = held_out(500)
-    maps = cross_attention_map(model, source, shift(target)[0])  # (B, h, Lt, Ls)
+    maps = cross_attention_map(model, source, target[:, :-1])  # (B, h, Lt, Ls)
     wanted = (source != PAD).sum(dim=1, keepdim=True) - 2 - torch.arange(maps.size(2))
     real = wanted >= 0  # (B, Lt), without the steps of EOS and padding
     missed = (maps.argmax(dim=-1) - wanted[:, None]).transpose(0, 1)[:, real]  # (h, N)
@@ -1724,11 +1561,12 @@ def why_neighbours_glow():
 # some of its logged steps.
 
 
-# %%
+# %% folded=true
+# @title The maps of the logged steps
 @demo
 def birth_of_the_antidiagonal():
     source, target = make_batch([[FIRST + d for d in (3, 1, 4, 1, 5, 9, 2, 6)]])
-    given, labels = shift(target)
+    given, labels = target[:, :-1], target[:, 1:]
     model, lengths, maps, shares = new_model(), torch.tensor([8]), {}, {}
     for step in list(KEPT)[::3]:
         model.load_state_dict(KEPT[step])
@@ -1769,7 +1607,7 @@ class WithoutAttention(nn.Module):
         self.output = nn.Linear(width, vocab_size)
 
     def encode(self, source: Tensor) -> Tensor:
-        read = nn.utils.rnn.pack_padded_sequence(
+        read = pack_padded_sequence(
             self.embedding(source), (source != PAD).sum(1),
             batch_first=True, enforce_sorted=False,
         )  # fmt: skip
@@ -1783,7 +1621,8 @@ class WithoutAttention(nn.Module):
         return self.decode(decoder_input, self.encode(source), source)
 
 
-# %%
+# %% folded=true
+# @title Train the pair, and compare by length
 @demo
 def one_vector_for_everything():
     rng = random.Random(4)
@@ -1796,7 +1635,7 @@ def one_vector_for_everything():
     for name, model in models.items():
         size = sum(p.numel() for p in model.parameters())
         label = f"{name}: {size:,} parameters"
-        scores[label] = [measuring.exact(model, *row) for row in rows]
+        scores[label] = [exact_match(model, *row) for row in rows]
     pictures.with_and_without(lengths, scores)
 
 
@@ -1839,7 +1678,7 @@ def read_it_backwards():
             lambda rng=rng, order=order: copying(random_sequences(64, rng), order),
             steps=800, warmup=80,
         )  # fmt: skip
-        score = measuring.exact(pair, *copying(held, order))
+        score = exact_match(pair, *copying(held, order))
         print(f"copying, source {name}: exact match {score:.1%}")
 
 
@@ -1885,48 +1724,12 @@ def read_it_backwards():
 # ## 13. Words
 #
 # To the model, a symbol is just an id. So it can reverse sentences word by word, once
-# words have ids. The simplest tokenizer is a dictionary. (Unit 6 builds a better one.)
-#
-# ### Exercise 5.13 - Ids for words
-#
-# *time ~8 min · difficulty 1/5 · 4 points*
-#
-# **Task.** Split each sentence at white space and give each *different* word one id,
-# from `FIRST` on, in order of first appearance.
-#
-# **Example.** `["the cat sees", "the dog"]` gives
-# `{"the": 4, "cat": 5, "sees": 6, "dog": 7}`.
-#
-# <details><summary>Contract</summary>
-#
-# - Ids start at `FIRST` and have no gaps, in order of first appearance.
-# - Case matters, and punctuation belongs to the word before it.
-#
-# </details>
-# <details><summary>Hint 1: a question</summary>
-#
-# A word appears for the second time. What should happen to the counter?
-#
-# </details>
-# <details><summary>Hint 2: an example</summary>
-#
-# ```text
-# ["b a b", "c a"]   ->   {"b": 4, "a": 5, "c": 6}
-# ```
-#
-# </details>
-# <details><summary>Hint 3: pseudocode</summary>
-#
-# ```text
-# an empty dictionary
-# for each sentence, for each of its words:
-#     if it is new: its id is FIRST + how many words we know so far
-# ```
-#
-# </details>
+# words have ids. The simplest tokenizer is a dictionary, which gives each *different*
+# word the next free id when it appears for the first time. (Unit 6 builds a better
+# one.)
 
 
-# %% exercise="sequence_reversal/word_ids"
+# %%
 def word_ids(sentences: Sequence[str]) -> dict[str, int]:
     """An id for each word, in the order of first appearance.
 
@@ -1936,18 +1739,12 @@ def word_ids(sentences: Sequence[str]) -> dict[str, int]:
     Returns:
         A dictionary from words to FIRST, FIRST + 1, ...
     """
-    ### BEGIN SOLUTION
     ids: dict[str, int] = {}
     for sentence in sentences:
         for word in sentence.split():
             ids.setdefault(word, FIRST + len(ids))
     return ids
-    ### END SOLUTION
 
-
-# %% check="sequence_reversal/word_ids" points=4
-# Checks repeated words, capital letters, punctuation and unusual spaces.
-check("sequence_reversal/word_ids", word_ids)
 
 # %% [markdown]
 # **Write your own sentences** of up to ten words into the next cell, in any language.
@@ -1987,8 +1784,8 @@ def words_backwards():
 # So far there was one correct answer. A **language model** has none: it continues a
 # text, and many continuations are good. Unit 4 gave us the model,
 # `LanguageModel(..., causal=True)`: one stack, no source, a causal mask. It predicts
-# the next token, so `shift`, `masked_loss` and `fit` work unchanged. What is new is how
-# to *choose* the next token.
+# the next token, so `masked_loss` and `fit` work unchanged. What is new is how to
+# *choose* the next token.
 #
 # Always the most probable one? The result is one text, and a dull one: it prefers
 # frequent words and repeats itself (Holtzman et al. 2020). So we **sample** the next
@@ -2009,9 +1806,9 @@ def words_backwards():
 # **Predict first.** Take probabilities 0.5, 0.3, 0.15, 0.05. What is left with $k = 3$?
 # With $p = 0.79$? With $p = 0.81$? And what becomes of them as $T$ goes to 0?
 #
-# ### Exercise 5.14 - From logits to probabilities
+# ### Exercise 5.10 - From logits to probabilities
 #
-# *time ~20 min · difficulty 3/5 · 9 points*
+# *time ~20 min · difficulty 3/5 · 12 points*
 #
 # **Task.** Write the three filters; `sampling_distribution` applies them in turn.
 # Scores that are cut off become `-inf`.
@@ -2117,7 +1914,7 @@ def sampling_distribution(
     return scores.softmax(dim=-1)
 
 
-# %% check="sequence_reversal/sampling_distribution" points=9
+# %% check="sequence_reversal/sampling_distribution" points=12
 # Checks each filter alone and all of them together, on batches, and the logits
 # afterwards.
 check("sequence_reversal/sampling_distribution", sampling_distribution)
@@ -2160,9 +1957,9 @@ def three_filters():
 # **Predict first.** What is the perplexity of a model that knows nothing, with $V$
 # tokens? And what is the smallest possible value?
 #
-# ### Exercise 5.15 - Perplexity
+# ### Exercise 5.11 - Perplexity
 #
-# *time ~12 min · difficulty 2/5 · 4 points*
+# *time ~15 min · difficulty 2/5 · 5 points*
 #
 # **Task.** Given the logits and labels of several batches, return the mean
 # cross-entropy per real token, in nats, and its exponential, as two floats.
@@ -2226,7 +2023,7 @@ def perplexity(batches: Iterable[tuple[Tensor, Tensor]]) -> tuple[float, float]:
     ### END SOLUTION
 
 
-# %% check="sequence_reversal/perplexity" points=4
+# %% check="sequence_reversal/perplexity" points=5
 # Checks both results, for batches of very different sizes and losses.
 check("sequence_reversal/perplexity", perplexity)
 
@@ -2235,24 +2032,13 @@ check("sequence_reversal/perplexity", perplexity)
 # $V$. The smallest possible value is 1: the model was certain of every token.
 #
 # Now a text. The course has its own grammar that generates English sentences (unit 6
-# depends on it). Our training data are 20,000 of them; your `word_ids` numbers their
-# words and punctuation. (`▁` marks the space in front of a piece.) The sentences on
-# which we measure the perplexity are new: neither their words in this order nor who
-# does what in them occurs in training.
+# depends on it). Our training data are 20,000 of them; `word_ids` numbers their words
+# and punctuation. (`▁` marks the space in front of a piece.) The sentences on which we
+# measure the perplexity are new: neither their words in this order nor who does what in
+# them occurs in training.
 
 
 # %%
-def numbered(sentences: Sequence[str], ids: dict[str, int]) -> list[list[int]]:
-    """Sentences as ids; pieces without an id become UNK."""
-    return [[ids.get(piece, UNK) for piece in pieces(text)] for text in sentences]
-
-
-def rows_of(sequences: Sequence[list[int]]) -> Tensor:
-    """BOS, the ids, EOS, and padding: `(B, n + 2)`."""
-    rows = [torch.tensor([BOS, *ids, EOS]) for ids in sequences]
-    return nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=PAD)
-
-
 class Writer(nn.Module):
     """A decoder-only model, called like the others; it ignores the source."""
 
@@ -2288,6 +2074,19 @@ def write(
     return tokens[:, 1:]
 
 
+# %% folded=true
+# @title Train the writer, measure it, and let it write
+def numbered(sentences: Sequence[str], ids: dict[str, int]) -> list[list[int]]:
+    """Sentences as ids; pieces without an id become UNK."""
+    return [[ids.get(piece, UNK) for piece in pieces(text)] for text in sentences]
+
+
+def rows_of(sequences: Sequence[list[int]]) -> Tensor:
+    """BOS, the ids, EOS, and padding: `(B, n + 2)`."""
+    rows = [torch.tensor([BOS, *ids, EOS]) for ids in sequences]
+    return pad_sequence(rows, batch_first=True, padding_value=PAD)
+
+
 @demo
 def a_model_that_writes():
     texts = corpora.generate("writer", 20_000)
@@ -2297,7 +2096,7 @@ def a_model_that_writes():
     rng = random.Random(7)
     torch.manual_seed(7)
     model = Writer(FIRST + len(ids))
-    given, labels = shift(unseen)
+    given, labels = unseen[:, :-1], unseen[:, 1:]
 
     def next_batch() -> tuple[Tensor, Tensor]:
         batch = rows_of(rng.sample(rows, 48))
@@ -2335,207 +2134,6 @@ def a_model_that_writes():
 # would be smaller, but the text no better.
 
 # %% [markdown]
-# ## 15. A stretch: compute keys and values once
-#
-# Greedy decoding, as you wrote it, feeds *all* tokens so far in each step. But under a
-# causal mask the keys and values of old positions never change. Compute them once, keep
-# them in a **cache**, and feed only the newest token: `T` positions in all, instead of
-# $1 + 2 + \dots + T$.
-#
-# ```text
-# step 3, without cache: q k v of BOS, 9, 5, 7  then only the last output is used
-# step 3, with cache:    q k v of            7  k and v of BOS, 9, 5 come from the cache
-# ```
-#
-# Without a cache, a chat model would slow down with every word that it writes. No
-# causal mask is needed here: the newest position may attend to everything in the cache.
-#
-# ### Exercise 5.16 - Attention with a cache
-#
-# *time ~25 min · difficulty 4/5 · 4 points · a stretch*
-#
-# **Task.** Compute the output of a `MultiHeadAttention` of unit 3 for the newest
-# position only. Return it with the new cache, which is passed to the next call.
-#
-# **Example.** For `x` of shape `(2, 1, 12)`, the output is `(2, 1, 12)`, at every step.
-#
-# <details><summary>Contract</summary>
-#
-# - `cache` is `None` at first, then the cache you returned last; its form is up to you.
-# - `w_k` and `w_v` see each position **once**, when it is the newest: a cache of inputs
-#   would project the whole past again in every step.
-# - The old cache is not modified: beam search will go back to it.
-#
-# </details>
-# <details><summary>Hint 1: a question</summary>
-#
-# One query, `T + 1` keys. Which of the newest token's `q`, `k` and `v` will later
-# tokens need again?
-#
-# </details>
-# <details><summary>Hint 2: the shapes</summary>
-#
-# ```text
-# x                     (B, 1, d_model)
-# q                     (B, 1, d_model)     ->  (B, h, 1, d_k)
-# k, v: old and new     (B, T + 1, d_model) ->  (B, h, T + 1, d_k)
-# heads, merged         (B, 1, d_model)     ->  w_o
-# ```
-#
-# </details>
-# <details><summary>Hint 3: pseudocode</summary>
-#
-# ```text
-# q, k, v of the newest position, by the layer's own projections
-# if there is a cache: old keys, then the new one; old values, then the new one
-# split all three into heads; attention without a mask; merge; w_o
-# return the output, and keys and values as the new cache
-# ```
-#
-# </details>
-
-
-# %% exercise="sequence_reversal/attend_with_cache"
-def attend_with_cache(
-    layer: nn.Module, x: Tensor, cache: object = None
-) -> tuple[Tensor, object]:
-    """Causal self-attention of the newest position, with the past in a cache.
-
-    Args:
-        layer: multi-head attention with linear layers `w_q, w_k, w_v, w_o` (d_model to
-            d_model) and `num_heads`; head i owns the i-th block of features.
-        x: the newest position, shape `(B, 1, d_model)`.
-        cache: None for the first position, else what the last call returned.
-
-    Returns:
-        The output `(B, 1, d_model)` and the new cache, in this order. Keys and values
-        of old positions come from the cache; they are not computed again.
-    """
-    ### BEGIN SOLUTION
-    keys, values = layer.w_k(x), layer.w_v(x)  # (B, 1, d_model)
-    if cache is not None:
-        keys = torch.cat((cache[0], keys), dim=1)  # (B, T + 1, d_model)
-        values = torch.cat((cache[1], values), dim=1)
-    q, k, v = (
-        rows.unflatten(-1, (layer.num_heads, -1)).transpose(1, 2)
-        for rows in (layer.w_q(x), keys, values)
-    )  # (B, h, 1, d_k), (B, h, T + 1, d_k), (B, h, T + 1, d_k)
-    heads, _ = attention.scaled_dot_product_attention(q, k, v)  # (B, h, 1, d_k)
-    return layer.w_o(heads.transpose(1, 2).flatten(2)), (keys, values)
-    ### END SOLUTION
-
-
-# %% check="sequence_reversal/attend_with_cache" points=4
-# Feeds one position after the other, and returns to an old cache once.
-check("sequence_reversal/attend_with_cache", attend_with_cache)
-
-# %% [markdown]
-# The rest of the decoder treats each position on its own, or attends to the source,
-# which does not change. So a whole decoder with a cache needs just one more loop. All
-# versions must write the same tokens.
-#
-# A fair comparison needs a third decoder. `greedy_decode` calls
-# `model(source, tokens)`, so it also *encodes the source* again for every token.
-# Encoding it only once saves a lot but has nothing to do with the cache, so we measure
-# that separately.
-#
-# **Predict first.** For one row of 10 tokens: which of the two saves more? And for 64
-# rows of 60 tokens?
-
-
-# %%
-def next_logits(model: nn.Module, token: Tensor, position: int, memory, mask, caches):
-    """Logits `(B, V)` after the newest token `(B,)`, and the caches of all layers."""
-    x = model.target.embedding(token).unsqueeze(1)  # (B, 1, d_model)
-    x = x * math.sqrt(x.size(-1)) + model.target.positions.pe[position]
-    after = []
-    for layer, cache in zip(model.decoder.layers, caches, strict=True):
-        seen, cache = attend_with_cache(layer.self_attention, layer.norm1(x), cache)
-        x = x + seen
-        x = x + layer.cross_attention(layer.norm2(x), memory, memory, mask)[0]
-        x = x + layer.feed_forward(layer.norm3(x))
-        after.append(cache)
-    return model.output(model.decoder.norm(x))[:, 0], after
-
-
-@evaluating
-def cached_decode(model: nn.Module, source: Tensor, max_len: int) -> Tensor:
-    """As greedy_decode, with a cache; the source is encoded once."""
-    memory, mask = model.encode(source), attention.padding_mask(source, PAD)
-    token = torch.full((source.size(0),), BOS)  # (B,)
-    done, written = token == EOS, []
-    caches = [None] * len(model.decoder.layers)
-    for position in range(max_len):
-        logits, caches = next_logits(model, token, position, memory, mask, caches)
-        token = logits.argmax(dim=-1).masked_fill(done, PAD)
-        written.append(token)
-        done = done | (token == EOS)
-        if done.all():
-            break
-    return torch.stack(written, dim=1)
-
-
-class EncodedOnce(nn.Module):
-    """A model that encodes its source once, whatever it is asked afterwards."""
-
-    def __init__(self, model: nn.Module, source: Tensor):
-        super().__init__()
-        self.model, self.memory = model, model.encode(source)
-
-    def forward(self, source: Tensor, tokens: Tensor) -> Tensor:
-        return self.model.decode(tokens, self.memory, source)
-
-
-@evaluating
-def encoded_once(model: nn.Module, source: Tensor, max_len: int) -> Tensor:
-    """As greedy_decode, without a cache; the source is encoded once."""
-    return greedy_decode(EncodedOnce(model, source), source, max_len)
-
-
-def seconds(function: Callable, *arguments: object) -> float:
-    """The shortest of three runs, in seconds."""
-    runs = []
-    for _ in range(3):
-        started = time.perf_counter()
-        function(*arguments)
-        runs.append(time.perf_counter() - started)
-    return min(runs)
-
-
-@demo
-def with_and_without_cache():
-    model, ways = trained_model(), (greedy_decode, encoded_once, cached_decode)
-    source, _ = held_out(500)
-    plain, once, cached = (way(model, source, 11) for way in ways)
-    same = torch.equal(plain, once) and torch.equal(plain, cached)
-    print(f"the same tokens in all {len(source)} rows: {same}")
-    with torch.no_grad():  # a model that never ends, to see long sequences
-        model.output.bias[EOS] = -1e9
-    for rows in (1, 64):
-        for length in (10, 60):
-            times = [seconds(way, model, source[:rows], length) for way in ways]
-            plain, once, cached = (1000 * each for each in times)
-            print(
-                f"{rows:3d} rows, {length} tokens: {plain:7.1f} ms; encoding once "
-                f"{once:6.1f} ms ({plain / once:.1f} x); with a cache, too "
-                f"{cached:6.1f} ms ({once / cached:.1f} x)"
-            )
-
-
-# %% [markdown]
-# For one row of 10 tokens the two save about the same: on our machine, each made
-# decoding 1.3 to 1.7 times faster. For 64 rows of 60 tokens it is the cache that pays
-# off: it makes decoding another 4 to 6 times faster, after the 1.2 to 1.4 times from
-# encoding only once. With a single row, most of the time goes into calling functions,
-# not into arithmetic.
-#
-# Where does the gain come from? Without a cache, the linear layers process
-# $1 + 2 + \dots + T$ positions, a number that grows with the *square* of the length,
-# and the number of recomputed attention scores even grows with the *cube*
-# ($1^2 + 2^2 + \dots + T^2$). With the cache the two are $T$ and $1 + 2 + \dots + T$.
-# (One thing is still computed again in every step: the keys and values of the *source*,
-# in `cross_attention`. A real decoder caches them as well.)
-#
 # ## What you built
 #
 # - data with BOS, EOS and padding, and the shift of teacher forcing;
@@ -2544,8 +2142,7 @@ def with_and_without_cache():
 # - **a Transformer that really reverses**, and the proof: held-out sequences, an
 #   anti-diagonal, an honest cliff at length 11;
 # - a small language model with the sampling parameters of the large ones (temperature,
-#   top-k, top-p), and perplexity to measure it;
-# - a cache that makes it fast.
+#   top-k, top-p), and perplexity to measure it.
 #
 # Take this with you: *the data decide what is learnt, and the test decides what you
 # know about it.*

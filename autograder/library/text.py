@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
 PAD, BOS, EOS, UNK = range(4)
+FIRST = 4  # the id of the first token that is none of these
 SPACE = "▁"  # stands for the space before a piece
 SPECIALS = ("<pad>", "<bos>", "<eos>", f"{SPACE}<unk>")
 

@@ -229,26 +229,6 @@ CODE: dict[str, tuple[str, ...]] = {
             return ids[:, :int((ids != PAD).sum(1).max())]
         """,
     ),
-    "sequence_reversal/exact_match": (
-        f"""
-        from {_GREEDY} import measuring
-
-        class Model:
-            training = False
-            def train(self, mode): pass
-            def encode(self, source): return source
-            def decode(self, written, memory, source):
-                step = written.size(1) - 1
-                return F.one_hot(memory[:, step:step + 1], 99).float()
-
-        def exact_match(decoded, labels):
-            width = max(decoded.size(1), labels.size(1))
-            decoded, labels = (F.pad(x, (0, width - x.size(1)), value=PAD)
-                               for x in (decoded, labels))
-            start = torch.full((len(labels), 1), BOS)
-            return measuring.exact(Model(), decoded, torch.cat([start, labels], 1))
-        """,
-    ),
     "text_recovery/pipeline": (
         """
         from autograder.library import pipeline

@@ -8,7 +8,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from torch import nn
+import torch.nn.functional as F
+from torch import Tensor, nn
 
 from autograder.authoring.notebook import read
 from autograder.course import find_unit
@@ -16,9 +17,16 @@ from autograder.solutions import sequence_reversal as unit
 
 
 def score(model: nn.Module, sequences: list[list[int]]) -> float:
-    source, target = unit.make_batch(sequences)
-    decoded = unit.greedy_decode(model, source, source.size(1))
-    return unit.exact_match(decoded, target[:, 1:])
+    """The fraction of sequences that greedy decoding reverses as a whole."""
+    return exact_match(model, *unit.make_batch(sequences))
+
+
+def exact_match(model: nn.Module, source: Tensor, target: Tensor) -> float:
+    """The fraction of rows that greedy decoding writes as in the target."""
+    labels = target[:, 1:]
+    decoded = unit.greedy_decode(model, source, labels.size(1))
+    decoded = F.pad(decoded, (0, labels.size(1) - decoded.size(1)), value=unit.PAD)
+    return (decoded == labels).all(dim=1).double().mean().item()
 
 
 @functools.cache

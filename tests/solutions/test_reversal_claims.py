@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from autograder.solutions import sequence_reversal as unit
-from tests.solutions.reversals import fresh, given, score, trained
+from tests.solutions.reversals import exact_match, fresh, given, score, trained
 
 
 def untrained() -> tuple[nn.Module, Callable[[], float], Tensor]:
@@ -23,8 +23,7 @@ def untrained() -> tuple[nn.Module, Callable[[], float], Tensor]:
     def loss(count: int, seed: int) -> Tensor:
         rows = unit.random_sequences(count, random.Random(seed))
         source, target = unit.make_batch(rows)
-        shown, labels = unit.shift(target)
-        return unit.masked_loss(model(source, shown), labels)
+        return unit.masked_loss(model(source, target[:, :-1]), target[:, 1:])
 
     loss(64, 1).backward()
     slopes = torch.cat([p.grad.flatten() for p in model.parameters()])
@@ -119,7 +118,7 @@ def test_heads_that_miss_the_anti_diagonal_miss_it_by_one():
     (maps_of,) = list(given("layers_named", "cross_attention_map"))[1:]
     source, target = unit.make_batch(fresh(7, 300))
     lengths = (source != unit.PAD).sum(1, keepdim=True) - 1
-    maps = maps_of(model, source, unit.shift(target)[0])
+    maps = maps_of(model, source, target[:, :-1])
     wanted = lengths - 1 - torch.arange(maps.size(2))
     for head in range(maps.size(1)):
         missed = (maps[:, head].argmax(-1) - wanted).abs()[wanted >= 0]
@@ -138,9 +137,7 @@ def test_reading_the_source_backwards_helps_a_recurrent_pair_to_copy():
         adamw = torch.optim.AdamW(model.parameters(), 1e-2, (0.9, 0.98))
         batch = functools.partial(unit.random_sequences, 64, rng)
         unit.fit(model, adamw, lambda b=batch, o=order: copying(b(), o), 800, 80)
-        source, target = copying(fresh(8, 500), order)
-        decoded = unit.greedy_decode(model, source, 11)
-        scores[order] = unit.exact_match(decoded, target[:, 1:])
+        scores[order] = exact_match(model, *copying(fresh(8, 500), order))
     assert scores[-1] > scores[1] + 0.02
 
 

@@ -16,9 +16,8 @@ from autograder.authoring.cases import drawings
 from autograder.authoring.catalogue import specification
 from autograder.checks.observe import observe
 from autograder.checks.probes import find
-from autograder.solutions import multi_head_attention
 from autograder.solutions import sequence_reversal as unit
-from tests.solutions.reversals import fresh, given, score, trained
+from tests.solutions.reversals import fresh, score, trained
 
 EXACT = 0.98  # what every seed must reach on fresh sequences
 
@@ -74,14 +73,6 @@ def test_length_generalisation_is_a_cliff(model):
         assert least <= score(model, rows) <= most
 
 
-def test_three_ways_to_decode_write_the_same_tokens(model):
-    ways = given("cached_decode", "encoded_once")
-    source, _ = unit.make_batch(fresh(4, 300))
-    plain = unit.greedy_decode(model, source, 11)
-    for way in ways:
-        assert torch.equal(way(model, source, 11), plain)
-
-
 def test_one_sequence_is_decoded_as_in_a_batch(model):
     source, _ = unit.make_batch(fresh(5, 40))
     for row, written in zip(source, unit.greedy_decode(model, source, 11), strict=True):
@@ -89,17 +80,6 @@ def test_one_sequence_is_decoded_as_in_a_batch(model):
         assert (
             alone == written[: len(alone)].tolist() and not written[len(alone) :].any()
         )
-
-
-def test_cached_attention_is_causal_attention():
-    torch.manual_seed(0)
-    layer = multi_head_attention.MultiHeadAttention(12, 3).eval()
-    x, cache, outputs = torch.randn(2, 7, 12), None, []
-    for t in range(7):
-        output, cache = unit.attend_with_cache(layer, x[:, t : t + 1], cache)
-        outputs.append(output)
-    causal = torch.ones(7, 7, dtype=torch.bool).tril()
-    torch.testing.assert_close(torch.cat(outputs, 1), layer(x, x, x, causal)[0])
 
 
 def test_schedule_is_that_of_pytorch():

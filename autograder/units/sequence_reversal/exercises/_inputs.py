@@ -31,10 +31,8 @@ def padded(rows: list[list[int]], width: int = 0) -> torch.Tensor:
     return torch.tensor([row + [PAD] * (width - len(row)) for row in rows])
 
 
-def random_targets(
-    draw: Draw, lengths: list[int], high: int = 14, unknown: bool = False
-) -> torch.Tensor:
-    rows = random_rows(draw, lengths, high, unknown)
+def random_targets(draw: Draw, lengths: list[int], high: int) -> torch.Tensor:
+    rows = random_rows(draw, lengths, high)
     return padded([[BOS, *row, EOS] for row in rows])
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import torch
 import torch.nn.functional as F
 
-from autograder.authoring.common import common
 from autograder.authoring.contract import Contract, special
 from autograder.authoring.draw import Draw
 from autograder.authoring.notation import case, edit, right, source, wrong
@@ -142,7 +141,10 @@ MISTAKES = [
           "You count only the first row of the batch.",
           "Which index of `weights` selects the sentence, and do you use every sentence?",
           edit(_HITS, "(weights.argmax(dim=-1) == wanted)[0][wanted[0] >= 0]")),
-    common("tensor", edit(".mean().item()", ".mean()")),
+    wrong("tensor",
+          "You return a tensor instead of a float.",
+          "Which method turns a one-element tensor into a Python number?",
+          edit(".mean().item()", ".mean()")),
 ]
 
 ACCEPTED = [

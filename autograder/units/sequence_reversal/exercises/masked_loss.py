@@ -48,7 +48,7 @@ CASES = [
          "All real labels count equally, in short rows and in long ones."),
     case("gaps", "PAD before, between and after labels, in a slice of a tensor",
          _scores((3, 8, 5), 7, gaps=3, view=True),
-         "All labels other than PAD count, wherever they are; and `shift` returns a view of the target."),
+         "All labels other than PAD count, wherever they are; and labels are a view of the target."),
     case("huge", "huge logits", _scores((3, 5, 2), 8, scale=300.0),
          "The logarithm of a softmax needs the same care as the softmax of unit 2.", atol=1e-3),
     case("large_vocabulary", "a large vocabulary, and a row of 70 labels", _dear_padding,
@@ -192,7 +192,7 @@ MISTAKES = [
           "Does a label after a PAD have to be padding?",
           edit(_LOSS, "F.cross_entropy(logits[labels.cumprod(1) > 0], labels[labels.cumprod(1) > 0])")),
     wrong("view",
-          "Your code fails for labels that are a slice of another tensor, as `shift` returns them.",
+          "Your code fails for labels that are a slice of another tensor, such as `target[:, 1:]`.",
           "Which operation needs contiguous memory, and which one does the same without it?",
           edit("labels.flatten()", "labels.view(-1)")),
 ]

@@ -272,7 +272,7 @@ ACCEPTED = [
             model.train()
             def closure():
                 optimizer.zero_grad(set_to_none=False)
-                given, labels = shift(target)
+                given, labels = target[:, :-1], target[:, 1:]
                 loss = (loss_function or masked_loss)(model(source, given), labels)
                 loss.backward()
                 torch.nn.utils.clip_grad_norm_(list(model.parameters()), max_norm)

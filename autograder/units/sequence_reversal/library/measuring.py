@@ -34,10 +34,3 @@ def write(model: Any, source: Tensor, max_len: int) -> Tensor:
         done |= best == EOS
     model.train(mode)
     return written[:, 1:]
-
-
-def exact(model: Any, source: Tensor, target: Tensor) -> float:
-    """The fraction of rows that are written exactly, from BOS to EOS."""
-    labels = target[:, 1:]
-    rows = write(model, source, labels.size(1)) == labels
-    return rows.all(dim=1).double().mean().item()

@@ -1,4 +1,4 @@
-"""Probes of unit 05: greedy decoding and exact match."""
+"""Probes of unit 05: greedy decoding."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from autograder.checks.exercise import Answers, WrongAnswerError
 from autograder.checks.interactor import Ask, Interactor, given
 from autograder.checks.probes import Inputs, Log, Seen, describe, probe, tensor
 from autograder.checks.probes.written import said
-from autograder.units.sequence_reversal.probes.observing import BOS, EOS, the_share
+from autograder.units.sequence_reversal.probes.observing import BOS, EOS
 
 
 class _Lines(Interactor):
@@ -160,24 +160,4 @@ def _decoded(function: Any, inputs: Inputs, ask: Ask) -> tuple[Any, Seen]:
         ),
         "gradients are recorded afterwards": torch.tensor(recorded),
         "source afterwards": source,
-    }
-
-
-@probe(
-    "sequence_reversal/exact_match",
-    results="share",
-    calls="kind of the share; * afterwards",
-)
-def exact_match(function: Any, inputs: Inputs) -> Seen:
-    """The share, and both tensors afterwards."""
-    decoded, labels = inputs["decoded"], inputs["labels"]
-    if "cut" in inputs:  # as BOS is cut off
-        decoded, labels = (
-            rows.roll(1, 1).repeat(1, 2)[:, 1 : rows.size(1) + 1]
-            for rows in (decoded, labels)
-        )
-    return {
-        **the_share(function(decoded, labels)),
-        "decoded afterwards": decoded,
-        "labels afterwards": labels,
     }

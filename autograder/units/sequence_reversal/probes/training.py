@@ -28,7 +28,7 @@ from autograder.units.sequence_reversal.probes.observing import (
 def masked_loss(function: Any, inputs: Inputs) -> Seen:
     """The loss, its gradient with respect to the logits, and both inputs afterwards."""
     logits, labels = inputs["logits"], inputs["labels"]
-    if "view" in inputs:  # as `shift` gives them: a part of another tensor
+    if "view" in inputs:  # as slices give them: a part of another tensor
         labels = torch.cat((labels[:, :1], labels), dim=1)[:, 1:]
     loss = tensor(function(logits, labels), "the loss")
     leaf = logits.clone().requires_grad_()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import torch
 
-from autograder.authoring.common import common
 from autograder.authoring.draw import Draw
 from autograder.authoring.notation import case, edit, right, source, wrong
 from autograder.authoring.specification import Inputs, Maker, Specification
@@ -226,7 +225,10 @@ MISTAKES = [
           "Keys and values are split into `num_heads` heads, not into `num_kv_heads`.",
           "How many heads do keys and values have?",
           edit("mha.split_heads(layer.w_q(x), layer.num_heads)", "mha.split_heads(layer.w_q(x), layer.num_kv_heads)")),
-    common("no_output_projection", edit("layer.w_o(mha.merge_heads(heads))", "mha.merge_heads(heads)")),
+    wrong("no_output_projection",
+          "The output projection `w_o` is missing.",
+          "What happens to the heads after they are merged?",
+          edit("layer.w_o(mha.merge_heads(heads))", "mha.merge_heads(heads)")),
     wrong("last_output_only",
           "You return the output of only the last position; a chunk has n positions.",
           "What shape does the docstring promise?",
@@ -235,8 +237,10 @@ MISTAKES = [
           "Your function returns the output, but no cache.",
           "How will the next chunk know the past?",
           edit("), (k, v)", ")")),
-    common("pair_swapped",
-           edit("return layer.w_o(mha.merge_heads(heads)), (k, v)", "return (k, v), layer.w_o(mha.merge_heads(heads))")),
+    wrong("pair_swapped",
+          "The two results are in the wrong order.",
+          "Which comes first in the docstring: the output or the cache?",
+          edit("return layer.w_o(mha.merge_heads(heads)), (k, v)", "return (k, v), layer.w_o(mha.merge_heads(heads))")),
     wrong("copied_heads",
           "Keys and values are stored once per query head: the cache is as large as without groups.",
           "How many heads do keys and values have of their own?",
