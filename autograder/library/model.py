@@ -57,11 +57,14 @@ class Restorer(nn.Module):
         learned = None
         if sizes.positions == "learned":
             learned = LearnedPositions(sizes.max_len, sizes.d_model)
-        self.transformer = parts.tie_embeddings(parts.Transformer(
+        self.transformer = parts.Transformer(
             sizes.vocab_size, sizes.vocab_size, sizes.d_model, sizes.num_heads,
             sizes.num_layers, sizes.d_ff, sizes.dropout, norm_first=True,
             max_len=sizes.max_len, positions=learned,
-        ))  # fmt: skip
+        )  # fmt: skip
+        table = self.transformer.source.embedding.weight  # (V, d_model)
+        self.transformer.target.embedding.weight = table
+        self.transformer.output.weight = table
         # The output shares the embedding: vectors of length 1 give logits near 1.
         nn.init.normal_(self.transformer.output.weight, std=sizes.d_model**-0.5)
         if not sizes.residual:
