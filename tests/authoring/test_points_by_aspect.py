@@ -46,7 +46,6 @@ SHARES = [
     ("sequence_reversal/greedy_decode", "no_padding", 65, 85),
     # One of two results is right, or a special case wrong.
     ("attention/self_attention", "keys_as_values", 15, 35),
-    ("encoder_decoder/make_masks", "no_causal", 35, 55),
     ("encoder_decoder/shifted", "no_shift", 40, 60),
     ("positional_encoding/embed", "padding_by_its_row", 70, 90),
     # The caller's tensor is another one afterwards.

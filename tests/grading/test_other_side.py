@@ -140,14 +140,10 @@ def test_no_frame_of_the_sandbox_knows_the_illness_of_a_decoder(
 
 def test_a_layer_of_the_same_parts_cannot_be_told_by_its_weights():
     exercise = references.load("encoder_decoder", "public", LAYERS)[LAYERS]
-    told = set()
     for case in exercise.cases:
         shown = find(LAYERS).other(case.inputs, random.Random(1)).shown()
         assert not any(isinstance(v, torch.Tensor) and v.dim() > 1 for v in shown)
-        if len({shown[f"shapes.{n}"] for n in range(int(shown["sizes"][-1]))}) > 1:
-            told.add(case.name)
-    # One has a part too many, one a part too few, which anybody may count.
-    assert told == {"published", "last"}
+        assert len({shown[f"shapes.{n}"] for n in range(int(shown["sizes"][-1]))}) == 1
 
 
 @pytest.mark.parametrize("name", [TABLES, LAYERS, DECODERS])

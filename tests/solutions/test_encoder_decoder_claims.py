@@ -1,4 +1,4 @@
-"""What unit 4 says of layers, costs, padding and first steps, measured."""
+"""What unit 4 says of layers, costs and first steps, measured."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torch.utils.flop_counter import FlopCounterMode
 
 from autograder.solutions import encoder_decoder as unit
-from autograder.solutions import multi_head_attention, positional_encoding
+from autograder.solutions import multi_head_attention
 from tests.solutions import given
 
 SEEDS = pytest.mark.parametrize("seed", range(3))
@@ -119,61 +119,14 @@ def test_attention_overtakes_in_memory_at_256_and_in_flops_at_1024():
     assert [larger(n) for n in (1024, 1025)] == [(False, True), (True, True)]
 
 
-def test_tied_embeddings_save_38_of_101_million_parameters():
+def test_tied_embeddings_save_38_of_101_million_parameters(notebook):
     with torch.device("meta"):
         model = unit.Transformer(37_000, 37_000, 512, 8, 6, 2048)
     counts = [sum(p.numel() for p in model.parameters())]
-    counts.append(sum(p.numel() for p in unit.tie_embeddings(model).parameters()))
+    tied = notebook["tie_embeddings"](model)
+    counts.append(sum(p.numel() for p in tied.parameters()))
     assert [round(count / 1e6) for count in counts] == [101, 63]
     assert round(3 * 37_000 * 512 / 1e6) == 57
-
-
-class TestLeftPadding:
-    """A causal model gives a padded row the logits that it gives the row alone."""
-
-    ROWS = ([7, 5, 9, 4, 8], [6, 11], [3])
-
-    @pytest.fixture
-    def model(self):
-        torch.manual_seed(12)
-        return unit.LanguageModel(20, 16, 2, 2, 32, causal=True).eval()
-
-    @pytest.fixture
-    def ids(self):
-        width = max(map(len, self.ROWS))
-        return torch.tensor([[0] * (width - len(row)) + row for row in self.ROWS])
-
-    @staticmethod
-    def logits(model, ids: Tensor, mask: Tensor, positions: Tensor) -> Tensor:
-        words = model.input.embedding(ids) * model.input.scale
-        x = words + positional_encoding.sinusoid(positions, 16)
-        return model.output(model.encoder(x, mask))  # (B, L, vocab)
-
-    def test_with_its_mask_and_positions(self, model, ids):
-        found = self.logits(model, ids, *unit.left_padding(ids))
-        for row, logits in zip(self.ROWS, found, strict=True):
-            alone = model(torch.tensor([row]))[0]
-            torch.testing.assert_close(logits[-len(row) :], alone, rtol=0, atol=1e-5)
-
-    def test_other_positions_give_another_answer(self, model, ids):
-        mask, positions = unit.left_padding(ids)
-        found = self.logits(model, ids, mask, torch.arange(5).expand(3, -1))
-        alone = model(torch.tensor([self.ROWS[2]]))[0, -1]
-        assert (found[2, -1] - alone).abs().max() > 0.1
-        assert positions.tolist()[2] == [0, 0, 0, 0, 0]
-
-    def test_with_the_plain_mask_nan_spreads_to_real_tokens_in_layer_2(
-        self, model, ids
-    ):
-        _, positions = unit.left_padding(ids)
-        plain = (ids != 0)[:, None] & torch.ones(5, 5, dtype=torch.bool).tril()
-        words = model.input.embedding(ids) * model.input.scale
-        x = words + positional_encoding.sinusoid(positions, 16)
-        first = model.encoder.layers[0](x, plain)
-        second = model.encoder.layers[1](first, plain)
-        padded = (ids == 0)[:, :, None].expand_as(first)
-        assert torch.equal(first.isnan(), padded)
-        assert second[1:].isnan().all()  # both rows with padding
 
 
 def test_a_trained_head_and_a_published_one_attend_to_the_previous_token(notebook):

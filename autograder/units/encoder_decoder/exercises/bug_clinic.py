@@ -6,12 +6,10 @@ import torch
 
 from autograder.authoring.common import common
 from autograder.authoring.draw import Draw
-from autograder.authoring.inputs import causal_mask
 from autograder.authoring.notation import case, right, source, wrong
 from autograder.authoring.specification import CaseKind, Inputs, Maker, Specification
 from autograder.units.encoder_decoder.exercises._bug_clinic_rules import (
     ALL,
-    COUNT,
     FUTURE,
     MEMORY,
     RULES,
@@ -21,23 +19,17 @@ from autograder.units.encoder_decoder.exercises._bug_clinic_rules import (
 )
 
 
-def _patients(other: str, third: str, right: str = "post relu", mask_kept: bool = False, frozen: bool = False) -> Maker:
-    """A correct decoder layer and two faulty ones; sizes and weights are random.
-
-    ``mask_kept``: each stores a causal mask, which is not a parameter; ``frozen``:
-    their weights require no gradient.
-    """
+def _patients(other: str, third: str, right: str = "post relu") -> Maker:
+    """A correct decoder layer and two faulty ones; sizes and weights are random."""
 
     def inputs(draw: Draw) -> Inputs:
         heads = 2 + int(draw.ids(0, 2))
         sizes = [heads * (3 + int(draw.ids(0, 2))), heads, 13 + int(draw.ids(0, 4))]
-        mask = {"mask": causal_mask(12)} if mask_kept else {}
-        return mask | {
+        return {
             "right": right,
             "other": other,
             "third": third,
             "sizes": torch.tensor(sizes),
-            "frozen": torch.tensor(frozen),
             "seed": draw.ids(0, 10**6, 1)[0],
         }
 
@@ -53,15 +45,13 @@ def _patient(
     hint: str,
     hidden: bool = False,
     right: str = "post relu",
-    mask_kept: bool = False,
-    frozen: bool = False,
 ) -> CaseKind:
     other, third = (f"{right}, {each}" for each in (bug, second_bug))
     answers = {"a right decoder layer": "accepted", "the other one": "rejected", "a third one": "rejected"}
     return case(
         name,
         title,
-        _patients(other, third, right, mask_kept, frozen),
+        _patients(other, third, right),
         hint,
         hidden_only=hidden,
         known=lambda draw: answers,
@@ -69,8 +59,8 @@ def _patient(
 
 
 CASES = [
-    _patient(name="published", title="a tensor unpacked as a pair; and two cross-attentions", bug="unpacks",
-             second_bug="two memories", hint="Rule 1: which batch sizes do you try? Rule 5: what can you count?"),
+    _patient(name="published", title="a tensor unpacked as a pair; and no causal mask", bug="unpacks",
+             second_bug="no mask", hint="Rule 1: which batch sizes do you try? Rule 2: which outputs must stay the same?"),
     _patient(name="no_mask", title="no causal mask; and positions that see only the past, not themselves (pre-norm)", bug="no mask",
              second_bug="shifts", hint="Rule 2: which outputs must stay the same, and which must change?", right="pre gelu"),
     _patient(name="wide_mask", title="one position of the future is visible; and a causal mask on the memory",
@@ -91,31 +81,24 @@ CASES = [
              bug="soft mask", second_bug="first unseen",
              hint="Rule 2: by how much may rounding change an output? Do you change *each* position?",
              right="post relu rounding"),
-    _patient(name="memories", title="memories are mixed; and only the last word attends to the memory (pre-norm; "
-                                    "weights are frozen)",
+    _patient(name="memories", title="memories are mixed; and only the last word attends to the memory (pre-norm)",
              bug="mixes memories", second_bug="last asks",
-             hint="Rules 3 to 5: you change the memory of one sentence. Which outputs change? Is a frozen weight a "
-                  "parameter?", right="pre gelu", frozen=True),
+             hint="Rules 3 and 4: you change the memory of one sentence. Which outputs change?", right="pre gelu"),
     _patient(name="sentences", title="the last sentence leaks into the others; and only the first two have a mask", bug="last leaks",
              second_bug="mask of the first two", hint="Rules 2 and 4: do you change each sentence of the batch?"),
     _patient(name="first",
-             title="the first position of the memory is left out; and the first sentence leaks into the others (each "
-                   "layer keeps a mask)", bug="late memory", second_bug="first leaks",
-             hint="Rules 3 to 5: do you change each position, of each sentence? Is a mask a parameter?",
-             mask_kept=True),
-    _patient(name="last", title="the last word is not read; and one attention does the work of two", bug="last unread",
-             second_bug="one attention",
-             hint="Rules 2 and 5: do you change the last position as well? How many parameters are there, each counted "
-                  "once?"),
+             title="the first position of the memory is left out; and the first sentence leaks into the others",
+             bug="late memory", second_bug="first leaks",
+             hint="Rules 3 and 4: do you change each position, of each sentence?"),
+    _patient(name="last", title="the last word is not read; and two sentences are mistaken for a pair", bug="last unread",
+             second_bug="unpacks pairs",
+             hint="Rules 2 and 4: do you change the last position as well? Which batches hold two sentences?"),
     _patient(name="memory",
              title="the last position of the memory is left out; and a target longer than the memory is an error "
                    "(pre-norm)",
              bug="short memory", second_bug="square of the memory",
              hint="Rules 1 and 3: do you try each position, and targets that are longer?", hidden=True,
              right="pre gelu"),
-    _patient(name="no_bias", title="a bias is missing; and two sentences are mistaken for a pair", bug="no bias",
-             second_bug="unpacks pairs", hint="Rules 4 and 5: count the parameters. Which batches hold two sentences?",
-             hidden=True),
 ]
 
 MISTAKES = [
@@ -124,7 +107,7 @@ MISTAKES = [
     wrong("batch_of_one",
           "Your test tries only a single sentence, so it cannot notice sentences that influence each other.",
           "Which rules need more than one sentence?",
-          source(test(COUNT, """
+          source(test("""
                      x, memory = x[:1], memory[:1]
                      for j in range(5):
                          moved = moves(nudged(x, 0, j), memory)[0]
@@ -135,7 +118,7 @@ MISTAKES = [
     wrong("batch_of_two",
           "Your test tries only a batch of 2 and ignores rule 4. At that size the published bug stays silent.",
           "Which batch sizes did the author forget?",
-          source(test(COUNT, """
+          source(test("""
                      x, memory = x[:2], memory[:2]
                      for j in range(5):
                          moved = moves(nudged(x, 0, j), memory)[0]
@@ -147,10 +130,6 @@ MISTAKES = [
           "Your test rejects correct pre-norm layers; it accepts the post-norm ones that we tried.",
           "Do you add the same number to all features? What did LayerNorm make of `vector + 1` in section 2?",
           source(test(*ALL).replace("torch.linspace(-1, 1, d_model)", "1.0"))),
-    wrong("only_count",
-          "Your test counts parameters and checks nothing else.",
-          "Does a missing mask change the number of parameters?",
-          source(test(COUNT).replace("(3, 5, d_model), torch.randn(3, 4", "(2, 5, d_model), torch.randn(2, 4"))),
     wrong("only_causal",
           "Your test checks only that the future is hidden, which is just one part of rule 2.",
           "Which other rules are there, and which bug breaks which rule?",

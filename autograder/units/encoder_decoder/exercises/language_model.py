@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from autograder.authoring.common import common
 from autograder.authoring.contract import OF_MODULES, Contract, special
 from autograder.authoring.draw import Draw
 from autograder.authoring.notation import case, edit, right, source, wrong
@@ -121,7 +120,10 @@ MISTAKES = [
           "Padding is not masked, so real tokens attend to it.",
           "Which mask depends on the ids?",
           edit("mask = attention.padding_mask(ids, self.pad_id)", "mask = None")),
-    common("or_for_and", edit("attention.combine_masks(mask, causal)", "mask | causal")),
+    wrong("or_for_and",
+          'The padding mask and the causal mask are combined with "or", so each allows what the other forbids.',
+          "Two guards must both say yes. Which logical operator is that?",
+          edit("attention.combine_masks(mask, causal)", "mask | causal")),
     wrong("pad_id_ignored",
           "The masks treat 0 as padding, whatever `pad_id` says.",
           "How does the mask function learn about `pad_id`?",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import torch
 
-from autograder.authoring.common import common
 from autograder.authoring.contract import OF_TABLES, Contract, special
 from autograder.authoring.draw import Draw
 from autograder.authoring.notation import case, edit, right, source, wrong
@@ -90,8 +89,14 @@ MISTAKES = [
           "The first padding after EOS still counts as a target.",
           "Whose padding matters: that of the input, or that of the target?",
           edit("following == pad_id", "ids[:, :-1] == pad_id")),
-    common("ignore_fixed", edit("following == pad_id, ignore)", "following == pad_id, -100)")),
-    common("pad_fixed", edit("following == pad_id", "following == 0")),
+    wrong("ignore_fixed",
+          "Ignored targets are always -100, whatever `ignore` says.",
+          "Which argument does your code never use?",
+          edit("following == pad_id, ignore)", "following == pad_id, -100)")),
+    wrong("pad_fixed",
+          "Token 0 is treated as padding, whatever `pad_id` says.",
+          "Which argument does your code never use?",
+          edit("following == pad_id", "following == 0")),
     wrong("ignore_in_inputs",
           "The inputs contain `ignore` as well, but it is not a token: an embedding has no row -100.",
           "In which of the two tensors is padding replaced?",
@@ -109,7 +114,10 @@ MISTAKES = [
           "A slice is a view. What does an assignment to the view, or a method with a trailing underscore, do to the "
           "original?",
           edit(_FILL, "following.masked_fill_(following == pad_id, ignore)")),
-    common("ignore_zero_lost", edit("following == pad_id, ignore", "following == pad_id, ignore or -100")),
+    wrong("ignore_zero_lost",
+          "With `ignore=0`, the ignored targets are not set to 0.",
+          "Is `0` true or false in Python, and what follows for `ignore or -100`?",
+          edit("following == pad_id, ignore", "following == pad_id, ignore or -100")),
     wrong("two_steps",
           "The targets are shifted by two positions.",
           "How far away is the next token?",

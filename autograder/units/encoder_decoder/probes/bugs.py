@@ -48,9 +48,6 @@ class LayerBug:
     memory_mask: Callable[[int, int], torch.Tensor | None] = lambda Lt, Ls: None
     asks: Step = _as_it_is  # what was seen of the memory
     ends: Step = _as_it_is  # the output of one batch
-    bias: bool = True  # of the last linear layer
-    memories: int = 1  # how many attentions look at it
-    one_attention: bool = False  # looks at x, and at the memory
 
 
 def _last_unread(x: torch.Tensor) -> torch.Tensor:
@@ -122,8 +119,4 @@ BUGS = {
     ),
     "last leaks": LayerBug(remembers=lambda memory: memory + memory[..., -1:, :, :]),
     "first leaks": LayerBug(remembers=lambda memory: memory + memory[..., :1, :, :]),
-    # 5: the number of weights.
-    "two memories": LayerBug(memories=2),
-    "one attention": LayerBug(one_attention=True),
-    "no bias": LayerBug(bias=False),
 }

@@ -53,20 +53,17 @@ class _Patients(Patients):
         return 2 if name == self._twice else 1
 
     def shown(self) -> Answers:
-        """The sizes, the shapes of each layer's weights, and what else it keeps.
+        """The sizes, and the shapes of each layer's weights.
 
         Not what the weights hold: a test that computes what a right layer of these
         weights does would do without the rules, and refuse one that is built otherwise.
         """
         d_model, _, d_ff = self.inputs["sizes"].tolist()
         sizes = torch.tensor([d_model, d_ff, len(self._layers)])
-        found: dict[str, Value] = {"sizes": sizes, "frozen": self.inputs["frozen"]}
-        if "mask" in self.inputs:
-            found["mask"] = self.inputs["mask"]
+        found: dict[str, Value] = {"sizes": sizes}
         for number, layer in enumerate(self._layers):
             shapes = [list(weight.shape) for weight in layer.parameters()]
             found[f"shapes.{number}"] = json.dumps(shapes)
-            found[f"shared.{number}"] = json.dumps(_shared(layer))
         return found
 
     def tried(self, number: int, question: Answers) -> Mapping[str, object]:
@@ -137,14 +134,6 @@ class _Patients(Patients):
         }
 
 
-def _shared(layer: nn.Module) -> list[int]:
-    """The numbers of the weights that stand in a layer a second time."""
-    numbers = {weight: number for number, weight in enumerate(layer.parameters())}
-    every = layer.named_parameters(remove_duplicate=False)
-    found = [numbers[weight] for _, weight in every]
-    return [n for place, n in enumerate(found) if n in found[:place]]
-
-
 _FLOATS = (torch.float32, torch.float64)
 
 
@@ -189,29 +178,15 @@ _FOLLOWS: Follows = {}  # of all layers, of all cases: equal sizes get equal num
 class _Patient(nn.Module):
     """A decoder layer of which nobody here knows more than its weights' shapes.
 
-    It may keep its causal mask in a buffer, its weights may be frozen, and it drops
-    numbers in training.
+    It drops numbers in training.
     """
 
-    def __init__(
-        self,
-        number: int,
-        shapes: Sequence[Sequence[int]],
-        shared: Sequence[int],
-        mask: torch.Tensor | None,
-        frozen: bool,
-        ask: Ask,
-    ):
+    def __init__(self, number: int, shapes: Sequence[Sequence[int]], ask: Ask):
         super().__init__()
         self.weights = nn.ParameterList(
-            nn.Parameter(torch.randn(*shape), requires_grad=not frozen)
-            for shape in shapes
+            nn.Parameter(torch.randn(*shape)) for shape in shapes
         )
-        if shared:
-            self.again = nn.ParameterList(self.weights[number] for number in shared)
         self._leaves = tuple(self.weights)  # to walk through a module takes a while
-        if mask is not None:
-            self.register_buffer("mask", mask)
         self._number, self._ask = torch.tensor(number), ask
         self._ahead = Ahead(_FOLLOWS, self._call)
 
@@ -262,9 +237,7 @@ def bug_clinic(test: Any, inputs: Inputs, ask: Ask) -> Seen:
 
     def judged(number: int) -> str:
         shapes = json.loads(inputs[f"shapes.{number}"])
-        shared = json.loads(inputs[f"shared.{number}"])
-        frozen = bool(inputs["frozen"])
-        layer = _Patient(number, shapes, shared, inputs.get("mask"), frozen, ask)
+        layer = _Patient(number, shapes, ask)
         seed(0)
         return _verdict(test, layer.eval(), d_model, d_ff)
 

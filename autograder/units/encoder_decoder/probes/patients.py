@@ -27,15 +27,12 @@ class DecoderLayer(nn.Module):
         first, activation, *rounding = style.split()
         self.first, self.bug, self.rounding = first, BUGS[bug], bool(rounding)
         bends = {"relu": nn.ReLU, "gelu": nn.GELU}[activation]()
-        narrows = nn.Linear(d_ff, d_model, bias=self.bug.bias)
+        narrows = nn.Linear(d_ff, d_model)
         self.thinking = nn.Sequential(nn.Linear(d_model, d_ff), bends, narrows)
         cross = _RoundingAttention if rounding else _Attention
-        others = [_Attention] * self.bug.memories
         self.seeing = nn.ModuleList(
-            each(d_model, num_heads) for each in (*others, cross)
+            each(d_model, num_heads) for each in (_Attention, cross)
         )
-        if self.bug.one_attention:
-            self.seeing[1] = self.seeing[0]
         self.norms = nn.ModuleList(nn.LayerNorm(d_model) for _ in range(3))
 
     def forward(self, x: torch.Tensor, memory: torch.Tensor) -> torch.Tensor:
@@ -51,15 +48,14 @@ class DecoderLayer(nn.Module):
         return [self.bug.ends(each) for each in through]
 
     def _through(self, x: torch.Tensor, memory: torch.Tensor) -> torch.Tensor:
-        norms = list(self.norms)
         remembers = functools.partial(self._remember, memory)
-        branches: list[Step] = [
-            self._look, *[remembers] * self.bug.memories, self._think
-        ]  # fmt: skip
+        branches: list[Step] = [self._look, remembers, self._think]
         x = self.bug.reads(x)
-        for index, branch in enumerate(branches):
-            norm = norms[min(index, len(norms) - 1)].forward
-            x = x + branch(norm(x)) if self.first == "pre" else norm(x + branch(x))
+        for norm, branch in zip(self.norms, branches, strict=True):
+            if self.first == "pre":
+                x = x + branch(norm.forward(x))
+            else:
+                x = norm.forward(x + branch(x))
         return x
 
     def _look(self, x: torch.Tensor) -> torch.Tensor:
