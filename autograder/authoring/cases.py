@@ -62,7 +62,8 @@ def all_kinds(specification: Specification) -> tuple[CaseKind, ...]:
     contract = specification.contract
     if specification.side is not Interactor:  # we would have to play several of them
         return tuple(own)
-    forms = properties.forms(namespace(specification)[specification.target])
+    answer = specification.answer_in(namespace(specification))
+    forms = {} if isinstance(answer, tuple) else properties.forms(answer)
     if contract is None:
         return (*own, *properties.sequence(own, forms))
     try:
@@ -201,7 +202,7 @@ def builds_on(
     return tuple(
         other.name
         for other in unit
-        if other.target in used and other.name != specification.name
+        if used.intersection(other.targets) and other.name != specification.name
     )
 
 

@@ -32,7 +32,7 @@ def specifications(unit: str) -> tuple[Specification, ...]:
     for file in files:
         with naming_file(f"{unit}/{file.stem}"):
             found.append(specification(f"{unit}/{file.stem}"))
-    return tuple(sorted(found, key=lambda one: places.get(one.target, len(places))))
+    return tuple(sorted(found, key=lambda one: places.get(one.targets[0], len(places))))
 
 
 def file_of(name: str) -> Path:

@@ -33,7 +33,8 @@ _SOLUTIONS = Path(__file__).resolve().parent.parent / "solutions"
 _NAMES = """\
 import autograder.solutions.{unit} as _solutions
 globals().update((n, v) for n, v in vars(_solutions).items() if n[:2] != "__")
-globals().pop({target!r}, None)"""
+for _name in {targets!r}:
+    globals().pop(_name, None)"""
 _SERVE = """\
 import os, socket
 from autograder.checks.observe import observe
@@ -43,7 +44,8 @@ with socket.socket(fileno=os.dup(int(os.environ[{channel!r}]))) as channel:
     channel.setblocking(True)
     while True:
         inputs = receive(channel)[1]
-        answer = globals().get({target!r})
+        answer = tuple(map(globals().get, {targets!r}))
+        answer = answer if len(answer) > 1 else answer[0]
         send(channel, "answer", observe(find({name!r}), answer, inputs))"""
 
 
@@ -118,8 +120,8 @@ class ConfinedProgram:
         client.start_channels()
         weakref.finalize(self, _end, manager, client, folder)
         client.wait_for_ready(timeout=_SECONDS)
-        names = _NAMES.format(unit=task.unit, target=task.target)
-        serve = _SERVE.format(channel=CHANNEL, name=task.name, target=task.target)
+        names = _NAMES.format(unit=task.unit, targets=task.targets)
+        serve = _SERVE.format(channel=CHANNEL, name=task.name, targets=task.targets)
         for code in (names, self._code, serve):
             client.execute(code, silent=True, stop_on_error=False)
         sandbox = manager.provisioner

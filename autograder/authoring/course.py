@@ -63,7 +63,7 @@ def products(unit: Unit, given: Sequence[str] | None = None) -> Products:
     shown = edition.of(unit, cells, edition.recorded(unit) if given is None else given)
     source = notebook.to_source(unit, shown)
     module = unit.root / "autograder" / "solutions" / f"{unit.name}.py"
-    code = solutions.module_text(unit.label, cells)
+    code = solutions.module_text(unit.label, cells, solutions.used_later(unit))
     old = module.read_bytes() if module.is_file() else b""
     write(module, code)
     _reload(unit)
@@ -162,14 +162,15 @@ def refuse_wrong_scores(
     """
     # A trained model is neither exact nor portable: its reference stands in for it.
     trains = any(kind.measure for kind in exercise.cases)
-    own = build_object(exercise) if trains else namespace(exercise)[exercise.target]
+    names = namespace(exercise)
+    own = build_object(exercise) if trains else exercise.answer_in(names)
     full = verdict(exercise, own, drawings)
     if not full.passed:
         raise CourseError(
             f"{exercise.name}: the solution does not score all points: {as_text(full)}"
         )
     module = sys.modules[f"autograder.solutions.{exercise.unit}"]
-    blank = run_source(stub, dict(vars(module)), "<release>")[exercise.target]
+    blank = exercise.answer_in(run_source(stub, dict(vars(module)), "<release>"))
     points = verdict(exercise, blank, drawings).points
     if points:
         raise CourseError(

@@ -114,4 +114,4 @@ def _object(specification: Specification, mutation: Mutation) -> object:
     names = namespace(specification)
     run_source(HELPERS, names, "<helpers>")
     run_source(mutation.source, names, "<generated>")
-    return names[specification.target]
+    return specification.answer_in(names)

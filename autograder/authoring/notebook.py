@@ -141,14 +141,17 @@ def _check_cell(cell: Cell, unit: Unit) -> None:
         )
 
 
+_NAMES = r"[A-Za-z_]\w*(?:, [A-Za-z_]\w*)*"
+
+
 def target(cell: Cell) -> str:
-    """The name that a check cell checks.
+    """The name that a check cell checks; of several, all with ", " between them.
 
     Raises:
         CourseError: the cell is not a check of its own exercise, and nothing else.
     """
     found = re.fullmatch(
-        rf'(?:#.*\n)*check\("{cell.name}", ([A-Za-z_]\w*)\)', cell.text.strip()
+        rf'(?:#.*\n)*check\("{cell.name}", ({_NAMES})\)', cell.text.strip()
     )
     if not found:
         raise CourseError(

@@ -62,14 +62,14 @@ def _sketches(
     with contextlib.redirect_stdout(io.StringIO()), pristine():
         for places, code in doubles:
             try:
-                made = run_source(code, namespace(specification), "<two mistakes>")
+                names = run_source(code, namespace(specification), "<two mistakes>")
             except Exception:  # where a class is made, one line is in another's way
                 continue
-            own = []
+            answer, own = specification.answer_in(names), []
             for case in cases:
                 try:
                     with limit(_SECONDS):
-                        given = observe(probe, made[specification.target], case.inputs)
+                        given = observe(probe, answer, case.inputs)
                 except TooLongError:
                     own.append(sketch(_ENDLESS, case.expected))
                     break

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Collection
 
 from autograder.authoring.notebook import Cell, without_markers
 from autograder.course import Unit, units
@@ -12,6 +13,7 @@ from autograder.course.errors import CourseError
 # Imports for pictures, which solutions do not need.
 _SKIPPED = ("matplotlib", "seaborn", "IPython")
 _EARLIER = re.compile(r'\bearlier\(\s*"(\w+)"')
+_LATER = r"\b{unit}\.(\w+)"
 
 
 def builds_on(unit: Unit) -> list[str]:
@@ -35,10 +37,19 @@ def refuse_gaps(unit: Unit) -> None:
         refuse_gaps(known[label])
 
 
-def module_text(label: str, cells: list[Cell]) -> str:
+def used_later(unit: Unit) -> set[str]:
+    """The names of a unit that notebooks of later units use."""
+    later = [one for one in units(unit.root) if unit.label in builds_on(one)]
+    name = re.compile(_LATER.format(unit=unit.name))
+    texts = (one.text.read_text(encoding="utf-8") for one in later)
+    return {found for text in texts for found in name.findall(text)}
+
+
+def module_text(label: str, cells: list[Cell], later: Collection[str] = ()) -> str:
     """The solutions of a notebook, as a module.
 
-    Of its plain cells there are the imports, functions and classes that they use.
+    Of its plain cells there are the imports, functions and classes that they use, and
+    below them those that are used later.
     """
     imports: dict[str, None] = {}
     given: dict[str, str] = {}  # the code of functions and classes
@@ -52,7 +63,10 @@ def module_text(label: str, cells: list[Cell]) -> str:
                 elif isinstance(node, ast.FunctionDef | ast.ClassDef):
                     given[node.name] = ast.get_source_segment(cell.text, node) or ""
     bodies = [without_markers(c.text) for c in cells if c.role == "exercise"]
-    bodies = [*_asked_for("\n".join(bodies), given), *bodies]
+    first = _asked_for("\n".join(bodies), given)
+    wanted = "\n".join(name for name in given if name in later)
+    last = [one for one in _asked_for(wanted, given) if one not in first]
+    bodies = [*first, *bodies, *last]
     used = {
         node.id for node in ast.walk(ast.parse("\n".join(bodies)))
         if isinstance(node, ast.Name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
+from typing import Any
 
 from autograder.authoring.contract import Contract
 from autograder.authoring.contract import (
@@ -120,7 +121,8 @@ class Specification:
     Args:
         name: "unit/exercise", also the grade id and the key of its references.
         title: what is built, in a few words.
-        target: the name that the student's cell defines and the check is given.
+        target: the name that the student's cell defines and the check is given; of
+            several, all names, with ", " between them.
         accepted: correct solutions in another style, which must get every point.
         precise: compute the reference in float64 (off where inputs are not numbers).
         reference: the object that gives the expected answers, if it is not the
@@ -149,6 +151,16 @@ class Specification:
     aspects: Mapping[str, float] = field(default_factory=dict)
     other: type[Interactor] | None = None
     ready_made: Sequence[str] = ()
+
+    @property
+    def targets(self) -> list[str]:
+        """The names of its functions and classes, of which most have one."""
+        return self.target.split(", ")
+
+    def answer_in(self, names: Mapping[str, Any]) -> Any:
+        """What the check is given, out of a cell's names: several as a tuple."""
+        found = tuple(names[name] for name in self.targets)
+        return found if len(found) > 1 else found[0]
 
     @property
     def side(self) -> type[Interactor]:

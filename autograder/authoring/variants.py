@@ -19,9 +19,10 @@ from autograder.course.errors import CourseError
 
 
 def solution_source(specification: Specification) -> str:
-    """The source text of an exercise's reference solution."""
+    """The source text of an exercise's reference solution, as its cell has it."""
     module = importlib.import_module(f"autograder.solutions.{specification.unit}")
-    return _source_of(getattr(module, specification.target))
+    parts = (_source_of(getattr(module, name)) for name in specification.targets)
+    return "\n\n".join(parts)
 
 
 @functools.cache
@@ -40,11 +41,11 @@ def build_object(specification: Specification, variant: Way | None = None) -> ob
     """
     names = namespace(specification)
     if variant is None:
-        return specification.reference or names[specification.target]
+        return specification.reference or specification.answer_in(names)
     code = variant_source(specification, variant)
     if variant.confined:
         return ConfinedProgram(specification, code)
-    return run_source(code, names, f"<{variant.name}>")[specification.target]
+    return specification.answer_in(run_source(code, names, f"<{variant.name}>"))
 
 
 def namespace(specification: Specification) -> dict[str, Any]:
@@ -85,10 +86,11 @@ def stands_alone(specification: Specification, variant: Way) -> bool:
     if variant.confined:
         return False
     code, names = variant_source(specification, variant), namespace(specification)
-    names.pop(specification.target)
+    for name in specification.targets:
+        names.pop(name)
     try:
-        run_source(code, names, f"<{variant.name}, alone>")
-    except NameError:
+        specification.answer_in(run_source(code, names, f"<{variant.name}, alone>"))
+    except (NameError, KeyError):  # a name of the solution's, or one of several
         return False
     return not re.search(r"autograder\.units\.\w+\.exercises", code)
 

@@ -10,7 +10,12 @@ from types import CodeType, FrameType
 
 
 def code_of(answer: object) -> set[CodeType]:
-    """The code of a function, or of the functions that a class defines itself."""
+    """The code of a function, or of the functions that a class defines itself.
+
+    Of several functions in a tuple, that of all.
+    """
+    if isinstance(answer, tuple):
+        return set().union(*map(code_of, answer))
     parts = vars(answer).values() if inspect.isclass(answer) else [answer]
     plain = [inspect.unwrap(part) for part in parts if callable(part)]
     return {part.__code__ for part in plain if inspect.isfunction(part)}

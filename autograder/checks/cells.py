@@ -47,13 +47,24 @@ def digest(answer: object) -> str:
 
 
 def current(name: str) -> object:
-    """What a name of the notebook stands for now; None for nothing."""
+    """What a name of the notebook stands for now; None for nothing.
+
+    Several names, with ", " between them, stand for a tuple.
+    """
     found = shell()
+    if found and ", " in name:
+        return tuple(map(found.user_ns.get, name.split(", ")))
     return found.user_ns.get(name) if found else None
 
 
 def name_of(answer: object) -> str:
-    """The notebook's name for an answer; "" if its own name is no such."""
+    """The notebook's name for an answer; "" if its own name is no such.
+
+    Several answers, in a tuple, have their names with ", " between them.
+    """
+    if isinstance(answer, tuple):
+        names = list(map(name_of, answer))
+        return ", ".join(names) if all(names) else ""
     name = getattr(answer, "__name__", "")
     return name if isinstance(name, str) and name and current(name) is answer else ""
 
@@ -109,12 +120,12 @@ def _checked(text: str) -> list[str]:
     except (SyntaxError, ValueError, RecursionError):
         return []
     return [
-        node.args[1].id
+        answer.id
         for node in nodes
         if isinstance(node, ast.Call)
         and ast.unparse(node.func) in ("check", "check.hidden")
-        and len(node.args) == 2
-        and isinstance(node.args[1], ast.Name)
+        for answer in node.args[1:]
+        if isinstance(answer, ast.Name)
     ]
 
 

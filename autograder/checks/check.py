@@ -29,6 +29,7 @@ from autograder.checks.summary import Summary, summary
 class Check:
     """``check("unit/exercise", answer)`` compares with the visible references.
 
+    An exercise that asks for several functions is given all of them.
     It remembers which exercises fail, to tell a mistake from what follows from it, and
     keeps in a file beside the notebook what has been solved.
     """
@@ -37,12 +38,13 @@ class Check:
         self._failed: dict[str, set[CodeType]] = {}  # with the code that was tried
         self._scorecard = Scorecard()
 
-    def __call__(self, name: str, answer: object) -> Shown:
+    def __call__(self, name: str, answer: object, *more: object) -> Shown:
         """Check an answer on the visible cases.
 
         Shows the verdict as a panel where the notebook can, else as text. A wrong
         answer never raises; a wrong name gives a verdict that lists the close names.
         """
+        answer = (answer, *more) if more else answer
         verdict = self._verdict(name, answer, ("public",))
         self._scorecard.note(verdict, answer)
         after = None
@@ -50,8 +52,9 @@ class Check:
             after = next_step(self._scorecard.rows(name.partition("/")[0]), name)
         return _show(Shown(**vars(verdict), notice=_notice(answer), next_step=after))
 
-    def hidden(self, name: str, answer: object) -> Shown:
+    def hidden(self, name: str, answer: object, *more: object) -> Shown:
         """Check on visible and hidden cases together, as grading does."""
+        answer = (answer, *more) if more else answer
         verdict = self._verdict(name, answer, ("public", "hidden"))
         return _show(Shown(**vars(verdict)))
 
@@ -81,8 +84,9 @@ class Check:
         if exercise is None:
             return CheckResult(str(name), "", 0, 0, note=_close_names(name))
         cases = [case for found in exercises if found for case in found.cases]
-        if isinstance(answer, Undefined):
-            return _empty(exercise, _not_run(answer.name))
+        for one in answer if isinstance(answer, tuple) else (answer,):
+            if isinstance(one, Undefined):
+                return _empty(exercise, _not_run(one.name))
         probe, now = find(name), Running(len(cases))
 
         def ask(case: Case) -> Answers:
@@ -162,12 +166,11 @@ def _stopped(now: Running, stop: KeyboardInterrupt) -> str:
 
 def _notice(answer: object) -> str:
     """That the newest version of an answer did not run, and an older one is checked."""
-    name = name_of(answer)
-    if not (why := cells.why_stopped(name)):
-        return ""
-    return _("The cell of `{name}` did not run: it ended with {why}.").format(
-        name=name, why=why
-    )
+    for name in name_of(answer).split(", "):
+        if why := cells.why_stopped(name):
+            told = _("The cell of `{name}` did not run: it ended with {why}.")
+            return told.format(name=name, why=why)
+    return ""
 
 
 def _suspect(name: str, code: set[CodeType]) -> Suspect:

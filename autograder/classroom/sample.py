@@ -107,9 +107,8 @@ def _noisy(exercises: Sequence[Specification], solved: Codes) -> Codes:
     answers[first.name] = f"{_NOISE}\n{solved[first.name]}\n"
     for exercise in exercises:
         if solution_source(exercise).startswith("def "):
-            answers[exercise.name] += (
-                f"\n{exercise.target} = _noisily({exercise.target})"
-            )
+            for name in exercise.targets:
+                answers[exercise.name] += f"\n{name} = _noisily({name})"
     return answers
 
 

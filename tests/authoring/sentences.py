@@ -43,13 +43,13 @@ def documented(code: str, target: str) -> list[str]:
 
     Args:
         code: an exercise's cell.
-        target: the function or class that is checked; only its docstrings count, and
-            those of its methods.
+        target: the functions or classes that are checked; only their docstrings count,
+            and those of their methods.
     """
     nodes = [
         node
         for root in ast.parse(code).body
-        if isinstance(root, _DOCUMENTED) and root.name == target
+        if isinstance(root, _DOCUMENTED) and root.name in target.split(", ")
         for node in ast.walk(root)
         if isinstance(node, _DOCUMENTED)
     ]

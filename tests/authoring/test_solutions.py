@@ -32,6 +32,28 @@ def test_the_module_has_what_solutions_use_of_plain_cells():
     assert "def picture" not in code
 
 
+def test_the_module_has_what_later_units_use_of_plain_cells():
+    given = "class Twice(Once):\n    pass\n\n\ndef picture():\n    return None"
+    answer = "### BEGIN SOLUTION\nclass Once:\n    pass\n### END SOLUTION"
+    exercise = notebook.Cell("code", answer, "here", "exercise", "tiny/once")
+    plain = notebook.Cell("code", given, "there")
+    code = solutions.module_text("99_tiny", [exercise, plain], {"Once", "Twice"})
+    assert run_source(code, {}, "<tiny>")["Twice"].__name__ == "Twice"
+    assert "def picture" not in code
+
+
+def test_a_later_unit_uses_names_of_the_one_it_builds_on(tmp_path):
+    (tmp_path / "notebooks").mkdir()
+    texts = {
+        "02_two": "two.own()",
+        "03_three": 'two = earlier("02_two")\ntwo.Layer(two.size)',
+        "04_four": "two.other()",
+    }
+    for label, text in texts.items():
+        (tmp_path / "notebooks" / f"{label}.py").write_text(text, encoding="utf-8")
+    assert solutions.used_later(Unit("02", "two", tmp_path)) == {"Layer", "size"}
+
+
 def test_a_unit_whose_earlier_ones_are_not_all_here_is_refused(tmp_path):
     (tmp_path / "notebooks").mkdir()
     texts = {"02_two": "", "03_three": 'two = earlier("02_two")', "04_four": ""}

@@ -51,8 +51,10 @@ def tried(probe: Report, answer: object, inputs: Inputs) -> Seen:
     asked = json.loads(str(inputs[KEY]))
     seen: dict[str, Any] = {}
     parts, calls, kept = [], dict[str, Call](), Kept()
-    if is_function := inspect.isroutine(answer):
-        answer = kept.noting(answer)
+    functions = answer if isinstance(answer, tuple) else (answer,)
+    if is_function := all(map(inspect.isroutine, functions)):
+        noting = tuple(map(kept.noting, functions))
+        answer = noting if isinstance(answer, tuple) else noting[0]
     for part in asked["parts"]:
         own = under(inputs, part["inputs"])
         # All objects are made before the first one is called: what one keeps for

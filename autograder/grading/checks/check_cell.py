@@ -12,7 +12,10 @@ from nbgrader.utils import is_grade, is_solution
 
 @dataclass(frozen=True)
 class CheckCell:
-    """A judged check: the exercise, and the expression that is checked."""
+    """A judged check: the exercise, and the expression that is checked.
+
+    Several objects, which an exercise asks for together, are one tuple.
+    """
 
     exercise: str
     expression: str
@@ -39,7 +42,8 @@ def _check_in(code: str) -> CheckCell | None:
 
 def _check_call(statement: ast.stmt) -> CheckCell | None:
     match statement:
-        case ast.Expr(ast.Call(func, [ast.Constant(str(name)), answer], [])):
+        case ast.Expr(ast.Call(func, [ast.Constant(str(name)), answer, *more], [])):
             if ast.unparse(func) in ("check", "check.hidden"):
-                return CheckCell(name, ast.unparse(answer))
+                whole = ast.Tuple([answer, *more], ast.Load()) if more else answer
+                return CheckCell(name, ast.unparse(whole))
     return None

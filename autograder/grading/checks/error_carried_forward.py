@@ -44,7 +44,8 @@ def named(cells: Iterable[NotebookNode]) -> Uses:
     for cell in cells:
         if check := check_cell(cell):
             found[check.exercise] = [before[n] for n in before if n in words]
-            before[check.expression] = check.exercise
+            checked = re.findall(r"\w+", check.expression)
+            before |= dict.fromkeys(checked, check.exercise)
             words.clear()
         elif cell.cell_type == "code" and is_solution(cell):
             words.update(re.findall(r"\w+", cell.source))
