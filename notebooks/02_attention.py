@@ -18,9 +18,9 @@
 # - wrap it all up as self-attention and cross-attention, and train a layer;
 # - *test* a layer from outside: who sees whom, and does the order matter?
 #
-# *About 3½ hours · short path about 2: exercises 2.4, 2.5, 2.6, 2.7, 2.8, 2.9*
+# *About 2½ hours · short path about 1½: exercises 2.3, 2.4, 2.5*
 #
-# *11 exercises and one question in words · 100 points.* The short path covers the
+# *6 exercises and one question in words · 100 points.* The short path covers the
 # essentials: read the other sections now, and solve their exercises when you come back.
 #
 # **Recap.** Unit 1 ended with a tensor of shape `(B, L, d_model)`: `B` sentences with
@@ -215,76 +215,9 @@ def gradient_of_a_query():
 # torn between two keys and receive a huge gradient. With scaling, mean and median stay
 # close together: every query can learn.
 #
-# ### Exercise 2.1 - Scaled scores
-#
-# *time ~10 min · difficulty 2/5 · 5 points*
-#
-# **Task.** Return the scores $QK^\top / \sqrt{d_k}$ for any leading dimensions: none, a
-# batch, or a batch with heads.
-#
-# **Example.** The query `[1, 1, 1, 1]` and the keys `[1, 2, 3, 4]` and `[0, 0, 1, -1]`
-# have the scores `[[5, 0]]`.
-#
-# <details><summary>Contract</summary>
-#
-# - Entry `[..., i, j]` belongs to query `i` and key `j`; `Lq` and `Lk` may differ.
-# - `q` and `k` have the same leading dimensions: any number of them, or none.
-# - Loops are allowed.
-# - The inputs are not modified, and the gradient flows.
-#
-# </details>
-# <details><summary>Hint 1: a question</summary>
-#
-# In a matrix product, a row of the left matrix meets a *column* of the right one, but
-# keys are rows. Which two dimensions of `k` must you swap, counted from the end?
-# (`k.T` reverses *all* of them.)
-#
-# </details>
-# <details><summary>Hint 2: the shapes</summary>
-#
-# ```text
-# q               (..., Lq, d_k)
-# k, transposed   (..., d_k, Lk)
-# product         (..., Lq, Lk)      d_k is gone: read it off q
-# ```
-#
-# </details>
-# <details><summary>Hint 3: pseudocode</summary>
-#
-# ```text
-# size       = last size of q
-# transposed = k with its last two dimensions swapped
-# scores     = matrix product of q and transposed (leading dimensions are a batch)
-# divide by the square root of size
-# ```
-#
-# </details>
-
-
-# %% exercise="attention/scores"
-def dot_product_scores(q: Tensor, k: Tensor) -> Tensor:
-    """Dot products of queries and keys, divided by the square root of their length.
-
-    Args:
-        q: queries, shape `(..., Lq, d_k)`.
-        k: keys, shape `(..., Lk, d_k)`, with the same leading dimensions.
-
-    Returns:
-        The scaled scores, shape `(..., Lq, Lk)`.
-    """
-    ### BEGIN SOLUTION
-    scores = q @ k.transpose(-2, -1)  # (..., Lq, Lk)
-    return scores / math.sqrt(q.size(-1))
-    ### END SOLUTION
-
-
-# %% check="attention/scores" points=5
-# Matrices, batches and batches with heads; all sizes differ.
-check("attention/scores", dot_product_scores)
-
-# %% [markdown]
-# This table of scores is the only place in a Transformer where two positions are ever
-# compared.
+# For all queries at once, the scaled scores are the matrix $QK^\top / \sqrt{d_k}$,
+# whose entry in row $i$ and column $j$ belongs to query $i$ and key $j$. This table of
+# scores is the only place in a Transformer where two positions are ever compared.
 #
 # ## 3. One attention, by hand
 #
@@ -335,9 +268,9 @@ PENCIL = {
 }
 
 # %% [markdown]
-# ### Exercise 2.2 - One attention by hand
+# ### Exercise 2.1 - One attention by hand
 #
-# *time ~20 min · difficulty 2/5 · 7 points*
+# *time ~15 min · difficulty 2/5 · 10 points*
 #
 # **Task.** Write the five steps (scores, scale, mask, softmax, mix) as a function for a
 # single query. Use lists, loops and `math.exp`, so that you see every number.
@@ -416,7 +349,7 @@ def attend(
     ### END SOLUTION
 
 
-# %% check="attention/by_hand" points=7
+# %% check="attention/by_hand" points=10
 # Both results, with and without a mask, for lists of different lengths.
 check("attention/by_hand", attend)
 
@@ -471,9 +404,9 @@ for row in ([1.0, 2.0, 3.0], [81.0, 82.0, 83.0], [101.0, 102.0, 103.0]):
 # This matters, because a single `nan` in the loss spreads to every parameter of a
 # network in one step.
 #
-# ### Exercise 2.3 - A stable softmax
+# ### Exercise 2.2 - A stable softmax
 #
-# *time ~15 min · difficulty 2/5 · 10 points*
+# *time ~15 min · difficulty 3/5 · 14 points*
 #
 # **Task.** Compute the softmax over the last dimension with `exp` and `sum`, choosing
 # $c$ so that nothing overflows.
@@ -484,7 +417,7 @@ for row in ([1.0, 2.0, 3.0], [81.0, 82.0, 83.0], [101.0, 102.0, 103.0]):
 # <details><summary>Contract</summary>
 #
 # - PyTorch's own softmax is not allowed here in any form (`torch.softmax`,
-#   `F.log_softmax`, attention); from Exercise 2.7 on, it is.
+#   `F.log_softmax`, attention); from Exercise 2.4 on, it is.
 # - An entry of `-inf` gets weight 0. Each row has at least one finite entry.
 # - Scores that are far apart, in one row or in different rows, are handled correctly.
 # - The result has the dtype of `x`.
@@ -538,7 +471,7 @@ def stable_softmax(x: Tensor) -> Tensor:
     ### END SOLUTION
 
 
-# %% check="attention/softmax" points=10
+# %% check="attention/softmax" points=14
 # Small, huge and far-apart scores, -inf, gradients, and x afterwards.
 check("attention/softmax", stable_softmax)
 
@@ -595,48 +528,81 @@ def softmax_under_rising_scores():
 # (With heads, from unit 3 on, scores are `(B, h, Lq, Lk)`. A padding mask then gets one
 # more dimension of size 1, between the batch and the queries.)
 #
-# ### Exercise 2.4 - The padding mask
+# ### Exercise 2.3 - Masks
 #
-# *time ~8 min · difficulty 2/5 · 6 points*
+# *time ~15 min · difficulty 2/5 · 16 points*
 #
-# **Task.** Return the boolean mask of a batch of token ids: `True` where a key is a
-# real token.
+# With one diagonal too many, a language model copies the answer from its own input. The
+# training loss looks wonderful, and the model has learnt nothing. A decoder must also
+# respect padding, and with the wrong logical operator between them, each mask undoes
+# the other.
 #
-# **Example.** `[[7, 8, 0]]` gives `[[[True, True, False]]]`, of shape `(1, 1, 3)`.
+# **Task.** Write three functions: the padding mask of a batch of token ids, the causal
+# mask of a length, and the combination of two masks, in which a pair is allowed only if
+# *both* masks allow it.
+#
+# **Example.** The padding mask of `[[7, 8, 0]]` is `[[[True, True, False]]]`,
+# `causal_mask(2)` is `[[True, False], [True, True]]`, and `[[True, False]]` combined
+# with `[[True, True]]` is `[[True, False]]`.
 #
 # <details><summary>Contract</summary>
 #
-# - The shape is `(B, 1, L)`, the dtype is bool.
-# - `pad_id` may be any id, not only 0.
-# - Padding may be at the end of a row, at its beginning, or anywhere.
+# - All masks are boolean. The padding mask is `(B, 1, L)`, the causal mask `(L, L)`.
+# - `pad_id` may be any id, not only 0, and padding may be anywhere in a row.
+# - `length` may be any positive number, and each call returns a new tensor.
+# - Masks that are combined may differ in shape, as long as they broadcast.
+# - If one mask is `None`, the result is the other one; if both are, it is `None`.
+# - The inputs are not modified.
 #
 # </details>
-# <details><summary>Hint 1: a question</summary>
+# <details><summary>Hint 1: three questions</summary>
 #
-# The mask restricts *keys*, which are the columns of the scores `(B, Lq, Lk)`. Where
-# does the dimension of size 1 belong, so that all *queries* share one row?
+# A padding mask restricts *keys*, which are the columns of the scores `(B, Lq, Lk)`.
+# Where does the dimension of size 1 belong, so that all *queries* share one row?
+#
+# Draw the causal mask for length 4 on paper. What does its first row look like, and
+# what does the last?
+#
+# `True` means "may attend" here. Two guards stand at a door, and you need a yes from
+# each of them. Which logical operator is that? (And which would it be if `True` meant
+# "is masked"?)
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
 #
 # ```text
-# ids            (B, L)       int64
-# real or not    (B, L)       bool
-# mask           (B, 1, L)    bool
+# ids                 (B, L)       int64
+# real or not         (B, L)       bool
+# padding mask        (B, 1, L)    bool
+#
+# query positions     (L, 1)
+# key positions       (1, L)
+# their comparison    (L, L)       bool
+#
+# padding and causal  (B, L, L)    by broadcasting, without a loop
 # ```
+#
+# Alternatively, look for a function that cuts a triangle out of a square.
 #
 # </details>
 # <details><summary>Hint 3: pseudocode</summary>
 #
 # ```text
-# compare every id with pad_id        (True for what we want to keep)
-# insert a dimension of size 1 between batch and keys
+# padding:  compare every id with pad_id     (True for what we want to keep)
+#           insert a dimension of size 1 between batch and keys
+#
+# causal:   for each query position i, for each key position j:
+#               mask[i, j] = (j is not later than i)
+#
+# combined: if there is no first mask:  the second one (which may also be None)
+#           if there is no second mask: the first one
+#           otherwise: combine them element by element
 # ```
 #
 # </details>
 
 
-# %% exercise="attention/padding_mask"
+# %% exercise="attention/masks"
 def padding_mask(ids: Tensor, pad_id: int = 0) -> Tensor:
     """Which keys are real tokens.
 
@@ -652,58 +618,6 @@ def padding_mask(ids: Tensor, pad_id: int = 0) -> Tensor:
     ### END SOLUTION
 
 
-# %% check="attention/padding_mask" points=6
-# Shape, dtype and entries, for padding in different positions and another pad_id.
-check("attention/padding_mask", padding_mask)
-
-# %% [markdown]
-# ### Exercise 2.5 - The causal mask
-#
-# *time ~8 min · difficulty 2/5 · 6 points*
-#
-# With one diagonal too many, a language model copies the answer from its own input. The
-# training loss looks wonderful, and the model has learnt nothing.
-#
-# **Task.** Return the square mask in which position `i` may attend to itself and to
-# every earlier position.
-#
-# **Example.** `causal_mask(2)` is `[[True, False], [True, True]]`.
-#
-# <details><summary>Contract</summary>
-#
-# - The shape is `(L, L)`, the dtype is bool.
-# - `length` may be any positive number.
-# - Each call returns a new tensor.
-#
-# </details>
-# <details><summary>Hint 1: a question</summary>
-#
-# What does the first row look like? And the last? Draw the mask for length 4 on paper
-# before you type.
-#
-# </details>
-# <details><summary>Hint 2: the shapes</summary>
-#
-# ```text
-# query positions   (L, 1)
-# key positions     (1, L)
-# their comparison  (L, L)    bool
-# ```
-#
-# Alternatively, look for a function that cuts a triangle out of a square.
-#
-# </details>
-# <details><summary>Hint 3: pseudocode</summary>
-#
-# ```text
-# for each query position i, for each key position j:
-#     mask[i, j] = (j is not later than i)
-# ```
-#
-# </details>
-
-
-# %% exercise="attention/causal_mask"
 def causal_mask(length: int) -> Tensor:
     """Which key each query may attend to if none may look ahead.
 
@@ -718,58 +632,6 @@ def causal_mask(length: int) -> Tensor:
     ### END SOLUTION
 
 
-# %% check="attention/causal_mask" points=6
-# The triangle, its diagonal and its dtype, for several lengths.
-check("attention/causal_mask", causal_mask)
-
-# %% [markdown]
-# ### Exercise 2.6 - Both masks at once
-#
-# *time ~8 min · difficulty 2/5 · 7 points*
-#
-# A decoder must respect both masks. With the wrong logical operator between them, each
-# mask undoes the other.
-#
-# **Task.** Combine two masks so that a pair is allowed only if *both* allow it. `None`
-# means "no restriction".
-#
-# **Example.** `[[True, False]]` and `[[True, True]]` give `[[True, False]]`.
-#
-# <details><summary>Contract</summary>
-#
-# - The shapes of the masks may differ, as long as they broadcast.
-# - If one mask is `None`, the result is the other one; if both are, it is `None`.
-# - The inputs are not modified.
-#
-# </details>
-# <details><summary>Hint 1: a question</summary>
-#
-# `True` means "may attend" here. Two guards stand at a door, and you need a yes from
-# each of them. Which logical operator is that? (And which would it be if `True` meant
-# "is masked"?)
-#
-# </details>
-# <details><summary>Hint 2: the shapes</summary>
-#
-# ```text
-# padding    (B, 1, L)
-# causal        (L, L)
-# combined   (B, L, L)    by broadcasting, without a loop
-# ```
-#
-# </details>
-# <details><summary>Hint 3: pseudocode</summary>
-#
-# ```text
-# if there is no first mask:  the second one is the answer (which may also be None)
-# if there is no second mask: the first one is the answer
-# otherwise: combine them element by element
-# ```
-#
-# </details>
-
-
-# %% exercise="attention/combine_masks"
 def combine_masks(first: Tensor | None, second: Tensor | None) -> Tensor | None:
     """The mask that allows what both masks allow; None restricts nothing.
 
@@ -789,9 +651,9 @@ def combine_masks(first: Tensor | None, second: Tensor | None) -> Tensor | None:
     ### END SOLUTION
 
 
-# %% check="attention/combine_masks" points=7
-# Entries, shapes and None, and both masks afterwards.
-check("attention/combine_masks", combine_masks)
+# %% check="attention/masks" points=16
+# Shapes, dtypes and entries of all three, None, and the arguments afterwards.
+check("attention/masks", padding_mask, causal_mask, combine_masks)
 
 # %% [markdown]
 # Your three functions at work, on a sentence that ends with two padding tokens.
@@ -900,8 +762,8 @@ print("PyTorch's own:   ", of_pytorch[0, 0])
 # %% [markdown]
 # ## 6. All together
 #
-# Scores, scaling, mask, softmax, weighted sum: you have done all five for one query,
-# and the first four for as many as you like. The drawing shows the whole computation.
+# Scores, scaling, mask, softmax, weighted sum: you have done all five for one query.
+# The drawing shows the whole computation for any number of queries at once.
 
 # %%
 drawing("scaled_dot_product", "2.7", "One attention, with every matrix in full.")
@@ -911,19 +773,19 @@ drawing("scaled_dot_product", "2.7", "One attention, with every matrix in full."
 # meets a different row. Without the mask, key 3 would have won this row. Its weight is
 # crossed out, because it is exactly zero and not just small.
 #
-# ### Exercise 2.7 - Scaled dot-product attention
+# ### Exercise 2.4 - Scaled dot-product attention
 #
-# *time ~25 min · difficulty 3/5 · 18 points*
+# *time ~15 min · difficulty 3/5 · 28 points*
 #
-# **Task.** Return the output *and* the attention weights, for any leading dimensions
-# and an optional mask.
+# **Task.** Compute the scores $QK^\top / \sqrt{d_k}$, mask them, and return the output
+# *and* the attention weights. Allow any leading dimensions and an optional mask.
 #
 # **Example.** With the three guests as `q`, `KEYS`, `VALUES` and the mask
 # `[True, True, True, False]`, the results are those of section 3.
 #
 # <details><summary>Contract</summary>
 #
-# - Any number of leading dimensions, or none.
+# - Any number of leading dimensions, or none; `Lq` and `Lk` may differ.
 # - `mask` is boolean (`True` = may attend) and broadcasts to the scores; `None` allows
 #   everything.
 # - Every row of a mask allows at least one key.
@@ -932,7 +794,11 @@ drawing("scaled_dot_product", "2.7", "One attention, with every matrix in full."
 # - The inputs are not modified, and the gradient flows.
 #
 # </details>
-# <details><summary>Hint 1: a question</summary>
+# <details><summary>Hint 1: two questions</summary>
+#
+# In a matrix product, a row of the left matrix meets a *column* of the right one, but
+# keys are rows. Which two dimensions of `k` must you swap, counted from the end?
+# (`k.T` reverses *all* of them.)
 #
 # Where does the mask belong: before or after the softmax? If it comes after, do the
 # weights still sum to one?
@@ -941,7 +807,8 @@ drawing("scaled_dot_product", "2.7", "One attention, with every matrix in full."
 # <details><summary>Hint 2: the shapes</summary>
 #
 # ```text
-# scores    (..., Lq, Lk)
+# k.mT      (..., d_k, Lk)    its last two dimensions are swapped
+# scores    (..., Lq, Lk)     d_k is gone: read it off q
 # mask      broadcasts to it, e.g. (B, 1, Lk) or (Lq, Lk)
 # weights   (..., Lq, Lk)     each row sums to 1: which dimension is that?
 # output    (..., Lq, d_v)    row i mixes the rows of v with the weights of query i
@@ -987,7 +854,7 @@ def scaled_dot_product_attention(
     ### END SOLUTION
 
 
-# %% check="attention/scaled_dot_product" points=18
+# %% check="attention/scaled_dot_product" points=28
 # Both results with and without masks, huge scores, gradients, and the inputs
 # afterwards.
 check("attention/scaled_dot_product", scaled_dot_product_attention)
@@ -1154,102 +1021,7 @@ def who_is_it():
 #
 # So far, queries, keys and values have come out of nowhere. In a network they are
 # *learnt*: three linear layers compute them from the input.
-
-# %%
-drawing("self_attention", "2.9", "Self-attention: one sequence, three layers.")
-
-# %% [markdown]
-# **Self-attention** takes all three from the same sequence: a sentence searches itself.
-# It is the first layer in the course in which words listen to each other.
 #
-# ### Exercise 2.8 - Self-attention
-#
-# *time ~15 min · difficulty 2/5 · 14 points*
-#
-# **Task.** Create three `nn.Linear` layers named `w_q`, `w_k` and `w_v`. In `forward`,
-# apply them to `x` and pass the results to your `scaled_dot_product_attention`.
-#
-# **Example.** `SelfAttention(6, 4, 3)` maps `x` of shape `(2, 5, 6)` to an output
-# `(2, 5, 3)` and weights `(2, 5, 5)`.
-#
-# <details><summary>Contract</summary>
-#
-# - The three layers have a bias and these names; the state dict holds nothing else.
-# - There is no output projection, dropout or residual: they come in units 3 and 4.
-# - The mask applies in training and evaluation alike.
-#
-# </details>
-# <details><summary>Hint 1: a question</summary>
-#
-# Queries and keys are compared, so they must have the same length. Are values compared
-# with anything? Which length do they have?
-#
-# </details>
-# <details><summary>Hint 2: the shapes</summary>
-#
-# ```text
-# x          (B, L, d_model)
-# w_q(x)     (B, L, d_k)
-# w_k(x)     (B, L, d_k)
-# w_v(x)     (B, L, d_v)
-# output     (B, L, d_v)
-# weights    (B, L, L)
-# ```
-#
-# </details>
-# <details><summary>Hint 3: pseudocode</summary>
-#
-# ```text
-# init:     three linear layers, each from d_model to its own size
-# forward:  apply each of them to x
-#           pass the three results, in the right order, and the mask to attention
-#           return what it returns
-# ```
-#
-# </details>
-
-
-# %% exercise="attention/self_attention"
-class SelfAttention(nn.Module):
-    """Attention of a sequence to itself, with learnt queries, keys and values.
-
-    Args:
-        d_model: length of the input vectors.
-        d_k: length of queries and keys.
-        d_v: length of values, and of the output vectors.
-
-    The linear layers are named `w_q`, `w_k` and `w_v`, each with a bias; the state dict
-    holds no other names.
-    """
-
-    def __init__(self, d_model: int, d_k: int, d_v: int):
-        super().__init__()
-        ### BEGIN SOLUTION
-        self.w_q = nn.Linear(d_model, d_k)
-        self.w_k = nn.Linear(d_model, d_k)
-        self.w_v = nn.Linear(d_model, d_v)
-        ### END SOLUTION
-
-    def forward(self, x: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        """Attend from each position of x `(B, L, d_model)` to all positions of x.
-
-        Args:
-            mask: None, or boolean and broadcastable to `(B, L, L)`: True = may attend.
-
-        Returns:
-            The output `(B, L, d_v)` and the weights `(B, L, L)`.
-        """
-        ### BEGIN SOLUTION
-        q, k, v = self.w_q(x), self.w_k(x), self.w_v(x)  # (B, L, d_k), ..., (B, L, d_v)
-        return scaled_dot_product_attention(q, k, v, mask)
-        ### END SOLUTION
-
-
-# %% check="attention/self_attention" points=14
-# Names and shapes of the parameters, both results, and who sees whom.
-check("attention/self_attention", SelfAttention)
-
-# %% [markdown]
 # **Cross-attention** lets one sequence search a different one: the words of a
 # translation look at the words of the original. Queries come from the sequence that
 # attends; keys *and* values come from the sequence that is attended to, the *memory*.
@@ -1257,30 +1029,33 @@ check("attention/self_attention", SelfAttention)
 # bridge from encoder to decoder.
 
 # %%
-drawing("cross_attention", "2.10", "Cross-attention: x asks, the memory is asked.")
+drawing("cross_attention", "2.9", "Cross-attention: x asks, the memory is asked.")
 
 # %% [markdown]
-# ### Exercise 2.9 - Cross-attention
+# ### Exercise 2.5 - Cross-attention
 #
-# *time ~10 min · difficulty 3/5 · 12 points*
+# *time ~15 min · difficulty 3/5 · 20 points*
 #
-# **Task.** Write the same layer for two inputs. Take care to apply each projection to
-# the correct input.
+# **Task.** Create three `nn.Linear` layers named `w_q`, `w_k` and `w_v`. In `forward`,
+# apply each of them to the correct input, and pass the results to your
+# `scaled_dot_product_attention`.
 #
 # **Example.** `CrossAttention(6, 8, 4, 3)` maps `x` of shape `(2, 5, 6)` and a memory
 # `(2, 7, 8)` to an output `(2, 5, 3)` and weights `(2, 5, 7)`.
 #
 # <details><summary>Contract</summary>
 #
-# - The three layers have a bias and the names `w_q`, `w_k` and `w_v`.
+# - The three layers have a bias and these names; the state dict holds nothing else.
+# - There is no output projection, dropout or residual: they come in units 3 and 4.
 # - `x` and `memory` may differ in length and in the length of their vectors.
-# - The mask broadcasts to `(B, Lq, Lk)`.
+# - The mask broadcasts to `(B, Lq, Lk)`, and applies in training and evaluation alike.
 #
 # </details>
 # <details><summary>Hint 1: a question</summary>
 #
 # There is one output per *attending* position. So which sequence provides the queries,
-# and which one the keys and values?
+# and which one the keys and values? Queries and keys are compared, so they must have
+# the same length. Are values compared with anything?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
@@ -1345,9 +1120,43 @@ class CrossAttention(nn.Module):
         ### END SOLUTION
 
 
-# %% check="attention/cross_attention" points=12
+# %% check="attention/cross_attention" points=20
 # Both results for two lengths and two sizes, and who sees whom.
 check("attention/cross_attention", CrossAttention)
+
+# %% [markdown]
+# **Self-attention** takes all three from the same sequence: it is cross-attention with
+# `x` as its own memory, so that a sentence searches itself. It is the first layer in
+# the course in which words listen to each other.
+
+# %%
+drawing("self_attention", "2.10", "Self-attention: one sequence, three layers.")
+
+
+# %%
+class SelfAttention(CrossAttention):
+    """Attention of a sequence to itself, with learnt queries, keys and values.
+
+    Args:
+        d_model: length of the input vectors.
+        d_k: length of queries and keys.
+        d_v: length of values, and of the output vectors.
+    """
+
+    def __init__(self, d_model: int, d_k: int, d_v: int):
+        super().__init__(d_model, d_model, d_k, d_v)
+
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """Attend from each position of x `(B, L, d_model)` to all positions of x.
+
+        Args:
+            mask: None, or boolean and broadcastable to `(B, L, L)`: True = may attend.
+
+        Returns:
+            The output `(B, L, d_v)` and the weights `(B, L, L)`.
+        """
+        return super().forward(x, x, mask)
+
 
 # %% [markdown]
 # ### It learns
@@ -1408,9 +1217,9 @@ def look_it_up():
 # feature by a different amount. And keep in mind what the test can say: a movement
 # proves a link, but its absence proves nothing.
 #
-# ### Exercise 2.10 - Who sees whom
+# ### Exercise 2.6 - Who sees whom
 #
-# *time ~20 min · difficulty 3/5 · 6 points*
+# *time ~15 min · difficulty 3/5 · 8 points*
 #
 # **Task.** For each input position `j`, change its features by different amounts on a
 # copy, run the layer, and note which output positions `i` move.
@@ -1480,7 +1289,7 @@ def who_sees_whom(layer: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
     ### END SOLUTION
 
 
-# %% check="attention/who_sees_whom" points=6
+# %% check="attention/who_sees_whom" points=8
 # Runs your test on layers that we know from inside.
 check("attention/who_sees_whom", who_sees_whom)
 
@@ -1574,54 +1383,11 @@ def bug_clinic():
 PREDICTED = {"bare": "?", "positions": "?", "causal": "?", "asking": "?", "asked": "?"}
 
 # %% [markdown]
-# Attention lets you answer by thinking. For other layers, you need a measurement.
-#
-# ### Exercise 2.11 - Equivariant, invariant, or neither
-#
-# *time ~10 min · difficulty 2/5 · 5 points*
-#
-# **Task.** Run the layer on `x` and on the shuffled `x`, and return which of the three
-# it is.
-#
-# **Example.** For a running sum, with `x = [[1], [2], [4]]` and `order = [2, 0, 1]`,
-# the answer is `"neither"`.
-#
-# <details><summary>Contract</summary>
-#
-# - Position `i` of the shuffled sequence holds the old position `order[i]`.
-# - Absolute differences of up to 1e-5 count as rounding.
-# - No layer is both equivariant and invariant.
-# - `x` is not modified.
-#
-# </details>
-# <details><summary>Hint 1: a question</summary>
-#
-# From `layer(x)`, what must `layer(x[order])` be if the layer is equivariant? And if it
-# is invariant?
-#
-# </details>
-# <details><summary>Hint 2: the shapes</summary>
-#
-# ```text
-# x               (L, d)         order  (L,)
-# x, shuffled     (L, d)         positions move, features stay
-# both outputs    (L, d_out)     compare all entries
-# ```
-#
-# </details>
-# <details><summary>Hint 3: pseudocode</summary>
-#
-# ```text
-# after = the layer, applied to the shuffled x
-# if after is equal to the output for x, shuffled in the same way: equivariant
-# if after is equal to the output for x, as it is:                 invariant
-# otherwise:                                                       neither
-# ```
-#
-# </details>
+# Attention lets you answer by thinking. For other layers, you need a measurement: the
+# next cell runs a layer on `x` and on the shuffled `x`, and compares the two outputs.
 
 
-# %% exercise="attention/symmetry"
+# %%
 def symmetry(layer: Callable[[Tensor], Tensor], x: Tensor, order: Tensor) -> str:
     """How a layer responds to a permutation of the positions.
 
@@ -1633,21 +1399,12 @@ def symmetry(layer: Callable[[Tensor], Tensor], x: Tensor, order: Tensor) -> str
     Returns:
         "equivariant", "invariant" or "neither".
     """
-    ### BEGIN SOLUTION
-    after = layer(x[order])
-
-    def alike(expected: Tensor) -> bool:
-        return bool((after - expected).abs().max() <= 1e-5)
-
-    if alike(layer(x)[order]):
+    before, after = layer(x), layer(x[order])  # (L, d_out) each
+    if torch.allclose(after, before[order], rtol=0, atol=1e-5):
         return "equivariant"
-    return "invariant" if alike(layer(x)) else "neither"
-    ### END SOLUTION
+    invariant = torch.allclose(after, before, rtol=0, atol=1e-5)
+    return "invariant" if invariant else "neither"
 
-
-# %% check="attention/symmetry" points=5
-# Layers of each kind, some of them almost symmetric.
-check("attention/symmetry", symmetry)
 
 # %% [markdown]
 # Now put your five predictions to the test.
@@ -1789,11 +1546,11 @@ for n in (50, 512, 5_000, 100_000):
 #
 # ## What you built
 #
-# - one attention by hand, and its parts: scaled scores and a stable softmax;
+# - one attention by hand, and a softmax that survives large scores;
 # - padding and causal masks, and the correct way to combine them;
 # - `scaled_dot_product_attention`, equal to PyTorch's own;
-# - `SelfAttention` and `CrossAttention`, which learn what to look for;
-# - `who_sees_whom` and `symmetry`, two tests that judge any layer from outside.
+# - `CrossAttention`, which learns what to look for, also in its own sequence;
+# - `who_sees_whom`, a test that judges any layer from outside.
 #
 # **Next:** one map can hold only one kind of relation. Unit 3 runs several of them in
 # parallel.

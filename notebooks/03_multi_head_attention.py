@@ -31,9 +31,9 @@
 #
 # **Recap.** Unit 2 ended with `scaled_dot_product_attention(q, k, v, mask)`, which
 # returns the output and the attention weights. It works for any number of leading
-# dimensions, and in its masks `True` means "may attend". You also built
-# `SelfAttention`: three linear layers `w_q`, `w_k` and `w_v`, followed by the attention
-# of a sequence to itself. This unit uses both.
+# dimensions, and in its masks `True` means "may attend". Your `CrossAttention` also
+# gave `SelfAttention`: three linear layers `w_q`, `w_k` and `w_v`, followed by the
+# attention of a sequence to itself. This unit uses both.
 #
 # <details><summary>Conventions of this course</summary>
 #

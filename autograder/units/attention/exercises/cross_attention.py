@@ -114,14 +114,30 @@ MISTAKES = [
           "`w_q` reads the memory, so the memory attends to itself.",
           "Which sequence asks the questions in cross-attention?",
           edit("self.w_q(x)", "self.w_q(memory)")),
-    common("keys_as_values", edit("(q, k, v, mask)", "(q, k, k, mask)")),
+    wrong("keys_as_values",
+          "The keys also serve as the values, without `w_v`.",
+          "How long is each output vector, and which layer sets that length?",
+          edit("(q, k, v, mask)", "(q, k, k, mask)")),
     wrong("memory_as_values",
           "The memory itself serves as the values, without `w_v`.",
           "Which of your three layers is never used?",
           edit("(q, k, v, mask)", "(q, k, memory, mask)")),
-    common("query_key_swapped", edit("(q, k, v, mask)", "(k, q, v, mask)")),
-    common("mask_dropped", edit("(q, k, v, mask)", "(q, k, v)")),
-    common("mask_inverted", edit("(q, k, v, mask)", "(q, k, v, None if mask is None else ~mask)")),
+    wrong("query_key_swapped",
+          "Queries and keys are swapped when they are passed to attention.",
+          "In which order does your attention function take its arguments?",
+          edit("(q, k, v, mask)", "(k, q, v, mask)")),
+    wrong("mask_dropped",
+          "The mask is never passed to attention.",
+          "How many arguments does your attention function take?",
+          edit("(q, k, v, mask)", "(q, k, v)")),
+    wrong("mask_in_training_only",
+          "The mask is used in training mode only.",
+          "Should the mode decide which positions may be attended to?",
+          edit("(q, k, v, mask)", "(q, k, v, mask if self.training else None)")),
+    wrong("mask_inverted",
+          "The mask is inverted: masked keys are allowed, and allowed keys are masked.",
+          "What does `True` mean in the mask, and what does it mean to the function that you pass the mask to?",
+          edit("(q, k, v, mask)", "(q, k, v, None if mask is None else ~mask)")),
     wrong("mask_turned",
           "You transposed the mask, which already has the shape of the scores.",
           "Which of its last two dimensions belongs to the memory?",
@@ -147,7 +163,10 @@ MISTAKES = [
           "Every sentence attends to the memory of the first one.",
           "Is there an index `[0]` or `[:1]` somewhere in your code?",
           edit(KV, "k, v = self.w_k(memory[:1]).expand(len(x), -1, -1), self.w_v(memory[:1]).expand(len(x), -1, -1)")),
-    common("output_only", on="return scaled_dot_product_attention(q, k, v, mask)"),
+    wrong("output_only",
+          "You return only the output, without the attention weights.",
+          "What does your attention function return, and what does the docstring ask for?",
+          edit("scaled_dot_product_attention(q, k, v, mask)", "scaled_dot_product_attention(q, k, v, mask)[0]")),
     common("weights_first",
            edit("return scaled_dot_product_attention(q, k, v, mask)",
                 "return scaled_dot_product_attention(q, k, v, mask)[::-1]")),
@@ -159,6 +178,31 @@ MISTAKES = [
               o, w = scaled_dot_product_attention(q, k, v, mask)
               return o + F.pad(q, (0, o.size(-1) - q.size(-1))), w
               """)),
+    wrong("normalised",
+          "The output is normalised, which the exercise does not ask for yet.",
+          "What does the docstring say `forward` returns?",
+          edit("return scaled_dot_product_attention(q, k, v, mask)", """
+              o, w = scaled_dot_product_attention(q, k, v, mask)
+              return F.layer_norm(o, o.shape[-1:]), w
+              """)),
+    wrong("output_projection",
+          "There is an extra layer, an output projection. It comes with the heads in unit 3, not here.",
+          "How many linear layers does the exercise ask for?",
+          edit("self.w_v = nn.Linear(d_memory, d_v)", """
+              self.w_v = nn.Linear(d_memory, d_v)
+              self.w_o = nn.Linear(d_v, d_v)
+              """)),
+    wrong("activation",
+          "The projections pass through a ReLU, so negative entries are lost.",
+          "In the formula, what comes between a linear layer and attention?",
+          edit("return scaled_dot_product_attention(q, k, v, mask)", """
+              q, k, v = q.relu(), k.relu(), v.relu()
+              return scaled_dot_product_attention(q, k, v, mask)
+              """)),
+    wrong("dropout",
+          "Some entries are randomly zeroed, even in eval mode: there is a dropout that the exercise does not ask for.",
+          "Does your layer give the same result twice?",
+          edit("self.w_v(memory)", "F.dropout(self.w_v(memory), 0.3)")),
     wrong("over_queries",
           "Your *columns* sum to one: the softmax runs over the queries instead of the positions of the memory.",
           "One query divides its attention among all keys. Which dimension holds these weights?",
@@ -185,9 +229,55 @@ MISTAKES = [
           "`w_k` has no weights of its own. Perhaps queries and keys share one layer.",
           "How many layers does the exercise ask for?",
           edit("self.w_k = nn.Linear(d_memory, d_k)", "self.w_k = self.w_q")),
-    common("value_size", edit("nn.Linear(d_memory, d_v)", "nn.Linear(d_memory, d_k)")),
-    common("no_bias",
-           edit("nn.Linear(d_model, d_k)", "nn.Linear(d_model, d_k, bias=False)",
+    wrong("key_size",
+          "`w_q` and `w_k` map to `d_v`, the dimension of the values, instead of `d_k`.",
+          "Which dimension do queries and keys share?",
+          edit("nn.Linear(d_model, d_k)", "nn.Linear(d_model, d_v)",
+               "nn.Linear(d_memory, d_k)", "nn.Linear(d_memory, d_v)")),
+    wrong("sizes_turned",
+          "The input and output dimensions of your layers are swapped.",
+          "In `nn.Linear(a, b)`, which one is the input dimension?",
+          edit("nn.Linear(d_model, d_k)", "nn.Linear(d_k, d_model)",
+               "nn.Linear(d_memory, d_k)", "nn.Linear(d_k, d_memory)",
+               "nn.Linear(d_memory, d_v)", "nn.Linear(d_v, d_memory)")),
+    wrong("other_names",
+          "Your layers are not called `w_q`, `w_k` and `w_v`, so no weights can be loaded into them.",
+          "What names does the exercise give?",
+          source("""
+              class CrossAttention(nn.Module):
+                  def __init__(self, d_model, d_memory, d_k, d_v):
+                      super().__init__()
+                      self.query = nn.Linear(d_model, d_k)
+                      self.key = nn.Linear(d_memory, d_k)
+                      self.value = nn.Linear(d_memory, d_v)
+
+                  def forward(self, x, memory, mask=None):
+                      q, k, v = self.query(x), self.key(memory), self.value(memory)
+                      return scaled_dot_product_attention(q, k, v, mask)
+              """)),
+    wrong("plain_list",
+          "PyTorch cannot see your layers: they are in a plain Python list, or created anew in `forward`. Such layers "
+          "never learn.",
+          "What does `list(layer.parameters())` show?",
+          source("""
+              class CrossAttention(nn.Module):
+                  def __init__(self, d_model, d_memory, d_k, d_v):
+                      super().__init__()
+                      sizes = (d_model, d_k), (d_memory, d_k), (d_memory, d_v)
+                      self.layers = [nn.Linear(*size) for size in sizes]
+
+                  def forward(self, x, memory, mask=None):
+                      w_q, w_k, w_v = self.layers
+                      return scaled_dot_product_attention(w_q(x), w_k(memory), w_v(memory), mask)
+              """)),
+    wrong("value_size",
+          "`w_v` maps to `d_k` features, but values have their own dimension, `d_v`.",
+          "How long should each output vector be?",
+          edit("nn.Linear(d_memory, d_v)", "nn.Linear(d_memory, d_k)")),
+    wrong("no_bias",
+          "Your linear layers have no bias. Here they need one, which is PyTorch's default.",
+          "Which argument of `nn.Linear` did you set?",
+          edit("nn.Linear(d_model, d_k)", "nn.Linear(d_model, d_k, bias=False)",
                 "nn.Linear(d_memory, d_k)", "nn.Linear(d_memory, d_k, bias=False)",
                 "nn.Linear(d_memory, d_v)", "nn.Linear(d_memory, d_v, bias=False)")),
     common("weights_detached",
@@ -200,6 +290,24 @@ MISTAKES = [
               memory = memory.detach()
               k, v = self.w_k(memory), self.w_v(memory)
               """)),
+    wrong("nothing_returned",
+          "`forward` computes something but returns nothing.",
+          "Which line hands the result to the caller?",
+          edit("return scaled_dot_product_attention(q, k, v, mask)", "scaled_dot_product_attention(q, k, v, mask)")),
+    wrong("no_super",
+          "`super().__init__()` is missing, so the module cannot hold layers.",
+          "What does the first line of `__init__` in the stub do?",
+          edit("super().__init__()", "pass")),
+    wrong("starts_at_zero",
+          "`w_q` starts at zero, so at first all scores are equal and the keys get no gradient.",
+          "How does `nn.Linear` initialise its weights, and why?",
+          edit("self.w_v = nn.Linear(d_memory, d_v)",
+               "self.w_v = nn.Linear(d_memory, d_v); nn.init.zeros_(self.w_q.weight)")),
+    wrong("starts_large",
+          "The initial weights of `w_v` are far too large.",
+          "How large are the initial weights of `nn.Linear`?",
+          edit("self.w_v = nn.Linear(d_memory, d_v)",
+               "self.w_v = nn.Linear(d_memory, d_v); nn.init.normal_(self.w_v.weight, std=50.0)")),
     wrong("concatenated",
           "You concatenated `x` and the memory and let `x` attend to both. In cross-attention, `x` attends only to "
           "the memory.",
@@ -248,16 +356,6 @@ ACCEPTED = [
                 q, k, v = self.w_q(x), self.w_k(memory), self.w_v(memory)
                 _, weights = scaled_dot_product_attention(q, k, v, mask)
                 return F.scaled_dot_product_attention(q, k, v, mask), weights
-        """)),
-    right("inherits", source("""
-        class CrossAttention(SelfAttention):
-            def __init__(self, d_model, d_memory, d_k, d_v):
-                super().__init__(d_memory, d_k, d_v)
-                self.w_q = nn.Linear(d_model, d_k)
-
-            def forward(self, x, memory, mask=None):
-                k, v = self.w_k(memory), self.w_v(memory)
-                return scaled_dot_product_attention(self.w_q(x), k, v, mask)
         """)),
     right("helper_method", source("""
         class CrossAttention(nn.Module):

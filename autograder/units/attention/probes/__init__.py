@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import torch
@@ -26,15 +25,6 @@ from autograder.checks.probes.weights import (
     load_weights,
     parameter_shapes,
 )
-from autograder.units.attention.probes import symmetry as symmetry
-
-
-@probe("attention/scores", results="scores", calls="* afterwards")
-def scores(function: Any, inputs: Inputs) -> Seen:
-    """The scores of queries and keys, and both inputs afterwards."""
-    q, k = inputs["q"], inputs["k"]
-    found = tensor(function(q, k), "the scores")
-    return {"scores": found, "q afterwards": q, "k afterwards": k}
 
 
 @probe(
@@ -112,16 +102,34 @@ def _listed(numbers: object, what: str) -> torch.Tensor:
     return tensor(numbers, f"the {what}").float()
 
 
-@probe("attention/padding_mask", results="mask", calls="* afterwards")
-def padding_mask(function: Any, inputs: Inputs) -> Seen:
-    """The mask, and the ids afterwards; with the default pad_id if none is given."""
+@probe(
+    "attention/masks",
+    results="",
+    calls="* afterwards",
+    parts={
+        "padding mask": "padding mask",
+        "causal mask": "*mask of *",
+        "combined masks": "both; the other order; None and the second; * and None",
+    },
+)
+def masks(functions: Any, inputs: Inputs) -> Seen:
+    """What that function makes whose inputs these are, and the inputs afterwards."""
+    padding_mask, causal_mask, combine_masks = functions
+    if "ids" in inputs:
+        return _padding_mask(padding_mask, inputs)
+    if "lengths" in inputs:
+        return _causal_masks(causal_mask, inputs)
+    return _combined_masks(combine_masks, inputs)
+
+
+def _padding_mask(function: Any, inputs: Inputs) -> Seen:
+    """With the default pad_id if none is given."""
     ids, pad_id = inputs["ids"], inputs.get("pad_id")
     mask = function(ids) if pad_id is None else function(ids, int(pad_id))
-    return {"mask": tensor(mask, "the mask"), "ids afterwards": ids}
+    return {"padding mask": tensor(mask, "the mask"), "ids afterwards": ids}
 
 
-@probe("attention/causal_mask", results="*mask of *")
-def causal_mask(function: Any, inputs: Inputs) -> Seen:
+def _causal_masks(function: Any, inputs: Inputs) -> Seen:
     """The masks of several lengths; of a long one, its size and how much is open."""
     seen: Seen = {}
     for n in inputs["lengths"].tolist():
@@ -137,16 +145,9 @@ def causal_mask(function: Any, inputs: Inputs) -> Seen:
 _LONG = 500  # positions, from which on a mask is no longer reported in full
 
 
-@probe(
-    "attention/combine_masks",
-    results="both; the other order; None and the second; * and None",
-    calls="* afterwards",
-)
-def combine_masks(function: Any, inputs: Inputs) -> Seen:
+def _combined_masks(function: Any, inputs: Inputs) -> Seen:
     """Both masks combined, each one with None, None with None; both afterwards."""
     first, second = inputs["first"], inputs["second"]
-    if "turned" in inputs:
-        first, second = (mask.mT.contiguous().mT for mask in (first, second))
     pairs = {
         "both": (first, second),
         "the other order": (second, first),
@@ -191,24 +192,13 @@ def scaled_dot_product(attention: Any, inputs: Inputs) -> Seen:
     )
 
 
-_of_a_module = partial(
-    probe,
+@probe(
+    "attention/cross_attention",
     results="output; who sees whom",
     calls="* afterwards",
     learning=f"{BEGINNING}; parameters; gradient of *",
     parts={"weights": "weights"},
 )
-
-
-@_of_a_module("attention/self_attention")
-def self_attention(module_class: Any, inputs: Inputs) -> Seen:
-    """Parameters, both results, who sees whom, the input afterwards, a gradient."""
-    d_k, d_model = inputs["weights.w_q.weight"].shape
-    d_v = len(inputs["weights.w_v.bias"])
-    return _observe_module(module_class(d_model, d_k, d_v), ["x"], inputs)
-
-
-@_of_a_module("attention/cross_attention")
 def cross_attention(module_class: Any, inputs: Inputs) -> Seen:
     """Parameters, both results, who sees whom, the inputs afterwards, gradients."""
     d_k, d_model = inputs["weights.w_q.weight"].shape
