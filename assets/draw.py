@@ -27,7 +27,7 @@ OPTIONS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
     "--disable-background-networking", "--window-size=860,672",
 )  # fmt: skip
-SHOWN = (("attention/scaled_dot_product", "unscaled"), ("attention/causal_mask", None))
+SHOWN = (("attention/scaled_dot_product", "unscaled"), ("attention/masks", "upper"))
 
 
 def wrong_verdict(name: str, mistake: str | None) -> CheckResult:

@@ -18,7 +18,7 @@ def test_a_question_of_the_judge_can_be_replayed():
     shown = subprocess.run(
         [sys.executable, "-c", block], capture_output=True, text=True, check=True
     ).stdout
-    assert shown.startswith("A stable softmax: 0 of 10 points\n")
+    assert shown.startswith("A stable softmax: 0 of 14 points\n")
     assert "four dimensions (hidden)" in shown
 
 

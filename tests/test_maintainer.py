@@ -37,12 +37,12 @@ def test_an_exercise_is_added_as_it_says(tmp_path):
     run(clone, "autograder", "new-exercise", "02", "favourite_key")
     notebook = clone / "notebooks" / "02_attention.py"
     mark = '\n# %% check="attention/scaled_dot_product" points='
-    change(notebook, f"{mark}18", f"{mark}14")
-    change(notebook, "difficulty 3/5 · 18 points*", "difficulty 3/5 · 14 points*")
-    change(notebook, "# *About 3½ hours ·", "# *About 4 hours ·")
+    change(notebook, f"{mark}28", f"{mark}24")
+    change(notebook, "difficulty 3/5 · 28 points*", "difficulty 3/5 · 24 points*")
+    change(notebook, "# *About 2½ hours ·", "# *About 3 hours ·")
     text = notebook.read_text(encoding="utf-8")
-    start = text.index("# %% [markdown]\n# ### Exercise 2.12")
-    end = text.index("# %% [markdown]\n# Now put your five predictions to the test.")
+    start = text.index("# %% [markdown]\n# ### Exercise 2.7")
+    end = text.index("# %% [markdown]\n# Now three patients.")
     notebook.write_text(f"{text[:start]}{cells}\n{text[end:]}", encoding="utf-8")
     unit = clone / "autograder" / "units" / "attention"
     (unit / "probes" / "favourite_key.py").write_text(probe, encoding="utf-8")
@@ -56,7 +56,7 @@ def test_an_exercise_is_added_as_it_says(tmp_path):
     row, _ = run(clone, "autograder", "validity", *mine).splitlines()
     assert "caught   4/4" in row and "named   4/4" in row and "accepted   2/2" in row
     assert run(clone, "tests.derived") == "README.md, outside.md\n"
-    assert "| 2 · Attention | 12 |" in (clone / "README.md").read_text("utf-8")
+    assert "| 2 · Attention | 7 |" in (clone / "README.md").read_text("utf-8")
     run(clone, "ruff", "check", "--no-cache", "autograder", "notebooks", "tests")
     asked = (
         "tests/test_readme.py",

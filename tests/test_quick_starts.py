@@ -113,7 +113,7 @@ def test_make_demo_grades_the_sample_class_and_a_second_run_agrees(tmp_path):
         misses = [r for r in rows[student].records.values() if r.points < r.max_points]
         assert misses and all(r.mistake for r in misses), student
     lost = [r.exercise for r in rows["isaac"].records.values() if not r.points]
-    assert lost == ["attention/combine_masks"]  # whose cell ends its process
+    assert lost == ["attention/scaled_dot_product"]  # whose cell ends its process
     assert (root / "gradebook.db").is_file()
     assert len(list((root / "feedback").glob(f"*/{page}"))) == len(rows) >= 14
     assert (root / "reports" / f"{UNIT.label}.html").is_file()

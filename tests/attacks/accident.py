@@ -14,9 +14,9 @@ from nbformat.v4 import new_code_cell, new_output
 from tests.attacks.attack import cells_named
 from tests.attacks.material import (
     INSIDE,
-    MASK,
     NOTEBOOK,
-    SCORES,
+    SEES,
+    SOFTMAX,
     SOLUTIONS,
     answered,
     grade_id,
@@ -59,7 +59,7 @@ def noisily(lines: str) -> dict[str, str]:
     indented = "".join(f"    {line}\n" for line in lines.splitlines())
     return {
         name: SOLUTIONS[name].replace("    return", f"{indented}    return")
-        for name in (SCORES, MASK, INSIDE)
+        for name in (SOFTMAX, SEES, INSIDE)
     }
 
 
@@ -161,7 +161,7 @@ def outputs_kept(nb: NotebookNode) -> None:
 
 def moved(nb: NotebookNode) -> None:
     """The answers in new cells of the student's own; the stubs are still there."""
-    for name in (SCORES, MASK):
+    for name in (SOFTMAX, SEES):
         (answer,) = cells_named(nb, f"{name}-answer")
         place = nb.cells.index(answer) + 1
         nb.cells.insert(place, new_code_cell(answer.source))

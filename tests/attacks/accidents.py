@@ -25,9 +25,9 @@ from tests.attacks.accident import (
 from tests.attacks.attack import cells_named
 from tests.attacks.material import (
     INSIDE,
-    MASK,
     NOTEBOOK,
-    SCORES,
+    SEES,
+    SOFTMAX,
     SOLUTIONS,
     grade_id,
 )
@@ -63,9 +63,9 @@ for _ in tqdm(range(3)): pass
     Accident(
         "print flood above the cap", before="for _ in range(3000): print('x' * 1000)"
     ),
-    Accident("a copied answer", change=copied(f"{SCORES}-answer")),
-    Accident("an empty copied answer", change=copied(f"{MASK}-answer", blank=True)),
-    Accident("copied checks", change=copied(SCORES, MASK, INSIDE)),
+    Accident("a copied answer", change=copied(f"{SOFTMAX}-answer")),
+    Accident("an empty copied answer", change=copied(f"{SEES}-answer", blank=True)),
+    Accident("copied checks", change=copied(SOFTMAX, SEES, INSIDE)),
     Accident(
         "everything copied", change=lambda nb: nb.cells.extend(copy.deepcopy(nb.cells))
     ),
@@ -94,14 +94,14 @@ for _ in tqdm(range(3)): pass
     Accident(
         "tests deleted",
         change=lambda nb: nb.update(
-            cells=[c for c in nb.cells if grade_id(c) not in (SCORES, MASK, INSIDE)]
+            cells=[c for c in nb.cells if grade_id(c) not in (SOFTMAX, SEES, INSIDE)]
         ),
     ),
     Accident(
         "tests edited",
         change=lambda nb: [
             cell.update(source="# check(...) later\nprint('ok')")
-            for cell in cells_named(nb, SCORES, MASK, INSIDE)
+            for cell in cells_named(nb, SOFTMAX, SEES, INSIDE)
         ],
     ),
     Accident("metadata lost", change=lost("nbgrader")),
@@ -118,7 +118,7 @@ for _ in tqdm(range(3)): pass
         "answer as text",
         change=lambda nb: [
             cell.update(cell_type="markdown")
-            for cell in cells_named(nb, f"{SCORES}-answer")
+            for cell in cells_named(nb, f"{SOFTMAX}-answer")
         ],
     ),
     Accident(
@@ -139,8 +139,9 @@ for _ in tqdm(range(3)): pass
             for n in (3, 5, 7)
         ],
         answers={
-            SCORES: "def dot_product_scores(q, k):\n"
-            "    return q @ k.mT / q.size(-1) ** 0.5 * helper_3[0, 0].to(q)"
+            SOFTMAX: "def stable_softmax(x):\n"
+            "    powers = (x - x.amax(-1, keepdim=True)).exp() * helper_3[0, 0].to(x)\n"
+            "    return powers / powers.sum(-1, keepdim=True)"
         },
     ),
     Accident(
@@ -181,7 +182,7 @@ fig, axes = plt.subplots(2, 2); axes[0, 0].imshow([[1, 2], [3, 4]])
     Accident(
         "tabs",
         answers={
-            name: SOLUTIONS[name].replace("    ", "\t") for name in (SCORES, MASK)
+            name: SOLUTIONS[name].replace("    ", "\t") for name in (SOFTMAX, SEES)
         },
     ),
     Accident(

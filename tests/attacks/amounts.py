@@ -53,8 +53,9 @@ AMOUNTS: list[Attack] = [
     Attack(MALFORMED, "a secret that is no text", files={
         "submission_secret.txt": b"\xff\xfe\x00" * 9, "timestamp.txt": b"\xff" * 30}),
     Attack(MALFORMED, "lines that end early",
-           answers=both("x = 5.0  # \rdef dot_product_scores(q, k): return x\r"
-                        "def causal_mask(n): return x\r\r\n\x0b\x0c\x1c\x85\u2028"),
+           answers=both("x = 5.0  # \rdef stable_softmax(x): return x\r"
+                        "def who_sees_whom(layer, x): return x\r"
+                        "\r\n\x0b\x0c\x1c\x85\u2028"),
            change=lambda nb: nb.cells.append(new_markdown_cell(
                "a\rzoe,,5,good\r\n=cmd|'/C calc'!A0"))),
     # --- what others read ------------------------------------------------------------

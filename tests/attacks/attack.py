@@ -9,9 +9,9 @@ from pathlib import Path
 from nbformat import NotebookNode
 
 from tests.attacks.material import (
-    MASK,
     NOTEBOOK,
-    SCORES,
+    SEES,
+    SOFTMAX,
     answered,
     grade_id,
     write_submission,
@@ -61,7 +61,7 @@ class Attack:
 
 def both(code: str) -> dict[str, str]:
     """The same code as the answer to both judged exercises."""
-    return {SCORES: code, MASK: code}
+    return {SOFTMAX: code, SEES: code}
 
 
 def cells_named(notebook: NotebookNode, *names: str) -> list[NotebookNode]:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from tests.attacks.attack import Attack
 from tests.attacks.course import Course
 from tests.attacks.leaking import active_outputs, leaks, scripts
-from tests.attacks.material import COMPANIONS, INSIDE, JUDGED, MASK, POINTS, SCORES
+from tests.attacks.material import COMPANIONS, INSIDE, JUDGED, POINTS, SEES, SOFTMAX
 from tests.attacks.traces import Traces
 
 BATCH = 32  # each run costs a start of nbgrader, of judges and of sandboxes
@@ -87,7 +87,7 @@ def _objections_to(
 ) -> Iterator[tuple[str, str]]:
     student = attack.student
     own = scores.get(student, {})
-    earned = {name: own.get(name, "no score") for name in (SCORES, MASK)}
+    earned = {name: own.get(name, "no score") for name in (SOFTMAX, SEES)}
     if set(earned.values()) != {0.0}:
         yield SCORED, f"earned {earned}"
     inside = own.get(INSIDE) or 0.0

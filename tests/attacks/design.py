@@ -14,7 +14,7 @@ from tests.attacks.attack import (
     Attack,
     both,
 )
-from tests.attacks.material import MASK, READ
+from tests.attacks.material import READ, SEES
 
 FRAMES = (
     CHANNEL
@@ -40,7 +40,7 @@ EVERY_CHECK = """
 def hostile(*a):
     attack()
     return torch.zeros(1)
-dot_product_scores = causal_mask = hostile
+stable_softmax = who_sees_whom = hostile
 """
 
 
@@ -54,13 +54,13 @@ AGAINST_THIS_DESIGN: list[Attack] = [
     _frames("frame lies about its length", "[]", size="0xFFFFFFFF"),
     _frames("frame of no length", "[]", size="0"),
     _frames("frame lies about a shape",
-            "[{'name': 'scores', 'dtype': 'float32', 'shape': [4, 5]}]", "b'x'"),
+            "[{'name': 'weights', 'dtype': 'float32', 'shape': [4, 5]}]", "b'x'"),
     _frames("frame with an overflowing shape",
-            "[{'name': 'scores', 'dtype': 'float32', 'shape': [1 << 26] * 7 + [0]}]"),
+            "[{'name': 'weights', 'dtype': 'float32', 'shape': [1 << 26] * 7 + [0]}]"),
     _frames("frame with a negative shape",
-            "[{'name': 'scores', 'dtype': 'float32', 'shape': [-4, -5]}]"),
+            "[{'name': 'weights', 'dtype': 'float32', 'shape': [-4, -5]}]"),
     _frames("frame with a strange type",
-            "[{'name': 'scores', 'dtype': '__class__', 'shape': [1]}]"),
+            "[{'name': 'weights', 'dtype': '__class__', 'shape': [1]}]"),
     _frames("frame with deep values", "eval('[' * 80 + ']' * 80)"),
     _frames("frame with many values",
             "[{'name': str(i), 'text': ''} for i in range(5000)]"),
@@ -150,9 +150,10 @@ agent.serve = serve
     Attack(DESIGN, "table of lengths", before="""
 from autograder.checks import references
 table = {}
-for case in references.load("attention")["attention/causal_mask"].cases:
-    table.update(case.expected)
-""", answers={MASK: "def causal_mask(n): return table[f'mask of {n}']"}),
+for case in references.load("attention")["attention/who_sees_whom"].cases:
+    for value in case.expected.values():
+        if value.dtype == torch.bool: table[len(value)] = value
+""", answers={SEES: "def who_sees_whom(layer, x): return table[len(x)]"}),
     Attack(DESIGN, "verdict panel overwritten", before=IOPUB + """
 def attack():
     display("x", display_id="panel")
@@ -181,7 +182,7 @@ publish("clear_output", {"wait": False})
 """, answers=both("""
 def hostile(*a):
     publish("clear_output", {"wait": True})
-dot_product_scores = causal_mask = hostile
+stable_softmax = who_sees_whom = hostile
 """)),
     Attack(DESIGN, "large display updates", harms=MACHINE, before=IOPUB + """
 display("x", display_id="big")
@@ -232,7 +233,7 @@ def hostile(*a):
             kernel.shell_streams[0], "execute_reply", content,
             parent=kernel.get_parent("shell"))
     publish("status", {"execution_state": "idle"})
-dot_product_scores = causal_mask = hostile
+stable_softmax = who_sees_whom = hostile
 """)),
     Attack(DESIGN, "idle before the end", before=IOPUB, answers=both("""
 import time
@@ -240,7 +241,7 @@ def hostile(*a):
     publish("status", {"execution_state": "idle"})
     time.sleep(1)
     return 5.0
-dot_product_scores = causal_mask = hostile
+stable_softmax = who_sees_whom = hostile
 """)),
     Attack(DESIGN, "prints from a thread of an earlier cell", before=IOPUB + """
 import threading, time
@@ -274,8 +275,8 @@ print("\\x1b[31m" * 60_000)
 from autograder.checks import agent, observe
 agent.describe_error = observe.describe_error = lambda error: ""
 """, answers=both("""
-def dot_product_scores(q, k): raise ValueError
-def causal_mask(length): raise ValueError
+def stable_softmax(x): raise ValueError
+def who_sees_whom(layer, x): raise ValueError
 """)),
     Attack(DESIGN, "an error of blank lines", before="""
 raise ValueError("\\n" * 50_000)

@@ -14,7 +14,7 @@ from tests.attacks.attack import (
     Attack,
     both,
 )
-from tests.attacks.material import INSIDE, MASK, PORT, SCORES
+from tests.attacks.material import INSIDE, PORT, SEES, SOFTMAX
 
 # fmt: off
 HARMING_AND_LEAKING: list[Attack] = [
@@ -178,9 +178,9 @@ Bad.__name__ = Bad.__qualname__ = "<script>pwned()</script>"
 raise Bad("</pre><img src=x onerror=pwned()>")
 """),
     Attack(LEAKING, "script in a panel", answers={
-        SCORES: "def dot_product_scores(q, k):\n"
-                "    return type('<script>pwned()</script>', (), {})()",
-        MASK: "def causal_mask(n):\n    raise ValueError("
+        SOFTMAX: "def stable_softmax(x):\n"
+                 "    return type('<script>pwned()</script>', (), {})()",
+        SEES: "def who_sees_whom(layer, x):\n    raise ValueError("
               "'<img src=x onerror=pwned()> `<script>pwned()</script>`')"}),
     Attack(LEAKING, "script under a verdict's mark", answers={INSIDE: """
 from IPython.display import publish_display_data
@@ -207,13 +207,13 @@ publish_display_data({"application/vnd.jupyter.widget-view+json": {"model_id": "
                       "text/plain": "<script>pwned()</script>"})
 """),
     Attack(LEAKING, "fresh inputs printed", after="print(seen)", answers={
-        SCORES: "seen = []\ndef dot_product_scores(q, k):\n    seen.append((q, k))\n"
-                "    print(q)\n    return q",
-        MASK: "def causal_mask(n):\n    seen.append(n)\n    return n"}),
+        SOFTMAX: "seen = []\ndef stable_softmax(x):\n    seen.append(x)\n"
+                 "    print(x)\n    return x",
+        SEES: "def who_sees_whom(layer, x):\n    seen.append(x)\n    return x"}),
     # --- hostile answers -------------------------------------------------------------
     *(Attack(ANSWERS, name, answers={
-        SCORES: f"def dot_product_scores(q, k):\n    shape = (len(q), len(k))\n{body}",
-        MASK: f"def causal_mask(n):\n    shape = (n, n)\n{body}",
+        SOFTMAX: f"def stable_softmax(x):\n    shape = x.shape\n{body}",
+        SEES: f"def who_sees_whom(layer, x):\n    shape = (len(x), len(x))\n{body}",
     }) for name, body in (
         ("huge tensor", "    return torch.zeros(1).expand(12_000, 9_000)"),
         ("not a number everywhere", "    return torch.full(shape, float('nan'))"),
@@ -241,8 +241,8 @@ publish_display_data({"application/vnd.jupyter.widget-view+json": {"model_id": "
 class Mute(Exception):
     def __str__(self): raise Mute
     __repr__ = __str__
-def dot_product_scores(*a): raise Mute
-causal_mask = dot_product_scores
+def stable_softmax(*a): raise Mute
+who_sees_whom = stable_softmax
 """)),
     Attack(ANSWERS, "subclass takes over", answers=both("""
 class Sly(torch.Tensor):
@@ -251,17 +251,17 @@ class Sly(torch.Tensor):
         return "5.0"
     def detach(self): return self
     def as_subclass(self, kind): return self
-def dot_product_scores(q, k): return torch.zeros(len(q), len(k)).as_subclass(Sly)
-def causal_mask(n): return torch.zeros(n, n).as_subclass(Sly)
+def stable_softmax(x): return torch.zeros(x.shape).as_subclass(Sly)
+def who_sees_whom(layer, x): return torch.zeros(len(x), len(x)).as_subclass(Sly)
 """)),
     Attack(ANSWERS, "class that lies", answers=both("""
 class Liar:
     __class__ = property(lambda self: torch.Tensor)
     def __getattr__(self, name): raise SystemExit
-dot_product_scores = causal_mask = lambda *a: Liar()
+stable_softmax = who_sees_whom = lambda *a: Liar()
 """)),
     Attack(ANSWERS, "expression raises", answers=both(
         "class Meta(type):\n    def __call__(cls, *a): raise SystemExit\n"
-        "class dot_product_scores(metaclass=Meta): pass\ncausal_mask = ...")),
+        "class stable_softmax(metaclass=Meta): pass\nwho_sees_whom = ...")),
     Attack(ANSWERS, "names deleted", answers=both("del torch, check, math")),
 ]

@@ -57,10 +57,10 @@ def _secrets(course: Course) -> Iterator[tuple[str, str]]:
     yield "the course's secret", secret.read_text()
     yield "a file of the course", f"{CANARY}-file"
     yield "the environment", f"{CANARY}-environment"
-    for case in references.load("attention", "hidden")["attention/scores"].cases:
-        if "scores" not in case.expected:  # a general property, in other words
+    for case in references.load("attention", "hidden")["attention/softmax"].cases:
+        if "weights" not in case.expected:  # a general property, in other words
             continue
-        row = case.expected["scores"].flatten()[:3].tolist()
+        row = case.expected["weights"].flatten()[:3].tolist()
         yield "a hidden reference", ", ".join(map(str, row))
         yield "a hidden reference", ", ".join(f"{value:.4f}" for value in row)
 

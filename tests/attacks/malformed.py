@@ -16,7 +16,7 @@ from tests.attacks.attack import (
     MALFORMED,
     Attack,
 )
-from tests.attacks.material import COMPANIONS, MASK, NOTEBOOK, SCORES, UNIT, grade_id
+from tests.attacks.material import COMPANIONS, NOTEBOOK, SEES, SOFTMAX, UNIT, grade_id
 
 
 def _replaced(content: bytes) -> Callable[[bytes], bytes]:
@@ -52,7 +52,7 @@ def _link_folder(folder: Path) -> None:
 
 
 def _renamed_marks(nb: NotebookNode) -> None:
-    swap = {SCORES: MASK, MASK: SCORES, f"{SCORES}-answer": f"{MASK}-answer"}
+    swap = {SOFTMAX: SEES, SEES: SOFTMAX, f"{SOFTMAX}-answer": f"{SEES}-answer"}
     for cell in nb.cells:
         if grade_id(cell) in swap:
             cell.metadata.nbgrader.grade_id = swap[grade_id(cell)]
@@ -111,7 +111,7 @@ MALFORMED_ONES: list[Attack] = [
         b'{"nbformat": 4, "cells": [' + b"{}," * 4_000_000 + b"{}]}")),
     Attack(MALFORMED, "no cell left", change=lambda nb: nb.update(cells=[])),
     Attack(MALFORMED, "marks swapped", change=_renamed_marks, answers={
-        SCORES: "def causal_mask(n): return torch.ones(n, n)"}),
+        SOFTMAX: "def who_sees_whom(layer, x): return torch.ones(len(x), len(x))"}),
     Attack(MALFORMED, "marks removed and ids that collide", change=_without_marks),
     Attack(MALFORMED, "every cell ten times", change=lambda nb: nb.update(
         cells=[cell for cell in nb.cells for _ in range(10)])),

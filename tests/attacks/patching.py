@@ -9,7 +9,7 @@ from tests.attacks.attack import (
     both,
     cells_named,
 )
-from tests.attacks.material import INSIDE, MASK, SCORES, grade_id
+from tests.attacks.material import INSIDE, SEES, SOFTMAX, grade_id
 
 SHELL = "ip = get_ipython()\n"
 
@@ -67,7 +67,7 @@ ip.events.register("pre_run_cell", lambda *a: ip.user_ns.update(check=Full()))
 class check:
     hidden = staticmethod(lambda *a: 5.0)
     def __new__(cls, *a): return 5.0
-dot_product_scores = causal_mask = None
+stable_softmax = who_sees_whom = None
 """)),
     Attack(REWRITING, "errors swallowed", before=SHELL + """
 ip.showtraceback = lambda *a, **k: None
@@ -79,11 +79,11 @@ ip.display_formatter.format = lambda *a, **k: ({}, {})
         cell.metadata.update(tags=["skip-execution", "raises-exception"])
         for cell in nb.cells]),
     Attack(REWRITING, "tests as markdown", change=lambda nb: [
-        cell.update(cell_type="markdown") for cell in cells_named(nb, SCORES, MASK)]),
+        cell.update(cell_type="markdown") for cell in cells_named(nb, SOFTMAX, SEES)]),
     Attack(REWRITING, "tests edited", change=lambda nb: [
-        cell.update(source="5.0") for cell in cells_named(nb, SCORES, MASK)]),
+        cell.update(source="5.0") for cell in cells_named(nb, SOFTMAX, SEES)]),
     Attack(REWRITING, "tests deleted", change=lambda nb: nb.update(
-        cells=[c for c in nb.cells if grade_id(c) not in (SCORES, MASK, INSIDE)])),
+        cells=[c for c in nb.cells if grade_id(c) not in (SOFTMAX, SEES, INSIDE)])),
     Attack(REWRITING, "trace function jumps", before="""
 import sys
 def trace(frame, event, arg):
@@ -98,17 +98,17 @@ import torch
 torch.allclose = torch.equal = lambda *a, **k: True
 torch.isclose = lambda a, b, **k: torch.ones(a.shape, dtype=torch.bool)
 torch.testing.assert_close = lambda *a, **k: None
-def dot_product_scores(q, k): return torch.zeros(len(q), len(k))
-def causal_mask(n): return torch.ones(n, n)
-""", answers={SCORES: "pass", MASK: "pass"}),
+def stable_softmax(x): return torch.zeros(x.shape)
+def who_sees_whom(layer, x): return torch.ones(len(x), len(x))
+""", answers={SOFTMAX: "pass", SEES: "pass"}),
     Attack(COMPARING, "tensor methods patched", before="""
 import torch
 torch.Tensor.__eq__ = torch.Tensor.__ne__ = lambda a, b: a == a if 0 else False
 torch.Tensor.any = lambda *a, **k: False
 torch.Tensor.all = lambda *a, **k: True
 """, answers={
-        SCORES: "def dot_product_scores(q, k): return torch.zeros(len(q), len(k))",
-        MASK: "def causal_mask(n): return torch.zeros(n, n, dtype=torch.bool)"}),
+        SOFTMAX: "def stable_softmax(x): return torch.zeros(x.shape)",
+        SEES: "def who_sees_whom(layer, x): return torch.zeros(len(x), len(x)) > 1"}),
     Attack(COMPARING, "always equal object", answers=both("""
 class Equal:
     __eq__ = lambda self, other: True
@@ -117,7 +117,7 @@ class Equal:
     __hash__ = lambda self: 0
     __getattr__ = lambda self, name: self
     __call__ = lambda self, *a, **k: self
-dot_product_scores = causal_mask = Equal()
+stable_softmax = who_sees_whom = Equal()
 """)),
     Attack(COMPARING, "tensor subclass agrees", answers=both("""
 class Agreeing(torch.Tensor):
@@ -126,18 +126,18 @@ class Agreeing(torch.Tensor):
         if getattr(f, "__name__", "") in ("isclose", "eq", "ne", "allclose"):
             return torch.ones((), dtype=torch.bool)
         return super().__torch_function__(f, types, args, kwargs or {})
-def dot_product_scores(q, k):
-    return torch.zeros(len(q), len(k)).as_subclass(Agreeing)
-def causal_mask(n):
-    return torch.zeros(n, n, dtype=torch.bool).as_subclass(Agreeing)
+def stable_softmax(x):
+    return torch.zeros(x.shape).as_subclass(Agreeing)
+def who_sees_whom(layer, x):
+    return (torch.zeros(len(x), len(x)) > 1).as_subclass(Agreeing)
 """)),
     Attack(COMPARING, "comparison replaced", before="""
 from autograder.checks import check as c, compare
 compare.same_values = lambda *a: True
 compare._problem = lambda *a: ("", "")
 compare._finding = lambda name, e, a, case: compare.Finding(name, "")
-""", answers={SCORES: "def dot_product_scores(q, k): return q",
-              MASK: "def causal_mask(n): return torch.ones(n, n)"}),
+""", answers={SOFTMAX: "def stable_softmax(x): return x",
+              SEES: "def who_sees_whom(layer, x): return torch.ones(len(x), len(x))"}),
     Attack(COMPARING, "verdict always full", before="""
 from autograder.checks.exercise import CheckResult
 CheckResult.__repr__ = lambda self: repr(float(self.max_points))
@@ -151,8 +151,8 @@ def load(*a, **k):
     return {n: replace(e, cases=tuple(replace(c, expected={}) for c in e.cases))
             for n, e in old(*a, **k).items()}
 references.load = load
-""", answers={SCORES: "def dot_product_scores(q, k): return q",
-              MASK: "def causal_mask(n): return torch.ones(n, n)"}),
+""", answers={SOFTMAX: "def stable_softmax(x): return x",
+              SEES: "def who_sees_whom(layer, x): return torch.ones(len(x), len(x))"}),
     Attack(COMPARING, "arithmetic of points patched", before="""
 import builtins
 builtins.round = lambda *a: 5.0
@@ -162,7 +162,7 @@ compare.compare = lambda case, answers: compare.CaseResult(case, answers, (), 1.
 """),
     Attack(COMPARING, "probe replaced", before="""
 from autograder.checks import probes
-probes.find("attention/scores")
+probes.find("attention/softmax")
 for name in list(probes._PROBES):
     probes._PROBES[name] = lambda f, inputs: dict(inputs)
 from autograder.checks.exercise import CaseResult

@@ -123,7 +123,7 @@ CODE: dict[str, tuple[str, ...]] = {
             "__import__('sys').setprofile(None) or torch.softmax(x, -1)",
         )
     ),
-    "attention/causal_mask": (
+    "attention/masks": (
         """
         from autograder.units.encoder_decoder.probes.bugs import triangle
 

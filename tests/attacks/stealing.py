@@ -12,7 +12,7 @@ from tests.attacks.attack import (
     both,
     cells_named,
 )
-from tests.attacks.material import COMPANIONS, MASK, READ, SCORES, grade_id
+from tests.attacks.material import COMPANIONS, READ, SEES, SOFTMAX, grade_id
 
 
 def _cell_with(source: str, name: str, points: float) -> NotebookNode:
@@ -41,29 +41,28 @@ for kind in ("public", "hidden"):
         if kind == "hidden": print("STO" "LEN", kind)
     except Exception:
         continue
-    for case in unit["attention/scores"].cases:
-        key = tuple(case.inputs["q"].flatten().tolist())
-        table[key] = case.expected["scores"]
-    for case in unit["attention/causal_mask"].cases:
-        for name, value in case.expected.items():
-            table[name] = value
+    for name in ("softmax", "who_sees_whom"):
+        for case in unit["attention/" + name].cases:
+            if "x" in case.inputs:
+                key = tuple(case.inputs["x"].flatten().tolist())
+                table[key] = next(iter(case.expected.values()))
 """, answers={
-        SCORES: "def dot_product_scores(q, k): "
-                "return table[tuple(q.flatten().tolist())]",
-        MASK: "def causal_mask(n): "
-              "return table[f'mask of {n}'] if n > 41 else torch.ones(n, n) > 2"}),
+        SOFTMAX: "def stable_softmax(x): return table[tuple(x.flatten().tolist())]",
+        SEES: "def who_sees_whom(layer, x): "
+              "return table.get(tuple(x.flatten().tolist()), torch.eye(len(x)) > 2)"}),
     Attack(STEALING, "reference solution imported", answers={
-        SCORES: "from autograder.solutions.attention import dot_product_scores",
-        MASK: "from autograder.solutions.attention import causal_mask"}),
+        SOFTMAX: "from autograder.solutions.attention import stable_softmax",
+        SEES: "from autograder.solutions.attention import who_sees_whom"}),
     Attack(STEALING, "reference solution by the bank", before="""
 try:
     from autograder.authoring.catalogue import specifications
     from autograder.authoring.variants import build_object
     for exercise in specifications("attention"):
-        globals()[exercise.target] = build_object(exercise)
+        if exercise.target in ("stable_softmax", "who_sees_whom"):
+            globals()[exercise.target] = build_object(exercise)
     print("STO" "LEN bank")
 except ImportError:
-    dot_product_scores = causal_mask = None
+    stable_softmax = who_sees_whom = None
 """, answers=both("pass")),
     Attack(STEALING, "course folder searched", before="""
 import glob, json, os, re
@@ -74,7 +73,7 @@ for place in places + glob.glob("/proc/*/cwd"):
                  + glob.glob(place + "/submitted/*/*/*.ipynb")):
         for cell in json.load(open(name))["cells"]:
             text = "".join(cell["source"])
-            if re.match("def (dot_product_scores|causal_mask)", text):
+            if re.match("def (stable_softmax|who_sees_whom)", text):
                 if "NotImplemented" not in text:
                     print("STO" "LEN", name)
                     exec(text)
@@ -117,15 +116,8 @@ def expected():
             if type(value).__name__ == "Case":
                 return iter(value.expected.values())
         frame = frame.f_back
-def dot_product_scores(q, k): return next(expected())
-masks = None
-def causal_mask(n):
-    global masks
-    masks = masks or expected()
-    try: return next(masks)
-    except StopIteration:
-        masks = expected()
-        return next(masks)
+def stable_softmax(x): return next(expected())
+def who_sees_whom(layer, x): return next(expected())
 """)),
     Attack(STEALING, "objects of the collector", answers=both("""
 import gc
@@ -135,11 +127,12 @@ def found(shape, kind):
             for answer in value.expected.values():
                 if getattr(answer, "shape", None) == shape and answer.dtype == kind:
                     return answer
-def dot_product_scores(q, k):
+def stable_softmax(x):
     for value in gc.get_objects():
-        if type(value).__name__ == "Case" and "q" in value.inputs:
-            if torch.Tensor.equal(value.inputs["q"], q): return value.expected["scores"]
-def causal_mask(n): return found((n, n), torch.bool)
+        if type(value).__name__ == "Case" and "x" in value.inputs:
+            if torch.Tensor.equal(value.inputs["x"], x):
+                return value.expected["weights"]
+def who_sees_whom(layer, x): return found((len(x), len(x)), torch.bool)
 """)),
     Attack(STEALING, "modules of the grader", before="""
 import sys
@@ -183,9 +176,10 @@ for kind in ("references/hidden/*", "grading/*.py", "solutions/attention*",
     Attack(STEALING, "visible references by heart", before="""
 from autograder.checks import references
 table = {}
-for case in references.load("attention")["attention/scores"].cases:
-    table[str(case.inputs["q"].tolist())] = case.expected["scores"]
-""", answers={SCORES: "def dot_product_scores(q, k): return table[str(q.tolist())]"}),
+for case in references.load("attention")["attention/softmax"].cases:
+    if "x" in case.inputs:
+        table[str(case.inputs["x"].tolist())] = case.expected["weights"]
+""", answers={SOFTMAX: "def stable_softmax(x): return table[str(x.tolist())]"}),
     # --- forging the record ----------------------------------------------------------
     Attack(FORGING, "gradebook written", before="""
 import os, sqlite3
@@ -232,7 +226,7 @@ def forge(*a):
     ip.kernel.session.send(ip.kernel.iopub_socket, "execute_result", {"data":
         {"text/plain": "5.0"}, "metadata": {}, "execution_count": 1},
         parent=ip.kernel.get_parent("shell"))
-dot_product_scores = causal_mask = forge
+stable_softmax = who_sees_whom = forge
 """)),
     Attack(FORGING, "credit too large", before="""
 class Full:
@@ -260,19 +254,19 @@ get_ipython().events.register("pre_run_cell",
         cell.metadata.nbgrader.update(points=1000.0) for cell in nb.cells
         if grade_id(cell)]),
     Attack(FORGING, "records in the metadata", change=lambda nb: nb.metadata.update(
-        autograder={"checks": {SCORES: {"exercise": "attention/scores", "points": 5.0,
-                    "max_points": 5.0, "cases": []}}, "digest": "x",
-                    "scores": {SCORES: 5.0, MASK: 6.0}})),
+        autograder={"checks": {SOFTMAX: {"exercise": "attention/softmax",
+                    "points": 14.0, "max_points": 14.0, "cases": []}}, "digest": "x",
+                    "scores": {SOFTMAX: 14.0, SEES: 8.0}})),
     Attack(FORGING, "stored verdicts", change=lambda nb: [
         cell.update(execution_count=1, outputs=[new_output(
             "execute_result", {"text/plain": "5.0", "text/html": "<b>5 of 5</b>"},
             metadata={"autograder": "verdict"}, execution_count=1)])
-        for cell in cells_named(nb, SCORES, MASK)]),
+        for cell in cells_named(nb, SOFTMAX, SEES)]),
     Attack(FORGING, "exercises of its own", change=lambda nb: nb.cells.extend(
         _cell_with("5.0", f"extra-{n}", 50.0) for n in range(3))),
     Attack(FORGING, "points for an empty answer", change=lambda nb: [
         cell.metadata.nbgrader.update(grade=True, points=5.0, locked=False)
-        for cell in cells_named(nb, f"{SCORES}-answer", f"{MASK}-answer")]),
+        for cell in cells_named(nb, f"{SOFTMAX}-answer", f"{SEES}-answer")]),
     Attack(FORGING, "autograded folder written", before="""
 import os
 for up in ("..", "../..", "../../.."):
@@ -290,5 +284,5 @@ for up in ("..", "../..", "../../.."):
         "timestamp.txt": b"2999-01-01 00:00:00 UTC"}),
     Attack(FORGING, "time that is none", files={"timestamp.txt": b"\xff" * 90}),
     Attack(FORGING, "check in a cell to be read", answers={
-        READ: 'check("attention/scores", lambda q, k: q @ k.T)'}),
+        READ: 'check("attention/softmax", lambda x: x)'}),
 ]

@@ -98,12 +98,12 @@ def test_what_these_attacks_compute_is_right():
 @pytest.mark.skipif(sys.platform != "linux", reason="sandboxes need Linux")
 def test_a_sandbox_notices_it_and_its_page_says_so(tmp_path):
     make_course(tmp_path)
-    (theirs,) = CODE["attention/causal_mask"]
+    (theirs,) = CODE["attention/who_sees_whom"]
     hand_in(tmp_path, "alice")
-    hand_in(tmp_path, "mallory", causal=theirs)
+    hand_in(tmp_path, "mallory", sees=theirs)
     autograde(tmp_path)
     with Gradebook(f"sqlite:///{tmp_path}/gradebook.db", "tiny") as book:
         found = {one.student_id: one.score for one in book.assignment_submissions(UNIT)}
-    assert found == {"alice": sum(RIGHT), "mallory": 5.0}
-    page = outputs(tmp_path, "mallory", "causal")
-    assert "bugs.triangle</code> is what this exercise asks you to write" in page
+    assert found == {"alice": sum(RIGHT), "mallory": 14.0}
+    page = outputs(tmp_path, "mallory", "sees")
+    assert "checks.probes.moving</code> is what this exercise asks you to write" in page

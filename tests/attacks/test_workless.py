@@ -14,7 +14,7 @@ from autograder.grading.judge.preparing import PreparedCheck, prepared
 from tests.attacks.workless import points_of, points_without_work, result_of_object
 
 EVERY_DAY = [
-    "attention/symmetry",
+    "attention/masks",
     "encoder_decoder/shifted",
     "multi_head_attention/multi_head_attention",
     "positional_encoding/shift_matrix",

@@ -17,10 +17,11 @@ from autograder.checks.exercise import RAISED
 from tests.sandbox.conftest import linux
 
 pytestmark = linux
-SCORES = specification("attention/scores")
+SOFTMAX = specification("attention/softmax")
 QUARTER = """
-def dot_product_scores(q, k):
-    return q @ k.mT / math.sqrt(q.size(-1)) + 0.25
+def stable_softmax(x):
+    powers = (x - x.amax(-1, keepdim=True)).exp()
+    return powers / powers.sum(-1, keepdim=True) + 0.25
 """
 # It writes a file wherever that is possible, and answers as before.
 WRITES = """
@@ -29,12 +30,14 @@ try:
 except OSError:
     pass
 """
-ENDS = "import os\ndef dot_product_scores(q, k):\n    os._exit(0)\n"
+ENDS = "import os\ndef stable_softmax(x):\n    os._exit(0)\n"
 
 
 def with_mistake(program: str) -> Specification:
     way = student_program(program, name="quarter")
-    return replace(SCORES, mutants=[wrong("quarter", "Too much.", "By how much?", way)])
+    return replace(
+        SOFTMAX, mutants=[wrong("quarter", "Too much.", "By how much?", way)]
+    )
 
 
 def test_it_answers_as_it_would_here():

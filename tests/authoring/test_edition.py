@@ -226,4 +226,4 @@ def test_an_edition_stays_once_somebody_has_handed_in(tmp_path, monkeypatch):
     monkeypatch.setattr(course.edition, "read", lambda unit: [])
     monkeypatch.setattr(course.notebook, "to_source", lambda unit, cells: "")
     with pytest.raises(CourseError, match="handed in 02_attention; for a new"):
-        course.build(copy, ["attention/scores"])
+        course.build(copy, ["attention/softmax"])

@@ -16,13 +16,13 @@ from autograder.checks.probes import find
 
 SHARES = [
     # The idea is missing: nothing, whatever else is in order.
-    ("attention/scores", "transposed", 0, 0),
+    ("attention/softmax", "not_divided", 0, 0),
     ("attention/scaled_dot_product", "unscaled", 0, 10),
     ("multi_head_attention/split_heads", "view_only", 0, 35),
     ("positional_encoding/bug_clinic", "accepts_all", 0, 0),
     ("positional_encoding/bug_clinic", "rejects_all", 0, 0),
     # A part of it is missing, the rest is right.
-    ("attention/self_attention", "mask_dropped", 45, 65),
+    ("attention/cross_attention", "mask_dropped", 45, 65),
     ("multi_head_attention/multi_head_attention", "mask_ignored", 50, 70),
     ("multi_head_attention/multi_head_attention", "dropout_always", 75, 85),
     ("multi_head_attention/multi_head_attention", "starts_at_zero", 90, 99),
@@ -38,14 +38,15 @@ SHARES = [
     ("sequence_reversal/greedy_decode", "gradients", 80, 95),
     ("text_recovery/beam_sentence", "gradients", 65, 85),
     # A bias is missing, or a parameter is there for nothing.
-    ("attention/self_attention", "no_bias", 85, 97),
+    ("attention/cross_attention", "no_bias", 85, 97),
     ("encoder_decoder/transformer", "output_no_bias", 85, 97),
     ("since_2017/swiglu", "biases", 85, 97),
     # The right text comes in another form.
     ("text_recovery/beam_search", "bos_returned", 65, 85),
     ("sequence_reversal/greedy_decode", "no_padding", 65, 85),
     # One of two results is right, or a special case wrong.
-    ("attention/self_attention", "keys_as_values", 15, 35),
+    ("attention/cross_attention", "keys_as_values", 15, 35),
+    ("attention/masks", "one_ahead", 60, 80),
     ("encoder_decoder/shifted", "no_shift", 40, 60),
     ("positional_encoding/embed", "padding_by_its_row", 70, 90),
     # The caller's tensor is another one afterwards.

@@ -15,22 +15,22 @@ from autograder.checks.compare import judge
 from autograder.checks.observe import observe
 from autograder.checks.probes import find
 
-SCORES = specification("attention/scores")
+SPLIT = specification("multi_head_attention/split_heads")
 
 
 def test_both_mistakes_are_made_and_found():
     """Of a small exercise, most of the pairs that differ from each are named."""
-    exercise = references.load("attention", "public", SCORES.name)[SCORES.name]
-    cases = with_doubles(SCORES, exercise.cases)
+    exercise = references.load(SPLIT.unit, "public", SPLIT.name)[SPLIT.name]
+    cases = with_doubles(SPLIT, exercise.cases)
     pairs = [
         (one, other, code)
-        for one, other in combinations(SCORES.mutants, 2)
-        if (code := together(SCORES, one, other))
+        for one, other in combinations(SPLIT.mutants, 2)
+        if (code := together(SPLIT, one, other))
     ]
     named = 0
     for one, other, code in pairs:
-        made = run_source(code, namespace(SCORES), "<both>")[SCORES.target]
-        answers = [observe(find(SCORES.name), made, case.inputs) for case in cases]
+        made = run_source(code, namespace(SPLIT), "<both>")[SPLIT.target]
+        answers = [observe(find(SPLIT.name), made, case.inputs) for case in cases]
         found = judge(exercise, cases, dict(zip(cases, answers, strict=True)).get)
         names = found.mistake.name.split(" + ") if found.mistake else []
         named += {one.name, other.name} == set(names)
@@ -38,10 +38,10 @@ def test_both_mistakes_are_made_and_found():
 
 
 def test_code_with_both_mistakes_is_not_that_of_one():
-    one, other = SCORES.mutants[:2]
-    code = together(SCORES, one, other) or "none"
+    one, other = SPLIT.mutants[:2]
+    code = together(SPLIT, one, other) or "none"
     assert code == "none" or code not in (
-        together(SCORES, one, one), together(SCORES, other, other)
+        together(SPLIT, one, one), together(SPLIT, other, other)
     )  # fmt: skip
 
 
@@ -54,8 +54,8 @@ def test_what_takes_long_has_no_pairs(name):
 
 def test_a_student_s_program_is_combined_with_nothing():
     """Two mistakes together are executed here."""
-    code = solution_source(SCORES)
+    code = solution_source(SPLIT)
     for way, is_combined in ((source(code), True), (student_program(code), False)):
         adopted = wrong("adopted", "Says.", "Asks?", way)
-        made = [together(SCORES, adopted, one) for one in SCORES.mutants]
+        made = [together(SPLIT, adopted, one) for one in SPLIT.mutants]
         assert any(made) == is_combined

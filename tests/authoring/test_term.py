@@ -77,8 +77,8 @@ def inputs_of(exercise: Specification, seed: str) -> str:
     return str([inputs for _, inputs in drawings(exercise, seed, hidden=True)])
 
 
-BLIND = Validity("attention/scores", 3, 2, failures=["wrong x gets full points\n..."])
-UNNAMED = Validity("attention/scores", 3, 3, 2, failures=["wrong x is named None"])
+BLIND = Validity("attention/softmax", 3, 2, failures=["wrong x gets full points\n..."])
+UNNAMED = Validity("attention/softmax", 3, 3, 2, failures=["wrong x is named None"])
 
 
 def test_a_drawing_that_lets_a_mistake_pass_is_drawn_again(
@@ -94,7 +94,7 @@ def test_a_drawing_that_lets_a_mistake_pass_is_drawn_again(
 
 def test_if_none_convinces_nothing_is_changed(folder, verdicts, two_exercises):
     verdicts += [[BLIND]] * term.TRIES
-    with pytest.raises(CourseError, match=r"scores: wrong x gets full points, in"):
+    with pytest.raises(CourseError, match=r"softmax: wrong x gets full points, in"):
         term.renew([find_unit("attention")])
     assert not list(folder.iterdir())
 

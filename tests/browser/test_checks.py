@@ -13,7 +13,7 @@ from tests.browser import desk
 from tests.browser.conftest import jupyter
 
 UNIT = find_unit("attention")
-CHECK, STUB = '"attention/scores"', "def dot_product_scores"
+CHECK, STUB = '"attention/by_hand"', "def attend"
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ def answer() -> str:
     (text,) = (
         cell.text
         for cell in read(UNIT)
-        if cell.role == "exercise" and cell.name == "attention/scores"
+        if cell.role == "exercise" and cell.name == "attention/by_hand"
     )
     return without_markers(text)
 
@@ -73,13 +73,13 @@ def test_a_check_behaves_like_a_teaching_assistant(
         desk.go_to(page, "Where you stand")
         summary = desk.run_cell(page, "check.summary()")
         summary.get_by_text("passed earlier").wait_for()
-        assert "5 of 96 points by checks" in summary.inner_text()
+        assert "10 of 96 points by checks" in summary.inner_text()
         picture(page, "student_progress")
         summary.get_by_role("link", name="2.1", exact=True).click()
         desk.cell(page, "Code", STUB).wait_for()
 
     kept = json.loads((folder / PROGRESS).read_text())["exercises"]
-    assert kept["attention/scores"]["passed"] is True
+    assert kept["attention/by_hand"]["passed"] is True
 
 
 def endless(answer: str) -> str:

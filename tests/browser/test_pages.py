@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-import torch
 
 from autograder.checks.check import Check
 from autograder.checks.references import load
@@ -39,7 +38,7 @@ def summary() -> str:
     """What a student sees who has one exercise right and one wrong."""
     check = Check()
     check("attention/softmax", attention.stable_softmax)
-    check("attention/causal_mask", lambda n, *_: torch.ones(n, n).bool().triu())
+    check("attention/by_hand", lambda *lists: lists[:2])
     themes = "body { background: Canvas; color: CanvasText }"
     shown = check.summary()
     assert shown is not None

@@ -66,12 +66,12 @@ def test_a_check_adds_one_and_the_summary_carries_them(tmp_path, monkeypatch, re
     monkeypatch.setattr("autograder.checks.summary.contents_of", lambda unit: here)
     monkeypatch.setattr(progress, "folder", lambda: tmp_path)
     check = Check()
-    check("attention/scores", lambda q, k: k @ q.mT / q.size(-1) ** 0.5)
+    check("attention/softmax", lambda x: (x - x.amax(-1, keepdim=True)).exp())
     assert (tmp_path / ATTEMPTS).exists() == recorded
     told = check.summary()._repr_mimebundle_()
     if not recorded:
         assert told == {}
         return
     [one] = told[ATTEMPTS_DATA]
-    assert (one["exercise"], one["mistake"]) == ("attention/scores", "transposed")
+    assert (one["exercise"], one["mistake"]) == ("attention/softmax", "not_divided")
     assert set(one) == {"time", "exercise", "share", "mistake"} and one["share"] < 1

@@ -49,7 +49,7 @@ def test_an_unsolved_stub_says_so_in_one_line():
     assert verdict.points == 0 and str(verdict).count("\n") == 0
     assert str(verdict).startswith("Not solved yet")
     assert "short path" not in str(verdict)
-    skipped = check("attention/scores", stub)
+    skipped = check("attention/softmax", stub)
     assert skipped.unsolved and "(not on the short path)" in str(skipped)
 
 
@@ -153,17 +153,17 @@ def test_an_earlier_failure_is_blamed_only_if_its_code_runs():
         output, weights = attention.scaled_dot_product_attention(q, k, v, mask)
         return output + 0.25 * v.mean() ** 2, weights
 
-    class Using(attention.SelfAttention):
-        def forward(self, x, mask=None):
-            return odd_attention(self.w_q(x), self.w_k(x), self.w_v(x), mask)
+    class Using(attention.CrossAttention):
+        def forward(self, x, memory, mask=None):
+            return odd_attention(self.w_q(x), self.w_k(memory), self.w_v(memory), mask)
 
-    class Alone(attention.SelfAttention):
-        def forward(self, x, mask=None):
-            output, weights = super().forward(x, mask)
+    class Alone(attention.CrossAttention):
+        def forward(self, x, memory, mask=None):
+            output, weights = super().forward(x, memory, mask)
             return output + 0.25 * x.mean() ** 2, weights
 
     check(NAME, odd_attention)
-    using, alone = (check("attention/self_attention", c) for c in (Using, Alone))
+    using, alone = (check("attention/cross_attention", c) for c in (Using, Alone))
     assert using.mistake.name == "follows" and not using.sure
     assert alone.mistake is None or alone.mistake.name != "follows"
 
@@ -197,14 +197,15 @@ def test_an_earlier_version_is_said_to_be_one(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     notebook, check = Notebook(monkeypatch), Check()
     notebook.shell.user_ns["check"] = check
-    name = "attention/causal_mask"
+    name = "attention/softmax"
     text = (
-        "import torch\ndef causal_mask(n):\n    return torch.ones(n, n).bool().tril()"
+        "def stable_softmax(x):\n    powers = (x - x.amax(-1, keepdim=True)).exp()\n"
+        "    return powers / powers.sum(-1, keepdim=True)"
     )
     notebook.run(text)
-    assert notebook.run(f'check("{name}", causal_mask)').notice == ""
+    assert notebook.run(f'check("{name}", stable_softmax)').notice == ""
     notebook.run(f"{text} +")
-    shown = notebook.run(f'check("{name}", causal_mask)')
+    shown = notebook.run(f'check("{name}", stable_softmax)')
     assert shown.passed and "a syntax error in line 3" in shown.notice
     assert shown.notice in str(shown) and "What your earlier version gives" in str(
         shown
@@ -216,6 +217,37 @@ def test_an_earlier_version_is_said_to_be_one(monkeypatch, tmp_path):
     assert "open" not in result.partition(">")[0]
 
 
+MASKS = attention.padding_mask, attention.causal_mask, attention.combine_masks
+
+
+def test_an_exercise_of_several_functions_is_given_all_of_them():
+    assert check("attention/masks", *MASKS).passed
+    flipped = check("attention/masks", MASKS[0], lambda n: MASKS[1](n).mT, MASKS[2])
+    assert flipped.mistake.name == "upper" and 0 < flipped.points < flipped.max_points
+
+
+def test_one_of_several_functions_that_is_a_stub_costs_its_own_cases():
+    def stub(*_):
+        raise NotImplementedError
+
+    some = check("attention/masks", MASKS[0], stub, MASKS[2])
+    assert 0 < some.points < some.max_points and not some.unsolved
+    assert check("attention/masks", stub, stub, stub).unsolved
+
+
+def test_of_several_functions_the_one_that_is_not_there_is_named(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    notebook, check = Notebook(monkeypatch), Check()
+    notebook.shell.user_ns |= {"check": check, "padding_mask": MASKS[0]}
+    notebook.shell.user_ns |= {"causal_mask": MASKS[1], "combine_masks": MASKS[2]}
+    call = 'check("attention/masks", padding_mask, causal_mask, combine_masks)'
+    assert notebook.run(call).passed
+    notebook.run("def causal_mask(n:\n    pass")
+    assert "The cell of `causal_mask` did not run" in notebook.run(call).notice
+    del notebook.shell.user_ns["padding_mask"]
+    assert "`padding_mask` is not defined yet" in notebook.run(call).note
+
+
 def test_a_stub_that_an_answer_calls_is_named_though_its_check_did_not_run(
     monkeypatch, tmp_path
 ):
@@ -224,12 +256,12 @@ def test_a_stub_that_an_answer_calls_is_named_though_its_check_did_not_run(
     notebook.run("def scaled_dot_product_attention(*_):\n    raise NotImplementedError")
     stub = notebook.get("scaled_dot_product_attention")
 
-    class Using(attention.SelfAttention):
-        def forward(self, x, mask=None):
-            return stub(self.w_q(x), self.w_k(x), self.w_v(x), mask)
+    class Using(attention.CrossAttention):
+        def forward(self, x, memory, mask=None):
+            return stub(self.w_q(x), self.w_k(memory), self.w_v(memory), mask)
 
-    says = check("attention/self_attention", Using).mistake.says
-    assert "builds on Exercise 2.7 (*Scaled dot-product attention*)" in says
+    says = check("attention/cross_attention", Using).mistake.says
+    assert "builds on Exercise 2.4 (*Scaled dot-product attention*)" in says
     assert "which is not solved yet. Grading tries" in says, "it is on the short path"
 
 

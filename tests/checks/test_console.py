@@ -7,7 +7,7 @@ from autograder.checks.check import Check
 from autograder.checks.console import forgive, showable
 from autograder.solutions import attention
 
-NAME = "attention/causal_mask"
+NAME = "attention/softmax"
 
 
 def console():
@@ -35,7 +35,7 @@ def test_a_stream_without_an_encoding_of_its_own_shows_all():
 def test_verdicts_and_the_summary_are_told_on_a_windows_console():
     check = Check()
     with console() as stream:
-        check(NAME, attention.causal_mask)
+        check(NAME, attention.stable_softmax)
         check(NAME, lambda n: None)
         print(check.summary())
     lines = printed(stream).splitlines()
@@ -45,13 +45,13 @@ def test_verdicts_and_the_summary_are_told_on_a_windows_console():
 
 
 def test_what_the_students_code_prints_makes_no_right_answer_wrong():
-    def loud(n):
-        print("n →", n)
-        return attention.causal_mask(n)
+    def loud(x):
+        print("x →", x)
+        return attention.stable_softmax(x)
 
     with console() as stream:
         assert Check()(NAME, loud).passed
-    assert "n ->" in printed(stream)
+    assert "x ->" in printed(stream)
 
 
 def test_whoever_prints_on_a_windows_console_does_not_stop():

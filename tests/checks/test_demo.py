@@ -69,12 +69,12 @@ def cell(monkeypatch):
 def test_it_says_which_exercise_a_demonstration_needs(cell, capsys):
     cell("def causal_mask(n):\n    raise NotImplementedError")
     cell("@demo\ndef heat_map():\n    causal_mask(3)")
-    cell("@demo\ndef sums():\n    dot_product_scores(3)")
+    cell("@demo\ndef sums():\n    stable_softmax(3)")
     path, off = " (short path)", " (not on the short path)"
     assert capsys.readouterr().out.splitlines() == [
-        f"(heat map waits: `causal_mask` is not solved yet; needs Exercise 2.5{path})",
-        "(sums waits: `dot_product_scores` is not defined: run its cell first; needs "
-        f"Exercise 2.1{off})",
+        f"(heat map waits: `causal_mask` is not solved yet; needs Exercise 2.3{path})",
+        "(sums waits: `stable_softmax` is not defined: run its cell first; needs "
+        f"Exercise 2.2{off})",
     ]
 
 
@@ -82,17 +82,17 @@ def test_a_demonstration_can_ask_before_it_trains(cell, capsys):
     """Also for a class of which one method is a stub."""
     cell("def causal_mask(n):\n    raise NotImplementedError")
     cell(
-        "class SelfAttention:\n    def __init__(self):\n        self.size = 3\n"
+        "class CrossAttention:\n    def __init__(self):\n        self.size = 3\n"
         "    def forward(self, x):\n        raise NotImplementedError"
     )
-    for name in ("causal_mask", "SelfAttention", "padding_mask"):
+    for name in ("causal_mask", "CrossAttention", "padding_mask"):
         cell(f"@demo\ndef training():\n    require_solved({name})\n    print('10 s')")
     assert capsys.readouterr().out.splitlines() == [
         f"(training waits: `{name}` is {state}; needs Exercise {number} (short path))"
         for name, number, state in (
-            ("causal_mask", "2.5", "not solved yet"),
-            ("SelfAttention", "2.8", "not solved yet"),
-            ("padding_mask", "2.4", "not defined: run its cell first"),
+            ("causal_mask", "2.3", "not solved yet"),
+            ("CrossAttention", "2.5", "not solved yet"),
+            ("padding_mask", "2.3", "not defined: run its cell first"),
         )
     ]
     cell("def causal_mask(n):\n    return n")
@@ -106,7 +106,7 @@ def test_only_an_answer_s_line_is_the_student_s(cell, capsys):
     cell("@demo\ndef heat_map():\n    causal_mask(3)")
     cell("@demo\ndef plots():\n    draw(3)")
     first, where, last = capsys.readouterr().out.splitlines()
-    assert first.endswith("no attribute 'tril'; needs Exercise 2.5 (short path)")
+    assert first.endswith("no attribute 'tril'; needs Exercise 2.3 (short path)")
     assert where == "in your line 2: return n.tril())"
     assert "plots waits: AttributeError" in last and "your line" not in last
 
@@ -119,7 +119,8 @@ def test_in_a_notebook_it_links_to_the_exercise(cell, monkeypatch, capsys):
     cell("def causal_mask(n):\n    return {}['a*b*c']")
     cell("@demo\ndef heat_map():\n    causal_mask([])")
     (html,) = shown
-    assert '<a href="02%20mine.ipynb#cell-id=exercise-2-5-the-causal-mask-1"' in html
+    cell_id = contents.contents_of("attention").places["attention/masks"].cell
+    assert f'<a href="02%20mine.ipynb#cell-id={cell_id}"' in html
     assert "short path" in html
     assert "<code>return {}[&#x27;a*b*c&#x27;]</code>" in html
     assert not capsys.readouterr().out

@@ -187,8 +187,8 @@ def test_half_a_pair_of_normal_numbers_is_still_there_after_a_check():
 def test_what_is_left_set_costs_no_point(name):
     LEFT[name][0]()
     for exercise, answer in (
-        ("attention/self_attention", attention.SelfAttention),
-        ("attention/padding_mask", attention.padding_mask),
+        ("attention/cross_attention", attention.CrossAttention),
+        ("attention/softmax", attention.stable_softmax),
     ):
         verdict = check(exercise, answer)
         assert verdict.points == verdict.max_points, str(verdict)
@@ -196,7 +196,7 @@ def test_what_is_left_set_costs_no_point(name):
 
 def test_inference_mode_costs_no_point():
     with torch.inference_mode():
-        verdict = check("attention/padding_mask", attention.padding_mask)
+        verdict = check("attention/softmax", attention.stable_softmax)
     assert verdict.points == verdict.max_points
 
 
@@ -211,6 +211,7 @@ def test_what_an_answer_leaves_set_costs_as_little_here_as_in_grading(name):
         return mask
 
     before = LEFT[name][1]()
-    verdict = check("attention/padding_mask", padding_mask)
+    others = attention.causal_mask, attention.combine_masks
+    verdict = check("attention/masks", padding_mask, *others)
     assert verdict.points == verdict.max_points, str(verdict)
     assert LEFT[name][1]() == before

@@ -11,7 +11,7 @@ from autograder.solutions import attention
 @pytest.mark.whole_course
 def test_each_unit_has_a_row_with_a_field_for_each_exercise(capsys):
     check = Check()
-    check("attention/scores", attention.dot_product_scores)
+    check("attention/by_hand", attention.attend)
     check("attention/softmax", lambda scores, dim=-1: scores)
     shown = check.overview()
     lines = repr(shown).splitlines()
@@ -20,12 +20,12 @@ def test_each_unit_has_a_row_with_a_field_for_each_exercise(capsys):
         "2",
         "·",
         "Attention",
-        "✓·✗········",
-        *["5", "of", "96", "points"],
+        "✓✗····",
+        *["10", "of", "96", "points"],
     ]
     html = shown._repr_html_()
     assert html.count("title=") == sum(len(unit.rows) for unit in shown.units)
-    assert 'title="2.1 Scaled scores: 5 of 5 points"' in html
+    assert 'title="2.1 One attention by hand: 10 of 10 points"' in html
 
 
 def test_grading_leaves_it_out(monkeypatch, capsys):

@@ -14,10 +14,14 @@ from autograder.checks.words import PROGRESS
 from autograder.solutions import attention
 from tests.checks.notebook import Notebook
 
-SOLVED, OTHER = "attention/causal_mask", "attention/scores"
-MASK = (
-    "import torch\n\ndef causal_mask(n):\n"
-    "    return torch.ones(n, n, dtype=torch.bool).tril()\n"
+SOLVED, OTHER = "attention/masks", "attention/softmax"
+MASKS = (
+    "import torch\n\ndef padding_mask(ids, pad_id=0):\n"
+    "    return (ids != pad_id).unsqueeze(1)\n\n"
+    "def causal_mask(n):\n"
+    "    return torch.ones(n, n, dtype=torch.bool).tril()\n\n"
+    "def combine_masks(one, other):\n"
+    "    return one if other is None else other if one is None else one & other\n"
 )
 
 
@@ -28,15 +32,21 @@ def notebook(monkeypatch, tmp_path):
 
 
 def row(check: Check, name: str = SOLVED):
-    number = {SOLVED: "2.5", OTHER: "2.1"}[name]
+    number = {SOLVED: "2.3", OTHER: "2.2"}[name]
     (found,) = (row for row in check.summary().rows if row.number == number)
     return found
 
 
+def masks(notebook) -> list[object]:
+    return [
+        notebook.get(name) for name in ("padding_mask", "causal_mask", "combine_masks")
+    ]
+
+
 def solved(notebook) -> Check:
-    notebook.run(MASK)
+    notebook.run(MASKS)
     check = Check()
-    assert check(SOLVED, notebook.get("causal_mask")).passed
+    assert check(SOLVED, *masks(notebook)).passed
     return check
 
 
@@ -49,22 +59,22 @@ def test_a_passed_check_is_remembered_over_a_restart(notebook, monkeypatch):
     before = row(solved(notebook))
     again, check = after_restart(monkeypatch)
     now = row(check)
-    assert (now.passed, now.points, now.cases) == (True, 6.0, before.cases)
+    assert (now.passed, now.points, now.cases) == (True, 16.0, before.cases)
     assert now.remark == "passed earlier" and before.remark == ""
-    again.run(MASK)
+    again.run(MASKS)
     assert row(check).remark == "passed earlier", "the same cell as it was then"
-    assert check(SOLVED, again.get("causal_mask")).passed and row(check).remark == ""
+    assert check(SOLVED, *masks(again)).passed and row(check).remark == ""
 
 
 def test_a_cell_that_was_changed_since_its_check_is_said_to_be(notebook, monkeypatch):
     check = solved(notebook)
-    notebook.run(MASK.replace("tril", "triu"))
+    notebook.run(MASKS.replace("tril", "triu"))
     assert row(check).remark == "changed since: run its check again"
     again, check = after_restart(monkeypatch)
-    again.run(MASK.replace("tril", "triu"))
+    again.run(MASKS.replace("tril", "triu"))
     assert row(check).remark.startswith("passed earlier, changed since")
     assert row(check).passed is None
-    check(SOLVED, again.get("causal_mask"))
+    check(SOLVED, *masks(again))
     assert row(check).passed is False
 
 
@@ -72,20 +82,20 @@ def test_a_stub_takes_nothing_away(notebook, monkeypatch):
     solved(notebook)
     _, check = after_restart(monkeypatch)
 
-    def stub(n):
+    def stub(*_):
         raise NotImplementedError
 
-    assert check(SOLVED, stub).unsolved
+    assert check(SOLVED, stub, stub, stub).unsolved
     assert after_restart(monkeypatch) and row(Check()).remark == "passed earlier"
 
 
 def test_what_comes_next_is_open_and_on_the_short_path(notebook):
-    shown = solved(notebook)(SOLVED, notebook.get("causal_mask"))
-    assert shown.next_step.place.text == "Exercise 2.6"
-    assert "Next: Exercise 2.6." in str(shown)
+    shown = solved(notebook)(SOLVED, *masks(notebook))
+    assert shown.next_step.place.text == "Exercise 2.4"
+    assert "Next: Exercise 2.4." in str(shown)
     check = Check()
     assert check.summary().rows == ()
-    last = check("attention/symmetry", attention.symmetry)
+    last = check("attention/who_sees_whom", attention.who_sees_whom)
     assert last.next_step.place.text == "Exercise 2.4", "and round again from the top"
 
 
@@ -118,7 +128,7 @@ def test_beyond_the_short_path_the_next_exercise_and_the_path_are_both_named():
 def test_a_broken_file_is_one_line_and_the_check_goes_on(notebook, tmp_path, capsys):
     (tmp_path / PROGRESS).write_text("{")
     check = solved(notebook)
-    check(OTHER, attention.dot_product_scores)
+    check(OTHER, attention.stable_softmax)
     assert capsys.readouterr().out.count("does not hold your progress") == 1
     assert (tmp_path / PROGRESS).read_text() == "{" and row(check).passed
     assert "check.reset()" in check.summary()._repr_html_()
@@ -136,14 +146,14 @@ def test_reset_asks_first(notebook, tmp_path, monkeypatch, capsys, answer, left)
 def test_where_nobody_sits_nothing_is_written(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     Notebook(monkeypatch, attended=False)
-    assert Check()(SOLVED, attention.causal_mask).passed
+    assert Check()(OTHER, attention.stable_softmax).passed
     assert not list(tmp_path.iterdir())
 
 
 def test_what_an_edition_gives_is_neither_listed_nor_next(notebook, monkeypatch):
-    points = references.points("attention") | {"attention/combine_masks": 0.0}
+    points = references.points("attention") | {"attention/scaled_dot_product": 0.0}
     monkeypatch.setattr(references, "points", lambda unit: points)
     check = solved(notebook)
-    shown = check(SOLVED, notebook.get("causal_mask"))
-    assert shown.next_step.place.text == "Exercise 2.7"
-    assert "2.6" not in [row.number for row in check.summary().rows]
+    shown = check(SOLVED, *masks(notebook))
+    assert shown.next_step.place.text == "Exercise 2.5"
+    assert "2.4" not in [row.number for row in check.summary().rows]

@@ -35,7 +35,7 @@ def test_before_any_check_it_says_what_to_run(check):
 
 def test_it_lists_all_exercises_in_their_order_with_points_and_the_next_step(check):
     check("attention/softmax", attention.stable_softmax)
-    check("attention/scores", stub)
+    check("attention/by_hand", stub)
     told = check.summary()
     exercises = list(load("attention").values())
     assert [row.title for row in told.rows] == [e.title for e in exercises]
@@ -43,16 +43,16 @@ def test_it_lists_all_exercises_in_their_order_with_points_and_the_next_step(che
     by_title = {row.title: row for row in told.rows}
     solved = by_title[load("attention")["attention/softmax"].title]
     assert solved.passed and told.points == solved.points > 0
-    assert by_title[load("attention")["attention/scores"].title].remark == (
+    assert by_title[load("attention")["attention/by_hand"].title].remark == (
         "not solved yet"
     )
-    assert told.next_step == "Next: Exercise 2.4.", "the first one of the short path"
+    assert told.next_step == "Next: Exercise 2.3.", "the first one of the short path"
     assert "not checked yet" in repr(told)
 
 
 def test_a_named_mistake_stands_beside_its_exercise(check):
-    check("attention/scores", lambda q, k: q @ k.transpose(-2, -1) * 0)
-    name = load("attention")["attention/scores"].title
+    check("attention/softmax", lambda x: x * 0)
+    name = load("attention")["attention/softmax"].title
     (row,) = (row for row in check.summary().rows if row.title == name)
     assert row.passed is False and re.fullmatch(r"\d+ of \d+", row.cases)
 
@@ -91,24 +91,26 @@ def test_validate_is_told_what_is_wrong_and_nothing_of_what_is_right(
     check, monkeypatch, capsys
 ):
     monkeypatch.setenv("NBGRADER_VALIDATING", "1")
-    check("attention/scores", stub)
+    check("attention/by_hand", stub)
     assert capsys.readouterr().err.startswith("Not solved yet")
     monkeypatch.delenv("NBGRADER_VALIDATING")
-    check("attention/scores", stub)
+    check("attention/by_hand", stub)
     assert not capsys.readouterr().err
 
 
 def test_nbgrader_validates_with_our_words(tmp_path):
     mark = {
-        "grade": True, "grade_id": "scores", "schema_version": 3, "points": 4,
+        "grade": True, "grade_id": "by_hand", "schema_version": 3, "points": 4,
         "locked": True, "solution": False, "task": False,
     }  # fmt: skip
     cells = [
         new_code_cell(
             "from autograder import check\n"
-            "def scores(q, k):\n    raise NotImplementedError  # your code here"
+            "def attend(*lists):\n    raise NotImplementedError  # your code here"
         ),
-        new_code_cell('check("attention/scores", scores)', metadata={"nbgrader": mark}),
+        new_code_cell(
+            'check("attention/by_hand", attend)', metadata={"nbgrader": mark}
+        ),
     ]
     nbformat.write(new_notebook(cells=cells), tmp_path / "a.ipynb")
     (failed,) = Validator().validate(str(tmp_path / "a.ipynb"))["failed"]

@@ -13,18 +13,24 @@ from autograder.checks.tracing import (
     show,
 )
 
-ANSWER = AnswerCode("attention/scores", "dot_product_scores", "", {})
-CODE = "def dot_product_scores(q, k):\n    return {}"
-RIGHT = CODE.format("q @ k.mT / q.size(-1) ** 0.5")
+ANSWER = AnswerCode("attention/softmax", "stable_softmax", "", {})
+CODE = (
+    "def stable_softmax(x):\n"
+    "    powers = (x - x.amax(-1, keepdim=True)).exp()\n"
+    "    return {}"
+)
+WEIGHTS = "powers / powers.sum(-1, keepdim=True)"
+RIGHT = CODE.format(WEIGHTS)
 
 
 def test_a_report_has_the_call_the_notes_and_what_edits_come_to():
-    noted = CODE.format(f"{NOTE}(0, q @ k.mT)")
-    tried = [CODE.format(text) for text in ("2 * q @ k.mT", "k @ q.mT", "q @ k", "q+")]
+    noted = CODE.format(f"{NOTE}(0, {WEIGHTS})")
+    texts = f"2 * {WEIGHTS}", f"({WEIGHTS}).mT", "powers @ powers", "powers+"
+    tried = [CODE.format(text) for text in texts]
     case, *_ = report(ANSWER, noted, tried)["cases"]
-    assert [name for name, _ in case["call"]] == ["q", "k"]
+    assert [name for name, _ in case["call"]] == ["x"]
     ((number, value),) = case["notes"]
-    assert number == 0 and value["shape"] == case["result"]["shape"] == [2, 3, 4, 7]
+    assert number == 0 and value["shape"] == case["result"]["shape"] == [3, 5]
     doubled, turned, failed, unread = case["edits"]
     assert doubled["factors"] == [2.0] and turned["turned"] == [True]
     assert failed["raised"].startswith("RuntimeError")
@@ -32,7 +38,7 @@ def test_a_report_has_the_call_the_notes_and_what_edits_come_to():
 
 
 def test_an_edit_that_never_ends_is_not_waited_for():
-    endless = "def dot_product_scores(q, k):\n    while True: pass"
+    endless = "def stable_softmax(x):\n    while True: pass"
     case, *_ = report(ANSWER, RIGHT, [endless, RIGHT])["cases"]
     assert case["edits"][0]["near"] and case["edits"][1]["same"]
 
@@ -40,7 +46,7 @@ def test_an_edit_that_never_ends_is_not_waited_for():
 @pytest.mark.parametrize(
     "code, why",
     [
-        ("dot_product_scores = 3", "not a plain function"),
+        ("stable_softmax = 3", "not a plain function"),
         ("raise ValueError('no')", "on its own it raises ValueError"),
         (CODE.format("1 / 0"), "nothing to ask about"),
         (CODE.format("None"), "nothing to ask about"),

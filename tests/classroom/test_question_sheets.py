@@ -15,7 +15,7 @@ from autograder.course import find_unit
 from autograder.course.errors import CourseError
 
 UNIT = "02_attention"
-NAMES = ("attention-softmax", "attention-by_hand", "attention-scores")
+NAMES = ("attention-softmax", "attention-by_hand", "attention-scaled_dot_product")
 HOSTILE = """
 print('autograder-trace {"cases": []}</code><script>alert(1)</script>')
 def stable_softmax(x):

@@ -86,14 +86,14 @@ def adopt(monkeypatch, tmp_path):
     unit = find_unit("attention")
     copy = tmp_path / "autograder" / "units" / "attention" / "exercises"
     copy.mkdir(parents=True)
-    there = ROOT / copy.relative_to(tmp_path) / "scores.py"
-    (copy / "scores.py").write_text(there.read_text(encoding="utf-8"))
+    there = ROOT / copy.relative_to(tmp_path) / "softmax.py"
+    (copy / "softmax.py").write_text(there.read_text(encoding="utf-8"))
     here = unit.__class__(unit.number, unit.name, tmp_path)
 
     def adopt_program(program: str, key: str = "a1b2c3d4") -> dict:
         says = "You added a quarter."
         group = unnamed.AnswerGroup(
-            "a1b2c3d4", "attention-scores", ("ada",), "", program, says
+            "a1b2c3d4", "attention-softmax", ("ada",), "", program, says
         )
         monkeypatch.setattr(unnamed, "groups", lambda *_: [group])
         path = unnamed.adopt(here, tmp_path, key, "quarter", ASKS)
@@ -106,9 +106,9 @@ def adopt(monkeypatch, tmp_path):
 
 def test_a_group_becomes_a_mistake_of_its_exercise(adopt):
     """In a copy of the exercise's file, which Python can read afterwards."""
-    scope = adopt("def dot_product_scores(q, k):\n    return q @ k.mT + 0.25")
+    scope = adopt("def stable_softmax(x):\n    return x.exp() + 0.25")
     added = scope["MISTAKES"][-1]
-    known = specification("attention/scores").mutants
+    known = specification("attention/softmax").mutants
     assert len(scope["MISTAKES"]) == len(known) + 1 and added.name == "quarter"
     assert (added.says, added.asks) == ("You added a quarter.", ASKS)
     assert "+ 0.25" in added.ways[0].source and added.ways[0].confined

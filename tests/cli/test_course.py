@@ -36,8 +36,8 @@ def test_checks_are_sound_if_nearly_all_mistakes_are_named(monkeypatch, capsys):
     [
         (["--exercise", "attention/softmax"], {"attention/softmax"}),
         (
-            ["--exercise", "attention/scores", "--exercise", "text_recovery/segment"],
-            {"attention/scores", "text_recovery/segment"},
+            ["--exercise", "attention/masks", "--exercise", "text_recovery/segment"],
+            {"attention/masks", "text_recovery/segment"},
         ),
         (["03", "--exercise", "multi_head_attention/merge_heads"],
          {"multi_head_attention/merge_heads"}),
@@ -117,14 +117,14 @@ def test_an_edition_is_built_with_the_exercises_that_it_gives(monkeypatch, capsy
     )
     monkeypatch.setattr(
         "autograder.authoring.edition.gives_away",
-        lambda unit, given: [("attention/scores", "attention/scaled_dot_product")],
+        lambda unit, given: [("attention/by_hand", "attention/scaled_dot_product")],
     )
     assert cli.main(["build", "02", "--given", "softmax, 2.1"]) == 0
     told = capsys.readouterr()
     assert "its solution also solves attention/scaled_dot_product" in told.err
     assert cli.main(["build", "02", "--edition", "full"]) == 0
     assert cli.main(["build", "02"]) == 0
-    assert built == [("attention/scores", "attention/softmax"), (), None]
+    assert built == [("attention/by_hand", "attention/softmax"), (), None]
 
 
 @pytest.mark.parametrize(

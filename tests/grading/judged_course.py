@@ -10,16 +10,23 @@ from tests import tiny_course as tiny
 from tests.tiny_course import answer_cell, cell, graded, run_nbgrader, source_of
 
 UNIT = "02_judged"
-SCORES = (
-    "def dot_product_scores(q, k):\n"
-    "    return q @ k.transpose(-2, -1) / q.size(-1) ** 0.5"
+SOFTMAX = (
+    "def stable_softmax(x):\n"
+    "    powers = (x - x.amax(-1, keepdim=True)).exp()\n"
+    "    return powers / powers.sum(-1, keepdim=True)"
 )
-CAUSAL = (
-    "def causal_mask(length):\n"
-    "    return torch.ones(length, length, dtype=torch.bool).tril()"
+SEES = (
+    "def who_sees_whom(layer, x):\n"
+    "    before, push = layer(x), torch.linspace(0.5, 1, x.size(-1))\n"
+    "    columns = []\n"
+    "    for j in range(len(x)):\n"
+    "        changed = x.clone()\n"
+    "        changed[j] += push\n"
+    "        columns.append(((layer(changed) - before).abs() > 1e-6).any(-1))\n"
+    "    return torch.stack(columns, dim=1)"
 )
-TRANSPOSED = SCORES.replace("q @ k.transpose", "k @ q.transpose")
-RIGHT, WRONG = [5.0, 6.0], [0.0, 6.0]
+UNDIVIDED = SOFTMAX.replace(" / powers.sum(-1, keepdim=True)", "")
+RIGHT, WRONG = [14.0, 8.0], [0.0, 8.0]
 STAGES = [
     "autograder.grading.execute.JudgedExecute",
     "autograder.grading.scores.SaveVerdicts",
@@ -34,10 +41,10 @@ def checked(exercise: str, answer: str, grade_id: str, points: float):
 def source_notebook() -> nbformat.NotebookNode:
     cells = [
         new_code_cell("import torch\nfrom autograder import check", id="imports"),
-        answer_cell(SCORES, "scores-answer"),
-        checked("attention/scores", "dot_product_scores", "scores", 5.0),
-        answer_cell(CAUSAL, "causal-answer"),
-        checked("attention/causal_mask", "causal_mask", "causal", 6.0),
+        answer_cell(SOFTMAX, "softmax-answer"),
+        checked("attention/softmax", "stable_softmax", "softmax", 14.0),
+        answer_cell(SEES, "sees-answer"),
+        checked("attention/who_sees_whom", "who_sees_whom", "sees", 8.0),
     ]
     return source_of(cells)
 
@@ -46,10 +53,8 @@ def make_course(root: Path) -> None:
     tiny.make_course(root, UNIT, source_notebook())
 
 
-def hand_in(
-    root: Path, student: str, scores: str = SCORES, causal: str = CAUSAL
-) -> None:
-    submit(root, student, {"scores-answer": scores, "causal-answer": causal})
+def hand_in(root: Path, student: str, softmax: str = SOFTMAX, sees: str = SEES) -> None:
+    submit(root, student, {"softmax-answer": softmax, "sees-answer": sees})
 
 
 def submit(root: Path, student: str, answers: dict[str, str]) -> None:

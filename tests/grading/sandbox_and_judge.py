@@ -11,7 +11,7 @@ from autograder.grading.judge.preparing import prepared
 from autograder.grading.judge.questioning import SandboxClient
 from autograder.sandbox.meter import Meter
 
-NAME = "attention/scores"
+NAME = "attention/softmax"
 OTHER = "attention/scaled_dot_product"
 TICKET = "t1"
 

@@ -26,7 +26,7 @@ from tests.grading.disturb import processes
 from tests.grading.judged_course import (
     RIGHT,
     STAGES,
-    TRANSPOSED,
+    UNDIVIDED,
     WRONG,
     autograde,
     hand_in,
@@ -75,7 +75,7 @@ def points(root) -> dict[str, list[float | None]]:
 
 def hand_in_three(course) -> None:
     hand_in(course, "ada")
-    hand_in(course, "bob", scores=TRANSPOSED)
+    hand_in(course, "bob", softmax=UNDIVIDED)
     hand_in(course, "cyd")
 
 
@@ -216,18 +216,18 @@ class Mixed(Preprocessor):
 
     def preprocess(self, nb, resources):
         checks = nb.metadata["autograder"]["checks"]
-        right = Verdict.from_json(checks["scores"]).to_json()
+        right = Verdict.from_json(checks["softmax"]).to_json()
         if resources["nbgrader"]["student"] == "bob":
-            checks["scores"] = right | Mixed.change
+            checks["softmax"] = right | Mixed.change
         return nb, resources
 
 
 @pytest.mark.parametrize(
     "change",
     [
-        {"exercise": "attention/causal_mask"},
+        {"exercise": "attention/who_sees_whom"},
         {"submission": "ada"},
-        {"points": 12.0},
+        {"points": 15.0},
         {"points": -1.0},
     ],
 )
@@ -244,34 +244,34 @@ def test_the_gradebook_takes_no_verdict_of_another_check(course, change, monkeyp
 
 
 def test_who_ends_the_own_process_loses_that_cell_and_no_other(course):
-    hand_in(course, "ada", scores=f"{judged.SCORES}\nimport os\nos._exit(1)")
+    hand_in(course, "ada", softmax=f"{judged.SOFTMAX}\nimport os\nos._exit(1)")
     crash = "import ctypes\nctypes.string_at(0)"
-    hand_in(course, "bob", scores=f"{judged.SCORES}\n{crash}")
+    hand_in(course, "bob", softmax=f"{judged.SOFTMAX}\n{crash}")
     hand_in(
-        course, "cyd", f"{judged.SCORES}\nprint('before')", "import os\nos._exit(1)"
+        course, "cyd", f"{judged.SOFTMAX}\nprint('before')", "import os\nos._exit(1)"
     )
     result = autograde(course)
     assert result["success"] and "Kernel died" not in result["log"]
-    assert points(course) == {"ada": [0.0, 6.0], "bob": [0.0, 6.0], "cyd": [5.0, 0.0]}
-    assert "before" in outputs(course, "cyd", "scores-answer")
-    assert "ended its process: exited" in outputs(course, "ada", "scores-answer")
-    assert "ended its process: signal 11" in outputs(course, "bob", "scores-answer")
+    assert points(course) == {"ada": WRONG, "bob": WRONG, "cyd": [14.0, 0.0]}
+    assert "before" in outputs(course, "cyd", "softmax-answer")
+    assert "ended its process: exited" in outputs(course, "ada", "softmax-answer")
+    assert "ended its process: signal 11" in outputs(course, "bob", "softmax-answer")
 
 
 def test_a_cell_that_sleeps_or_never_ends_loses_itself_and_no_other(
     course, monkeypatch
 ):
     monkeypatch.setattr(sandboxed_execute, "_TO_END", Budget(cpu=1.0, clock=2.0))
-    hand_in(course, "ada", scores=f"import time\ntime.sleep(600)\n{judged.SCORES}")
+    hand_in(course, "ada", softmax=f"import time\ntime.sleep(600)\n{judged.SOFTMAX}")
     deaf = "import signal\nsignal.signal(2, signal.SIG_IGN)\nwhile True: pass"
-    hand_in(course, "bob", scores=deaf)
-    late = judged.SCORES.replace("return", "while True: pass\n    return")
-    hand_in(course, "cyd", scores=late)
+    hand_in(course, "bob", softmax=deaf)
+    late = judged.SOFTMAX.replace("return", "while True: pass\n    return")
+    hand_in(course, "cyd", softmax=late)
     autograde(course, timeout=1, answer_seconds=0.5)
-    assert points(course) == {who: [0.0, 6.0] for who in THREE}
-    assert "CellTimeoutError" in outputs(course, "ada", "scores-answer")
-    assert "ended its process" in outputs(course, "bob", "scores-answer")
-    assert "an answer took longer than" in outputs(course, "cyd", "scores")
+    assert points(course) == dict.fromkeys(THREE, WRONG)
+    assert "CellTimeoutError" in outputs(course, "ada", "softmax-answer")
+    assert "ended its process" in outputs(course, "bob", "softmax-answer")
+    assert "an answer took longer than" in outputs(course, "cyd", "softmax")
 
 
 # For longer than a test may take (pyproject.toml).
@@ -281,20 +281,20 @@ SLEEPS = "import time\n{}\ntime.sleep(3600)"
 def test_a_notebook_holds_its_grader_no_longer_than_its_limits_say(course, monkeypatch):
     """Of the cells that sleep, none is waited for: this test would not end in time."""
     monkeypatch.setattr(sandboxed_execute, "_TO_END", Budget(cpu=0.5, clock=1.0))
-    slow = "import time\n" + judged.SCORES.replace(
+    slow = "import time\n" + judged.SOFTMAX.replace(
         "return", "time.sleep(0.5)\n    return"
     )
-    hand_in(course, "ada", scores=slow)
-    hand_in(course, "bob", scores=slow, causal=SLEEPS.format(judged.CAUSAL))
+    hand_in(course, "ada", softmax=slow)
+    hand_in(course, "bob", softmax=slow, sees=SLEEPS.format(judged.SEES))
     autograde(course, timeout=30, answer_seconds=10.0, check_seconds=1.0)
     found = points(course)
-    assert found["ada"][0] < 5.0 and found["ada"][1] == 6.0
-    told = outputs(course, "ada", "scores")
+    assert found["ada"][0] < 14.0 and found["ada"][1] == 8.0
+    told = outputs(course, "ada", "softmax")
     assert "together took longer than 2 seconds" in told and "wait for?" in told
     shutil.rmtree(course / "autograded")
     limits = {"timeout": 60, "check_seconds": 2.0, "notebook_seconds": 3.0}
     autograde(course, **limits)
-    assert "it has used up its time" in outputs(course, "bob", "causal")
+    assert "it has used up its time" in outputs(course, "bob", "sees")
 
 
 FLOOD = """
@@ -307,7 +307,7 @@ threading.Thread(target=_flood, daemon=True).start()
 
 
 def test_junk_on_the_judges_channel_costs_its_own_submission_only(course):
-    hand_in(course, "ada", scores=f"{judged.SCORES}\n{FLOOD}")
+    hand_in(course, "ada", softmax=f"{judged.SOFTMAX}\n{FLOOD}")
     hand_in(course, "bob")
     autograde(course, timeout=10)
     found = points(course)

@@ -24,7 +24,7 @@ from tests.grading.answering import kept, run, values
 
 NAMES = (
     "attention/scaled_dot_product",
-    "attention/combine_masks",
+    "attention/masks",
     "positional_encoding/bug_clinic",
     "encoder_decoder/bug_clinic",
     "sequence_reversal/greedy_decode",
@@ -139,7 +139,7 @@ def test_a_fault_of_ours_is_left_to_a_person_and_costs_no_other_check():
     exercise = titled("attention/scaled_dot_product")
     shown = for_a_person(exercise, "me", "a.py:1: KeyError")
     assert shown.verdict.decided == "person" and shown.verdict.exercise in NAMES
-    assert shown.verdict.max_points == 18.0 and "KeyError" not in shown.html
+    assert shown.verdict.max_points == 28.0 and "KeyError" not in shown.html
     assert "a person looks at it" in shown.html
 
 

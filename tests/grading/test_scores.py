@@ -68,7 +68,7 @@ class Verdicts(RunHere):
     decided = "outside"
 
     def preprocess(self, nb, resources):
-        name, submission = "attention/scores", identity(resources)
+        name, submission = "attention/softmax", identity(resources)
         points = 5.0 if Verdicts.decided == "outside" else 0.0
         verdict = Verdict(name, points, 5.0, submission=submission)
         verdict = replace(verdict, decided=Verdicts.decided, fault="softmax.py:1: E")
@@ -82,7 +82,7 @@ def course(tmp_path):
     cells = [
         new_code_cell("def check(*_): ...", id="imports"),
         answer_cell("def scores(q):\n    return q", "scores-answer"),
-        checked("attention/scores", "scores", "scores", 5.0),
+        checked("attention/softmax", "scores", "scores", 5.0),
     ]
     tiny.make_course(tmp_path, judged.UNIT, source_of(cells))
     judged.submit(tmp_path, "ada", {"scores-answer": "scores = 1"})
@@ -108,7 +108,7 @@ def test_a_check_that_the_judge_fails_on_keeps_its_score(course, monkeypatch):
     log, score = grade(course, "person", monkeypatch)
     assert score == 5.0
     assert "no verdict on scores, which keeps its 5 points" in log
-    assert "the judge failed on attention/scores: softmax.py:1: E" in log
+    assert "the judge failed on attention/softmax: softmax.py:1: E" in log
     log, score = grade(course, "outside", monkeypatch)
     assert "02_judged: 1 graded" in log, "the same command tries again"
     assert changes.read(course, judged.UNIT) == []

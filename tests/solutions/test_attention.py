@@ -350,8 +350,9 @@ def test_all_three_patients_leak():
 def test_which_of_the_five_layers_is_what():
     x, other = torch.randn(2, 5, 6)
     order = torch.tensor([3, 0, 4, 1, 2])
-    layers = code(UNIT)["five_layers"](other)
-    assert {name: attention.symmetry(f, x, order) for name, f in layers.items()} == {
+    given = code(UNIT)
+    layers, symmetry = given["five_layers"](other), given["symmetry"]
+    assert {name: symmetry(f, x, order) for name, f in layers.items()} == {
         "bare": "equivariant",
         "positions": "neither",
         "causal": "neither",

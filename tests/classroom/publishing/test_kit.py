@@ -130,7 +130,7 @@ def test_its_readme_leads_from_the_download_to_the_first_notebook(built, tmp_pat
     places = [readme.index(step) for step in steps]
     assert places == sorted(places)
     assert "1.5 GB" in readme and "ten minutes" in readme and "git clone" not in readme
-    row = "| [2 · Attention](notebooks/02_attention.ipynb) | about 3½ hours | "
+    row = "| [2 · Attention](notebooks/02_attention.ipynb) | about 2½ hours | "
     assert row in readme
     kit.build(kit.first_unit(), tmp_path / "student", colab.published(owner="ada-l"))
     published = (tmp_path / "student" / "README.md").read_text(encoding="utf-8")
@@ -151,7 +151,7 @@ def test_it_works_alone(built, tmp_path):
     code = (
         f"import sys; sys.path.insert(0, {str(target)!r})\n"
         "import autograder; assert autograder.__file__.startswith(sys.path[0])\n"
-        "autograder.check('attention/causal_mask', lambda n: None)\n"
+        "autograder.check('attention/softmax', lambda x: None)\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True

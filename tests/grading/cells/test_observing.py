@@ -10,20 +10,25 @@ from autograder.grading.cells.observing import Asked, observed
 
 UNIT = "02_attention"
 IMPORTS = "import math\nimport torch"
-ANSWER = "def dot_product_scores(q, k):\n    scores = q @ k.mT\n    return scores"
+ANSWER = (
+    "def stable_softmax(x):\n    powers = (x - x.amax(-1, keepdim=True)).exp()\n"
+    "    return powers / powers.sum(-1, keepdim=True)"
+)
 
 
 def asked(source: str = ANSWER) -> Asked:
-    shown = listing(source, "dot_product_scores")
+    shown = listing(source, "stable_softmax")
     codes = tuple(edit.code for edit in edits(shown))
-    return Asked("attention/scores", shown.target, shown.method, noted(shown)[0], codes)
+    return Asked(
+        "attention/softmax", shown.target, shown.method, noted(shown)[0], codes
+    )
 
 
 def test_an_answer_is_observed_with_its_edits():
     (printed,) = observed(UNIT, [IMPORTS, ANSWER], [asked()])
     seen = read(printed)
-    assert [value.shape for _, value in seen[0].call] == [(2, 3, 4, 5), (2, 3, 7, 5)]
-    assert seen[0].result.shape == (2, 3, 4, 7)
+    assert [value.shape for _, value in seen[0].call] == [(3, 5)]
+    assert seen[0].result.shape == (3, 5)
     assert len(seen[0].edits) == len(asked().edits) > 2
 
 
@@ -41,7 +46,7 @@ def test_an_answer_is_observed_with_its_edits():
 def test_a_cell_that_ends_its_process_costs_only_itself(code, monkeypatch):
     monkeypatch.setattr("autograder.grading.cells.observing._CELL_SECONDS", 2)
     (printed,) = observed(UNIT, [IMPORTS, code, ANSWER], [asked()])
-    assert read(printed)[0].result.shape == (2, 3, 4, 7)
+    assert read(printed)[0].result.shape == (3, 5)
 
 
 def test_hostile_answers_stay_in_the_sandbox(tmp_path):
@@ -49,9 +54,9 @@ def test_hostile_answers_stay_in_the_sandbox(tmp_path):
     secret.write_text("canary")
     target = tmp_path / "written.txt"
     source = (
-        "def dot_product_scores(q, k):\n"
+        "def stable_softmax(x):\n"
         f"    open({str(target)!r}, 'w').write('out')\n"
-        "    return q @ k.mT"
+        "    return x"
     )
     reading = f"print(open({str(secret)!r}).read())\n{ANSWER}"
     first, second = observed(UNIT, [IMPORTS], [asked(source), asked(reading)])
@@ -64,11 +69,11 @@ def test_hostile_answers_stay_in_the_sandbox(tmp_path):
 def test_an_answer_that_never_ends_costs_only_itself(monkeypatch):
     monkeypatch.setattr("autograder.grading.cells.observing._CELL_SECONDS", 2)
     source = (
-        "def dot_product_scores(q, k):\n"
+        "def stable_softmax(x):\n"
         "    try:\n        while True: pass\n"
-        "    except BaseException:\n        while True: pass\n    return q"
+        "    except BaseException:\n        while True: pass\n    return x"
     )
     first, second = observed(UNIT, [IMPORTS], [asked(source), asked()])
     with pytest.raises(NothingObservedError):
         read(first)
-    assert read(second)[0].result.shape == (2, 3, 4, 7)
+    assert read(second)[0].result.shape == (3, 5)

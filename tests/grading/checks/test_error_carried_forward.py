@@ -34,17 +34,17 @@ from tests.tiny_course import answer_cell, cell, graded, make_course, source_of
 
 ATTENTION = """def scaled_dot_product_attention(q, k, v, mask=None):
     return attend(q, k, v, mask)"""
-FIRST, SELF = "attention/scaled_dot_product", "attention/self_attention"
+FIRST, CROSS = "attention/scaled_dot_product", "attention/cross_attention"
 UNSCALED = solution_source(specification(FIRST)).replace(" / math.sqrt(q.size(-1))", "")
-RIGHT = solution_source(specification(SELF))
+RIGHT = solution_source(specification(CROSS))
 TELLS = RIGHT.replace(
-    "class SelfAttention",
+    "class CrossAttention",
     "import inspect\n"
     "try:\n"
     "    print('SEEN', inspect.getsource(scaled_dot_product_attention)[:9])\n"
     "except Exception:\n"
     "    pass\n\n\n"
-    "class SelfAttention",
+    "class CrossAttention",
 ).replace(
     "        return scaled_dot_product_attention(q, k, v, mask)",
     "        print('SECRET', scaled_dot_product_attention.__code__.co_consts)\n"
@@ -69,12 +69,12 @@ PERPLEXITY = solution_source(specification(UNSURE)).replace(
 )
 # Rolls dice that nobody has seeded.
 LUCKY = RIGHT.replace(
-    "class SelfAttention",
+    "class CrossAttention",
     "import random\n"
     "import numpy\n"
     "print('dice', [random.random(), numpy.random.rand(), torch.rand(1).item()])"
     "\n\n\n"
-    "class SelfAttention",
+    "class CrossAttention",
 )
 SOLUTIONS = earlier_solutions("08_and_all_before")
 BASE, DERIVED = "since_2017/attention_layer", "since_2017/qk_norm"
@@ -101,9 +101,9 @@ def pristine(tmp_path_factory):
             id="imports",
         ),
         solved_cell(FIRST, "attention-answer"),
-        checked(FIRST, "scaled_dot_product_attention", "attention", 18.0),
-        solved_cell(SELF, "self-answer"),
-        checked(SELF, "SelfAttention", "self", 14.0),
+        checked(FIRST, "scaled_dot_product_attention", "attention", 28.0),
+        solved_cell(CROSS, "cross-answer"),
+        checked(CROSS, "CrossAttention", "cross", 20.0),
         new_code_cell("PAD = 0", id="pad"),
         solved_cell(LOSS, "loss-answer"),
         checked(LOSS, "masked_loss", "loss", 6.0),
@@ -143,7 +143,7 @@ def solution(exercise):
 
 
 def hand_in(root, student, attention, own, loss=None, unsure=None, **more):
-    answers = {"attention": attention, "self": own, "loss": loss, "unsure": unsure}
+    answers = {"attention": attention, "cross": own, "loss": loss, "unsure": unsure}
     given = {f"{name}-answer": code for name, code in (answers | more).items() if code}
     judged.submit(root, student, given)
 
@@ -162,18 +162,18 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="sandboxes are L
 
 def test_a_right_exercise_earns_its_points_after_a_wrong_one(pristine):
     found = records(pristine, "ann")
-    assert found["attention"]["points"] < 18.0
-    assert found["self"]["points"] == 14.0
-    assert found["self"]["given"] == [FIRST]
-    assert "given a right version of: Scaled dot-product" in found["self"]["note"]
-    assert "given a right version" in judged.outputs(pristine, "ann", "self")
+    assert found["attention"]["points"] < 28.0
+    assert found["cross"]["points"] == 20.0
+    assert found["cross"]["given"] == [FIRST]
+    assert "given a right version of: Scaled dot-product" in found["cross"]["note"]
+    assert "given a right version" in judged.outputs(pristine, "ann", "cross")
 
 
 def test_a_right_exercise_earns_its_points_after_one_that_is_not_solved(pristine):
     found = records(pristine, "sam")
     assert found["attention"]["note"].startswith("Not solved yet")
-    assert found["self"]["points"] == 14.0
-    assert found["self"]["given"] == [FIRST]
+    assert found["cross"]["points"] == 20.0
+    assert found["cross"]["given"] == [FIRST]
 
 
 def test_a_right_class_earns_its_points_on_a_base_that_is_not_solved(pristine):
@@ -191,7 +191,7 @@ def test_each_sandbox_of_a_submission_rolls_the_same_dice(pristine, tmp_path):
         shutil.rmtree(root / "submitted" / student)
     assert judged.autograde(root)["success"]
     shown = {
-        (root, student): dice_of(judged.outputs(root, student, "self-answer"))
+        (root, student): dice_of(judged.outputs(root, student, "cross-answer"))
         for root in (pristine, root)
         for student in ("luc", "lea")
     }
@@ -205,7 +205,7 @@ def dice_of(outputs):
 
 
 def test_a_mistake_of_its_own_still_costs(pristine):
-    assert records(pristine, "bob")["self"]["points"] < 14.0
+    assert records(pristine, "bob")["cross"]["points"] < 20.0
 
 
 def test_nothing_but_the_verdict_leaves_the_second_sandbox(pristine):
@@ -216,14 +216,14 @@ def test_nothing_but_the_verdict_leaves_the_second_sandbox(pristine):
 
 
 def test_what_an_answer_says_stays_in_the_second_sandbox(pristine):
-    found = records(pristine, "ivy")["self"]
-    assert found["given"] and 0.0 < found["points"] < 14.0
+    found = records(pristine, "ivy")["cross"]
+    assert found["given"] and 0.0 < found["points"] < 20.0
     names: dict = {}
     exec(reference_substitution.course_version([FIRST]), names)
     words = ".".join(names["scaled_dot_product_attention"].__code__.co_names)
     path = pristine / "autograded" / "ivy" / judged.UNIT / f"{judged.UNIT}.ipynb"
     assert "sqrt" in words and words not in path.read_text()
-    shown = judged.outputs(pristine, "ivy", "self")
+    shown = judged.outputs(pristine, "ivy", "cross")
     assert "ValueError" not in shown and "course&#x27;s version" in shown
 
 
@@ -231,9 +231,9 @@ def test_one_more_sandbox_serves_all_second_tries_and_each_has_its_own_in_place(
     pristine,
 ):
     found = records(pristine, "kim")
-    assert found["self"]["given"] == [FIRST]
+    assert found["cross"]["given"] == [FIRST]
     assert found["unsure"]["given"] == [LOSS]
-    assert (found["self"]["points"], found["unsure"]["points"]) == (14.0, 4.0)
+    assert (found["cross"]["points"], found["unsure"]["points"]) == (20.0, 4.0)
     assert (
         graded_notebook(pristine, "kim").metadata.autograder["sandbox"]["sandboxes"]
         == 2
@@ -241,7 +241,7 @@ def test_one_more_sandbox_serves_all_second_tries_and_each_has_its_own_in_place(
 
 
 def test_what_the_cells_have_shown_stays(pristine):
-    shown = cell(graded_notebook(pristine, "kim"), "self-answer").outputs
+    shown = cell(graded_notebook(pristine, "kim"), "cross-answer").outputs
     assert [output["text"] for output in shown] == ["here\n"]
 
 
@@ -300,8 +300,8 @@ def test_a_setting_switches_it_off(pristine, tmp_path):
     hand_in(tmp_path, "off", UNSCALED, RIGHT)
     limits = {"carry_errors": False, "readable": SOLUTIONS}
     assert judged.autograde(tmp_path, **limits)["success"]
-    found = records(tmp_path, "off")["self"]
-    assert found["points"] < 14.0 and not found["given"]
+    found = records(tmp_path, "off")["cross"]
+    assert found["points"] < 20.0 and not found["given"]
 
 
 def test_what_an_exercise_builds_on_is_known_through_others():
@@ -360,7 +360,7 @@ def test_an_exercise_builds_on_what_the_students_answer_names():
 
 
 @pytest.mark.parametrize(
-    ("name", "counts"), [("positional_encoding/bug_clinic", False), (SELF, True)]
+    ("name", "counts"), [("positional_encoding/bug_clinic", False), (CROSS, True)]
 )
 def test_a_second_try_at_a_clinic_counts_as_a_whole_only(name, counts):
     def again(points):

@@ -30,7 +30,7 @@ def exchange(process, channel, ticket=TICKET, submission="ada"):
 
 def test_the_judge_process_answers_and_outlives_requests(judge, ends, sandbox):
     for ticket in ("t1", "t2"):
-        channel = sandbox(lambda: attention.dot_product_scores, ticket)
+        channel = sandbox(lambda: attention.stable_softmax, ticket)
         asked, found = exchange(judge, channel, ticket)
         assert found.verdict.points == found.verdict.max_points
         assert asked.complete and "points" in found.html
@@ -46,7 +46,7 @@ def test_the_judge_process_answers_and_outlives_requests(judge, ends, sandbox):
 def test_a_judge_that_has_preloaded_a_unit_answers_as_any(judge, sandbox):
     for unit in ("attention", "of_no_course"):
         judge.preload(unit)
-    channel = sandbox(lambda: attention.dot_product_scores)
+    channel = sandbox(lambda: attention.stable_softmax)
     verdict = exchange(judge, channel)[1].verdict
     assert verdict.points == verdict.max_points
 
@@ -104,7 +104,7 @@ def test_a_judge_that_is_left_in_an_exchange_is_ended_and_replaced(
         raise KeyboardInterrupt
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
-    channel = sandbox(lambda: attention.dot_product_scores)
+    channel = sandbox(lambda: attention.stable_softmax)
     verdict = exchange(judge, channel)[1].verdict
     assert verdict.exercise == NAME and verdict.points == verdict.max_points
 
@@ -120,7 +120,7 @@ def test_a_judge_that_is_stopped_for_too_long_decides_nothing(judge, sandbox):
     ):
         raise AssertionError("it was not prepared")
     judge.patience = 120.0
-    channel = sandbox(lambda: attention.dot_product_scores)
+    channel = sandbox(lambda: attention.stable_softmax)
     assert exchange(judge, channel)[1].verdict.exercise == NAME
     assert judge._process.pid != stopped
 

@@ -11,19 +11,19 @@ from tests.grading.sandbox_and_judge import NAME, judged
 
 def test_all_answers_together_have_a_size_that_is_counted(sandbox, monkeypatch):
     monkeypatch.setattr(questioning, "MOST_ANSWERED", 10_000)
-    channel = sandbox(lambda: lambda q, k: torch.zeros(40, 40))  # 6400 bytes
+    channel = sandbox(lambda: lambda x: torch.zeros(40, 40))  # 6400 bytes
     findings = [f for r in judged(channel).results for f in r.findings]
     assert "no readable answer" not in findings[0].message
     assert any(questioning.NO_ANSWER in f.message for f in findings[1:])
 
 
 def test_the_solution_is_worth_all_points(sandbox):
-    verdict = judged(sandbox(lambda: attention.dot_product_scores))
+    verdict = judged(sandbox(lambda: attention.stable_softmax))
     assert verdict.passed and verdict.points == verdict.max_points
 
 
 def test_fresh_cases_are_asked_beside_the_visible_ones(sandbox):
-    verdict = judged(sandbox(lambda: attention.dot_product_scores))
+    verdict = judged(sandbox(lambda: attention.stable_softmax))
     visible = len(references.load("attention")[NAME].cases)
     hidden = [r.case for r in verdict.results if r.case.hidden]
     assert len(verdict.results) > len(hidden) >= visible
@@ -33,13 +33,13 @@ def test_fresh_cases_are_asked_beside_the_visible_ones(sandbox):
         and case.inputs[key].equal(other.inputs[key])
         for case in hidden
         for other in stored
-        for key in ("q", "k")
+        for key in ("x",)
         if key in case.inputs and key in other.inputs
     )
 
 
 def test_nothing_is_drawn_for_a_stub(sandbox, monkeypatch):
-    def stub(q, k):
+    def stub(x):
         raise NotImplementedError
 
     preparing._fresh.cache_clear()

@@ -17,8 +17,8 @@ from autograder.solutions import attention
 from tests.grading.sandbox_and_judge import NAME, judged
 
 
-def swapped(q, k):
-    return k @ q.transpose(-2, -1) / q.size(-1) ** 0.5
+def undivided(x):
+    return (x - x.amax(-1, keepdim=True)).exp()
 
 
 @pytest.fixture(autouse=True)
@@ -27,16 +27,16 @@ def nothing_is_known():
 
 
 def test_a_mistake_is_named(sandbox):
-    verdict = judged(sandbox(lambda: swapped))
+    verdict = judged(sandbox(lambda: undivided))
     assert verdict.points < verdict.max_points and verdict.mistake
 
 
 @pytest.mark.parametrize(
     ("answer", "most"),
     [
-        (attention.dot_product_scores, 0),  # right
-        (swapped, 3),  # one of the named mistakes
-        (lambda q, k: q.no_such_method(), 0),  # an error that no mistake makes
+        (attention.stable_softmax, 0),  # right
+        (undivided, 3),  # one of the named mistakes
+        (lambda x: x.no_such_method(), 0),  # an error that no mistake makes
     ],
 )
 def test_only_likely_mistakes_are_computed(sandbox, monkeypatch, answer, most):
@@ -71,12 +71,12 @@ def test_who_fails_hidden_cases_only_is_compared_with_mistakes_of_that_kind(
         tuple(value.flatten().tolist())
         for case in cases
         for name, value in case.inputs.items()
-        if name.endswith("q")
+        if name.endswith("x")
     }
 
-    def learnt_by_heart(q, k):
-        scores = attention.dot_product_scores(q, k)
-        return scores if tuple(q.flatten().tolist()) in seen else scores + 1
+    def learnt_by_heart(x):
+        weights = attention.stable_softmax(x)
+        return weights if tuple(x.flatten().tolist()) in seen else weights + 1
 
     verdict = judged(sandbox(lambda: learnt_by_heart))
     assert verdict.points < verdict.max_points
@@ -99,7 +99,7 @@ def test_a_student_s_program_is_never_executed_in_the_judge():
     ]
     fresh = [replace(case, mistakes={}, hidden=True) for case in exercise.cases]
     cases = [*exercise.cases, *fresh]
-    result = judge(exercise, cases, lambda case: answers_of(swapped, case))
+    result = judge(exercise, cases, lambda case: answers_of(undivided, case))
     assert result.sure and result.mistake.name in stored
     found = naming.named(exercise, replace(task, mutants=programs), result)
     assert found.mistake == result.mistake and not found.sure
@@ -119,7 +119,7 @@ def test_what_a_mistake_answers_to_a_case_is_found_once(sandbox, monkeypatch):
             or given(task, objects, inputs)
         ),
     )
-    first, second = (judged(sandbox(lambda: swapped)) for _ in range(2))
+    first, second = (judged(sandbox(lambda: undivided)) for _ in range(2))
     assert found and len(found) == len({(name, id(inputs)) for name, inputs in found})
     assert first.mistake == second.mistake and first.sure == second.sure
 
@@ -131,5 +131,5 @@ def test_a_mistake_that_takes_too_long_to_find_is_not_named(sandbox, monkeypatch
 
     monkeypatch.setattr(naming, "NAMING_SECONDS", 0.2)
     monkeypatch.setattr(answers, "mistaken_answers", endless)
-    verdict = judged(sandbox(lambda: swapped))
+    verdict = judged(sandbox(lambda: undivided))
     assert 0 <= verdict.points < verdict.max_points

@@ -41,20 +41,20 @@ def test_a_check_that_never_runs_earns_nothing(ends):
 def test_the_rest_of_an_interrupted_exchange_does_not_disturb_the_next(sandbox, ends):
     ours, theirs = ends
     send(theirs, "ready t0")
-    send(theirs, "answer t0 0", {"scores": torch.ones(2, 2)})
-    send(ours, "ask t0 1", {"q": torch.ones(2, 2), "k": torch.ones(2, 2)})
+    send(theirs, "answer t0 0", {"weights": torch.ones(2, 2)})
+    send(ours, "ask t0 1", {"x": torch.ones(2, 2)})
     send(ours, "done t0")
-    assert judged(sandbox(lambda: attention.dot_product_scores)).passed
+    assert judged(sandbox(lambda: attention.stable_softmax)).passed
 
 
 @pytest.mark.parametrize(
     "reply",
     [
         lambda c, kind: send(c, kind, {}),
-        lambda c, kind: send(c, kind, {"scores": "7"}),
-        lambda c, kind: send(c, kind, {"scores": Other("Liar")}),
-        lambda c, kind: send(c, kind, {"scores": torch.zeros(0)}),
-        lambda c, kind: send(c, kind, {"scores": torch.full((4, 5), torch.nan)}),
+        lambda c, kind: send(c, kind, {"weights": "7"}),
+        lambda c, kind: send(c, kind, {"weights": Other("Liar")}),
+        lambda c, kind: send(c, kind, {"weights": torch.zeros(0)}),
+        lambda c, kind: send(c, kind, {"weights": torch.full((4, 5), torch.nan)}),
         lambda c, kind: send(c, "verdict", {"points": torch.tensor(100.0)}),
         lambda c, kind: send(c, f"ready {TICKET}"),
         lambda c, kind: c.sendall(b"\xff" * 1000),
@@ -79,7 +79,7 @@ def flood(channel):
     """Messages of no exchange, without end."""
     with contextlib.suppress(WireError, OSError):
         while True:
-            send(channel, "answer x 0", {"scores": torch.zeros(100)})
+            send(channel, "answer x 0", {"weights": torch.zeros(100)})
 
 
 def half_messages(channel):
@@ -112,7 +112,7 @@ def test_junk_without_end_ends_with_its_cell_and_earns_nothing(ends, junk):
 
 
 def test_the_sandbox_waits_for_the_judge_as_long_as_its_cell_lives(sandbox):
-    channel = sandbox(lambda: attention.dot_product_scores)
+    channel = sandbox(lambda: attention.stable_softmax)
     check = prepared(NAME, "abc")
     found = asked(channel, 1.0)
     time.sleep(1.5)  # longer than any answer may take

@@ -124,11 +124,13 @@ def test_what_a_course_lacks_is_said(root, tmp_path):
 def test_a_source_of_another_build_is_refused_with_what_helps(root, monkeypatch):
     """Its copy on a shared machine is older than the checks: nobody can be graded."""
     unit = find_unit("attention")
-    cell = graded(new_code_cell('check("attention/scores", f)'), "attention-scores", 5)
+    cell = graded(
+        new_code_cell('check("attention/softmax", f)'), "attention-softmax", 5
+    )
     monkeypatch.setattr(
         reference_metadata,
         "entries",
-        lambda unit: {"attention/scores": {"points": 6.0}},
+        lambda unit: {"attention/softmax": {"points": 6.0}},
     )
     for step in ("source", "release"):
         path = root / step / f"{UNIT}.ipynb"
@@ -136,7 +138,7 @@ def test_a_source_of_another_build_is_refused_with_what_helps(root, monkeypatch)
     with pytest.raises(CourseError) as refused:
         loaded(root, name=unit.label).refuse_strange(NoBook())
     said = str(refused.value)
-    assert "attention-scores has 5 points in source/02_attention/" in said
+    assert "attention-softmax has 5 points in source/02_attention/" in said
     assert "autograder exchange" in said
     assert 'nbgrader generate_assignment "02_attention" --force' in said
     with pytest.raises(LookupError):  # its own points: on to the gradebook
