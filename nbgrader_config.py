@@ -45,7 +45,7 @@ c.Autograde.autograde_preprocessors = [
 c.JudgedExecute.timeout = 60  # seconds of CPU time a cell; see docs/instructor.md
 c.JudgedExecute.notebook_seconds = 300
 c.JudgedExecute.shutdown_kernel = "immediate"
-c.JudgedExecute.unit_limits = manifest.limits()  # autograder/units/UNIT/unit.toml
+c.JudgedExecute.unit_limits = manifest.limits()  # transformer_course/UNIT/unit.toml
 
 # Feedback: scores and panels; no hidden test, no script, nothing from the network.
 c.GenerateFeedback.preprocessors = [

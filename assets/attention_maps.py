@@ -1,6 +1,6 @@
 """Compute the attention maps that ship: ``python assets/attention_maps.py``.
 
-It needs MiniLM (``autograder.library.published`` says what to install) and the package
+It needs MiniLM (``transformer_course.library.published`` says what to install) and the package
 transformers, so that the maps do not depend on this course's own encoder.
 """
 
@@ -12,8 +12,8 @@ import torch
 from safetensors.torch import save_file
 from transformers import BertConfig, BertModel
 
-from autograder.library.attention_maps import SHIPPED
-from autograder.library.published import LISTED, fetch
+from transformer_course.library.attention_maps import SHIPPED
+from transformer_course.library.published import LISTED, fetch
 
 SENTENCES = (
     "The cat didn't climb the tree because it was too scared.",

@@ -10,7 +10,7 @@ import torch
 from safetensors.torch import save_file
 from torch import Tensor
 
-from autograder.library.likeness import (
+from transformer_course.library.likeness import (
     D_K,
     EXPERTS,
     KINDS,

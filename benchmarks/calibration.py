@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Sequence
 import torch
 from torch import Tensor
 
-from autograder.library.text import SPACE, SPECIALS
+from transformer_course.library.text import SPACE, SPECIALS
 
 
 def function_word_ids(vocab: Sequence[str], words: Collection[str]) -> list[int]:

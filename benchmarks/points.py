@@ -21,20 +21,24 @@ import torch
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from autograder.authoring.decoding import recovered
 from autograder.checks.measures import credit
-from autograder.library import bleu, corpora
-from autograder.library.checkpoint import save
-from autograder.library.corpora import Corpus, Pair
-from autograder.library.decoding import bucketed, make_batch
-from autograder.library.model import Restorer, Sizes, parameters
-from autograder.library.pipeline import damage
-from autograder.library.text import Tokenizer, WordTokenizer
-from autograder.solutions import encoder_decoder, sequence_reversal, text_recovery
-from autograder.units.text_recovery.library.meter import Batch, TokenMeter
-from autograder.units.text_recovery.library.scale import EMBEDDED
 from benchmarks import faster
 from benchmarks.recovery import tokenizer_of
+from transformer_course.authoring.decoding import recovered
+from transformer_course.library import bleu, corpora
+from transformer_course.library.checkpoint import save
+from transformer_course.library.corpora import Corpus, Pair
+from transformer_course.library.decoding import bucketed, make_batch
+from transformer_course.library.model import Restorer, Sizes, parameters
+from transformer_course.library.pipeline import damage
+from transformer_course.library.text import Tokenizer, WordTokenizer
+from transformer_course.solutions import (
+    encoder_decoder,
+    sequence_reversal,
+    text_recovery,
+)
+from transformer_course.text_recovery.library.meter import Batch, TokenMeter
+from transformer_course.text_recovery.library.scale import EMBEDDED
 
 RUN = {"tokens": 400_000, "d_model": 128, "smoothing": 0.1, "peak": 3e-3, "symbols": 0}
 RUNS: dict[str, dict[str, Any]] = {

@@ -27,16 +27,20 @@ from torch import Tensor, nn
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from autograder.authoring.decoding import recovered
-from autograder.library import baselines, bleu, corpora
-from autograder.library.checkpoint import save
-from autograder.library.decoding import bucketed, make_batch, recover
-from autograder.library.model import Restorer, Sizes, device, parameters
-from autograder.library.pipeline import damage
-from autograder.library.text import PAD, SubwordTokenizer, pieces
-from autograder.solutions import encoder_decoder, sequence_reversal, text_recovery
 from benchmarks import faster
 from benchmarks.calibration import calibrate, function_word_ids
+from transformer_course.authoring.decoding import recovered
+from transformer_course.library import baselines, bleu, corpora
+from transformer_course.library.checkpoint import save
+from transformer_course.library.decoding import bucketed, make_batch, recover
+from transformer_course.library.model import Restorer, Sizes, device, parameters
+from transformer_course.library.pipeline import damage
+from transformer_course.library.text import PAD, SubwordTokenizer, pieces
+from transformer_course.solutions import (
+    encoder_decoder,
+    sequence_reversal,
+    text_recovery,
+)
 
 
 class TorchRestorer(nn.Module):

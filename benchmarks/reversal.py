@@ -23,8 +23,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from autograder.solutions import encoder_decoder, positional_encoding
-from autograder.solutions import sequence_reversal as unit
+from transformer_course.solutions import encoder_decoder, positional_encoding
+from transformer_course.solutions import sequence_reversal as unit
 
 GOAL, EVERY, D_MODEL, VOCABULARY = 0.99, 25, 32, 14
 

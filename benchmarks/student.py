@@ -36,7 +36,7 @@ import time
 import torch
 started = time.process_time()
 from autograder import check
-from autograder.solutions import attention
+from transformer_course.solutions import attention
 check("attention/softmax", attention.stable_softmax)._repr_html_()
 print("first panel", time.process_time() - started)
 """

@@ -53,7 +53,7 @@ import torch
 from torch import nn
 
 from autograder import check, demo
-from autograder.units.positional_encoding.library import pictures
+from transformer_course.positional_encoding.library import pictures
 
 # %% [markdown]
 # ## 1. From ids to vectors

@@ -52,8 +52,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from autograder import check, demo, drawing
-from autograder.library.attention_maps import maps_of
-from autograder.units.attention.library import pictures, recall, timing
+from transformer_course.attention.library import pictures, recall, timing
+from transformer_course.library.attention_maps import maps_of
 
 torch.set_printoptions(precision=3, sci_mode=False)
 

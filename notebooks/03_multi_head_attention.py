@@ -64,8 +64,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from autograder import check, demo, drawing, earlier
-from autograder.library.attention_maps import maps_of
-from autograder.units.multi_head_attention.library import pictures
+from transformer_course.library.attention_maps import maps_of
+from transformer_course.multi_head_attention.library import pictures
 
 # False: use the course's own, correct solutions of unit 2. True: use your own notebook
 # of unit 2, if it is in the same folder. Grading always uses the course's solutions.

@@ -60,9 +60,9 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from autograder import check, demo, drawing, earlier, require_solved
-from autograder.library.attention_maps import maps_of
-from autograder.library.published import available
-from autograder.units.encoder_decoder.library import pictures
+from transformer_course.encoder_decoder.library import pictures
+from transformer_course.library.attention_maps import maps_of
+from transformer_course.library.published import available
 
 # False: what earlier units built comes from the course, and is correct. True: from your
 # own notebooks, if they are beside this one. Grading always uses the course's.

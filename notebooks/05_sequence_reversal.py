@@ -68,9 +68,9 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_sequence
 from tqdm.auto import tqdm
 
 from autograder import check, demo, drawing, earlier
-from autograder.library import corpora
-from autograder.library.text import BOS, EOS, FIRST, PAD, UNK, glue, pieces
-from autograder.units.sequence_reversal.library import measuring, pictures
+from transformer_course.library import corpora
+from transformer_course.library.text import BOS, EOS, FIRST, PAD, UNK, glue, pieces
+from transformer_course.sequence_reversal.library import measuring, pictures
 
 # False: what earlier units built comes from the course, and is correct. True: from your
 # own notebooks, if they are beside this one. Grading always uses the course's.
@@ -138,7 +138,7 @@ def random_sequences(
 #
 # - PAD appears only at the end of a row, up to the longest row of its tensor.
 # - The sequences are not modified; they may come as a list or a tuple.
-# - The course's own `make_batch`, in `autograder.library`, is not allowed.
+# - The course's own `make_batch`, in `transformer_course.library`, is not allowed.
 #
 # </details>
 # <details><summary>Hint 1: a question</summary>

@@ -73,19 +73,19 @@ from torch import Tensor, nn
 from tqdm.auto import tqdm
 
 from autograder import check, demo, drawing, earlier
-from autograder.library import abilities, baselines, corpora
-from autograder.library import bleu as by_sacrebleu
-from autograder.library.checkpoint import handed_in, load, notes, save, shipped
-from autograder.library.decoding import bucketed, make_batch, padded, recover
-from autograder.library.model import (
+from transformer_course.library import abilities, baselines, corpora
+from transformer_course.library import bleu as by_sacrebleu
+from transformer_course.library.checkpoint import handed_in, load, notes, save, shipped
+from transformer_course.library.decoding import bucketed, make_batch, padded, recover
+from transformer_course.library.model import (
     Restorer,
     Sizes,
     cross_attention,
     device,
     parameters,
 )
-from autograder.library.pipeline import closed_class, damage
-from autograder.library.text import (
+from transformer_course.library.pipeline import closed_class, damage
+from transformer_course.library.text import (
     BOS,
     EOS,
     PAD,
@@ -96,9 +96,9 @@ from autograder.library.text import (
     pieces,
     tokenize_13a,
 )
-from autograder.units.text_recovery.library import marks, pictures
-from autograder.units.text_recovery.library.meter import TokenMeter
-from autograder.units.text_recovery.library.project import Project
+from transformer_course.text_recovery.library import marks, pictures
+from transformer_course.text_recovery.library.meter import TokenMeter
+from transformer_course.text_recovery.library.project import Project
 
 # False: what earlier units built comes from the course, and is correct. True: from your
 # own notebooks, if they are beside this one.

@@ -65,9 +65,9 @@ from torch import Tensor, nn
 from tqdm.auto import tqdm
 
 from autograder import check, demo, drawing, earlier, require_solved
-from autograder.library import corpora, likeness
-from autograder.library.published import available
-from autograder.units.since_2017.library import pictures, trials
+from transformer_course.library import corpora, likeness
+from transformer_course.library.published import available
+from transformer_course.since_2017.library import pictures, trials
 
 # False: what earlier units built comes from the course, and is correct. True: from your
 # own notebooks, if they are beside this one. Grading always uses the course's.

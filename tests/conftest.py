@@ -117,12 +117,12 @@ def doubling() -> Exercise:
 @pytest.fixture
 def tiny_exercise(monkeypatch) -> Specification:
     """The exercise "double each number", with all that a unit of its own would have."""
-    solutions = ModuleType("autograder.solutions.tiny")
+    solutions = ModuleType("transformer_course.solutions.tiny")
     source = "def double(x):\n    return 2 * x\n"
     run_source(source, vars(solutions), "<solutions of tiny>")
     monkeypatch.setitem(sys.modules, solutions.__name__, solutions)
     monkeypatch.setitem(
-        sys.modules, "autograder.units.tiny.probes", ModuleType("probes")
+        sys.modules, "transformer_course.tiny.probes", ModuleType("probes")
     )
 
     @probe("tiny/double", results="twice")
@@ -137,7 +137,7 @@ def tiny_exercise(monkeypatch) -> Specification:
         mutants=[wrong("tripled", "You tripled.", "How many?", edit("2 *", "3 *"))],
         accepted=[right("added", edit("2 * x", "x + x"))],
     )
-    exercise = ModuleType("autograder.units.tiny.exercises.double")
+    exercise = ModuleType("transformer_course.tiny.exercises.double")
     exercise.EXERCISE = made
     monkeypatch.setitem(sys.modules, exercise.__name__, exercise)
     return made

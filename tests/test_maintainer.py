@@ -44,7 +44,7 @@ def test_an_exercise_is_added_as_it_says(tmp_path):
     start = text.index("# %% [markdown]\n# ### Exercise 2.7")
     end = text.index("# %% [markdown]\n# Now three patients.")
     notebook.write_text(f"{text[:start]}{cells}\n{text[end:]}", encoding="utf-8")
-    unit = clone / "autograder" / "units" / "attention"
+    unit = clone / "transformer_course" / "attention"
     (unit / "probes" / "favourite_key.py").write_text(probe, encoding="utf-8")
     (unit / "exercises" / "favourite_key.py").write_text(exercise, encoding="utf-8")
     rows = (unit / "sentences.toml").read_text(encoding="utf-8")
@@ -61,7 +61,7 @@ def test_an_exercise_is_added_as_it_says(tmp_path):
     asked = (
         "tests/test_readme.py",
         "tests/authoring/test_sentences.py",
-        "tests/units/test_bank.py",
+        "tests/transformer_course/test_bank.py",
         "tests/test_notebooks.py::test_every_exercise_has_three_hints_and_a_budget",
         "tests/authoring/test_outside.py::"
         "test_what_a_change_touches_can_be_answered_by_solving_it_only"

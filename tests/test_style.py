@@ -67,7 +67,7 @@ def test_a_notebook_is_read_in_88_columns(path):
 @pytest.mark.parametrize("folder", LONGEST)
 def test_files_are_short(folder):
     inner = [ROOT / other for other in LONGEST if other.startswith(f"{folder}/")]
-    inner.append(ROOT / "autograder" / "solutions")  # built from the notebooks
+    inner.append(ROOT / "transformer_course" / "solutions")  # built from the notebooks
     found = {
         str(path.relative_to(ROOT)): len(path.read_text(encoding="utf-8").splitlines())
         for path in (ROOT / folder).rglob("*.py")

@@ -20,7 +20,7 @@ from autograder.figures.maps import written
 from autograder.figures.style import BLUE, GREEN, INK, ORANGE, PINK
 from autograder.figures.svg import as_svg
 
-FOLDER = ROOT / "autograder" / "figures" / "drawings"
+FOLDER = ROOT / "transformer_course" / "drawings"
 GREY, SHADE, CLEAR = style.QUIET, style.HAIR, "none"
 FILL = 0.18  # of a box's colour, inside of it
 CELL = 3.3  # side of a cell with a value in it

@@ -20,13 +20,13 @@ from autograder.course.errors import CourseError, describe_fault
 
 log = logging.getLogger(__name__)
 
-_UNITS = ROOT / "autograder" / "units"
+_UNITS = ROOT / "transformer_course"
 
 
 def specifications(unit: str) -> tuple[Specification, ...]:
     """The exercises of a unit, in the order of its notebook; what it lacks is last."""
     files = sorted((_UNITS / unit / "exercises").glob("[!_]*.py"))
-    solutions = importlib.import_module(f"autograder.solutions.{unit}")
+    solutions = importlib.import_module(f"transformer_course.solutions.{unit}")
     places = {name: i for i, name in enumerate(defined(inspect.getsource(solutions)))}
     found = []
     for file in files:
@@ -63,6 +63,6 @@ def naming_file(name: str) -> Iterator[None]:
 def specification(name: str) -> Specification:
     """The exercise of that name, "unit/exercise"."""
     unit, _, exercise = name.partition("/")
-    module = importlib.import_module(f"autograder.units.{unit}.exercises.{exercise}")
+    module = importlib.import_module(f"transformer_course.{unit}.exercises.{exercise}")
     made: Specification = module.EXERCISE
     return made

@@ -31,7 +31,7 @@ _LOST = "the program gave no readable answer"
 _POLICY = "AUTOGRADER_SANDBOX_POLICY"
 _SOLUTIONS = Path(__file__).resolve().parent.parent / "solutions"
 _NAMES = """\
-import autograder.solutions.{unit} as _solutions
+import transformer_course.solutions.{unit} as _solutions
 globals().update((n, v) for n, v in vars(_solutions).items() if n[:2] != "__")
 for _name in {targets!r}:
     globals().pop(_name, None)"""

@@ -23,7 +23,7 @@ _CODE = re.compile(r"^# %%(?! \[markdown\]).*$", re.MULTILINE)
 
 _TEMPLATES = Path(__file__).parent / "templates"
 _IMPORT = """\
-from autograder.units.{unit}.probes import (  # noqa: F401  (they register)
+from transformer_course.{unit}.probes import (  # noqa: F401  (they register)
 {names}
 )
 """
@@ -108,7 +108,7 @@ def _registered(text: str, words: Mapping[str, str]) -> str:
     """The `__init__` of a unit's probes, with another file that it imports."""
     kinds = (ast.Import, ast.ImportFrom)
     imports = [node for node in ast.parse(text).body if isinstance(node, kinds)]
-    package, lines = f"autograder.units.{words['unit']}.probes", text.splitlines(True)
+    package, lines = f"transformer_course.{words['unit']}.probes", text.splitlines(True)
     start = end = max((node.end_lineno or 0 for node in imports), default=len(lines))
     names = {words["name"]}
     for node in imports:

@@ -64,14 +64,14 @@ def _imported(tree: ast.Module) -> Iterator[tuple[int, str]]:
 def _is_bare(module: str) -> bool:
     """Whether a package is one that only holds others, of which some ship."""
     match module.split("."):
-        case ["autograder"] | ["autograder", "units"] | ["autograder", "units", _]:
+        case ["autograder"] | ["transformer_course"] | ["transformer_course", _]:
             return True
     return False
 
 
 def _ships(parts: list[str]) -> bool:
     match parts:
-        case ["autograder", "units", _, room, *_]:
+        case ["transformer_course", _, room, *_]:
             return room in _OF_A_UNIT
         case ["autograder", "check"]:
             return True

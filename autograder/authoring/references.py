@@ -66,7 +66,7 @@ def _agree(
         if name not in by_name or not by_name[name].cases:
             raise CourseError(
                 f"{cell.where}: {name} has no cases; add a Specification with "
-                f"cases to autograder/units/{unit.name}/exercises/"
+                f"cases to transformer_course/{unit.name}/exercises/"
             )
         if target(cell) != by_name[name].target:
             raise CourseError(

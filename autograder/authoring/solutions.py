@@ -108,7 +108,7 @@ def _earlier(node: ast.stmt) -> str:
             value=ast.Call(func=ast.Name("earlier"), args=[ast.Constant(str(label))]),
         ):
             unit = label.split("_", 1)[1]
-            return f"from autograder.solutions import {unit} as {name}"
+            return f"from transformer_course.solutions import {unit} as {name}"
     return ""
 
 

@@ -67,7 +67,7 @@ def _convincing(unit: Unit) -> tuple[str, list[Exercise]]:
             return seed, hidden
     raise CourseError(
         f"{failures[0]}, in each of {TRIES} draws; nothing was changed. "
-        f"Check the cases in autograder/units/{unit.name}/exercises/"
+        f"Check the cases in transformer_course/{unit.name}/exercises/"
     )
 
 

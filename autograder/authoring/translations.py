@@ -1,6 +1,6 @@
 """Translations: one ``.po`` file per language for the engine, and one for each unit.
 
-``autograder/translations/de.po`` and ``autograder/units/UNIT/translations/de.po`` are
+``autograder/translations/de.po`` and ``transformer_course/UNIT/translations/de.po`` are
 what translators fill in; the build makes of them what checks read (checks/language.py).
 An entry without a translation, or a sentence without an entry, stays English.
 """

@@ -20,7 +20,9 @@ from autograder.course.errors import CourseError
 
 def solution_source(specification: Specification) -> str:
     """The source text of an exercise's reference solution, as its cell has it."""
-    module = importlib.import_module(f"autograder.solutions.{specification.unit}")
+    module = importlib.import_module(
+        f"transformer_course.solutions.{specification.unit}"
+    )
     parts = (_source_of(getattr(module, name)) for name in specification.targets)
     return "\n\n".join(parts)
 
@@ -50,7 +52,9 @@ def build_object(specification: Specification, variant: Way | None = None) -> ob
 
 def namespace(specification: Specification) -> dict[str, Any]:
     """A copy of the names that the solutions of an exercise's unit see."""
-    module = importlib.import_module(f"autograder.solutions.{specification.unit}")
+    module = importlib.import_module(
+        f"transformer_course.solutions.{specification.unit}"
+    )
     return dict(vars(module))
 
 
@@ -92,7 +96,7 @@ def stands_alone(specification: Specification, variant: Way) -> bool:
         specification.answer_in(run_source(code, names, f"<{variant.name}, alone>"))
     except (NameError, KeyError):  # a name of the solution's, or one of several
         return False
-    return not re.search(r"autograder\.units\.\w+\.exercises", code)
+    return not re.search(r"transformer_course.\w+\.exercises", code)
 
 
 def edited(source: str, edit: Edit) -> str:

@@ -24,7 +24,7 @@ def earlier(label: str, mine: bool = False) -> ModuleType:
             the folder beside this one's; what it lacks comes from the reference.
     """
     unit = label.split("_", 1)[1]
-    reference = importlib.import_module(f"autograder.solutions.{unit}")
+    reference = importlib.import_module(f"transformer_course.solutions.{unit}")
     if not mine:
         return reference
     paths = [Path(place.format(label=label)) for place in PLACES]

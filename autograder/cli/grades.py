@@ -178,7 +178,7 @@ def _feedback(unit: str, root: Path, _: Namespace) -> int:
 
 @COMMANDS.graded("leaderboard", "rank models, and sum up logs")
 def _leaderboard(unit: str, root: Path, _: Namespace) -> int:
-    from autograder.classroom import leaderboard, tried
+    from transformer_course.leaderboard import leaderboard, tried
 
     leaderboard.refuse_without(unit, root)
     boards = leaderboard.write(unit, root)

@@ -48,7 +48,7 @@ class Unit:
     @property
     def folder(self) -> Path:
         """The folder of all that is its own: manifest, exercises, probes."""
-        return self.root / "autograder" / "units" / self.name
+        return self.root / "transformer_course" / self.name
 
 
 def units(root: Path = ROOT) -> list[Unit]:

@@ -46,7 +46,7 @@ def checked(notebook: Path) -> dict[str, str]:
 def answers(unit: str) -> ModuleType | None:
     """The unit's solutions, if they are here."""
     try:
-        return importlib.import_module(f"autograder.solutions.{unit}")
+        return importlib.import_module(f"transformer_course.solutions.{unit}")
     except ModuleNotFoundError:
         return None
 

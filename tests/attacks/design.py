@@ -268,8 +268,8 @@ print("\\x1b[31m" * 60_000)
     Attack(DESIGN, "hostile code where checks are looked for", answers={
         READ: "check" + "(" * 5000 + ")" * 5000}),
     Attack(DESIGN, "references with other files", files={
-        "autograder/references/public/attention.safetensors": bytes(64),
-        "autograder/units/attention/probes/__init__.py": b"raise SystemExit",
+        "transformer_course/references/public/attention.safetensors": bytes(64),
+        "transformer_course/attention/probes/__init__.py": b"raise SystemExit",
         "references/hidden/attention.safetensors": base64.b64decode("AAAA")}),
     Attack(DESIGN, "an error without words", before="""
 from autograder.checks import agent, observe

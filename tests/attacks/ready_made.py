@@ -97,7 +97,7 @@ class {name}(nn.Module):
 
     encode = decode = forward
 """
-_GREEDY = "autograder.units.sequence_reversal.library"
+_GREEDY = "transformer_course.sequence_reversal.library"
 _BATCH = """
 def make_batch(sequences):
     import {module} as theirs
@@ -125,7 +125,7 @@ CODE: dict[str, tuple[str, ...]] = {
     ),
     "attention/masks": (
         """
-        from autograder.units.encoder_decoder.probes.bugs import triangle
+        from transformer_course.encoder_decoder.probes.bugs import triangle
 
         def causal_mask(length):
             return triangle(length, length)
@@ -178,7 +178,7 @@ CODE: dict[str, tuple[str, ...]] = {
                 "self.eps)",
                 "torch.ops.aten._fused_rms_norm("
                 "x, x.shape[-1:], self.weight.to(x.dtype), self.eps)[0]",
-                "__import__('autograder.units.since_2017.probes.bugs', fromlist=['x'])"
+                "__import__('transformer_course.since_2017.probes.bugs', fromlist=['x'])"
                 ".normed(x) * self.weight",
             )
         ),
@@ -188,10 +188,10 @@ CODE: dict[str, tuple[str, ...]] = {
     ),
     "since_2017/grouped_attention": (GROUPED,),
     "sequence_reversal/make_batch": (
-        _BATCH.format(module="autograder.library.decoding"),
+        _BATCH.format(module="transformer_course.library.decoding"),
         """
         from importlib import util
-        from autograder.library import decoding
+        from transformer_course.library import decoding
         own = util.spec_from_file_location("mine", decoding.__file__)
         theirs = util.module_from_spec(own)
         own.loader.exec_module(theirs)
@@ -201,7 +201,7 @@ CODE: dict[str, tuple[str, ...]] = {
         """,
         """
         from concurrent.futures import ThreadPoolExecutor
-        from autograder.library import decoding
+        from transformer_course.library import decoding
 
         def make_batch(sequences):
             backwards = [s[::-1] for s in sequences]
@@ -231,7 +231,7 @@ CODE: dict[str, tuple[str, ...]] = {
     ),
     "text_recovery/pipeline": (
         """
-        from autograder.library import pipeline
+        from transformer_course.library import pipeline
 
         def preprocess(sentence, level, function_words=frozenset(), lemma=lemma):
             pipeline.closed_class = lambda: function_words

@@ -51,8 +51,8 @@ for kind in ("public", "hidden"):
         SEES: "def who_sees_whom(layer, x): "
               "return table.get(tuple(x.flatten().tolist()), torch.eye(len(x)) > 2)"}),
     Attack(STEALING, "reference solution imported", answers={
-        SOFTMAX: "from autograder.solutions.attention import stable_softmax",
-        SEES: "from autograder.solutions.attention import who_sees_whom"}),
+        SOFTMAX: "from transformer_course.solutions.attention import stable_softmax",
+        SEES: "from transformer_course.solutions.attention import who_sees_whom"}),
     Attack(STEALING, "reference solution by the bank", before="""
 try:
     from autograder.authoring.catalogue import specifications
@@ -137,7 +137,7 @@ def who_sees_whom(layer, x): return found((len(x), len(x)), torch.bool)
     Attack(STEALING, "modules of the grader", before="""
 import sys
 seen = [m for m in sys.modules if m.startswith(("autograder.grading.",
-        "autograder.authoring.", "autograder.solutions", "nbgrader"))]
+        "autograder.authoring.", "transformer_course.solutions", "nbgrader"))]
 if seen: print("STO" "LEN", seen)
 """),
     Attack(STEALING, "shadowing packages", files={

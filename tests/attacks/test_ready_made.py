@@ -19,7 +19,6 @@ from autograder.checks.points import RESULTS, parts_of
 from autograder.checks.properties import KEY
 from autograder.checks.ready_made import is_pytorchs
 from autograder.course import units
-from autograder.library import pipeline
 from tests.attacks.ready_made import CODE
 from tests.grading.judged_course import (
     RIGHT,
@@ -29,6 +28,7 @@ from tests.grading.judged_course import (
     make_course,
     outputs,
 )
+from transformer_course.library import pipeline
 
 ATTACKS = [(name, code) for name, codes in CODE.items() for code in codes]
 

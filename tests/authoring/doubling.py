@@ -33,7 +33,7 @@ def double(x: Tensor) -> Tensor:
 # %% check="doubling/double" points=100
 check("doubling/double", double)
 ''',
-    "autograder/units/doubling/probes/__init__.py": '''\
+    "transformer_course/doubling/probes/__init__.py": '''\
 """Probes of a unit about doubling."""
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def double(function: Any, inputs: Inputs) -> Seen:
     """What becomes of x."""
     return {"twice": tensor(function(inputs["x"]), "the result")}
 ''',
-    "autograder/units/doubling/exercises/double.py": '''\
+    "transformer_course/doubling/exercises/double.py": '''\
 """Twice a tensor."""
 
 from __future__ import annotations
@@ -74,13 +74,13 @@ EXERCISE = Specification(
     accepted=[right("times_two", edit(ADDED, "2 * x"))],
 )
 ''',
-    "autograder/units/doubling/unit.toml": """\
+    "transformer_course/doubling/unit.toml": """\
 demo = true
 
 [limits]
 timeout = 45
 
 [handed_in]
-"notes.txt" = "autograder/units/doubling/exercises/double.py"
+"notes.txt" = "transformer_course/doubling/exercises/double.py"
 """,
 }

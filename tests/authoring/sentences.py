@@ -1,6 +1,6 @@
 """The contract of each exercise, and what tests it.
 
-``autograder/units/UNIT/sentences.toml`` has a table for each exercise, with a row for
+``transformer_course/UNIT/sentences.toml`` has a table for each exercise, with a row for
 each line of its contract. A row is named after an argument, an error or ``returns``, as
 the target's docstrings document them; what only the instruction says is a row in words.
 The value names what tests the line: a mutant, or one of its ways, that breaks it; an
@@ -80,7 +80,7 @@ def table(unit: str) -> Table:
     Raises:
         tomllib.TOMLDecodeError: it cannot be read.
     """
-    path = ROOT / "autograder" / "units" / unit / "sentences.toml"
+    path = ROOT / "transformer_course" / unit / "sentences.toml"
     return tomllib.loads(path.read_text("utf-8")) if path.is_file() else {}
 
 

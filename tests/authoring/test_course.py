@@ -46,7 +46,7 @@ def test_a_contract_that_names_no_case_is_said_with_the_exercises_file(tiny_exer
     with pytest.raises(CourseError) as refusal:
         drawn(broken)
     assert str(refusal.value).startswith(
-        f"autograder/units/{broken.name.replace('/', '/exercises/')}.py: the contract "
+        f"transformer_course/{broken.name.replace('/', '/exercises/')}.py: the contract "
         'names the case "heads", which is not there; add it, or name another one ('
     )
 
@@ -55,7 +55,7 @@ def test_what_an_exercise_raises_is_one_line_with_its_file():
     with pytest.raises(CourseError) as refusal, naming_file("attention/softmax"):
         {}["heads"]
     assert str(refusal.value) == (
-        "autograder/units/attention/exercises/softmax.py: KeyError: 'heads' "
+        "transformer_course/attention/exercises/softmax.py: KeyError: 'heads' "
         "(exercise attention/softmax)"
     )
     with pytest.raises(CourseError, match="plain"), naming_file("attention/softmax"):

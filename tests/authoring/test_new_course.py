@@ -32,7 +32,11 @@ def test_a_course_of_three_units_holds_nothing_of_the_others(tmp_path):
     reasons = json.loads((folder / new_course._REASONS).read_text(encoding="utf-8"))
     assert {name.partition("/")[0] for name in reasons} <= {u.name for u in FIRST}
     assert "up to date" in run(folder, "autograder", "build", "03")
-    asked = ("tests/test_readme.py", "tests/test_rooms.py", "tests/units/test_bank.py")
+    asked = (
+        "tests/test_readme.py",
+        "tests/test_rooms.py",
+        "tests/transformer_course/test_bank.py",
+    )
     run(folder, "pytest", "-q", "-p", "no:xdist", "-p", "no:cacheprovider", *asked)
 
 

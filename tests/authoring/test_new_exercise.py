@@ -49,7 +49,7 @@ def test_a_second_one_comes_after_it(unit):
     text = unit.text.read_text("utf-8")
     assert text.index("99.1") < text.index("99.2") < text.index("99.3")
     init = (unit.folder / "probes" / "__init__.py").read_text("utf-8")
-    assert init.count("from autograder.units.doubling.probes import") == 1
+    assert init.count("from transformer_course.doubling.probes import") == 1
     assert init.index("    a_third,\n    half,\n") < init.index("@probe")
     ast.parse(init)
 
@@ -61,7 +61,7 @@ def test_it_is_not_built_before_it_is_filled(unit):
         new_exercise.refuse_unfinished(unit)
     lines = str(refused.value).splitlines()
     files = {line.partition(":")[0] for line in lines}
-    folder = "autograder/units/doubling"
+    folder = "transformer_course/doubling"
     assert files == {
         "notebooks/99_doubling.py", f"{folder}/exercises/half.py",
         f"{folder}/probes/half.py", f"{folder}/sentences.toml",

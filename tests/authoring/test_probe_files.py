@@ -6,7 +6,7 @@ from autograder.authoring.probe_files import refuse_unfit
 from autograder.course import Unit, units
 from autograder.course.errors import CourseError
 
-PROBES = "autograder/units/tiny/probes"
+PROBES = "transformer_course/tiny/probes"
 
 
 @pytest.fixture
@@ -41,8 +41,11 @@ def test_probes_in_a_single_file_are_refused_with_the_place_for_them(unit):
         ("from autograder.authoring.draw import Draw", "autograder.authoring.draw"),
         ("from autograder import authoring", "autograder.authoring"),
         ("def late():\n    import autograder.grading", "autograder.grading"),
-        ("from autograder.units.tiny import exercises", ""),
-        ("import autograder.units.tiny.exercises.e", "autograder.units.tiny.exercises"),
+        ("from transformer_course.tiny import exercises", ""),
+        (
+            "import transformer_course.tiny.exercises.e",
+            "transformer_course.tiny.exercises",
+        ),
     ],
 )
 def test_an_import_of_what_does_not_ship_is_refused_with_its_line(unit, code, module):
@@ -53,9 +56,9 @@ def test_an_import_of_what_does_not_ship_is_refused_with_its_line(unit, code, mo
 
 def test_what_ships_may_be_imported(unit):
     code = (
-        "from autograder.checks.probes import probe\nfrom autograder import library\n"
-        "from autograder.units.tiny.probes import other\nfrom . import another\n"
-        "from autograder.units.tiny import library as own\n"
+        "from autograder.checks.probes import probe\nfrom transformer_course import library\n"
+        "from transformer_course.tiny.probes import other\nfrom . import another\n"
+        "from transformer_course.tiny import library as own\n"
     )
     write(unit, "probes/__init__.py", code)
     refuse_unfit(unit)

@@ -121,7 +121,7 @@ def test_the_command_on_a_clean_clone(tmp_path):
     (clone / "gradebook.db").write_text("grades")
 
     def files(kind: str) -> dict[str, bytes]:
-        folder = clone / "autograder" / "references" / kind
+        folder = clone / "transformer_course" / "references" / kind
         return {path.name: path.read_bytes() for path in folder.iterdir()}
 
     for text in (clone / "notebooks").glob("0[3-9]_*.py"):
@@ -130,7 +130,7 @@ def test_the_command_on_a_clean_clone(tmp_path):
     out = run(clone, "autograder", "new-term")
     new = files("hidden")
     for unit in units()[:2]:
-        assert f"new: autograder/references/hidden/{unit.name}" in out
+        assert f"new: transformer_course/references/hidden/{unit.name}" in out
         name = f"{unit.name}.safetensors"
         assert new[name] != hidden[name]
     assert files("public") == public

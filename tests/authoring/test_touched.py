@@ -19,16 +19,19 @@ def test_exercises_that_a_change_touches_are_valid(name):
 @pytest.mark.parametrize(
     ("file", "names"),
     [
-        ("autograder/units/since_2017/exercises/rms_norm.py", {"since_2017/rms_norm"}),
+        (
+            "transformer_course/since_2017/exercises/rms_norm.py",
+            {"since_2017/rms_norm"},
+        ),
         ("autograder/grading/faults.py", set()),
-        ("autograder/units/sequence_reversal/exercises/masked_loss.py", set()),
+        ("transformer_course/sequence_reversal/exercises/masked_loss.py", set()),
     ],
 )
 def test_a_changed_file_touches_the_exercises_that_it_belongs_to(
     monkeypatch, file, names
 ):
     unit = units()[-1]
-    solutions = (ROOT / f"autograder/solutions/{unit.name}.py").read_text()
+    solutions = (ROOT / f"transformer_course/solutions/{unit.name}.py").read_text()
     said = {"diff": f"{file}\0", "show": solutions}
     monkeypatch.setattr(touched, "_git", lambda verb, *rest: said[verb])
     assert set(touched.touched(unit, "HEAD")) == names
@@ -37,11 +40,11 @@ def test_a_changed_file_touches_the_exercises_that_it_belongs_to(
 def test_what_exercises_share_and_a_changed_solution_touch_them(monkeypatch):
     unit = units()[-1]
     everything = {exercise.name for exercise in specifications(unit.name)}
-    shared = f"autograder/units/{unit.name}/exercises/_inputs.py\0"
+    shared = f"transformer_course/{unit.name}/exercises/_inputs.py\0"
     said = {"diff": shared, "show": ""}
     monkeypatch.setattr(touched, "_git", lambda verb, *rest: said[verb])
     assert set(touched.touched(unit, "HEAD")) == everything
-    solutions = (ROOT / f"autograder/solutions/{unit.name}.py").read_text()
+    solutions = (ROOT / f"transformer_course/solutions/{unit.name}.py").read_text()
     said["show"] = solutions
     some = set(touched.touched(unit, "HEAD"))
     assert some and some < everything

@@ -22,10 +22,10 @@ def touched(unit: Unit, base: str) -> Iterator[str]:
     probe, and its solution.
     """
     changed = changed_files(base)
-    solutions = ROOT / "autograder" / "solutions" / f"{unit.name}.py"
+    solutions = ROOT / "transformer_course" / "solutions" / f"{unit.name}.py"
     if not any(p == solutions or p.is_relative_to(unit.folder) for p in changed):
         return
-    old = _git("show", f"{base}:autograder/solutions/{unit.name}.py")
+    old = _git("show", f"{base}:transformer_course/solutions/{unit.name}.py")
     for exercise in specifications(unit.name):
         own = {*_bank_files(unit, exercise), *_probe_files(unit, exercise)}
         if own & changed or solution_source(exercise) not in old:
@@ -67,7 +67,7 @@ def _bank_files(unit: Unit, exercise: Specification) -> set[Path]:
         path = waiting.pop()
         found.add(path)
         names = re.findall(
-            rf"autograder\.units\.{unit.name}\.exercises\.(\w+)", path.read_text()
+            rf"transformer_course.{unit.name}\.exercises\.(\w+)", path.read_text()
         )
         for name in names:
             waiting += {_exercises(unit) / f"{name}.py"} - found

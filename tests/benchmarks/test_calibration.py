@@ -3,8 +3,8 @@
 import torch
 from torch import nn
 
-from autograder.library.text import SPECIALS
 from benchmarks.calibration import calibrate, function_word_ids
+from transformer_course.library.text import SPECIALS
 
 VOCAB = [*SPECIALS, "a", "▁a", "▁A", "▁an", "▁man", "the", "▁the", "▁."]
 

@@ -4,12 +4,12 @@ import pytest
 import torch
 from torch import nn
 
-from autograder.library.model import Restorer, Sizes
-from autograder.solutions import encoder_decoder
-from autograder.solutions.sequence_reversal import training_step
-from autograder.solutions.text_recovery import smoothed_loss
 from benchmarks import faster
 from benchmarks.faster import PooledDropout
+from transformer_course.library.model import Restorer, Sizes
+from transformer_course.solutions import encoder_decoder
+from transformer_course.solutions.sequence_reversal import training_step
+from transformer_course.solutions.text_recovery import smoothed_loss
 
 
 def _model(dropout=0.0):

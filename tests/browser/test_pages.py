@@ -12,8 +12,8 @@ from autograder.classroom import page as pages
 from autograder.classroom import progress, report, written
 from autograder.classroom.classbook import Classbook, Item, Student, Submission
 from autograder.grading.judge.verdict import CaseVerdict, Verdict
-from autograder.solutions import attention
 from tests.browser.conftest import SIZE, UNIT
+from transformer_course.solutions import attention
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("graded class")]
 NAMES = (

@@ -13,8 +13,8 @@ from autograder.checks import references
 from autograder.checks.exercise import RAISED, WrongAnswerError
 from autograder.checks.interactor import reply
 from autograder.checks.probes import find
-from autograder.units.encoder_decoder.probes.ahead import MOST_AHEAD, Ahead, Follows
-from autograder.units.encoder_decoder.probes.patients import DecoderLayer
+from transformer_course.encoder_decoder.probes.ahead import MOST_AHEAD, Ahead, Follows
+from transformer_course.encoder_decoder.probes.patients import DecoderLayer
 
 LAYERS = "encoder_decoder/bug_clinic"
 

@@ -10,9 +10,9 @@ import torch
 from autograder import check
 from autograder.checks import references
 from autograder.checks.check import Check
-from autograder.solutions import attention
 from tests.checks.notebook import Notebook
 from tests.checks.scaled import NAME, unscaled
+from transformer_course.solutions import attention
 
 
 def test_the_solution_gets_all_points():

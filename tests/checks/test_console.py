@@ -5,7 +5,7 @@ import io
 
 from autograder.checks.check import Check
 from autograder.checks.console import forgive, showable
-from autograder.solutions import attention
+from transformer_course.solutions import attention
 
 NAME = "attention/softmax"
 

@@ -22,9 +22,9 @@ from autograder.checks.compare import compare
 from autograder.checks.exercise import RAISED, Answers, Case
 from autograder.checks.observe import observe
 from autograder.checks.probes import find
-from autograder.library.model import device
-from autograder.solutions import encoder_decoder
 from tests.conftest import mostly_slow
+from transformer_course.library.model import device
+from transformer_course.solutions import encoder_decoder
 
 ACCELERATORS = [
     pytest.param(

@@ -6,7 +6,7 @@ import pytest
 
 from autograder.checks.earlier import earlier
 from autograder.checks.observe import describe_error
-from autograder.solutions import attention
+from transformer_course.solutions import attention
 
 LABEL = "02_attention"
 

@@ -12,7 +12,7 @@ from torch.nn.modules.module import register_module_forward_hook
 
 from autograder import check
 from autograder.checks.global_state import pristine, reset, restored
-from autograder.solutions import attention
+from transformer_course.solutions import attention
 
 # What a student may write, what is then so, and what a check should see instead.
 LEFT = {

@@ -12,7 +12,7 @@ from autograder.checks import language
 from autograder.checks.language import BrokenCatalogueError, Catalogue
 from autograder.checks.panel import as_html
 from autograder.course import find_unit
-from autograder.solutions import positional_encoding as solved
+from transformer_course.solutions import positional_encoding as solved
 
 NAME = "positional_encoding/embed"
 UNIT = find_unit("positional_encoding")

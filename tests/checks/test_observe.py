@@ -18,7 +18,7 @@ from autograder.checks.observe import (
     observe,
     quiet,
 )
-from autograder.solutions import attention
+from transformer_course.solutions import attention
 
 OWN_STUB = {RAISED: UNSOLVED, STUB: ""}
 

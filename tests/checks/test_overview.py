@@ -5,7 +5,7 @@ import pytest
 from autograder.checks.check import Check
 from autograder.checks.contents import units
 from autograder.checks.words import LEFT_OUT
-from autograder.solutions import attention
+from transformer_course.solutions import attention
 
 
 @pytest.mark.whole_course

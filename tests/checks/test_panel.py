@@ -25,8 +25,8 @@ from autograder.checks.panel import (
     as_text,
     pictures,
 )
-from autograder.solutions import attention
 from tests.checks.scaled import NAME, unscaled
+from transformer_course.solutions import attention
 
 
 def test_a_panel_needs_nothing_of_the_program_that_shows_it():

@@ -19,11 +19,11 @@ from autograder.checks.interactor import Interactor, concluded
 from autograder.checks.observe import observe
 from autograder.checks.points import earned
 from autograder.checks.ready_made import listing, noting_calls, report, split
-from autograder.library import decoding
+from transformer_course.library import decoding
 
 X = torch.arange(6.0).reshape(2, 3)
 Q = torch.ones(1, 2, 3, 4)
-MAKE_BATCH = "autograder.library.decoding.make_batch"
+MAKE_BATCH = "transformer_course.library.decoding.make_batch"
 
 
 def softmax(x):
@@ -70,7 +70,7 @@ def test_the_course_s_code_is_noticed_whatever_it_is_called():
     theirs = decoding.make_batch
     assert called(lambda: theirs([[4]], [[4]]), MAKE_BATCH) == {MAKE_BATCH}
     assert called(lambda: decoding.padded([[4]]), MAKE_BATCH) == set()
-    package = "autograder.library.decoding"
+    package = "transformer_course.library.decoding"
     assert called(lambda: decoding.padded([[4]]), package) == {package}
 
 
@@ -223,7 +223,7 @@ def test_of_the_course_s_answer_nothing_counts():
         decoding.padded([[4]])
         return softmax(x)
 
-    name = "autograder.library.decoding.padded"
+    name = "transformer_course.library.decoding.padded"
     assert points(theirs, name) == {"values": 0.0, "calls": 0.0}
 
 

@@ -11,8 +11,8 @@ from autograder.checks.check import Check
 from autograder.checks.panel import Link
 from autograder.checks.scorecard import ExerciseScore, next_step
 from autograder.checks.words import PROGRESS
-from autograder.solutions import attention
 from tests.checks.notebook import Notebook
+from transformer_course.solutions import attention
 
 SOLVED, OTHER = "attention/masks", "attention/softmax"
 MASKS = (

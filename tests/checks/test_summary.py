@@ -15,8 +15,8 @@ from autograder.checks.references import load
 from autograder.checks.scorecard import ExerciseScore
 from autograder.checks.summary import Summary
 from autograder.checks.words import LEFT_OUT
-from autograder.solutions import attention
 from tests.checks.contrast import contrast
+from transformer_course.solutions import attention
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import pytest
 from jinja2 import UndefinedError
 
 from autograder.classroom import page
-from autograder.classroom.leaderboard import Entry
+from transformer_course.leaderboard.leaderboard import Entry
 
 
 def test_what_checks_say_keeps_its_code_and_its_emphasis():

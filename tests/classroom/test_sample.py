@@ -29,7 +29,7 @@ def test_every_unit_has_a_class_of_every_kind(unit):
 
 @pytest.mark.parametrize("unit", units(), ids=lambda unit: unit.label)
 def test_nobody_hands_in_what_no_student_has(unit):
-    solutions = rb"autograder\.units\.\w+\.exercises"
+    solutions = rb"transformer_course.\w+\.exercises"
     made = sample.submissions(unit).items()
     assert not [who for who, data in made if re.search(solutions, data)]
 

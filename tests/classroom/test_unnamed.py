@@ -84,7 +84,7 @@ QUOTED = (
 def adopt(monkeypatch, tmp_path):
     """Adopts a program in a copy of an exercise's file; what that file then defines."""
     unit = find_unit("attention")
-    copy = tmp_path / "autograder" / "units" / "attention" / "exercises"
+    copy = tmp_path / "transformer_course" / "attention" / "exercises"
     copy.mkdir(parents=True)
     there = ROOT / copy.relative_to(tmp_path) / "softmax.py"
     (copy / "softmax.py").write_text(there.read_text(encoding="utf-8"))

@@ -9,7 +9,7 @@ import pytest
 from autograder.course import ROOT, units
 from autograder.figures.svg import label
 
-DRAWN = sorted((ROOT / "autograder" / "figures" / "drawings").glob("*.svg"))
+DRAWN = sorted((ROOT / "transformer_course" / "drawings").glob("*.svg"))
 TEXTS = [unit.text.read_text(encoding="utf-8") for unit in units()]
 by_name = pytest.mark.parametrize("path", DRAWN, ids=lambda path: path.stem)
 

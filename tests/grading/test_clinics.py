@@ -13,8 +13,8 @@ from autograder.checks.exercise import RAISED
 from autograder.checks.interactor import concluded, reply
 from autograder.checks.probes import find
 from autograder.grading.judge.preparing import prepared
-from autograder.units.encoder_decoder.probes import bugs as layers
-from autograder.units.since_2017.probes import bugs as decoders
+from transformer_course.encoder_decoder.probes import bugs as layers
+from transformer_course.since_2017.probes import bugs as decoders
 
 TABLES = "positional_encoding/bug_clinic"
 LAYERS = "encoder_decoder/bug_clinic"

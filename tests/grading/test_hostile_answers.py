@@ -18,9 +18,9 @@ from autograder.checks.interactor import concluded, reply
 from autograder.grading.judge.preparing import PreparedCheck, titled
 from autograder.grading.judge.rendered import for_a_person, rendered
 from autograder.grading.judge.verdict import Verdict
-from autograder.units.since_2017.exercises.trained_model import instructors_model
-from autograder.units.text_recovery.exercises._handed_in import likeness
 from tests.grading.answering import kept, run, values
+from transformer_course.since_2017.exercises.trained_model import instructors_model
+from transformer_course.text_recovery.exercises._handed_in import likeness
 
 NAMES = (
     "attention/scaled_dot_product",

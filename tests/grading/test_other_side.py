@@ -22,7 +22,7 @@ from autograder.grading.judge.judging import decide, shown
 from autograder.grading.judge.preparing import prepared
 from autograder.grading.judge.questioning import SandboxClient
 from autograder.sandbox.meter import Meter
-from autograder.units.sequence_reversal.library import measuring
+from transformer_course.sequence_reversal.library import measuring
 
 TICKET = "t1"
 TABLES = "positional_encoding/bug_clinic"
@@ -247,7 +247,7 @@ class Handmade(nn.Module):
 
     def __init__(self):
         super().__init__()
-        from autograder.solutions.sequence_reversal import new_model
+        from transformer_course.solutions.sequence_reversal import new_model
 
         torch.manual_seed(0)
         self.inner = new_model()
@@ -265,7 +265,7 @@ class Peeking(nn.Module):
 
     def __init__(self):
         super().__init__()
-        from autograder.solutions.since_2017 import new_model
+        from transformer_course.solutions.since_2017 import new_model
 
         torch.manual_seed(0)
         for name, part in new_model().named_children():
@@ -281,7 +281,7 @@ def test_a_handmade_module_is_worth_what_its_weights_are(name, handmade, monkeyp
 
 
 def test_trained_weights_count_whatever_the_module_around_them_says(monkeypatch):
-    from autograder.units.since_2017.exercises.trained_model import instructors_model
+    from transformer_course.since_2017.exercises.trained_model import instructors_model
 
     def of_ones_own():
         model = Peeking()
@@ -305,7 +305,7 @@ def test_a_report_of_the_share_is_not_taken(monkeypatch):
 
 @pytest.mark.slow
 def test_a_trained_model_is_worth_all_points(monkeypatch):
-    from autograder.solutions.sequence_reversal import trained_model
+    from transformer_course.solutions.sequence_reversal import trained_model
 
     assert judged(MODEL, trained_model, monkeypatch).passed
 

@@ -8,7 +8,7 @@ def test_a_probe_that_imports_what_does_not_ship_is_named_and_spoils_no_other(
     tmp_path,
 ):
     """What the warm server has imported, every sandbox can read."""
-    units = tmp_path / "autograder" / "units"
+    units = tmp_path / "transformer_course"
     for unit, imported in (("bad", "autograder.authoring.draw"), ("good", "math")):
         (units / unit / "probes").mkdir(parents=True)
         (units / unit / "probes" / "__init__.py").write_text(f"import {imported}\n")
@@ -17,9 +17,9 @@ def test_a_probe_that_imports_what_does_not_ship_is_named_and_spoils_no_other(
         "import sys, pathlib, autograder.units\n"
         "from autograder.sandbox import fork_server, kit\n"
         f"units = pathlib.Path({str(units)!r})\n"
-        "autograder.units.__path__.append(str(units))\n"
+        "transformer_course.__path__.append(str(units))\n"
         "names = ['bad.probes', 'bad.probes.more', 'good.probes', 'good.probes.more']\n"
-        "names = [f'autograder.units.{name}' for name in names]\n"
+        "names = [f'transformer_course.{name}' for name in names]\n"
         "fork_server.kit.modules = lambda _: iter(names)\n"
         "fork_server.kit.PACKAGE = units.parent\n"
         "fork_server.kit.kit_paths = lambda: map(str, units.glob('*/probes'))\n"
@@ -32,8 +32,8 @@ def test_a_probe_that_imports_what_does_not_ship_is_named_and_spoils_no_other(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
     assert run.stdout.splitlines() == [
-        "autograder.units.bad.probes: autograder.authoring does not ship to students "
-        "(autograder/units/bad/probes/__init__.py, line 1)",
-        "autograder.units.good.probes autograder.units.good.probes.more",
+        "transformer_course.bad.probes: autograder.authoring does not ship to students "
+        "(transformer_course/bad/probes/__init__.py, line 1)",
+        "transformer_course.good.probes transformer_course.good.probes.more",
         "False",
     ]

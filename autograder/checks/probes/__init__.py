@@ -145,7 +145,7 @@ def find(name: str) -> Probe:
     Raises:
         KeyError: there is none.
     """
-    importlib.import_module(f"autograder.units.{name.split('/')[0]}.probes")
+    importlib.import_module(f"transformer_course.{name.split('/')[0]}.probes")
     return _PROBES[name]
 
 

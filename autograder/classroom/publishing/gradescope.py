@@ -39,8 +39,8 @@ set -uo pipefail
 root=$(dirname "$(readlink -f "$0")")
 mkdir -p "$root/results"
 cd "$root/source"
-chmod -R go-rwx "$root/results" .autograder source autograder/references/hidden \\
-  autograder/units/*/exercises autograder/authoring autograder/solutions/{name}.py
+chmod -R go-rwx "$root/results" .autograder source transformer_course/references/hidden \\
+  transformer_course/*/exercises autograder/authoring transformer_course/solutions/{name}.py
 export PATH="$root/environment/bin:$PATH" PYTHONPATH="$root/source"
 exec python -m autograder hosted {unit} --submission "$root/submission" \\
   --results "$root/results/results.json" --format gradescope --tell {tell} --unconfined

@@ -48,7 +48,7 @@ def files_below(folder: Path) -> list[Path]:
 
 def earlier_solutions(assignment: str) -> list[str]:
     """The reference modules that a notebook may import: those of units before."""
-    folder = ROOT / "autograder" / "solutions"
+    folder = ROOT / "transformer_course" / "solutions"
     names = ["__init__", *(u.name for u in units() if u.label < assignment)]
     return [str(folder / f"{name}.py") for name in names]
 

@@ -13,7 +13,7 @@ from typing import Any
 from autograder.course import ROOT
 from autograder.course.errors import CourseError
 
-_PUBLIC = ROOT / "autograder" / "references" / "public"
+_PUBLIC = ROOT / "transformer_course" / "references" / "public"
 _CONTENTS = _PUBLIC.with_name("contents")
 
 

@@ -32,7 +32,7 @@ def course_version(names: Iterable[str]) -> str:
 @functools.cache
 def _imports(unit: str) -> str:
     """What the solutions of a unit import."""
-    module = importlib.import_module(f"autograder.solutions.{unit}")
+    module = importlib.import_module(f"transformer_course.solutions.{unit}")
     nodes = ast.parse(inspect.getsource(module)).body
     wanted = (n for n in nodes if isinstance(n, ast.Import | ast.ImportFrom))
     return "\n".join(map(ast.unparse, wanted))

@@ -42,9 +42,9 @@ def test_it_holds_what_gradescope_asks_for_and_no_other_unit_s_secrets(packed):
             assert text.startswith("#!/usr/bin/env bash") and "{" not in (
                 text.replace("${", "")
             )
-    hidden = [n for n in names if n.startswith("autograder/references/hidden/")]
+    hidden = [n for n in names if n.startswith("transformer_course/references/hidden/")]
     assert [n for n in hidden if n.endswith("safetensors")] == [
-        "autograder/references/hidden/attention.safetensors"
+        "transformer_course/references/hidden/attention.safetensors"
     ]
     assert f"source/{UNIT.label}/{UNIT.label}.ipynb" in names
     assert not [n for n in names if "__pycache__" in n or n.startswith("submitted")]
@@ -88,5 +88,5 @@ def test_a_hand_in_ends_in_results(packed, tmp_path):
     later = [t for t in results["tests"] if t.get("visibility") == "after_due_date"]
     assert len(later) == len(scored) and all("✓" in test["output"] for test in later)
     if os.geteuid() == 0:
-        secret = root / "source" / "autograder" / "references" / "hidden"
+        secret = root / "source" / "transformer_course" / "references" / "hidden"
         assert stat.S_IMODE(secret.stat().st_mode) & 0o077 == 0

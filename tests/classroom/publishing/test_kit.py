@@ -60,7 +60,7 @@ def test_it_holds_all_notebooks_a_wheel_and_a_readme(built):
 
 def test_the_kit_to_start_a_term_with_holds_no_solution(built):
     names = [name for name, _ in texts(built) if "/solutions/" in name]
-    assert names == ["autograder/solutions/__init__.py"]
+    assert names == ["transformer_course/solutions/__init__.py"]
 
 
 def test_it_holds_no_hidden_reference_and_nothing_of_the_instructors(built):
@@ -170,8 +170,8 @@ def test_the_kit_of_the_project_holds_its_words_and_the_checkpoint_that_ships(tm
     assert models == ["autograder/assets/recovery.safetensors"]
     code = (
         f"import sys; sys.path.insert(0, {str(site)!r})\n"
-        "from autograder.solutions import encoder_decoder\n"
-        "from autograder.library import checkpoint, corpora\n"
+        "from transformer_course.solutions import encoder_decoder\n"
+        "from transformer_course.library import checkpoint, corpora\n"
         "assert corpora.__file__.startswith(sys.path[0])\n"
         "model, tokenizer = checkpoint.load(\n"
         "    checkpoint.shipped(), encoder_decoder, lambda word, merges: list(word))\n"

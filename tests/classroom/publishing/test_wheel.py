@@ -114,7 +114,7 @@ def installed_one_after_another(student: Student, kits: list[Path]) -> None:
     """The first by hand, the others as the notebooks of unit 3 say."""
     ask = (
         "import importlib.util as find, autograder\n"
-        "print(bool(find.find_spec('autograder.solutions.attention')))\n"
+        "print(bool(find.find_spec('transformer_course.solutions.attention')))\n"
         "print(open(autograder.__path__[0] + '/checks/check.py').read()[-1] == '#')"
     )
     shows = ["False\nFalse", "True\nFalse", "True\nTrue"]

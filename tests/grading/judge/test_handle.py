@@ -14,8 +14,8 @@ from autograder.grading.ipc import Connection
 from autograder.grading.judge.exchange import Question
 from autograder.grading.judge.handle import DRAWINGS, Judge
 from autograder.sandbox.inside import ALIKE
-from autograder.solutions import attention
 from tests.grading.sandbox_and_judge import NAME, OTHER, TICKET
+from transformer_course.solutions import attention
 
 
 def exchange(process, channel, ticket=TICKET, submission="ada"):

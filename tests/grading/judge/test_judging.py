@@ -5,8 +5,8 @@ import torch
 from autograder.checks import references
 from autograder.checks.panel import as_text
 from autograder.grading.judge import judging, preparing, questioning
-from autograder.solutions import attention
 from tests.grading.sandbox_and_judge import NAME, judged
+from transformer_course.solutions import attention
 
 
 def test_all_answers_together_have_a_size_that_is_counted(sandbox, monkeypatch):

@@ -13,8 +13,8 @@ from autograder.checks.compare import compare, judge
 from autograder.checks.observe import observe
 from autograder.checks.probes import find
 from autograder.grading.judge import naming
-from autograder.solutions import attention
 from tests.grading.sandbox_and_judge import NAME, judged
+from transformer_course.solutions import attention
 
 
 def undivided(x):

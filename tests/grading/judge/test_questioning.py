@@ -21,7 +21,6 @@ from autograder.grading.judge.preparing import prepared
 from autograder.grading.judge.questioning import SandboxClient
 from autograder.sandbox import meter
 from autograder.sandbox.meter import Meter
-from autograder.solutions import attention
 from tests.grading.sandbox_and_judge import (
     NAME,
     TICKET,
@@ -30,6 +29,7 @@ from tests.grading.sandbox_and_judge import (
     hostile,
     judged,
 )
+from transformer_course.solutions import attention
 
 
 def test_a_check_that_never_runs_earns_nothing(ends):

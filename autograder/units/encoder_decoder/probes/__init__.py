@@ -1,9 +1,0 @@
-"""Probes of unit 04, encoder and decoder."""
-
-from autograder.units.encoder_decoder.probes import (  # noqa: F401  (they register)
-    clinic,
-    hooks,
-    layers,
-    models,
-    sequences,
-)

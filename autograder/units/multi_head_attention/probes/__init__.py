@@ -1,7 +1,0 @@
-"""Probes of unit 03, multi-head attention."""
-
-from autograder.units.multi_head_attention.probes import (  # noqa: F401  (they register)
-    functions,
-    modules,
-    pytorch,
-)

@@ -1,7 +1,0 @@
-"""Probes of unit 01, positional encoding."""
-
-from autograder.units.positional_encoding.probes import (  # noqa: F401  (they register)
-    clinic,
-    functions,
-    modules,
-)

@@ -1,0 +1,157 @@
+"""The embedded corpus is the same everywhere, without a leak; others are read alike."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import sys
+
+import pytest
+
+from transformer_course.library import corpora
+from transformer_course.library.corpora import CorpusError, load
+from transformer_course.library.pipeline import damage
+
+TRAIN_SUM = "a8bdc16c5753435165633d3cc914428c995da48dfa00eec73f3640da2ea746b2"
+TEST_SUM = "016866427bdb1a180551ef0d8480fb1205d8e19254b37f9eb32a0f477e5d59ab"
+TEXT = "\n".join(f"Sentence number {i} has the words it needs." for i in range(400))
+
+
+def spoil(text: str) -> str:
+    return text.lower().rstrip(".")
+
+
+def test_embedded():
+    corpus = load("embedded", spoil)
+    assert (len(corpus.train), len(corpus.dev), len(corpus.test)) == (30000, 1000, 1000)
+    assert corpus.train[0][0] == spoil(corpus.train[0][1])
+
+
+def test_a_text_file_with_one_sentence_a_line(tmp_path):
+    path = tmp_path / "lines.txt"
+    path.write_text(TEXT, encoding="utf-8")
+    corpus = load(path, spoil)
+    assert len(corpus.train) + len(corpus.dev) + len(corpus.test) == 400
+    assert min(len(corpus.dev), len(corpus.test)) >= 5
+
+
+def test_running_text_is_cut_into_sentences():
+    text = 'He came in. "Is anybody there?" he asked.\nNobody\nanswered him. He left'
+    found = list(corpora.split_sentences(text))
+    assert found[0] == "He came in."
+    assert "Nobody answered him." in found
+
+
+def test_a_folder_of_texts(tmp_path):
+    (tmp_path / "a.txt").write_text(TEXT, encoding="utf-8")
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "b.en").write_text(
+        TEXT.replace("number", "no"), encoding="utf-8"
+    )
+    corpus = load(tmp_path, spoil)
+    assert len(corpus.train) + len(corpus.dev) + len(corpus.test) == 800
+
+
+def test_equal_sources_stay_together(tmp_path):
+    path = tmp_path / "twice.txt"
+    path.write_text(TEXT + "\n" + TEXT.upper(), encoding="utf-8")
+    corpus = load(path, lambda text: text.lower())
+    sources = [{s for s, _ in part} for part in (corpus.train, corpus.dev, corpus.test)]
+    assert not (
+        sources[0] & sources[1] or sources[0] & sources[2] or sources[1] & sources[2]
+    )
+
+
+def test_json_pairs(tmp_path):
+    for name in ("train", "dev", "test"):
+        pairs = [{"src": f"{name} source", "tgt": f"A {name} target."}]
+        (tmp_path / f"{name}.json").write_text(json.dumps(pairs), encoding="utf-8")
+    assert load(tmp_path, spoil).dev == [("dev source", "A dev target.")]
+
+
+def test_json_that_is_not_pairs_is_explained(tmp_path):
+    for name in ("train", "dev", "test"):
+        (tmp_path / f"{name}.json").write_text('[{"source": "x"}]', encoding="utf-8")
+    with pytest.raises(CorpusError, match="src"):
+        load(tmp_path, spoil)
+
+
+def test_a_missing_part_of_json_is_named(tmp_path):
+    (tmp_path / "train.json").write_text("[]", encoding="utf-8")
+    with pytest.raises(CorpusError, match=r"no dev\.json"):
+        load(tmp_path, spoil)
+
+
+def test_a_missing_file_says_what_can_be_given():
+    with pytest.raises(CorpusError, match="embedded"):
+        load("no/such/place", spoil)
+
+
+def test_a_text_that_is_too_small_says_so(tmp_path):
+    path = tmp_path / "small.txt"
+    path.write_text("One sentence only.\n", encoding="utf-8")
+    with pytest.raises(CorpusError, match="too small"):
+        load(path, spoil)
+
+
+def test_the_hub_without_the_package_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "datasets", None)
+    with pytest.raises(CorpusError, match="pip install datasets"):
+        load("hf:some/data", spoil)
+
+
+def test_the_hub_without_network_says_what_to_do_instead(monkeypatch):
+    class Offline:
+        @staticmethod
+        def load_dataset(name, split):
+            raise ConnectionError("Couldn't reach the Hub")
+
+    monkeypatch.setitem(sys.modules, "datasets", Offline)
+    with pytest.raises(CorpusError, match="Without network"):
+        load("hf:some/data", spoil)
+
+
+def test_a_data_set_of_the_hub(monkeypatch):
+    class Rows(list):
+        column_names = ("text",)
+
+    class Hub:
+        @staticmethod
+        def load_dataset(name, split):
+            return Rows({"text": line} for line in TEXT.splitlines())
+
+    monkeypatch.setitem(sys.modules, "datasets", Hub)
+    corpus = load("hf:some/data", spoil)
+    assert len(corpus.train) > 300
+    with pytest.raises(CorpusError, match="no column"):
+        load("hf:some/data", spoil, field="content")
+
+
+def test_the_corpus_is_the_same_everywhere(parts):
+    for split, known in (("train", TRAIN_SUM), ("test", TEST_SUM)):
+        text = "\n".join(parts[split]).encode()
+        assert hashlib.sha256(text).hexdigest() == known
+
+
+def test_sizes_and_no_repetition(parts):
+    assert {name: len(part) for name, part in parts.items()} == corpora.SIZES
+    assert all(len(set(part)) == len(part) for part in parts.values())
+
+
+def test_it_has_between_1300_and_2000_words(parts):
+    words = {w.lower() for s in parts["train"] for w in re.findall(r"[A-Za-z'-]+", s)}
+    assert 1300 <= len(words) <= 2000
+
+
+def test_no_test_sentence_and_no_test_source_is_in_train(parts):
+    train = set(parts["train"])
+    sources = {damage(sentence, 2) for sentence in parts["train"]}
+    assert not train & set(parts["test"])
+    assert not any(damage(sentence, 2) in sources for sentence in parts["test"])
+
+
+def test_a_test_set_of_another_seed_is_new_as_well(parts):
+    sources = {damage(sentence, 2) for sentence in parts["train"]}
+    fresh = corpora.generate("another seed", 300, "test")
+    assert not any(damage(sentence, 2) in sources for sentence in fresh)

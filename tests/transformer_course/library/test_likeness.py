@@ -1,0 +1,51 @@
+"""The small models that ship: whole, loud enough, and what transformers computes."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from transformer_course.library import likeness
+
+by_kind = pytest.mark.parametrize("kind", likeness.KINDS)
+
+
+@by_kind
+def test_a_kind_has_weights_that_bfloat16_holds_and_logits_of_size(kind):
+    found = likeness.stored(kind)
+    assert found.logits.shape == (*found.ids.shape, likeness.SIZES["vocab_size"])
+    assert 10 < found.logits.abs().max() < 50
+    for weight in found.weights.values():
+        assert weight.dtype == torch.float32
+        assert torch.equal(weight, weight.bfloat16().float())
+    norms = [w for name, w in found.weights.items() if name.endswith("norm.weight")]
+    assert norms and all(0.7 < norm.mean() < 1.8 for norm in norms)
+
+
+def test_the_file_is_small():
+    assert likeness.SHIPPED.stat().st_size < 250_000
+
+
+@by_kind
+def test_transformers_computes_the_logits_that_are_stored(kind):
+    pytest.importorskip(
+        "transformers", reason="pip install .[llama] to compare with it"
+    )
+    live = likeness.live(kind)
+    assert live is not None and likeness.stored(kind).gap(live) < 1e-4
+
+
+def test_without_transformers_nothing_is_computed(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "transformers", None)
+    assert likeness.live("llama") is None
+
+
+@by_kind
+def test_a_mistake_changes_some_weights_and_keeps_their_shapes(kind):
+    weights = likeness.stored(kind).weights
+    for changed in likeness.mistaken(weights).values():
+        assert list(changed) == list(weights)
+        assert {n: w.shape for n, w in changed.items()} == {
+            n: w.shape for n, w in weights.items()
+        }
+        assert any(not torch.equal(changed[n], weights[n]) for n in weights)

@@ -1,0 +1,323 @@
+"""The reference of unit 03 agrees with PyTorch's layer and with published numbers."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+from torch import nn
+
+from tests.transformer_course.solutions.given import code
+from transformer_course.solutions import multi_head_attention as unit
+
+GIVEN = code("multi_head_attention")
+B, H, D_K, LQ, LK = 2, 3, 4, 5, 7
+D_MODEL = H * D_K
+SIZE = (B, H, LQ, LK)
+MASKS = {
+    "no mask": None,
+    "queries and keys": (LQ, LK),
+    "padding": (B, 1, LK),
+    "sentences": (B, LQ, LK),
+    "padding with heads": (B, 1, 1, LK),
+    "heads": (1, H, LQ, LK),
+    "all": SIZE,
+}
+
+
+@pytest.fixture(autouse=True)
+def double_precision():
+    torch.set_default_dtype(torch.float64)
+    torch.manual_seed(0)
+    yield
+    torch.set_default_dtype(torch.float32)
+
+
+def mask_of(shape: tuple[int, ...] | None) -> torch.Tensor | None:
+    """A random mask in which every query may see a key, and none sees all."""
+    if shape is None:
+        return None
+    mask = torch.rand(shape) < 0.5
+    mask[..., 0], mask[..., -1] = True, False
+    return mask
+
+
+def layers() -> tuple[nn.Module, nn.MultiheadAttention]:
+    """The reference and PyTorch's layer with copied weights, biases not zero."""
+    mine = unit.MultiHeadAttention(D_MODEL, H)
+    return mine, unit.to_pytorch(mine)
+
+
+def sequences() -> list[torch.Tensor]:
+    return [
+        torch.randn(B, length, D_MODEL, requires_grad=True) for length in (LQ, LK, LK)
+    ]
+
+
+def for_pytorch(mask: torch.Tensor | None) -> torch.Tensor | None:
+    if mask is None:
+        return None
+    return GIVEN["pytorch_mask"](unit.mask_for_heads(mask), SIZE)
+
+
+@pytest.mark.parametrize("shape", MASKS.values(), ids=MASKS)
+def test_output_weights_and_gradients_equal_pytorchs(shape):
+    (mine, theirs), inputs, mask = layers(), sequences(), mask_of(shape)
+    own = mine(*inputs, mask)
+    other = theirs(*inputs, attn_mask=for_pytorch(mask), average_attn_weights=False)
+    pull = torch.randn_like(own[0])
+    for a, b in zip(own, other, strict=True):
+        torch.testing.assert_close(a, b)
+    for a, b in zip(
+        torch.autograd.grad((own[0] * pull).sum(), [*inputs, *mine.parameters()]),
+        gradients_in_our_order(theirs, inputs, (other[0] * pull).sum()),
+        strict=True,
+    ):
+        torch.testing.assert_close(a, b)
+
+
+def gradients_in_our_order(theirs, inputs, loss) -> list[torch.Tensor]:
+    """Gradients of the inputs and of w_q, w_k, w_v, w_o: weight and bias of each."""
+    stacked = [theirs.in_proj_weight, theirs.in_proj_bias]
+    wanted = [*stacked, *inputs, *theirs.out_proj.parameters()]
+    weight, bias, *rest = torch.autograd.grad(loss, wanted)
+    of_inputs, of_output = rest[: len(inputs)], rest[len(inputs) :]
+    pairs = zip(weight.chunk(3), bias.chunk(3), strict=True)
+    return [*of_inputs, *(g for pair in pairs for g in pair), *of_output]
+
+
+def test_padding_mask_equals_pytorchs_key_padding_mask_turned_around():
+    (mine, theirs), inputs, mask = layers(), sequences(), mask_of((B, 1, LK))
+    output, weights = mine(*inputs, mask)
+    other, averaged = theirs(*inputs, key_padding_mask=~mask[:, 0])
+    torch.testing.assert_close(output, other)
+    torch.testing.assert_close(weights.mean(dim=1), averaged)
+
+
+def test_a_mask_of_three_dimensions_means_sentences_even_with_as_many_heads():
+    layer = unit.MultiHeadAttention(D_MODEL, num_heads=B)
+    inputs, mask = sequences(), mask_of((B, LQ, LK))
+    for i in range(B):
+        alone, _ = layer(*(x[i : i + 1] for x in inputs), mask[i])
+        torch.testing.assert_close(layer(*inputs, mask)[0][i], alone[0])
+
+
+@pytest.mark.parametrize("shape", [None, (LQ, LQ), (B, 1, LQ)])
+def test_list_of_heads_equals_one_split_layer(shape):
+    plain = unit.ListOfHeads(D_MODEL, H, D_K, D_K, D_MODEL)
+    split = unit.MultiHeadAttention(D_MODEL, H)
+    shared = {f"w_o.{name}": value for name, value in plain.w_o.state_dict().items()}
+    split.load_state_dict(unit.pack_heads(plain.heads) | shared)
+    x, mask = torch.randn(B, LQ, D_MODEL), mask_of(shape)
+    for a, b in zip(plain(x, mask), split(x, x, x, mask), strict=True):
+        torch.testing.assert_close(a, b)
+
+
+def test_weights_survive_the_way_to_pytorch_and_back():
+    mine, theirs = layers()
+    back = GIVEN["from_pytorch"](theirs)
+    assert back.keys() == mine.state_dict().keys()
+    for name, value in mine.state_dict().items():
+        assert torch.equal(back[name], value)
+
+
+def test_training_the_copy_leaves_the_original_alone():
+    mine, theirs = layers()
+    before = {name: value.clone() for name, value in mine.state_dict().items()}
+    with torch.no_grad():
+        for parameter in theirs.parameters():
+            parameter += 1
+    assert all(torch.equal(before[n], value) for n, value in mine.state_dict().items())
+
+
+def test_merging_undoes_splitting():
+    x = torch.randn(B, LQ, D_MODEL)
+    assert torch.equal(unit.merge_heads(unit.split_heads(x, H)), x)
+
+
+@pytest.mark.parametrize(("features", "heads"), [(10, 4), (3, 5)])
+def test_heads_that_cannot_share_the_features_are_refused(features, heads):
+    with pytest.raises(ValueError, match="cannot share"):
+        unit.MultiHeadAttention(features, heads)
+
+
+def test_dropout_acts_on_the_weights_in_training_only():
+    layer = unit.MultiHeadAttention(D_MODEL, H, dropout=0.25)
+    inputs = sequences()
+    _, calm = layer.eval()(*inputs)
+    _, wild = layer.train()(*inputs)
+    ratios = (wild / calm).flatten()
+    assert {round(r, 6) for r in ratios.tolist()} == {0.0, round(1 / 0.75, 6)}
+    torch.testing.assert_close(calm.sum(-1), torch.ones(B, H, LQ))
+
+
+def test_scores_are_scaled_by_the_size_of_a_head():
+    layer = unit.MultiHeadAttention(D_MODEL, H)
+    query, key, value = sequences()
+    q = unit.split_heads(layer.w_q(query), H)
+    k = unit.split_heads(layer.w_k(key), H)
+    scores = torch.einsum("bhqd,bhkd->bhqk", q, k) / math.sqrt(D_K)
+    torch.testing.assert_close(layer(query, key, value)[1], scores.softmax(-1))
+
+
+def test_list_of_heads_reproduces_the_numbers_printed_in_a_published_assignment():
+    # ECE 47300, assignment 7: 8 self-attention heads (256 -> keys 128, values 8) made
+    # one after the other, then Linear(64, 32), then x; as printed, to 4 decimals.
+    torch.set_default_dtype(torch.float32)
+    torch.manual_seed(10)
+    layer = unit.ListOfHeads(256, num_heads=8, d_k=128, d_v=8, d_out=32)
+    x = torch.randn(3, 10, 256)
+    published_x = [
+        0.7195,
+        -0.3636,
+        1.3771,
+        0.3482,
+        -0.0604,
+        -0.3034,
+        -0.0698,
+        0.2131,
+        -0.9736,
+        -0.4651,
+    ]
+    published = [
+        0.229,
+        -0.035,
+        0.0918,
+        -0.1069,
+        -0.1679,
+        -0.1939,
+        -0.2167,
+        0.1841,
+        0.0546,
+        0.1668,
+    ]
+    torch.testing.assert_close(
+        x[0, 0, :10], torch.tensor(published_x), atol=1.5e-4, rtol=0
+    )
+    with torch.no_grad():
+        output, weights = layer(x)
+    torch.testing.assert_close(
+        output[0, 0, :10], torch.tensor(published), atol=1.5e-4, rtol=0
+    )
+    assert output.shape == (3, 10, 32)
+    assert weights.shape == (3, 8, 10, 10)
+
+
+# What the notebook says in words.
+
+
+@pytest.mark.parametrize("heads", [1, 3])
+def test_a_padding_mask_without_heads_silently_gives_nine_maps(heads):
+    padding = torch.ones(3, 1, 5, dtype=torch.bool)
+    scores = torch.zeros(3, heads, 4, 5).masked_fill(~padding, -math.inf)
+    assert scores.shape == (3, 3, 4, 5)
+
+
+def test_an_interleaved_layer_is_ours_with_its_features_permuted():
+    x = torch.randn(B, LQ, D_MODEL)
+    interleaved = torch.stack([x[..., i::H] for i in range(H)], dim=1)
+    order = torch.cat([torch.arange(i, D_MODEL, H) for i in range(H)])
+    assert torch.equal(unit.split_heads(x[..., order], H), interleaved)
+
+
+def test_one_head_for_two_questions_gives_each_answer_one_half():
+    words = ["the", "red", "cat", "saw", "the", "blue", "bird"]
+    scores = torch.diag(torch.full((6,), 6.0), diagonal=-1)
+    scores[:, 3] += 6.0
+    weights = scores.softmax(-1)
+    for noun, colour in (("cat", "red"), ("bird", "blue")):
+        row = weights[words.index(noun)]
+        assert [round(float(row[words.index(w)]), 1) for w in (colour, "saw")] == [
+            0.5,
+            0.5,
+        ]
+
+
+def test_dropped_weights_have_the_same_average():
+    torch.set_default_dtype(torch.float32)
+    weights = torch.tensor([0.4, 0.3, 0.2, 0.1])
+    many = torch.stack([nn.functional.dropout(weights, p=0.5) for _ in range(5000)])
+    torch.testing.assert_close(many.mean(0), weights, atol=0.02, rtol=0)
+    assert not torch.allclose(many.sum(-1), torch.ones(5000))
+
+
+def test_a_mask_that_is_not_inverted_may_hide_a_whole_row():
+    (_, theirs), inputs = layers(), sequences()
+    mask = torch.ones(SIZE, dtype=torch.bool)
+    assert theirs(*inputs, attn_mask=mask.flatten(0, 1))[0].isnan().all()
+
+
+def test_split_heads_are_faster_than_a_list():
+    torch.set_default_dtype(torch.float32)
+    plain = unit.ListOfHeads(64, num_heads=16, d_k=4, d_v=4, d_out=64)
+    fast, x = unit.MultiHeadAttention(64, 16), torch.randn(4, 20, 64)
+    with torch.no_grad():
+        times = [GIVEN["milliseconds"](*call) for call in ((plain, x), (fast, x, x, x))]
+    assert times[0] > 2 * times[1]
+
+
+@pytest.mark.slow
+def test_what_trained_heads_attend_to_and_write():
+    torch.set_default_dtype(torch.float32)
+    layer, _ = GIVEN["train_heads"](2)
+    torch.manual_seed(1)
+    x, _ = GIVEN["two_questions"](200)
+    with torch.no_grad():
+        _, weights = layer(x, x, x)
+        mixed = weights @ unit.split_heads(layer.w_v(x), 2)
+        blocks = layer.w_o.weight.unflatten(1, (2, -1))
+        parts = torch.einsum("bhlk,ohk->hblo", mixed, blocks)
+    before = weights[:, 0, torch.arange(2, 8), torch.arange(1, 7)]
+    assert before.mean() > 0.8 and weights[:, 0, 2:, 0].mean() < 0.2
+    assert weights[:, 1, :, 0].mean() > 0.99
+    spread = parts.flatten(1, 2).std(1).unflatten(1, (2, 8)).mean(-1)  # (head, answer)
+    assert spread[1, 1] > 0.8 and spread[0, 1] < 0.02
+    first = x[:, :1, :8].expand(-1, 8, -1)
+    shares = [float((part[..., :8] * first)[:, 2:].mean()) for part in parts]
+    assert shares[0] == pytest.approx(-shares[1], abs=0.02) and shares[0] > 0.08
+
+
+@pytest.mark.slow
+def test_each_of_four_heads_serves_half_of_one_answer():
+    torch.set_default_dtype(torch.float32)
+    layer, _ = GIVEN["train_heads"](4)
+    torch.manual_seed(1)
+    x, target = GIVEN["two_questions"](500)
+    errors = []
+    for head in range(4):
+        kept = layer.w_o.weight.data.clone()
+        layer.w_o.weight.data[:, 4 * head : 4 * head + 4] = 0.0
+        with torch.no_grad():
+            error = (layer(x, x, x)[0] - target).square().mean((0, 1))
+        layer.w_o.weight.data = kept
+        errors.append(sorted([float(error[:8].mean()), float(error[8:].mean())]))
+    for small, large in errors:
+        assert small < 0.01 and large == pytest.approx(0.5, abs=0.05)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(5))
+def test_two_heads_answer_two_questions_and_one_head_cannot(seed):
+    torch.set_default_dtype(torch.float32)
+    assert toy_loss(1, seed) == pytest.approx(7 / 16, abs=0.06)
+    assert toy_loss(2, seed) < 0.02
+    assert toy_loss(4, seed) < 0.02
+
+
+def toy_loss(num_heads: int, seed: int, length: int = 8, steps: int = 400) -> float:
+    """The last loss of the notebook's task: the word before and the first word."""
+    torch.manual_seed(seed)
+    layer = unit.MultiHeadAttention(16, num_heads)
+    optimiser = torch.optim.Adam(layer.parameters(), lr=0.01)
+    places = 3 * torch.eye(length).expand(32, length, length)
+    for _ in range(steps):
+        tokens = torch.randn(32, length, 8)
+        first = tokens[:, :1].expand_as(tokens)
+        x = torch.cat([tokens, places], dim=-1)
+        target = torch.cat([tokens.roll(1, dims=1), first], dim=-1)
+        loss = nn.functional.mse_loss(layer(x, x, x)[0], target)
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+    return loss.item()

@@ -1,0 +1,227 @@
+"""The reference of unit 07 equals PyTorch's parts and transformers' Llama."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from tests.transformer_course.solutions import given
+from transformer_course.solutions import since_2017 as unit
+
+BATCH, LENGTH, SIZE, HEADS, GROUPS = 3, 7, 24, 6, 2
+
+
+@pytest.fixture(autouse=True)
+def seeded():
+    torch.manual_seed(7)
+
+
+def shaken(module: nn.Module) -> nn.Module:
+    """Norms start as ones, which would hide a forgotten one; so shake them."""
+    with torch.no_grad():
+        for parameter in module.parameters():
+            parameter += 0.1 * torch.randn_like(parameter)
+    return module.eval()
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.float16])
+@pytest.mark.parametrize("eps", [1e-6, 0.5])
+def test_rms_norm_is_pytorchs(dtype, eps):
+    wide = torch.float64 if dtype == torch.float64 else torch.float32
+    mine = shaken(unit.RMSNorm(SIZE, eps)).to(wide)
+    theirs = nn.RMSNorm(SIZE, eps, dtype=wide)
+    theirs.load_state_dict(mine.state_dict())
+    x = (3 * torch.randn(BATCH, LENGTH, SIZE)).to(dtype)
+    found, expected = mine(x), theirs(x.to(wide))
+    assert found.dtype == dtype
+    near = {torch.float64: 1e-6, torch.float32: 1e-6, torch.float16: 2e-3}[dtype]
+    torch.testing.assert_close(found.to(wide), expected, rtol=near, atol=near)
+
+
+def test_half_precision_does_not_overflow_in_the_norm():
+    x = 300 * torch.randn(2, SIZE).sign()
+    assert torch.equal(unit.RMSNorm(SIZE)(x.half()).float(), x.sign())
+
+
+def test_rotation_is_multiplication_by_complex_numbers():
+    x, offset = torch.randn(BATCH, HEADS, LENGTH, 8, dtype=torch.double), 5
+    found = unit.rotate(x, unit.rotary_angles(LENGTH, 8, offset))
+    a, b = x.chunk(2, dim=-1)
+    speeds = 10_000 ** -(torch.arange(4, dtype=torch.double) / 4)
+    angles = torch.arange(offset, offset + LENGTH, dtype=torch.double)[:, None] * speeds
+    points = torch.complex(a, b) * torch.exp(1j * angles)
+    expected = torch.cat((points.real, points.imag), dim=-1)
+    torch.testing.assert_close(found, expected, rtol=0, atol=1e-6)
+
+
+def test_scores_of_rotated_vectors_know_the_distance_only():
+    def turn(x: torch.Tensor, offset: int) -> torch.Tensor:
+        return unit.rotate(x, unit.rotary_angles(x.size(-2), x.size(-1), offset))
+
+    q, k = torch.randn(2, BATCH, LENGTH, 8)
+    assert unit.relative_gap(turn, q, k, 11) < 1e-4
+    assert unit.relative_gap(lambda x, offset: x + turn(x, offset), q, k, 11) > 0.1
+
+
+def test_neighbours_and_halves_differ_by_the_order_of_rows():
+    weight, heads, d_k = torch.randn(12, 5), 2, 6
+    x, angles = torch.randn(LENGTH, 5), unit.rotary_angles(LENGTH, d_k)
+    points = torch.view_as_complex((x @ weight.T).view(LENGTH, heads, 3, 2))
+    turned = torch.view_as_real(points * torch.exp(1j * angles)[:, None])
+    moved = (x @ unit.pairs_to_halves(weight, heads).T).unflatten(-1, (heads, d_k))
+    found = unit.rotate(moved.transpose(0, 1), angles).transpose(0, 1)
+    expected = turned.transpose(-2, -1).flatten(2)  # real parts before imaginary ones
+    torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("d_ff", [30, 31, 32])
+def test_swiglu_has_no_more_weights_than_two_matrices(d_ff):
+    weights = sum(p.numel() for p in unit.SwiGLU(SIZE, d_ff).parameters())
+    assert 2 * SIZE * d_ff - 3 * SIZE < weights <= 2 * SIZE * d_ff
+
+
+@pytest.mark.parametrize(
+    ("groups", "masked"), list(itertools.product((1, 2, 3, 6), (False, True)))
+)
+def test_grouped_attention_is_pytorchs(groups, masked):
+    q = torch.randn(BATCH, HEADS, 5, 8)
+    k, v = torch.randn(BATCH, groups, LENGTH, 8), torch.randn(BATCH, groups, LENGTH, 4)
+    mask = torch.rand(BATCH, 1, 5, LENGTH) < 0.6 if masked else None
+    if mask is not None:
+        mask[..., 0] = True
+    found, weights = unit.grouped_attention(q, k, v, mask)
+    expected = F.scaled_dot_product_attention(q, k, v, attn_mask=mask, enable_gqa=True)
+    torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-5)
+    torch.testing.assert_close(weights.sum(-1), torch.ones(BATCH, HEADS, 5))
+
+
+# --- the model, and transformers' -----------------------------------------------------
+
+
+def llama():
+    """A tiny Llama with drawn weights, and ours with the same."""
+    transformers = pytest.importorskip(
+        "transformers", reason="pip install .[llama] to compare with its Llama"
+    )
+    theirs = transformers.LlamaForCausalLM(
+        transformers.LlamaConfig(
+            vocab_size=50,
+            hidden_size=SIZE,
+            intermediate_size=32,
+            num_hidden_layers=3,
+            num_attention_heads=HEADS,
+            num_key_value_heads=GROUPS,
+            rms_norm_eps=1e-6,
+            tie_word_embeddings=True,
+            attn_implementation="eager",
+        )
+    )
+    ours = unit.LanguageModel(50, SIZE, HEADS, GROUPS, 3, 48)
+    published = shaken(theirs).state_dict()
+    ours.load_state_dict({n: published[llama_name(n)] for n in ours.state_dict()})
+    return ours.eval(), theirs
+
+
+def llama_name(name: str) -> str:
+    """The name in a published Llama of one of our parameters."""
+    renamed = {
+        "embedding": "model.embed_tokens",
+        "norm": "model.norm",
+        "blocks": "model.layers",
+        "norm1": "input_layernorm",
+        "norm2": "post_attention_layernorm",
+        "attention": "self_attn",
+        "feed_forward": "mlp",
+    }
+    parts = [renamed.get(part, part) for part in name.split(".")]
+    return ".".join(f"{p[2:]}_proj" if p.startswith("w_") else p for p in parts)
+
+
+def test_the_model_is_a_llama_with_the_same_weights():
+    ours, theirs = llama()
+    ids = torch.randint(50, (BATCH, 19))
+    with torch.no_grad():
+        found, expected = ours(ids), theirs(ids).logits
+    assert expected.abs().max() > 0.5
+    torch.testing.assert_close(found, expected, rtol=0, atol=1e-5)
+
+
+def test_so_are_its_gradients():
+    ours, theirs = llama()
+    ids = torch.randint(50, (BATCH, 19))
+    for model in (ours, theirs):
+        logits = model(ids) if model is ours else model(ids).logits
+        F.cross_entropy(logits.flatten(0, 1), ids.roll(1, 1).flatten()).backward()
+    published = dict(theirs.named_parameters())
+    for name, parameter in ours.named_parameters():
+        expected = published[llama_name(name)].grad
+        torch.testing.assert_close(parameter.grad, expected, rtol=1e-4, atol=1e-6)
+
+
+def test_the_penalty_is_transformers_on_log_probabilities():
+    transformers = pytest.importorskip(
+        "transformers", reason="pip install .[llama] to compare with its penalty"
+    )
+    logits, written = 3 * torch.randn(BATCH, 20), torch.randint(20, (BATCH, 9))
+    processor = transformers.RepetitionPenaltyLogitsProcessor(1.3)
+    expected = processor(written, logits.log_softmax(-1))
+    found = unit.repetition_penalty(logits, written, 1.3)
+    torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-6)
+
+
+def test_it_does_not_depend_on_the_zero_of_the_logits_and_the_published_one_does():
+    published = given.code("since_2017")["published_penalty"]
+    logits, written = 3 * torch.randn(BATCH, 20), torch.randint(20, (BATCH, 9))
+    for penalty, least, most in (
+        (unit.repetition_penalty, 0, 1e-5),
+        (published, 0.05, 1),
+    ):
+        with_five_more = penalty(logits + 5, written, 1.3).softmax(-1)
+        gap = (penalty(logits, written, 1.3).softmax(-1) - with_five_more).abs().max()
+        assert least <= gap < most
+
+
+# --- with a cache ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("chunks", [(1,) * 9, (9,), (4, 1, 1, 3)])
+def test_with_a_cache_the_layer_gives_what_it_gives_without(chunks):
+    layer = unit.CausalAttention(SIZE, HEADS, GROUPS)
+    x = torch.randn(BATCH, 9, SIZE)
+    outputs, cache = [], None
+    for rows in x.split(chunks, dim=1):
+        output, cache = unit.attend_with_cache(layer, rows, cache)
+        outputs.append(output)
+    torch.testing.assert_close(torch.cat(outputs, 1), layer(x), rtol=1e-5, atol=1e-5)
+
+
+# --- perplexity ----------------------------------------------------------------------
+
+
+def perplexity(*arguments) -> tuple[float, float]:
+    return given.code("since_2017")["sliding_perplexity"](*arguments)
+
+
+def test_perplexity_is_that_of_one_window_if_it_holds_the_text():
+    model, ids = unit.LanguageModel(50, SIZE, HEADS, GROUPS, 1, 48), torch.arange(30)
+    with torch.no_grad():
+        loss = F.cross_entropy(model(ids[None])[0, :-1], ids[1:]).item()
+    found = perplexity(model, ids, 64, 8, 100)
+    assert found == pytest.approx((math.exp(loss), 29 * loss / math.log(2) / 100))
+
+
+def test_each_token_is_counted_once_with_as_much_past_as_its_window_has():
+    model, ids = unit.LanguageModel(50, SIZE, HEADS, GROUPS, 1, 48), torch.arange(30)
+    total = 0.0
+    for t in range(1, 30):  # one by one: which window counts token t?
+        begin = next(b for b in range(0, 30, 4) if t < b + 9)
+        with torch.no_grad():
+            total += F.cross_entropy(model(ids[None, begin:t])[0, -1], ids[t]).item()
+    assert perplexity(model, ids, 9, 4, 1)[0] == pytest.approx(
+        math.exp(total / 29), rel=1e-5
+    )

@@ -1,0 +1,191 @@
+"""What unit 07 builds of 2025/26 equals code of others, and buys what the text says."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from tests.transformer_course.solutions import given
+from transformer_course.library import likeness
+from transformer_course.since_2017.library import trials
+
+UNIT = given.code("since_2017")
+SIZES = likeness.SIZES
+
+
+def layer_of(kind: str) -> dict[str, object]:
+    """What a kind has in place of the parts of `LanguageModel`."""
+    return {
+        "llama": {},
+        "qwen3": {"attention": lambda: UNIT["QKNormAttention"](32, 4, 2)},
+        "mistral": {"attention": UNIT["with_window"](likeness.WINDOW)},
+        "mixtral": {"feed_forward": lambda: UNIT["MixtureOfExperts"](32, 48, 4)},
+    }[kind]
+
+
+def model_of(kind: str) -> nn.Module:
+    model = UNIT["LanguageModel"](**SIZES, base=likeness.KINDS[kind][1])
+    return UNIT["exchanged"](model, **layer_of(kind))
+
+
+def logits(model: nn.Module, weights: dict[str, Tensor], ids: Tensor) -> Tensor:
+    named = {name: weights[UNIT["llama_name"](name)] for name in model.state_dict()}
+    model.load_state_dict(named)
+    with torch.no_grad():
+        return model(ids)
+
+
+@pytest.mark.parametrize("kind", likeness.KINDS)
+def test_a_model_of_each_kind_has_the_logits_of_transformers(kind):
+    theirs = likeness.stored(kind)
+    model = model_of(kind)
+    assert len(model.state_dict()) == len(theirs.weights)
+    assert theirs.gap(logits(model, theirs.weights, theirs.ids)) < 1e-4
+
+
+@pytest.mark.parametrize("kind", likeness.KINDS)
+def test_each_mistake_in_attention_moves_them_by_more_than_half_of_the_largest(kind):
+    theirs = likeness.stored(kind)
+    for weights in likeness.mistaken(theirs.weights).values():
+        found = logits(model_of(kind), weights, theirs.ids)
+        assert theirs.gap(found) > 0.5 * theirs.logits.abs().max()
+
+
+def test_attention_in_these_models_is_far_from_flat():
+    theirs, model = likeness.stored("llama"), model_of("llama")
+    logits(model, theirs.weights, theirs.ids)
+    block = model.blocks[0]
+    x = block.norm1(model.embedding(theirs.ids))
+    q, k = UNIT["compared"](block.attention, x)
+    scores = q @ k.repeat_interleave(2, dim=1).mT / math.sqrt(likeness.D_K)
+    mask = UNIT["window_mask"](x.size(1))
+    largest = scores.masked_fill(~mask, -math.inf).softmax(-1).amax(-1)
+    assert largest[..., 8:].mean() > 0.5  # of at least nine keys
+
+
+def test_the_balancing_loss_is_that_of_transformers():
+    reason = "pip install .[llama] to compare with its loss"
+    pytest.importorskip("transformers", reason=reason)
+    from transformers.models.mixtral.modeling_mixtral import load_balancing_loss_func
+
+    router_logits = 2 * torch.randn(3, 7, 5)
+    for top_k in (1, 2, 3):
+        rows = router_logits.flatten(0, 1)
+        theirs = load_balancing_loss_func((rows,), num_experts=5, top_k=top_k)
+        torch.testing.assert_close(UNIT["load_balance"](router_logits, top_k), theirs)
+
+
+def test_the_bytes_are_those_of_a_cache():
+    attention, x = UNIT["CausalAttention"](24, 6, 2), torch.randn(1, 9, 24)
+    _, cache = UNIT["attend_with_cache"](attention, x)
+    held = sum(part.numel() * part.element_size() for part in cache)
+    assert UNIT["cache_bytes"]([None], 9, 2, 4, 4) == held
+
+
+@pytest.mark.parametrize("shape", [(6, 6), (4, 9), (12, 5)])
+def test_five_steps_bring_singular_values_close_to_one(shape):
+    found = UNIT["orthogonalise"](torch.randn(shape))
+    assert found.shape == shape
+    values = torch.linalg.svdvals(found)
+    assert values.min() > 0.3 and values.max() < 1.3
+
+
+@pytest.mark.parametrize("shape", [(8, 8), (4, 9), (12, 5)])
+def test_muon_moves_as_pytorchs(shape):
+    start, pulls = torch.randn(shape), torch.randn(3, *shape)
+    mine, theirs = nn.Parameter(start.clone()), nn.Parameter(start.clone())
+    ours = UNIT["Muon"]([mine], 0.1)
+    other = torch.optim.Muon([theirs], lr=0.1, weight_decay=0.0, momentum=0.95)
+    for pull in pulls:
+        mine.grad, theirs.grad = pull.clone(), pull.clone()
+        ours.step()
+        other.step()
+    # It computes in bfloat16.
+    torch.testing.assert_close(mine, theirs, rtol=0, atol=0.02)
+    assert (mine - start).abs().max() > 0.1
+
+
+# --- what they buy ------------------------------------------------------------------
+
+SEEDS = pytest.mark.parametrize("seed", range(2))
+
+
+def small_model(seed: int, **parts: object) -> nn.Module:
+    model = UNIT["exchanged"](UNIT["LanguageModel"](**UNIT["SMALL"]), **parts)
+    return trials.quiet_start(model, seed)
+
+
+@pytest.mark.slow
+@SEEDS
+def test_norms_keep_the_largest_score_several_times_smaller(seed):
+    largest = {}
+    for name in ("CausalAttention", "QKNormAttention"):
+        kind = UNIT[name]
+        model = small_model(seed, attention=lambda: kind(32, 4, 2, base=1e4))  # noqa: B023
+        adamw = trials.adamw(model.parameters(), 0.03)
+        trials.train(model, 200, seed, optimizers=[adamw])
+        largest[name] = UNIT["largest_score"](model, trials.new_windows()[:32])
+    assert largest["CausalAttention"] > 2 * largest["QKNormAttention"]
+
+
+@pytest.mark.slow
+@SEEDS
+def test_with_a_window_the_loss_falls_with_the_length_and_rises_without(seed):
+    for window, falls in ((8, True), (None, False)):
+        model = small_model(seed, attention=UNIT["with_window"](window))
+        trials.train(model, 300, seed)
+        losses = [trials.loss_on_new_text(model, length) for length in (32, 64, 128)]
+        assert losses == sorted(losses, reverse=falls)
+
+
+@pytest.mark.slow
+@SEEDS
+def test_muon_is_ahead_of_adamw_after_200_steps(seed):
+    plain, other = small_model(seed), small_model(seed)
+    adamw = trials.adamw(plain.parameters(), 0.02)
+    muon = UNIT["muon_and_adamw"](other, 0.05)
+    first = trials.train(plain, 200, seed, optimizers=[adamw])
+    second = trials.train(other, 200, seed, optimizers=muon)
+    assert second.loss < first.loss - 0.05
+
+
+@pytest.mark.slow
+@SEEDS
+def test_balancing_keeps_every_expert_at_work_and_without_it_the_load_is_uneven(seed):
+    least = {}
+    for factor in (0.0, 0.01):
+        model = small_model(
+            seed, feed_forward=lambda: UNIT["MixtureOfExperts"](32, 48, 4)
+        )
+        routers = UNIT["routers_of"](model)
+        trials.train(
+            model, 300, seed,
+            extra=lambda: factor * sum(UNIT["load_balance"](r, 2) for r in routers),  # noqa: B023
+        )  # fmt: skip
+        shares = [UNIT["load_of"](router).min().item() for router in routers]
+        least[factor] = min(shares)
+    assert least[0.0] < 0.15 < least[0.01]
+
+
+@pytest.mark.slow
+@pytest.mark.long(80)
+def test_after_1000_steps_experts_are_ahead_of_equal_and_behind_total_width():
+    def loss(factor: float, **parts: object) -> float:
+        model = small_model(0, **parts)
+        routers = UNIT["routers_of"](model) if factor else []
+        balance = UNIT["load_balance"]
+        return trials.train(
+            model, 1000, 0,
+            extra=lambda: factor * sum(balance(r, 2) for r in routers),
+        ).loss  # fmt: skip
+
+    def experts() -> nn.Module:
+        return UNIT["MixtureOfExperts"](32, 48, 4)
+
+    dense = loss(0.0)
+    wide = loss(0.0, feed_forward=lambda: UNIT["SwiGLU"](32, 192))
+    mixtures = [loss(factor, feed_forward=experts) for factor in (0.0, 0.01)]
+    assert wide < min(mixtures) and max(mixtures) < dense

@@ -1,0 +1,112 @@
+"""The reference decodes what is most probable, and its BLEU is sacrebleu's."""
+
+from __future__ import annotations
+
+import itertools
+import random
+
+import pytest
+import sacrebleu
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from transformer_course.library.text import (
+    BOS,
+    EOS,
+    tokenize_13a,
+)
+from transformer_course.solutions.text_recovery import beam_search, corpus_bleu
+from transformer_course.text_recovery.probes.decoding import Script
+
+words = st.sampled_from(
+    ["the", "cat", "The", "sat", "on", "mat.", "3.5", "a,b", "(x)", "&"]
+)
+texts = st.lists(words, max_size=9).map(" ".join)
+
+
+@st.composite
+def corpora(draw):
+    count, width = draw(st.integers(1, 6)), draw(st.integers(1, 3))
+    row = st.lists(texts, min_size=width, max_size=width)
+    return draw(st.lists(texts, min_size=count, max_size=count)), [
+        draw(row) for _ in range(count)
+    ]
+
+
+def test_a_beam_wide_enough_finds_the_most_probable_text():
+    torch.manual_seed(7)
+    script = Script(3 * torch.randn(1, 4, 6), torch.randn(6, 6))
+    source, longest = torch.tensor([[4, 5]]), 3
+    found = beam_search(script, source, beam_size=500, max_len=longest, alpha=0.0)
+
+    @torch.no_grad()
+    def score(tokens: tuple[int, ...]) -> float:
+        begun = torch.tensor([[BOS, *tokens[:-1]]])
+        log_p = script(source, begun)[0].log_softmax(-1)
+        return sum(float(log_p[t, token]) for t, token in enumerate(tokens))
+
+    others = [i for i in range(6) if i != EOS]
+    texts = [
+        (*start, EOS)
+        for length in range(longest)
+        for start in itertools.product(others, repeat=length)
+    ]
+    assert tuple(found[0].tolist()) == max(texts, key=score)
+
+
+def theirs(hypotheses, references, tokens, smooth, effective) -> float:
+    streams = [list(stream) for stream in zip(*references, strict=True)]
+    metric = sacrebleu.BLEU(
+        tokenize=tokens, smooth_method=smooth, effective_order=effective
+    )
+    return metric.corpus_score(hypotheses, streams).score
+
+
+@settings(max_examples=1000, deadline=None)
+@given(
+    corpora(),
+    st.sampled_from(["none", "13a"]),
+    st.sampled_from(["exp", "none"]),
+    st.booleans(),
+)
+def test_equal_to_sacrebleu(corpus, tokens, smooth, effective):
+    hypotheses, references = corpus
+    tokenize = tokenize_13a if tokens == "13a" else str.split
+    ours = corpus_bleu(hypotheses, references, tokenize, smooth, effective)
+    assert ours == pytest.approx(
+        theirs(hypotheses, references, tokens, smooth, effective), abs=1e-9
+    )
+
+
+@pytest.mark.parametrize("effective", [False, True])
+@pytest.mark.parametrize("smooth", ["exp", "none"])
+@pytest.mark.parametrize("tokens", ["none", "13a"])
+def test_equal_on_thousands_of_random_corpora(tokens, smooth, effective):
+    draw = random.Random(f"{tokens} {smooth} {effective}")
+    vocabulary = [
+        "the",
+        "a",
+        "cat",
+        "Cat",
+        "dog,",
+        "dog",
+        "sat.",
+        "3.14",
+        "(so)",
+        "don't",
+    ]
+    tokenize = tokenize_13a if tokens == "13a" else str.split
+
+    def text() -> str:
+        return " ".join(draw.choices(vocabulary, k=draw.randint(0, 14)))
+
+    for _ in range(500):
+        count, width = draw.randint(1, 12), draw.randint(1, 3)
+        references = [[text() for _ in range(width)] for _ in range(count)]
+        hypotheses = [
+            draw.choice([text(), row[0], row[-1] + " so"]) for row in references
+        ]
+        ours = corpus_bleu(hypotheses, references, tokenize, smooth, effective)
+        expected = theirs(hypotheses, references, tokens, smooth, effective)
+        assert ours == pytest.approx(expected, abs=1e-9)

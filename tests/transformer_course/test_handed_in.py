@@ -1,0 +1,316 @@
+"""The judge decodes handed-in weights; texts must agree; shipped ones are nobody's."""
+
+from __future__ import annotations
+
+import json
+import string
+from functools import partial
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors import safe_open
+from safetensors.torch import load_file, save_file
+
+from autograder.checks.compare import compare
+from autograder.checks.exercise import RAISED, plain
+from autograder.checks.interactor import asking, concluded, reply
+from autograder.checks.probes import find
+from tests.transformer_course.handed_in import (
+    CASE,
+    OWN,
+    bytes_of,
+    changed,
+    numbers,
+    on_track,
+    side_of,
+    verdict,
+    weights_of,
+)
+from transformer_course.authoring.tokenizing import Segmenter
+from transformer_course.library import checkpoint
+from transformer_course.library.pipeline import damage
+from transformer_course.library.text import SPECIALS, SubwordTokenizer
+from transformer_course.solutions import encoder_decoder, text_recovery
+from transformer_course.text_recovery.exercises import _handed_in as handed_in
+from transformer_course.text_recovery.exercises.model import SAMPLE
+
+ORIGINALS = json.loads(str(CASE.inputs["originals"]))
+SOURCES = [damage(text, 2) for text in ORIGINALS]
+
+
+@pytest.fixture(scope="module")
+def honest() -> dict:
+    """The verdict on the instructor's own model."""
+    return verdict(OWN)
+
+
+def test_weights_are_measured_on_all_sentences(honest):
+    found = numbers(honest)
+    assert found["bleu low"] < found["bleu"] < found["bleu high"]
+    assert 94 < found["bleu"] < 99 and found["level"] == 2 and found["corpus"] == 0
+    assert "on 1,000 sentences of the embedded corpus, level 2" in found["says"]
+    result = compare(CASE, honest)
+    assert 1.0 <= result.credit < 13 / 12 and result.passed
+
+
+def test_the_sandbox_is_given_a_sample_and_no_original():
+    side = side_of()
+    assert side.shown() == {}
+    said = reply(side, {checkpoint.HANDED_IN: bytes_of(OWN)})
+    sample = json.loads(str(said["sample"]))
+    assert len(sample) == SAMPLE and set(sample) < set(SOURCES)
+    assert not set(sample) & set(ORIGINALS)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("level", [1, 3])
+def test_another_level_gives_other_sources_and_another_scale(tmp_path, level):
+    found = numbers(verdict(on_track(tmp_path / "c", level=level)))
+    assert found["level"] == level and found["bleu"] < 90
+    assert f"level {level}" in found["says"]
+
+
+@pytest.mark.slow
+def test_a_beam_is_decoded_as_the_file_says(tmp_path, honest):
+    greedily = verdict(on_track(tmp_path / "c", beam=1))
+    assert numbers(greedily)["bleu"] < numbers(honest)["bleu"], "its file says 3"
+
+
+@pytest.mark.slow
+def test_beams_of_ones_own_weights_are_ones_own():
+    beams = partial(text_recovery.beam_search, beam_size=3)
+    assert RAISED not in verdict(OWN, weights_of(OWN, beams))
+
+
+@pytest.mark.parametrize(
+    "track",
+    [
+        {"level": 4}, {"level": "2"}, {"level": True}, {"beam": 11}, {"beam": 0},
+        {"alpha": -1}, {"alpha": float("nan")}, {"corpus": "../../etc"},
+        {"colour": 1}, {"level": [2]},
+    ],
+)  # fmt: skip
+def test_a_track_that_there_is_not_is_refused(tmp_path, track):
+    assert "the file says" in verdict(on_track(tmp_path / "c", **track))[RAISED]
+
+
+def test_answers_of_the_shipped_checkpoint_are_not_those_of_ones_own():
+    found = verdict(OWN, handed_in.shipped_outputs)
+    assert "ships with the course" in found[RAISED]
+
+
+def test_the_shipped_checkpoint_is_decoded_alike_on_all_processors(monkeypatch):
+    before = torch.get_default_dtype()
+    few = SOURCES[:300]
+    certain = handed_in._restored(few, torch.float64)
+    assert handed_in.shipped_outputs(few) == certain
+    asked = []
+
+    def decoded(sources, dtype, leads=None):
+        asked.append((sources, dtype))
+        if leads is not None:  # of four sentences, the second is a near tie
+            leads[:] = torch.tensor([1.0, 0.001, 0.5, 2.0])
+        return [f"{dtype} {source}" for source in sources]
+
+    monkeypatch.setattr(handed_in, "_restored", decoded)
+    found = handed_in.shipped_outputs(few[:4])
+    assert [text.split()[0] for text in found] == [
+        "torch.float32", "torch.float64", "torch.float32", "torch.float32"
+    ]  # fmt: skip
+    assert asked == [(few[:4], torch.float32), (few[1:2], torch.float64)]
+    assert torch.get_default_dtype() == before
+
+
+@pytest.mark.parametrize(
+    "restore",
+    [
+        list,
+        lambda sources: [f"{s.capitalize()}." for s in sources],
+        lambda sources: [""] * len(sources),
+        lambda sources: [],
+    ],
+)
+def test_texts_of_another_origin_do_not_count(restore):
+    assert "are not what the weights" in verdict(OWN, restore)[RAISED]
+
+
+@pytest.mark.slow
+def test_beams_of_a_weak_model_are_its_own_although_unlike_greedy_ones(tmp_path):
+    torch.manual_seed(0)
+    weak = changed(tmp_path / "c", lambda w: w + 0.75 * w.std() * torch.randn_like(w))
+    wide = partial(text_recovery.beam_search, beam_size=5, alpha=1.0)
+    asked = SOURCES[:100]
+    greedily, widely = weights_of(weak)(asked), weights_of(weak, wide)(asked)
+    assert handed_in.likeness(widely, greedily) < handed_in.SAME
+    assert RAISED not in verdict(weak, weights_of(weak, wide))
+    assert "are not what the weights" in verdict(weak, list)[RAISED]
+
+
+def test_without_a_model_there_is_nothing_to_grade():
+    assert "no model is handed in" in verdict(None, list)[RAISED]
+
+
+def test_the_shipped_weights_are_known_even_when_they_are_changed_a_little(tmp_path):
+    torch.manual_seed(0)
+    weights = load_file(checkpoint.shipped())
+    noisy = {
+        n: (w + 1e-3 * w.abs().mean() * torch.randn(w.shape)).half()
+        for n, w in weights.items()
+    }
+    with safe_open(checkpoint.shipped(), framework="pt") as file:
+        about = file.metadata()
+    save_file(noisy, tmp_path / "noisy", about)
+    for path in (checkpoint.shipped(), tmp_path / "noisy"):
+        assert "ships with the course" in verdict(path, list)[RAISED]
+
+
+def test_the_shipped_weights_in_another_order_are_known_by_their_errors(tmp_path):
+    """Hidden units may stand in any order: other weights, the very same model."""
+    weights = load_file(checkpoint.shipped())
+    for name in [n for n in weights if n.endswith("feed_forward.linear1.weight")]:
+        start = name.removesuffix("linear1.weight")
+        order = torch.randperm(len(weights[name]))
+        for part in ("linear1.weight", "linear1.bias"):
+            weights[start + part] = weights[start + part][order].contiguous()
+        last = f"{start}linear2.weight"
+        weights[last] = weights[last][:, order].contiguous()
+    with safe_open(checkpoint.shipped(), framework="pt") as file:
+        save_file(weights, tmp_path / "turned", file.metadata())
+    assert "ships with the course" in verdict(tmp_path / "turned")[RAISED]
+
+
+def test_noise_on_the_shipped_weights_is_no_training(tmp_path):
+    """So much that its errors are others, and so little that it recovers nearly all."""
+    torch.manual_seed(2)
+    noisy = {
+        n: (w + 0.25 * w.float().std() * torch.randn(w.shape)).half() if w.dim() > 1
+        else w
+        for n, w in load_file(checkpoint.shipped()).items()
+    }  # fmt: skip
+    with safe_open(checkpoint.shipped(), framework="pt") as file:
+        save_file(noisy, tmp_path / "noisy", file.metadata())
+    assert "started from the checkpoint" in verdict(tmp_path / "noisy")[RAISED]
+
+
+def noisy_shipped(path: Path, share: float, level: int) -> Path:
+    """The shipped checkpoint with noise on its weights, for a level."""
+    torch.manual_seed(2)
+    weights = {
+        n: (w + share * w.float().std() * torch.randn(w.shape)).half() if w.dim() > 1
+        else w
+        for n, w in load_file(checkpoint.shipped()).items()
+    }  # fmt: skip
+    with safe_open(checkpoint.shipped(), framework="pt") as file:
+        about = json.loads(file.metadata()["about"])
+    about["notes"]["track"] = {"level": level}
+    save_file(weights, path, {"about": json.dumps(about)})
+    return path
+
+
+@pytest.mark.parametrize("level", [1, 3])
+def test_the_shipped_model_with_noise_is_refused_at_every_level(tmp_path, level):
+    path = noisy_shipped(tmp_path / "noisy", 0.06, level)
+    assert "the checkpoint that ships" in verdict(path)[RAISED]
+
+
+def test_weights_that_go_back_to_the_shipped_ones_are_known_by_any_other_name():
+    """Symbols in other letters, and in another order."""
+    model, tokenizer = checkpoint.load(
+        checkpoint.shipped(), encoder_decoder, Segmenter()
+    )
+    letters = string.ascii_lowercase
+    code = str.maketrans(letters, letters[1:] + letters[0])
+    sources = [source.translate(code) for source in SOURCES[:300]]
+    renamed = SubwordTokenizer(
+        (letter.translate(code) for letter in tokenizer.alphabet),
+        [(a.translate(code), b.translate(code)) for a, b in tokenizer.merges],
+        Segmenter(),
+    )
+    symbols = [*SPECIALS, *(s.translate(code) for s in tokenizer.vocab[4:])]
+    order = [symbols.index(symbol) for symbol in renamed.vocab]
+    embedding = model.transformer.source.embedding.weight
+    with torch.no_grad():
+        embedding.copy_(embedding[order].clone())
+    assert handed_in.goes_back(model, renamed, sources)
+    other, its = checkpoint.load(OWN, encoder_decoder, Segmenter())
+    assert not handed_in.goes_back(other, its, SOURCES[:300])
+
+
+def test_most_errors_of_the_shipped_model_are_a_sign_and_a_few_are_chance():
+    wanted = [f"sentence number {i} ." for i in range(100)]
+
+    def with_errors(word: str, places) -> list[str]:
+        return [
+            f"sentence {word} {i} ." if i in places else t for i, t in enumerate(wanted)
+        ]
+
+    copied, same = with_errors("nr", range(0, 80, 2)), handed_in.has_same_errors
+    assert same(wanted, copied, copied)
+    assert same(wanted, with_errors("nr", range(0, 70, 2)), copied)
+    assert not same(wanted, with_errors("nummer", range(0, 80, 2)), copied)
+    assert not same(wanted, with_errors("nr", range(0, 40, 2)), copied)
+    assert not same(wanted, wanted, copied)
+
+
+@pytest.mark.parametrize(
+    "about",
+    [
+        lambda text: text.replace('"d_model": 128', '"d_model": 128000'),
+        lambda text: text.replace('"num_layers": 2', '"num_layers": true'),
+        lambda text: text.replace('"max_len": 200', '"max_len": -1'),
+        lambda text: text.replace('"sizes"', '"size"'),
+        lambda text: "[" * 100_000,
+        lambda text: "{}",
+        lambda text: "x" * (3 << 20),
+    ],
+)
+def test_a_strangers_description_is_refused_in_words(tmp_path, about):
+    said = verdict(changed(tmp_path / "c", about=about), list)[RAISED]
+    words = ("too l", "nothing can be decoded", "no description")
+    assert any(word in said for word in words) and "\n" not in said, said
+
+
+def test_another_architecture_is_named(tmp_path):
+    deeper = changed(
+        tmp_path / "c", about=lambda t: t.replace('"num_layers": 2', '"num_layers": 3')
+    )
+    said = verdict(deeper, list)[RAISED]
+    assert "another architecture" in said and "is missing in the file, and (" in said
+    save_file({"lstm.weight_ih_l0": torch.ones(3, 4)}, tmp_path / "lstm")
+    assert "no description of its model" in verdict(tmp_path / "lstm", list)[RAISED]
+
+
+def test_bytes_that_are_no_checkpoint_are_refused(tmp_path):
+    for data in (b"x" * 1000, OWN.read_bytes()[:5000]):
+        (tmp_path / "c").write_bytes(data)
+        assert "nothing can be decoded" in verdict(tmp_path / "c", list)[RAISED]
+
+
+def test_a_file_that_is_too_large_is_not_opened(tmp_path):
+    with (tmp_path / "c").open("wb") as file:
+        file.truncate(checkpoint.LARGEST + 1)
+    assert "is larger than 16 MB" in verdict(tmp_path / "c", list)[RAISED]
+
+
+@pytest.mark.parametrize("texts", ["[" * 100_000, "null", "[1]", "x"])
+def test_texts_that_are_none_are_refused(texts):
+    assert "a list of texts" in verdict(OWN, lambda sources: texts)[RAISED]
+
+
+def test_the_probe_hands_over_the_file_that_lies_beside_the_notebook(
+    tmp_path, monkeypatch
+):
+    (tmp_path / checkpoint.HANDED_IN).write_bytes(OWN.read_bytes())
+    monkeypatch.chdir(tmp_path)
+    probe = find("text_recovery/model")
+
+    def graded(restore) -> dict:
+        side = side_of()
+        seen = probe.play(restore, {}, asking(lambda q: reply(side, q)))
+        return dict(concluded(side, {n: plain(value) for n, value in seen.items()}))
+
+    assert numbers(graded(weights_of(Path(checkpoint.HANDED_IN))))["bleu"] > 94
+    assert RAISED in graded(lambda sources: [f"{s}." for s in sources])
+    (tmp_path / checkpoint.HANDED_IN).write_bytes(b"")
+    assert "no model" in graded(lambda sources: sources)[RAISED]

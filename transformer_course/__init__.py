@@ -1,0 +1,1 @@
+"""The course on the Transformer: its units, and what several of them share."""

@@ -1,0 +1,253 @@
+"""The figures of unit 2. They draw what a notebook computed, and compute nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import torch
+from torch import Tensor
+
+from autograder.checks.display import show, show_steps
+from autograder.figures import maps, style, told
+from autograder.figures.arcs import arcs
+from autograder.figures.bars import bars
+from autograder.figures.style import BLUE, ORANGE
+from transformer_course.attention.library.recall import NAMES
+from transformer_course.library.attention_maps import SentenceMaps
+
+
+def attention_weights(names: Sequence[str], weights: Tensor) -> None:
+    """A bar for each dish."""
+    figure, axes = style.subplots(height=1.7, width=5.0)
+    named = dict(zip(names, weights.tolist(), strict=True))
+    bars(axes, named, ".4f", most=1.12)
+    axes.invert_yaxis()
+    alt = f"Bars of attention weights: {told.bars(named)}"
+    caption = "The attention weights of the four dishes. They sum to 1, and none is 0."
+    show(figure, alt, "2.1", caption)
+
+
+def scores_grow(
+    sizes: Sequence[int],
+    spread: Sequence[float],
+    sharp: Sequence[float],
+    scaled: Sequence[float],
+) -> None:
+    """Spread of the scores, and the largest weight with and without scaling, by d_k."""
+    figure, (left, right) = style.subplots(1, 2)
+    left.loglog(sizes, [size**0.5 for size in sizes], "--", color=ORANGE)
+    left.loglog(sizes, spread, "o", color=BLUE)
+    left.text(sizes[2], spread[2] * 1.9, "√d_k", color=ORANGE, ha="right")
+    left.set(xlabel="d_k", title="Standard deviation of the scores")
+    left.set_yticks([1, 2, 4, 8, 16, 32], [1, 2, 4, 8, 16, 32])
+    right.semilogx(sizes, sharp, "o-", color=ORANGE)
+    right.semilogx(sizes, scaled, "s-", color=BLUE)
+    right.text(sizes[-1], sharp[-1] - 0.2, "without scaling", color=ORANGE, ha="right")
+    right.text(sizes[-1], scaled[-1] + 0.06, "with scaling", color=BLUE, ha="right")
+    right.axhline(0.1, **style.DOTTED)
+    right.text(sizes[-1], 0.02, "uniform", color=style.QUIET, size=8.5, ha="right")
+    right.set(xlabel="d_k", title="Largest of 10 weights, on average", ylim=(0, 1.05))
+    for axes in (left, right):
+        axes.set_xticks(sizes, sizes)
+    alt = f"From d_k {sizes[0]} to {sizes[-1]}. " + told.curves(
+        {
+            "Standard deviation of the scores": spread,
+            "Largest weight without scaling": sharp,
+            "with scaling": scaled,
+        }
+    )
+    caption = (
+        "Scores grow with the square root of d_k, and softmax turns "
+        "hard. Divided by √d_k, they do not."
+    )
+    show(figure, alt, "2.3", caption)
+
+
+def by_hand(
+    guests: Sequence[str],
+    dishes: Sequence[str],
+    weights: Tensor,
+    output: Tensor,
+    sold_out: int,
+) -> None:
+    """The results of an attention: a row per guest, one dish masked."""
+    figure, (left, right) = style.subplots(
+        1, 2, height=2.3, width=6.0, gridspec_kw={"width_ratios": [2, 1]}
+    )
+    allowed = torch.arange(len(dishes)).ne(sold_out).expand(weights.shape)
+    maps.heat_map(left, weights, guests, dishes, "weights", allowed=allowed)
+    maps.heat_map(right, output, guests, ["price", "min."], "output", top=None)
+    alt = f"Attention weights, {told.weights(weights, guests, dishes)}"
+    caption = (
+        "The attention of three guests to four dishes. Struck out: masked. Each row of "
+        "weights sums to 1."
+    )
+    show(figure, alt, "2.4", caption)
+
+
+def rising_scores(factors: Sequence[float], weights: Sequence[Tensor]) -> None:
+    """Steps: the weights of the same scores, times one factor after the other."""
+    frames, said, alts = [], [], []
+    for factor, row in zip(factors, weights, strict=True):
+        values = row.tolist()
+        figure, axes = style.subplots(height=2.1, width=5.2)
+        drawn = axes.bar(range(len(values)), values, width=0.7)
+        axes.bar_label(drawn, [f"{value:.2f}" for value in values], padding=3, size=9)
+        axes.set(
+            ylim=(0, 1.12), yticks=[0, 0.5, 1], title=f"softmax({factor:g} · scores)"
+        )
+        axes.set_xticks(range(len(values)), [f"key {j}" for j in range(len(values))])
+        frames.append(figure)
+        gradient = float((row * (1 - row)).mean())
+        said.append(
+            f"Scores times {factor:g}: the largest weight is {max(values):.2f}, and "
+            f"the mean derivative of a weight by its score {gradient:.3f}."
+        )
+        alts.append(told.bars({f"key {j}": v for j, v in enumerate(values)}))
+    caption = (
+        "Softmax under rising scores: the order of the "
+        "weights stays, but one key takes over, and the derivative vanishes."
+    )
+    show_steps(frames, said, alts, "2.5", caption)
+
+
+def masks(named: Mapping[str, Tensor], words: Sequence[str]) -> None:
+    """Boolean masks side by side."""
+    figure, row = style.subplots(1, len(named), height=2.7)
+    alts = []
+    for axes, (title, mask) in zip(row, named.items(), strict=True):
+        maps.heat_map(axes, mask, words, words, title, allowed=mask, values=None)
+        alts.append(f"{title}: {told.mask(mask, words, words)}")
+    row[0].set_ylabel("query")
+    caption = "Which query (row) may attend to which key (column). Struck out: masked."
+    show(
+        figure,
+        "Masks, for each query its allowed keys. " + " ".join(alts),
+        "2.6",
+        caption,
+    )
+
+
+def who_is_it(sentences: Sequence[Sequence[str]], weights: Sequence[Tensor]) -> None:
+    """What "it" attends to, in sentences that differ by their last word."""
+    lasts = [words[-1] for words in sentences]
+    rows = list(zip(lasts, sentences, weights, strict=True))
+    _it(rows, "2.8", "What “it” attends to in step 2.")
+
+
+def it_in_a_real_model(
+    found: Mapping[str, SentenceMaps], layer: int, head: int
+) -> None:
+    """What "it" attends to in a published model, by the last word of the sentence."""
+    rows = [(last, m.tokens, m.weights[layer, head]) for last, m in found.items()]
+    caption = f"What “it” attends to in MiniLM, layer {layer}, head {head}."
+    _it(rows, "2.14", caption)
+
+
+def _it(
+    rows: Sequence[tuple[str, Sequence[str], Tensor]], number: str, caption: str
+) -> None:
+    """Arcs from "it", in a row for each last word, sentence and `(L, L)` map."""
+    figure, column = style.subplots(len(rows), 1, height=1.8 * len(rows))
+    alts = []
+    for axes, (last, words, matrix), colour in zip(
+        column, rows, (BLUE, ORANGE), strict=True
+    ):
+        at = list(words).index("it")
+        arcs(axes, words, at, matrix[at].tolist(), colour)
+        seen = told.weights(matrix[at : at + 1], ["it"], words)
+        alts.append(f"... too {last}: {seen}")
+    show(
+        figure,
+        "Arcs from “it” over the sentence. " + " ".join(alts),
+        number,
+        f"{caption} The width of an arc is its weight; weights below 0.02 are not "
+        "drawn.",
+    )
+
+
+def recall(named: Mapping[str, Tensor], asked: Tensor, book: Tensor) -> None:
+    """What each name looks at in a phone book, `(PAIRS, PAIRS)` by title."""
+    names = [NAMES[one] for one in asked.argmax(-1).tolist()]
+    entries = [
+        f"{NAMES[row[: len(NAMES)].argmax()]} {int(row[len(NAMES) :].argmax())}"
+        for row in book
+    ]
+    figure, row = style.subplots(1, len(named), height=2.9)
+    alts = []
+    for axes, (title, weights) in zip(row, named.items(), strict=True):
+        maps.heat_map(axes, weights, names, entries, title)
+        alts.append(f"{title}, {told.weights(weights, names, entries)}")
+    row[0].set_ylabel("asked for")
+    caption = (
+        "What each name (row) looks at in the phone book (columns), before and after "
+        "training."
+    )
+    show(
+        figure,
+        "Attention weights from names to entries of a phone book: " + " ".join(alts),
+        "2.11",
+        caption,
+    )
+
+
+def clinic(named: Mapping[str, Tensor]) -> None:
+    """Which output moves with which input, layer by layer."""
+    figure, row = style.subplots(1, len(named), height=2.2)
+    alts = []
+    for axes, (title, matrix) in zip(row, named.items(), strict=True):
+        positions = range(len(matrix))
+        maps.heat_map(
+            axes, matrix, positions, positions, title, allowed=matrix, values=None
+        )
+        alts.append(f"{title}: {told.mask(matrix, positions, positions)}")
+    row[0].set_ylabel("output i moves ...")
+    figure.supxlabel("... when input j changes", size=9.5, color=style.QUIET)
+    caption = "Outputs (rows) that move when an input (column) changes."
+    show(
+        figure,
+        "For each output the inputs that move it. " + " ".join(alts),
+        "2.12",
+        caption,
+    )
+
+
+def shuffled(
+    words: Sequence[str],
+    order: Sequence[int],
+    outputs: Mapping[str, tuple[Tensor, Tensor]],
+) -> None:
+    """Steps: outputs of a sentence and of the shuffled sentence, layer by layer.
+
+    Args:
+        order: word i of the shuffled sentence is word order[i].
+        outputs: by the layer's name, `(L, d)` of the sentence and of the shuffled one.
+    """
+    frames, said, alts = [], [], []
+    top = max(float(a.abs().max()) for pair in outputs.values() for a in pair)
+    new = [words[i] for i in order]
+    for name, (before, after) in outputs.items():
+        change = after - before[torch.tensor(order)]
+        figure, row = style.subplots(1, 3, height=2.2)
+        parts = (
+            (before, words, " ".join(words)),
+            (after, new, " ".join(new)),
+            (change, new, "change of each word"),
+        )
+        for axes, (matrix, rows, title) in zip(row, parts, strict=True):
+            maps.heat_map(axes, matrix, rows, (), title, signed=True, top=top)
+        frames.append(figure)
+        gap = float(change.abs().max())
+        moved = (
+            "the same vectors, in the new order" if gap < 1e-5 else "different vectors"
+        )
+        said.append(f"{name}: {moved}; the largest change is {gap:.2f}.")
+        changes = {
+            w: float(row.abs().max()) for w, row in zip(new, change, strict=True)
+        }
+        alts.append(f"Largest change by word: {told.bars(changes)}")
+    caption = (
+        "A sentence, the same words in a different "
+        "order, and what the new order changes about each word's output."
+    )
+    show_steps(frames, said, alts, "2.13", caption)

@@ -1,0 +1,230 @@
+"""Greedy decoding of a handed-in Transformer, one new position a step.
+
+The notebooks decode the whole prefix again for each token, which shows what happens; a
+class of models is measured by the same search with its keys and values kept (a KV
+cache) and without the rows that have ended. A test holds it against the plain loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from transformer_course.library.decoding import padded
+from transformer_course.library.text import BOS, EOS, PAD, Tokenizer
+
+Branch = Callable[[Tensor], Tensor]
+
+
+def recovered(
+    transformer: nn.Module,
+    tokenizer: Tokenizer,
+    sources: Sequence[str],
+    batch_size: int = 250,
+    leads: Tensor | None = None,
+    beam: int = 1,
+    alpha: float = 1.0,
+) -> list[str]:
+    """The texts that a model makes of the sources, in their order.
+
+    Args:
+        leads: one number a source, to be filled: the smallest lead of its tokens.
+        beam, alpha: see `beam_search`; a beam of 1 is greedy.
+    """
+    rows = [[*tokenizer.encode(source), EOS] for source in sources]
+    order = sorted(range(len(rows)), key=lambda i: len(rows[i]))  # little padding
+    found = [""] * len(rows)
+    for start in range(0, len(order), batch_size):
+        chosen = order[start : start + batch_size]
+        batch = padded([rows[i] for i in chosen])
+        lead = None if leads is None else leads[chosen]  # a copy
+        if beam > 1:
+            ids = beam_search(transformer, batch, beam, alpha)
+        else:
+            ids = greedy(transformer, batch, lead=lead)
+        if leads is not None and lead is not None:
+            leads[chosen] = lead
+        for i, row in zip(chosen, ids.tolist(), strict=True):
+            found[i] = tokenizer.decode(row)
+    return found
+
+
+@torch.no_grad()
+def greedy(
+    transformer: Any, source: Tensor, max_len: int = 60, lead: Tensor | None = None
+) -> Tensor:
+    """The most probable token, again and again, until all rows have ended.
+
+    Args:
+        transformer: unit 4's ``Transformer``, in eval mode; its ``pad_id`` is 0.
+        source: ids (B, Ls), int64.
+        max_len: tokens to produce, at most.
+        lead: (B,), or nothing; falls to the smallest difference, of all tokens that
+            a row is given, between the best logit and the next best.
+
+    Returns:
+        Ids (B, L) with L <= max_len, int64: no BOS; after EOS only PAD.
+    """
+    answers = torch.full((source.size(0), max_len), PAD)  # (B, max_len)
+    live = torch.arange(source.size(0))  # the rows that have not ended: (b,)
+    steps = _Steps(transformer, source)
+    token = torch.full_like(source[:, 0], BOS)  # (b,)
+    for place in range(max_len):
+        logits = steps.logits(token, place)  # (b, V)
+        token = logits.argmax(dim=-1)  # (b,)
+        if lead is not None:
+            best, next_best = logits.topk(2).values.unbind(-1)  # (b,)
+            lead[live] = lead[live].minimum(best - next_best)
+        answers[live, place] = token
+        going = token != EOS  # (b,)
+        if not going.all():
+            live, token = live[going], token[going]
+            steps.keep(going)
+        if not len(live):
+            return answers[:, : place + 1]
+    return answers
+
+
+@torch.no_grad()
+def beam_search(
+    transformer: Any, source: Tensor, beam: int, alpha: float, max_len: int = 60
+) -> Tensor:
+    """The best finished hypothesis of a beam, by log-probability over length^alpha.
+
+    Args:
+        source: ids (B, Ls), int64.
+        beam: hypotheses that are kept for each source.
+
+    Returns:
+        As `greedy`: ids (B, L), int64; of a source whose beam never finishes, the
+        best hypothesis as it is.
+    """
+    rows = source.size(0)
+    answers = torch.full((rows, max_len), PAD)
+    best = torch.full((rows,), -torch.inf)  # of the finished ones, by length
+    steps = _Steps(transformer, source.repeat_interleave(beam, dim=0))
+    live = torch.arange(rows)  # sources that are still searched: (b,)
+    scores = torch.full((rows, beam), -torch.inf)
+    scores[:, 0] = 0.0
+    written = torch.empty(rows, beam, 0, dtype=torch.int64)
+    token = torch.full((rows * beam,), BOS)
+    for place in range(max_len):
+        gains = steps.logits(token, place).log_softmax(-1).view(len(live), beam, -1)
+        gains[..., [PAD, BOS]] = -torch.inf
+        total = (scores[..., None] + gains).flatten(1)  # (b, beam * V)
+        values, chosen = total.topk(2 * beam)  # (b, 2 * beam)
+        parents, tokens = chosen // gains.size(-1), chosen % gains.size(-1)
+        ends = tokens == EOS
+        length = (place + 1) ** alpha
+        finished = values[:, :beam].masked_fill(~ends[:, :beam], -torch.inf) / length
+        top, at = finished.max(dim=1)
+        for i in (top > best[live]).nonzero()[:, 0].tolist():
+            row, prefix = live[i], written[i, parents[i, at[i]]]
+            best[row] = top[i]
+            answers[row] = PAD
+            answers[row, :place] = prefix
+            answers[row, place] = EOS
+        order = (ends.long() * 2 * beam + torch.arange(2 * beam)).argsort(dim=1)
+        kept = order[:, :beam]  # those that go on, the best first
+        scores, parents, tokens = (x.gather(1, kept) for x in (values, parents, tokens))
+        written = written.gather(1, parents[..., None].expand(-1, -1, place))
+        written = torch.cat([written, tokens[..., None]], dim=-1)
+        going = best[live] < scores[:, 0] / max_len**alpha  # could still be beaten
+        if place + 1 == max_len or not going.any():
+            break
+        rows_kept = (torch.arange(len(live))[:, None] * beam + parents)[going].flatten()
+        steps.keep(rows_kept)
+        live, scores, written = live[going], scores[going], written[going]
+        token = tokens[going].flatten()
+    for i in (best[live] == -torch.inf).nonzero()[:, 0].tolist():
+        answers[live[i], : written.size(-1)] = written[i, 0]
+    return answers
+
+
+class _Steps:
+    """A decoder that is asked for one position after the other.
+
+    Each layer has its keys and values of the positions so far, and those of the memory,
+    which never change: all (b, h, L, d_k).
+    """
+
+    def __init__(self, transformer: Any, source: Tensor):
+        self._transformer = transformer
+        memory = transformer.encode(source)  # (B, Ls, d_model)
+        self._memory_mask = (source != PAD)[:, None, None]  # (B, 1, 1, Ls)
+        self._mask = torch.zeros(len(source), 1, 1, 0, dtype=torch.bool)
+        layers = transformer.decoder.layers
+        self._memory = [_keys_and_values(la.cross_attention, memory) for la in layers]
+        empty = memory[:, :0]
+        self._prefix = [_keys_and_values(la.self_attention, empty) for la in layers]
+
+    def logits(self, token: Tensor, place: int) -> Tensor:
+        """Logits (b, V) of what follows the newest token of each row, (b,)."""
+        model = self._transformer
+        self._mask = torch.cat([self._mask, (token != PAD)[:, None, None, None]], -1)
+        x = model.target.embedding(token)[:, None] * model.target.scale
+        # What the positions add does not depend on what they add it to.
+        nothing = x.new_zeros(1, place + 1, x.size(-1))
+        x = x + model.target.positions(nothing)[:, -1:]  # (b, 1, d_model)
+        for n, layer in enumerate(model.decoder.layers):
+            x = _output(layer, x, self._branches(n, layer))
+        logits: Tensor = model.output(model.decoder.norm(x))  # (b, 1, V)
+        return logits[:, 0]
+
+    def _branches(self, n: int, layer: Any) -> tuple[Branch, ...]:
+        def attend(x: Tensor) -> Tensor:
+            new = _keys_and_values(layer.self_attention, x)
+            before = self._prefix[n]
+            self._prefix[n] = (
+                torch.cat([before[0], new[0]], dim=2),  # (b, h, place + 1, d_k)
+                torch.cat([before[1], new[1]], dim=2),
+            )
+            return _attention(layer.self_attention, x, self._prefix[n], self._mask)
+
+        def look_up(x: Tensor) -> Tensor:
+            memory, mask = self._memory[n], self._memory_mask
+            return _attention(layer.cross_attention, x, memory, mask)
+
+        return attend, look_up, layer.feed_forward
+
+    def keep(self, going: Tensor) -> None:
+        """Go on with these rows only: (b,), bool, or their numbers, int64."""
+        self._mask, self._memory_mask = self._mask[going], self._memory_mask[going]
+        self._memory = [(k[going], v[going]) for k, v in self._memory]
+        self._prefix = [(k[going], v[going]) for k, v in self._prefix]
+
+
+def _output(layer: Any, x: Tensor, branches: tuple[Branch, ...]) -> Tensor:
+    """One decoder layer with these branches in place of its own, hooks included."""
+    before = x
+    norms = (layer.norm1, layer.norm2, layer.norm3)
+    for branch, norm in zip(branches, norms, strict=True):
+        x = x + branch(norm(x)) if layer.norm_first else norm(x + branch(x))
+    for hook in layer._forward_hooks.values():  # an experiment: no residuals
+        x = hook(layer, (before,), x)
+    return x
+
+
+def _keys_and_values(attention: Any, x: Tensor) -> tuple[Tensor, Tensor]:
+    return (
+        _heads(attention.w_k(x), attention.num_heads),
+        _heads(attention.w_v(x), attention.num_heads),
+    )
+
+
+def _heads(x: Tensor, num_heads: int) -> Tensor:
+    batch, length, d_model = x.shape
+    return x.view(batch, length, num_heads, d_model // num_heads).transpose(1, 2)
+
+
+def _attention(
+    attention: Any, x: Tensor, others: tuple[Tensor, Tensor], mask: Tensor
+) -> Tensor:
+    q = _heads(attention.w_q(x), attention.num_heads)  # (b, h, 1, d_k)
+    mixed = F.scaled_dot_product_attention(q, *others, attn_mask=mask)
+    output: Tensor = attention.w_o(mixed.transpose(1, 2).flatten(2))  # (b, 1, d_model)
+    return output

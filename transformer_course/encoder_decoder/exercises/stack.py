@@ -1,0 +1,264 @@
+"""The stack, of encoder layers or of decoder layers."""
+
+from __future__ import annotations
+
+from autograder.authoring.contract import OF_MODULES, Contract, both, masked, special
+from autograder.authoring.notation import case, edit, right, source, wrong
+from autograder.authoring.specification import Maker, Specification
+from transformer_course.encoder_decoder.exercises._inputs import (
+    MASKS_OF_A_STACK,
+    stack_inputs,
+)
+
+
+def _masked(shape: str, ls: int = 5) -> Maker:
+    masks = {"tgt_mask": shape, "memory_mask": shape}
+    return stack_inputs(2, 2, 4, 3, ls, masks=masks)
+
+
+_BOTH = {"tgt_mask": "causal", "memory_mask": "padding"}
+_MADE = "nn.ModuleList(make_layer() for _ in range(num_layers))"
+_CALL = "layer(x, *context)"
+_NORM = "nn.Identity() if norm is None else norm"
+_LOOP = "for layer in self.layers:"
+_END = "return self.norm(x)"
+
+CASES = [
+    case("three", "three encoder layers with a norm at the end", stack_inputs(3, 2, 4, 5, norm=True, pull=True),
+         "Each layer gets the previous layer's output."),
+    case("two_padding", "two encoder layers, a padding mask, no norm at the end",
+         stack_inputs(2, 3, 5, 4, masks={"mask": "padding"}),
+         "Does each layer get the mask?"),
+    case("decoder", "three decoder layers with both masks and a norm",
+         stack_inputs(3, 2, 4, 5, ls=3, norm=True, masks=_BOTH, pull=True),
+         "Each layer gets the previous layer's output, and the same memory and masks."),
+    case("square", "decoder layers, as many target positions as source positions",
+         stack_inputs(2, 3, 4, 6, ls=4, masks=_BOTH),
+         "With equal lengths, even swapped masks raise no error."),
+    case("four_causal", "four encoder layers and a causal mask",
+         stack_inputs(4, 2, 5, 3, norm=True, masks={"mask": "causal"}),
+         "Does each layer get the mask?", hidden_only=True),
+    case("five", "five decoder layers, padding in both sequences",
+         stack_inputs(5, 3, 5, 4, ls=6, masks={"tgt_mask": "both", "memory_mask": "padding"}),
+         "Does the number of layers matter?", hidden_only=True),
+]
+
+MISTAKES = [
+    # What a stack is made of.
+    wrong("plain_list",
+          "PyTorch does not see the layers of your stack (are they in a plain list or tuple?), so it has no "
+          "parameters to train, save or move.",
+          "Which kind of list does `nn.Module` look into?",
+          edit(_MADE, "[make_layer() for _ in range(num_layers)]")),
+    wrong("norm_copied",
+          "`norm` is a copy of the norm that was given, not the module itself.",
+          "If the caller trains its norm further, does the norm in your stack change as well?",
+          edit("is None else norm", "is None else __import__('copy').deepcopy(norm)")),
+    wrong("same_layer",
+          "All entries of `layers` are the same layer, so the stack has the parameters of just one.",
+          "In `[layer] * n`, how many layers are created?",
+          edit(_MADE, "nn.ModuleList([make_layer()] * num_layers)")),
+    wrong("copied",
+          "You made one layer and copied it, so all layers start with the same weights.",
+          "How often should `make_layer` be called?",
+          edit(_MADE, "nn.ModuleList(copy.deepcopy(layer) for layer in [make_layer()] * num_layers)",
+               "super().__init__()", """
+                  super().__init__()
+                  import copy
+                  """)),
+    wrong("one_too_few",
+          "One layer is missing.",
+          "How many layers does your code create for `num_layers = 2`?",
+          edit("range(num_layers)", "range(num_layers - 1)")),
+    wrong("one_too_many",
+          "There is one layer too many.",
+          "How many layers does your code create for `num_layers = 2`?",
+          edit("range(num_layers)", "range(num_layers + 1)")),
+    wrong("norm_replaced",
+          "Your stack ends with a norm, but not with the one that was given.",
+          "What does your stack do with the module `norm`?",
+          edit(_NORM, "nn.Identity() if norm is None else nn.LayerNorm(norm.normalized_shape)")),
+    wrong("norm_unnamed",
+          "The final norm is not registered under the name `norm`.",
+          "Which names does the docstring give?",
+          edit(f"self.norm = {_NORM}", f"self.final = {_NORM}", "self.norm(x)", "self.final(x)")),
+    # The path of x.
+    wrong("last_skipped",
+          "The last layer is created but never used.",
+          "Which layers does your loop visit?",
+          edit("in self.layers:", "in self.layers[:-1]:")),
+    wrong("reversed",
+          "The layers are applied in reverse order.",
+          "Which layer should get the input?",
+          edit("in self.layers:", "in reversed(self.layers):")),
+    wrong("first_only",
+          "Only the first layer is used, again and again.",
+          "Which layer does your loop call the second time round?",
+          edit(_CALL, "self.layers[0](x, *context)")),
+    wrong("no_chain",
+          "Every layer gets the original input, so only the last layer matters.",
+          "What is the input of layer 2?",
+          edit(_LOOP, """
+              start = x
+              for layer in self.layers:
+              """,
+               _CALL, "layer(start, *context)")),
+    wrong("residual_around",
+          "You add each layer's input once more; the layer has already done that.",
+          "Which part already contains the residual connections?",
+          edit(f"x = {_CALL}", f"x = x + {_CALL}")),
+    wrong("no_final_norm",
+          "The final norm is never applied.",
+          "What does your `forward` do with `norm`?",
+          edit(_END, "return x")),
+    wrong("norm_every_layer",
+          "The final norm is applied after every layer instead of once at the end.",
+          "Is the norm inside the loop or after it?",
+          edit("  # (B", "; x = self.norm(x)  # (B", _END, "return x")),
+    wrong("norm_at_start",
+          "The norm is applied to the input, before the first layer.",
+          "Where does a pre-norm stack need its norm?",
+          edit(_LOOP, """
+              x = self.norm(x)
+              for layer in self.layers:
+              """,
+               _END, "return x")),
+    wrong("own_final_norm",
+          "Your stack applies a final norm although none was given.",
+          "What should the stack do if `norm` is None?",
+          edit(_END,
+               "return torch.nn.functional.layer_norm(x, x.shape[-1:]) if isinstance(self.norm, nn.Identity) else self.norm(x)")),
+    wrong("returns_all",
+          "Your stack returns a list; a single tensor is asked for.",
+          "What does `forward` promise to return?",
+          edit(_END, "return [x, self.norm(x)]")),
+    wrong("returns_early",
+          "The `return` is inside the loop, so the stack stops after its first layer.",
+          "How far is your `return` indented?",
+          edit(f"        {_END}", f"            {_END}")),
+    wrong("returns_early_without_norm",
+          "The `return` is inside the loop, so the stack stops after its first layer and never reaches the final "
+          "norm.",
+          "How far is your `return` indented?",
+          edit(f"        {_END}", "            return x")),
+    wrong("detached",
+          "No gradient flows back to the input.",
+          "Is there a `detach()`, `.data` or `no_grad` on the way?",
+          edit(_CALL, "layer(x.detach(), *context)")),
+    # The context.
+    wrong("by_forward",
+          "You call each layer's `forward` directly: the values are right, but the hooks do not run.",
+          "What does `layer(...)` do, besides calling `forward`?",
+          edit(_CALL, "layer.forward(x, *context)")),
+    wrong("mask_lost",
+          "Decoder layers get their memory, but no layer gets a mask.",
+          "What is each layer called with?",
+          edit(_CALL, "layer(x, *(c for c in context if c is not None and c.is_floating_point()))")),
+    wrong("context_first_only",
+          "Only the first layer gets the masks; later layers attend to padding and to the future.",
+          "What does the second layer see of padded positions?",
+          edit(_LOOP, """
+              memory = [c for c in context if c is not None and c.is_floating_point()]
+              for layer in self.layers:
+              """,
+               f"x = {_CALL}", f"x, context = {_CALL}, memory")),
+    wrong("context_last_only",
+          "Only the last layer gets the masks.",
+          "What does the first layer see of padded positions?",
+          edit(_LOOP, """
+              memory = [c for c in context if c is not None and c.is_floating_point()]
+              for layer in self.layers:
+              """,
+               _CALL, "layer(x, *(context if layer is self.layers[-1] else memory))")),
+    wrong("two_at_most",
+          "Your stack passes on two arguments at most, so decoder layers get no memory mask.",
+          "How many arguments does a decoder layer take besides `x`?",
+          edit(_CALL, "layer(x, *context[:2])")),
+    wrong("masks_swapped",
+          "The two masks of the decoder layers are swapped.",
+          "In which order does a layer take its arguments, and in which order are they in `context`?",
+          edit(_CALL, "layer(x, *context[:1], *context[:0:-1])")),
+    wrong("memory_is_x",
+          "Decoder layers attend to the target itself instead of the memory.",
+          "Which element of `context` holds the encoder's output?",
+          edit(_CALL, "layer(x, *((x, *context[1:]) if len(context) > 1 else context))")),
+    wrong("memory_and_x_swapped",
+          "Target and memory are swapped: it is the memory that goes through the layers.",
+          "Which of the two changes from layer to layer?",
+          edit(f"x = {_CALL}", "x = layer(context[0], x, *context[1:]) if len(context) > 1 else layer(x, *context)")),
+    wrong("memory_changes",
+          "Each decoder layer's output becomes the memory of the next layer.",
+          "Which memory should the last layer look at?",
+          edit(f"x = {_CALL}", """
+              x = layer(x, *context)
+              context = (x, *context[1:]) if len(context) > 1 else context
+              #
+              """)),
+    wrong("memory_normed",
+          "The final norm is applied to the memory as well.",
+          "Whose output is the final norm for?",
+          edit(_LOOP, """
+              context = [self.norm(c) if c is not None and c.is_floating_point() else c for c in context]
+              for layer in self.layers:
+              """)),
+]
+
+ACCEPTED = [
+    right("append", source("""
+        class Stack(nn.Module):
+            def __init__(self, make_layer, num_layers, norm=None):
+                super().__init__()
+                self.norm = norm
+                self.layers = nn.ModuleList()
+                for _ in range(num_layers):
+                    self.layers.append(make_layer())
+            def forward(self, x, *args):
+                for i in range(len(self.layers)):
+                    x = self.layers[i](x, *args)
+                if self.norm is not None:
+                    x = self.norm(x)
+                return x
+        """)),
+    right("reduce", edit("""
+        for layer in self.layers:
+            x = layer(x, *context)  # (B, L, d_model)
+        return self.norm(x)
+        """, """
+        import functools
+        out = functools.reduce(lambda y, f: f(y, *context), self.layers, x)
+        return self.norm(out)
+        """)),
+    right("list_inside", edit(_MADE, "nn.ModuleList([make_layer() for i in range(num_layers)])")),
+    right("recursion", edit("""
+        for layer in self.layers:
+            x = layer(x, *context)  # (B, L, d_model)
+        return self.norm(x)
+        """, """
+        def run(n):
+            return x if n == 0 else self.layers[n - 1](run(n - 1), *context)
+        return self.norm(run(len(self.layers)))
+        """)),
+]
+
+EXERCISE = Specification(
+    name="encoder_decoder/stack", title="The stack", target="Stack",
+    contract=Contract(
+        arguments="x: B Lt d; memory: B Ls d; tgt_mask?: Lt Lt | B Lt Lt; memory_mask?: Lt Ls | B Lt Ls",
+        results="output: B Lt d", on=("decoder", "square"), ways=OF_MODULES, module=True, named=True,
+        sizes=both(
+            special(
+                one_layer=stack_inputs(1, 2, 3, 4, 5, norm=True), no_layer=stack_inputs(0, 2, 3, 4, 5, norm=True),
+                one_sentence=stack_inputs(2, 1, 3, 4, 2),
+                equal_sizes=stack_inputs(3, 3, 3, 3, 3, masks={"tgt_mask": "both"}),
+                masks_of_one_shape=_masked("B Lq Lk", ls=4),
+                a_mask_for_the_memory_only=stack_inputs(2, 3, 4, 5, 6, masks={"memory_mask": "padding"}),
+                a_mask_for_the_target_only=stack_inputs(2, 3, 5, 4, 5, masks={"tgt_mask": "causal"}),
+                seven_encoder_layers=stack_inputs(7, 2, 3, 4, masks={"mask": "padding"}),
+                an_encoder_without_a_layer=stack_inputs(0, 2, 3, 4, norm=True),
+            ),
+            masked(_masked, *MASKS_OF_A_STACK),
+        ),
+    ),
+    ready_made=("nn.TransformerEncoder", "nn.TransformerDecoder"),
+    cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
+)

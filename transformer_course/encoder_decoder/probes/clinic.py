@@ -1,0 +1,262 @@
+"""The clinic: what a student's test says of decoder layers that it only calls."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import functools
+import json
+import math
+import random
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from autograder.checks.exercise import Answers, Value, WrongAnswerError
+from autograder.checks.interactor import Ask, given, one_by_one
+from autograder.checks.probes import Inputs, Seen, probe, seed
+from autograder.checks.probes.clinics import Patients, accepts
+from transformer_course.encoder_decoder.probes.ahead import (
+    MOST_AHEAD,
+    MOST_EARLY_NUMBERS,
+    Ahead,
+    Follows,
+    Pair,
+    form_of,
+    numbered,
+)
+from transformer_course.encoder_decoder.probes.patients import DecoderLayer
+
+
+class _Patients(Patients):
+    """Decoder layers that are right or ill."""
+
+    RIGHT = "a right decoder layer"
+    MOST = 1 << 12  # numbers of a sequence that a layer takes
+    MOST_EARLY = 1 << 9  # outputs beside those that are asked for now
+
+    def __init__(self, inputs: Inputs, draw: random.Random):
+        self._twice = draw.choice(self.things())
+        super().__init__(inputs, draw)
+        self._layers = [self._made(name) for name in self.names]
+        self._early = 0
+
+    def _made(self, name: str) -> DecoderLayer:
+        sizes = tuple(self.inputs["sizes"].tolist())
+        return _layer(self.own_seed(), sizes, *self.style_and_bug(name))
+
+    def most_times(self, name: str) -> int:
+        """Only one of them, any, may come twice: each costs many calls."""
+        return 2 if name == self._twice else 1
+
+    def shown(self) -> Answers:
+        """The sizes, and the shapes of each layer's weights.
+
+        Not what the weights hold: a test that computes what a right layer of these
+        weights does would do without the rules, and refuse one that is built otherwise.
+        """
+        d_model, _, d_ff = self.inputs["sizes"].tolist()
+        sizes = torch.tensor([d_model, d_ff, len(self._layers)])
+        found: dict[str, Value] = {"sizes": sizes}
+        for number, layer in enumerate(self._layers):
+            shapes = [list(weight.shape) for weight in layer.parameters()]
+            found[f"shapes.{number}"] = json.dumps(shapes)
+        return found
+
+    def tried(self, number: int, question: Answers) -> Mapping[str, object]:
+        """The output of a layer, and gradients of its weighted sum if it is pulled.
+
+        Or outputs for several inputs: what follows the first ones is asked for early,
+        in stacks. What is of the first one's form is computed together with it.
+        """
+        pair = self._sequences(question, "", 3, self.MOST)
+        if "pull" in question:
+            return self._gradients(number, pair, question)
+        layer, early = self._layers[number], self._early_pairs(question)
+        beside = early[0] if early and form_of(early[0][0]) == form_of(pair) else []
+        output, *others = _computed(layer, [pair, *beside])
+        found = {"output": output}
+        for place, group in enumerate(early):
+            try:
+                outputs = others if group is beside else _computed(layer, group)
+            except Exception:  # it is told to who asks for one of these alone
+                break
+            found[f"output{numbered(place)}"] = torch.stack(outputs)
+        return found
+
+    def _early_pairs(self, question: Answers) -> list[list[Pair]]:
+        """What is asked for early, in groups of one form, as far as it is fit."""
+        found: list[list[Pair]] = []
+        room = min(MOST_AHEAD, self.MOST_EARLY - self._early)
+        with contextlib.suppress(WrongAnswerError):
+            for ending in map(numbered, range(room)):
+                if f"x{ending}" not in question:
+                    break
+                most = room * MOST_EARLY_NUMBERS
+                x, memory = self._sequences(question, ending, 4, most)
+                fits = 0 < len(x) == len(memory) <= room
+                if not fits or _largest(x, memory) > MOST_EARLY_NUMBERS:
+                    break
+                room -= len(x)
+                self._early += len(x)
+                found.append(list(zip(x, memory, strict=True)))
+        return found
+
+    def _sequences(self, question: Answers, ending: str, dim: int, most: int) -> Pair:
+        x, memory = (
+            given(question, f"{name}{ending}", dim, _FLOATS, most)
+            for name in ("x", "memory")
+        )
+        if x.dtype != memory.dtype:
+            raise WrongAnswerError(f"x is of {x.dtype}, the memory of {memory.dtype}")
+        return x, memory
+
+    def _gradients(
+        self, number: int, pair: Pair, question: Answers
+    ) -> dict[str, torch.Tensor]:
+        """Of the output, weighted with ``pull``: by x, memory and each weight."""
+        layer, x = self._layers[number], pair[0]
+        pull = given(question, "pull", 3, _FLOATS, self.MOST)
+        layer = _of_type(layer, x)
+        dtype = next(layer.parameters()).dtype
+        leaves = [leaf.to(dtype, copy=True).requires_grad_() for leaf in pair]
+        weights = list(layer.parameters())
+        with torch.enable_grad():  # the caller's mode is not ours
+            pulled = (layer(*leaves) * pull).sum()
+        wanted = [*leaves, *weights]
+        grads = torch.autograd.grad(pulled, wanted, allow_unused=True)
+        return {
+            str(place): (torch.zeros_like(leaf) if grad is None else grad).to(x.dtype)
+            for place, (leaf, grad) in enumerate(zip(wanted, grads, strict=True))
+        }
+
+
+_FLOATS = (torch.float32, torch.float64)
+
+
+@functools.lru_cache(maxsize=128)  # more than two checks of fresh cases use up
+def _layer(number: int, sizes: tuple[int, ...], style: str, bug: str) -> DecoderLayer:
+    """The layer of a seed: a notebook's come often.
+
+    It computes in float64, where it does not matter to a float32 what is computed
+    beside it; not one that is there to round.
+    """
+    seed(number)
+    d_model, num_heads, d_ff = sizes
+    layer = DecoderLayer(d_model, num_heads, d_ff, style, bug).eval()
+    return layer if layer.rounding else layer.double()
+
+
+def _of_type(layer: DecoderLayer, x: torch.Tensor) -> DecoderLayer:
+    """The layer, or a copy in float64 of one that rounds in float32 for others."""
+    exact = layer.rounding and x.dtype == torch.float64
+    return copy.deepcopy(layer).double() if exact else layer
+
+
+@torch.no_grad()
+def _computed(layer: DecoderLayer, pairs: Sequence[Pair]) -> list[torch.Tensor]:
+    """A layer's outputs for pairs of one form, in the type of these."""
+    wanted = pairs[0][0].dtype
+    layer = _of_type(layer, pairs[0][0])
+    if layer.rounding:
+        return [layer.forward(*pair) for pair in pairs]
+    x, memory = ([each.double() for each in own] for own in zip(*pairs, strict=True))
+    return [output.to(wanted) for output in layer.together(x, memory)]
+
+
+def _largest(*stacks: torch.Tensor) -> int:
+    """Numbers of an entry of a stack, as many as its sides span if it is empty."""
+    return max(math.prod(max(side, 1) for side in own.shape[1:]) for own in stacks)
+
+
+_FOLLOWS: Follows = {}  # of all layers, of all cases: equal sizes get equal numbers
+
+
+class _Patient(nn.Module):
+    """A decoder layer of which nobody here knows more than its weights' shapes.
+
+    It drops numbers in training.
+    """
+
+    def __init__(self, number: int, shapes: Sequence[Sequence[int]], ask: Ask):
+        super().__init__()
+        self.weights = nn.ParameterList(
+            nn.Parameter(torch.randn(*shape)) for shape in shapes
+        )
+        self._leaves = tuple(self.weights)  # to walk through a module takes a while
+        self._number, self._ask = torch.tensor(number), ask
+        self._ahead = Ahead(_FOLLOWS, self._call)
+
+    def forward(self, x: torch.Tensor, memory: torch.Tensor) -> torch.Tensor:
+        output: torch.Tensor
+        leaves = (x, memory, *self._leaves)
+        learning = (isinstance(v, torch.Tensor) and v.requires_grad for v in leaves)
+        if torch.is_grad_enabled() and any(learning):
+            output = _Call.apply(self._ahead, self._call, *leaves)  # type: ignore[no-untyped-call]
+        else:
+            output = self._ahead(x, memory)
+        return F.dropout(output, training=self.training)
+
+    def _call(self, **values: torch.Tensor) -> Inputs:
+        return self._ask({"thing": self._number, **values})
+
+
+class _Call(torch.autograd.Function):
+    """A layer's output and gradients, both from the other side."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, ahead: Ahead, call: Callable[..., Inputs], x: torch.Tensor,
+        memory: torch.Tensor, *weights: torch.Tensor,
+    ) -> Any:  # fmt: skip
+        ctx.save_for_backward(x, memory)
+        ctx.call = call
+        return ahead(x, memory)
+
+    @staticmethod
+    def backward(ctx: Any, pull: torch.Tensor) -> Any:
+        x, memory = ctx.saved_tensors
+        found = ctx.call(x=x, memory=memory, pull=pull)
+        return None, None, *(found[str(place)] for place in range(len(found)))
+
+
+@probe(
+    "encoder_decoder/bug_clinic",
+    other=_Patients,
+    results="a right decoder layer; the other one; a third one",
+)
+def bug_clinic(test: Any, inputs: Inputs, ask: Ask) -> Seen:
+    """What the student's test says of each decoder layer.
+
+    Each gets the same random numbers: no one is luckier than another.
+    """
+    d_model, d_ff, count = inputs["sizes"].tolist()
+
+    def judged(number: int) -> str:
+        shapes = json.loads(inputs[f"shapes.{number}"])
+        layer = _Patient(number, shapes, ask)
+        seed(0)
+        return _verdict(test, layer.eval(), d_model, d_ff)
+
+    return one_by_one(count, ask, judged)
+
+
+# Of the layer itself, or of a test that cannot work with what it returns.
+_CRASHES = (WrongAnswerError, RuntimeError, IndexError, TypeError)
+
+
+def _verdict(
+    test: Callable[..., Any], layer: nn.Module, d_model: int, d_ff: int
+) -> str:
+    try:
+        result = test(layer, d_model, d_ff)
+    except (NotImplementedError, NameError):  # whatever the layer
+        raise
+    except (AssertionError, *_CRASHES):
+        return "rejected"
+    except Exception as error:
+        return f"ended by {type(error).__name__}"
+    return accepts(result)

@@ -1,0 +1,117 @@
+"""Decoder layers, right ones and ones with a bug, for the clinic."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Sequence
+
+import torch
+from torch import nn
+
+from transformer_course.encoder_decoder.probes.bugs import BUGS, Step
+
+
+class DecoderLayer(nn.Module):
+    """A decoder layer, "post relu" or "pre gelu", with at most one of the `BUGS`.
+
+    After "rounding", as in "post relu rounding", each number of a batch rounds
+    differently if any other one changes. A test calls a layer a hundred times, so its
+    parts are not called as modules, which takes as long as what they compute, and
+    several batches of one shape go through it together: x is (..., B, Lt, d_model),
+    memory (..., B, Ls, d_model).
+    """
+
+    def __init__(self, d_model: int, num_heads: int, d_ff: int, style: str, bug: str):
+        super().__init__()
+        first, activation, *rounding = style.split()
+        self.first, self.bug, self.rounding = first, BUGS[bug], bool(rounding)
+        bends = {"relu": nn.ReLU, "gelu": nn.GELU}[activation]()
+        narrows = nn.Linear(d_ff, d_model)
+        self.thinking = nn.Sequential(nn.Linear(d_model, d_ff), bends, narrows)
+        cross = _RoundingAttention if rounding else _Attention
+        self.seeing = nn.ModuleList(
+            each(d_model, num_heads) for each in (_Attention, cross)
+        )
+        self.norms = nn.ModuleList(nn.LayerNorm(d_model) for _ in range(3))
+
+    def forward(self, x: torch.Tensor, memory: torch.Tensor) -> torch.Tensor:
+        return self.bug.ends(self._through(x, memory))
+
+    def together(
+        self, x: Sequence[torch.Tensor], memory: Sequence[torch.Tensor]
+    ) -> list[torch.Tensor]:
+        """The outputs for several batches of one shape."""
+        if len(x) == 1:
+            return [self.forward(x[0], memory[0])]
+        through = self._through(torch.stack(list(x)), torch.stack(list(memory)))
+        return [self.bug.ends(each) for each in through]
+
+    def _through(self, x: torch.Tensor, memory: torch.Tensor) -> torch.Tensor:
+        remembers = functools.partial(self._remember, memory)
+        branches: list[Step] = [self._look, remembers, self._think]
+        x = self.bug.reads(x)
+        for norm, branch in zip(self.norms, branches, strict=True):
+            if self.first == "pre":
+                x = x + branch(norm.forward(x))
+            else:
+                x = norm.forward(x + branch(x))
+        return x
+
+    def _look(self, x: torch.Tensor) -> torch.Tensor:
+        seen = self.bug.looks(self.seeing[0], x, self.bug.mask(x))
+        return self.bug.shares(seen)
+
+    def _remember(self, memory: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+        mask = self.bug.memory_mask(x.size(-2), memory.size(-2))
+        source = self.bug.remembers(memory)
+        return self.bug.asks(self.seeing[-1].forward(x, source, mask))
+
+    def _think(self, x: torch.Tensor) -> torch.Tensor:
+        into, bend, out = self.thinking
+        result: torch.Tensor = out.forward(bend.forward(into.forward(x)))
+        return result
+
+
+class _Attention(nn.Module):
+    """Multi-head attention; a mask may also be numbers that are added to the scores."""
+
+    def __init__(self, d_model: int, num_heads: int):
+        super().__init__()
+        self.num_heads = num_heads
+        self.maps = nn.ModuleList(nn.Linear(d_model, d_model) for _ in range(4))
+
+    def forward(
+        self, x: torch.Tensor, source: torch.Tensor, mask: torch.Tensor | None = None
+    ) -> torch.Tensor:
+        to_query, to_key, to_value, out = self.maps
+        q = self._split(to_query.forward(x))
+        k = self._split(to_key.forward(source))
+        v = self._split(to_value.forward(source))
+        scores = self._scores(q, k)  # (..., B, h, Lq, Lk)
+        if mask is not None and mask.dtype == torch.bool:
+            scores = torch.where(mask, scores, -math.inf)
+        elif mask is not None:
+            scores = scores + mask
+        heads = scores.softmax(-1) @ v
+        result: torch.Tensor = out.forward(heads.transpose(-3, -2).flatten(-2))
+        return result
+
+    def _split(self, x: torch.Tensor) -> torch.Tensor:
+        split = x.reshape(*x.shape[:-1], self.num_heads, x.size(-1) // self.num_heads)
+        return split.transpose(-3, -2)
+
+    def _scores(self, q: torch.Tensor, k: torch.Tensor) -> torch.Tensor:
+        return q @ k.mT / math.sqrt(q.size(-1))
+
+
+class _RoundingAttention(_Attention):
+    """The same numbers up to rounding: one number is taken from all scores.
+
+    It cancels in the weights, but it moves with any position of any sentence.
+    """
+
+    def _scores(self, q: torch.Tensor, k: torch.Tensor) -> torch.Tensor:
+        scores = super()._scores(q, k)
+        all_scores = scores.detach()
+        return scores - (all_scores.amax() + all_scores.mean())

@@ -1,0 +1,62 @@
+"""What a model has to beat: copying, a rule, and inserting what was seen most often."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from typing import Any
+
+from transformer_course.library.corpora import Pair
+
+EDGE = ""  # stands before the first and behind the last word
+
+
+def copy(source: str) -> str:
+    """The source itself."""
+    return source
+
+
+def rule(source: str) -> str:
+    """A capital letter in front, a full stop behind."""
+    return f"{source[:1].upper()}{source[1:]}."
+
+
+class Insertion:
+    """Between two words, put what stood there most often in training.
+
+    It knows the words on both sides (or, failing that, the one on the right) and the
+    commonest form of each word. It sees no further, and that is its limit.
+    """
+
+    def __init__(self, pairs: Iterable[Pair]):
+        self._gaps: dict[Any, Counter[Any]] = defaultdict(Counter)
+        self._forms: dict[Any, Counter[Any]] = defaultdict(Counter)
+        for source, target in pairs:
+            self._learn(source.split(), target)
+
+    def _learn(self, words: list[str], target: str) -> None:
+        place, lower = 0, target.lower()
+        before = EDGE
+        for word in words:
+            found = re.search(rf"\b{re.escape(word)}\b", lower[place:])
+            if found is None:
+                return  # another form of the word: nothing to learn from here
+            start, end = place + found.start(), place + found.end()
+            self._count(before, word, target[place:start])
+            self._forms[word][target[start:end]] += 1
+            before, place = word, end
+        self._count(before, EDGE, target[place:])
+
+    def _count(self, left: str, right: str, gap: str) -> None:
+        self._gaps[left, right][gap] += 1
+        self._gaps[right][gap] += 1
+
+    def __call__(self, source: str) -> str:
+        words, text = source.split(), ""
+        for left, right in zip([EDGE, *words], [*words, EDGE], strict=True):
+            seen = self._gaps.get((left, right)) or self._gaps.get(right)
+            text += seen.most_common(1)[0][0] if seen else " "
+            forms = self._forms.get(right)
+            text += forms.most_common(1)[0][0] if forms else right
+        return " ".join(text.split())

@@ -1,0 +1,175 @@
+"""Texts of any origin, as pairs of a damaged and an original sentence."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from transformer_course.library.forms import sentence
+from transformer_course.library.grammar import Writer
+from transformer_course.library.words import lists
+
+Pair = tuple[str, str]  # (source, target): what is left, and what it was
+SIZES = {"train": 30_000, "dev": 1_000, "test": 1_000}
+SPLITS = tuple(SIZES)
+
+
+class CorpusError(Exception):
+    """A corpus that cannot be read; the text says what to do."""
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Pairs by split. ``name`` says where they come from."""
+
+    name: str
+    train: list[Pair]
+    dev: list[Pair]
+    test: list[Pair]
+
+
+def generate(seed: int | str, count: int, split: str = "train") -> list[str]:
+    """Different sentences of one split of the embedded corpus.
+
+    Drawings of different splits never share a triple (who, does, what), whatever
+    their seeds; so a test set of another seed is as new as any.
+    """
+    writer = Writer(seed, split)
+    found: dict[str, None] = {}
+    while len(found) < count:
+        found[sentence(writer)] = None
+    return list(found)
+
+
+def embedded() -> dict[str, list[str]]:
+    """The embedded corpus: 30,000 sentences for train, 1,000 each for dev and test."""
+    return {split: generate(0, size, split) for split, size in SIZES.items()}
+
+
+@functools.cache
+def function_words() -> dict[str, tuple[str, ...]]:
+    """The closed-class words by category."""
+    return {name: tuple(words) for name, words in lists("function_words.txt").items()}
+
+
+@functools.cache
+def closed_class() -> frozenset[str]:
+    """All function words, in lower case."""
+    return frozenset(w for words in function_words().values() for w in words)
+
+
+def load(
+    where: str | Path, damage: Callable[[str], str], field: str = "text"
+) -> Corpus:
+    """A corpus of pairs, from wherever it is.
+
+    Args:
+        where: "embedded"; a text file (one sentence a line, or running text) or a
+            folder of them; a folder with train.json, dev.json and test.json, each a
+            list of {"src": ..., "tgt": ...}; or "hf:NAME", a data set on the Hugging
+            Face Hub (needs the package `datasets` and the network).
+        damage: makes the source of a sentence; not used for JSON pairs.
+        field: the column that holds the text of a Hugging Face data set.
+
+    Raises:
+        CorpusError: nothing can be read there; the text says why.
+    """
+    if str(where) == "embedded":
+        parts = embedded()
+        return Corpus("embedded", *(_pairs(parts[split], damage) for split in SPLITS))
+    if str(where).startswith("hf:"):
+        return _by_hash(str(where), _hub(str(where)[3:], field), damage)
+    path = Path(where)
+    if (path / "train.json").is_file():
+        return Corpus(str(path), *(_json(path / f"{name}.json") for name in SPLITS))
+    return _by_hash(str(path), _sentences(path), damage)
+
+
+def _pairs(sentences: Iterable[str], damage: Callable[[str], str]) -> list[Pair]:
+    pairs = ((damage(text), text) for text in sentences)
+    return [(source, target) for source, target in pairs if source]
+
+
+def _by_hash(
+    name: str, sentences: Iterable[str], damage: Callable[[str], str]
+) -> Corpus:
+    """Split by a hash of the source, so that equal sources stay together."""
+    parts: dict[str, list[Pair]] = {split: [] for split in SPLITS}
+    for source, target in _pairs(dict.fromkeys(sentences), damage):
+        digest = hashlib.sha256(source.encode()).digest()
+        place = int.from_bytes(digest, "big") % 20
+        parts[("test", "dev")[place] if place < 2 else "train"].append((source, target))
+    empty = [split for split in SPLITS if not parts[split]]
+    if empty:
+        raise CorpusError(
+            f"{name} is too small: nothing is left for {empty[0]}; add different "
+            "sentences (grading needs about 4,000)"
+        )
+    return Corpus(name, *(parts[split] for split in SPLITS))
+
+
+def _json(path: Path) -> list[Pair]:
+    if not path.is_file():
+        raise CorpusError(f"there is a train.json, but no {path.name} beside it")
+    try:
+        entries = json.loads(path.read_text(encoding="utf-8"))
+        return [(entry["src"], entry["tgt"]) for entry in entries]
+    except (ValueError, TypeError, KeyError) as error:
+        raise CorpusError(
+            f'{path.name} should be a list of {{"src": ..., "tgt": ...}}: {error!r}'
+        ) from error
+
+
+def _sentences(path: Path) -> Iterator[str]:
+    """The sentences of a text file, or of all .txt and .en files in a folder."""
+    if path.is_dir():
+        files = sorted(f for f in path.rglob("*") if f.suffix in (".txt", ".en"))
+    else:
+        files = [path] if path.is_file() else []
+    if not files:
+        raise CorpusError(
+            f'nothing to read at "{path}"; give "embedded", a text file, a folder with '
+            '.txt files or train.json, dev.json and test.json, or "hf:NAME"'
+        )
+    for file in files:
+        yield from split_sentences(file.read_text(encoding="utf-8", errors="replace"))
+
+
+def split_sentences(text: str) -> Iterator[str]:
+    """Sentences of running text; of a list with one sentence a line, the lines.
+
+    Abbreviations ("Mr. Smith") are cut as well: good enough to learn from.
+    """
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    finished = sum(line[-1] in ".!?\"'" for line in lines)
+    if finished < 0.5 * len(lines):
+        lines = re.split(r"\n\s*\n", text)  # running text: paragraphs
+    for line in lines:
+        parts = re.split(r"(?<=[.!?])[\"']?\s+(?=[\"']?[A-Z])", " ".join(line.split()))
+        yield from (part for part in parts if 2 <= len(part.split()) <= 40)
+
+
+def _hub(name: str, field: str) -> Iterator[str]:
+    try:
+        from datasets import load_dataset
+    except ImportError as error:
+        raise CorpusError(
+            "Hugging Face data sets need the package: pip install datasets"
+        ) from error
+    try:
+        rows = load_dataset(name, split="train")
+    except Exception as error:  # offline, unknown, gated: each with its own type
+        raise CorpusError(
+            f'cannot get "{name}" from the Hugging Face Hub '
+            f'({type(error).__name__}). Without network, use "embedded" or a file.'
+        ) from error
+    if field not in rows.column_names:
+        columns = ", ".join(rows.column_names)
+        raise CorpusError(f'"{name}" has no column "{field}", but {columns}')
+    for row in rows:
+        yield from split_sentences(row[field])

@@ -1,0 +1,45 @@
+"""What sentences of several forms share: a deed in words, its time and place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from transformer_course.library.grammar import Deed, Writer
+from transformer_course.library.words import DAYS
+
+PAST = ("yesterday", "last night", "last week", "last summer", "this morning",
+        "a week ago", "two days ago", "three weeks ago", "five years ago",
+        *(f"on {day}" for day in DAYS))  # fmt: skip
+FUTURE = ("tomorrow", "tomorrow morning", "next week", "next month", "soon",
+          *(f"next {day}" for day in DAYS))  # fmt: skip
+Form = Callable[[Writer], str]
+
+
+def how_or_where(w: Writer, deed: Deed, share: float = 0.6) -> str:
+    """How or where a deed is done, or nothing."""
+    if not w.chance(share):
+        return ""
+    if deed.verb.manner and w.chance(0.5):
+        return f" {deed.verb.manner}"
+    return "" if deed.verb.placeless else f" {w.pick(deed.topic.places)}"
+
+
+def timed(w: Writer, clause: str, time: str) -> str:
+    """The clause with its time before or behind it."""
+    return f"{time}, {clause}." if w.chance(0.35) else f"{clause} {time}."
+
+
+def in_words(
+    w: Writer, deed: Deed, verb: str, ending: float = 0.6, definite: bool = False
+) -> str:
+    thing = f" {w.object(deed, definite)}" if deed.noun else ""
+    return f"{deed.who.text} {verb}{thing}{how_or_where(w, deed, ending)}"
+
+
+def any_deed(w: Writer, meant: bool = False) -> Deed:
+    return w.deed(meant=meant) if w.chance(0.75) else w.act()
+
+
+def capital(text: str) -> str:
+    """The first letter in upper case."""
+    return text[:1].upper() + text[1:]

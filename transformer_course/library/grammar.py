@@ -1,0 +1,287 @@
+"""The grammar of the embedded corpus: who acts, on what, and in which tense.
+
+What a clause says is drawn first, as a triple (who, does, what) of words that go
+together; how it is said comes second. A hash of the triple decides whether it belongs
+to train, dev or test, so that no drawing of one, whatever its seed, ever meets another.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from transformer_course.library.words import (
+    FOREIGN,
+    KIN,
+    MEN,
+    MIND,
+    MOODS,
+    NUMBERS,
+    OWN,
+    WOMEN,
+    Noun,
+    Topic,
+    Verb,
+    article,
+    plural_of,
+    topics,
+)
+
+T = TypeVar("T")
+
+
+def split_of(*triple: str) -> str:
+    """The split that a triple belongs to: one in 20 to test, one in 20 to dev."""
+    digest = hashlib.sha256("|".join(triple).encode()).digest()
+    number = int.from_bytes(digest[:4], "big") % 20
+    return {0: "test", 1: "dev"}.get(number, "train")
+
+
+@dataclass(frozen=True)
+class Person:
+    """A subject: as written ("my aunt"), and its words that survive the pipeline.
+
+    ``pronoun`` is "" for a single person of whom only the trade is known.
+    """
+
+    text: str
+    lemma: str
+    pronoun: str
+
+    @property
+    def plural(self) -> bool:
+        return self.pronoun in ("they", "we", "you", "I")
+
+    @property
+    def own(self) -> str:
+        """The possessive; "the" where the pronoun is unknown."""
+        return {"she": "her", "he": "his", "they": "their", "I": "my", "you": "your",
+                "we": "our", "it": "its"}.get(self.pronoun, "the")  # fmt: skip
+
+    def be(self, past: bool = False) -> str:
+        """am, are, is, was or were."""
+        if self.pronoun == "I":
+            return "was" if past else "am"
+        plural, single = ("were", "was") if past else ("are", "is")
+        return plural if self.plural else single
+
+    def have(self) -> str:
+        """have or has"""
+        return "have" if self.plural else "has"
+
+    def do(self) -> str:
+        """do or does"""
+        return "do" if self.plural else "does"
+
+
+class UnsaidError(Exception):
+    """There is nothing of this kind to say in this split."""
+
+
+ME, YOU = Person("I", "", "I"), Person("you", "", "you")
+
+
+@dataclass(frozen=True)
+class Deed:
+    """A clause before it is put into words: a person, a verb and perhaps an object."""
+
+    who: Person
+    verb: Verb
+    noun: Noun | None
+    topic: Topic
+
+    @property
+    def thing(self) -> Noun:
+        """The object of a deed that has one."""
+        assert self.noun is not None, f"{self.verb.base} has no object"
+        return self.noun
+
+
+class Writer:
+    """Draws words and clauses of one split from one stream of random numbers."""
+
+    def __init__(self, seed: int | str, split: str):
+        self._random, self.split = random.Random(str(seed)), split
+
+    # Only Random.random() is promised to stay the same over Python versions.
+    def chance(self, share: float) -> bool:
+        """True with the given chance."""
+        return self._random.random() < share
+
+    def pick(self, options: Sequence[T]) -> T:
+        """One of the options."""
+        return options[int(self._random.random() * len(options))]
+
+    def drawn(
+        self, draw: Callable[[], T], triple: Callable[[T], tuple[str, str, str]]
+    ) -> T:
+        """Draw until the triple belongs to the split.
+
+        Raises:
+            UnsaidError: it hardly ever does.
+        """
+        for _ in range(300):
+            found = draw()
+            if split_of(*triple(found)) == self.split:
+                return found
+        raise UnsaidError
+
+    # --- who --------------------------------------------------------------------------
+
+    def topic(self) -> Topic:
+        """A part of life."""
+        return self.pick(topics())
+
+    def named(self) -> Person:
+        """Someone with a pronoun: Anna, my uncle, Anna and Peter."""
+        if self.chance(0.15):
+            return self.pair()
+        pronoun = self.pick(("she", "he"))
+        if self.chance(0.25):
+            kin = self.pick(KIN[pronoun])
+            return Person(f"my {kin}", kin, pronoun)
+        name = self.pick(WOMEN if pronoun == "she" else MEN)
+        return Person(name, name, pronoun)
+
+    def name(self) -> str:
+        """A first name."""
+        return self.pick(WOMEN + MEN)
+
+    def pair(self) -> Person:
+        """Two people by name."""
+        first, second = self.name(), self.name()
+        if first == second:
+            return self.pair()
+        return Person(f"{first} and {second}", f"{first} {second}", "they")
+
+    def worker(self, topic: Topic) -> Person:
+        """Someone known by trade: "the", but "a" if described, and so new."""
+        trade = self.pick(topic.people)
+        kind = self._random.random()
+        if kind < 0.25:
+            many = self.pick((*NUMBERS[:6], "several", "many"))
+            return Person(f"{many} {plural_of(trade)}", trade, "they")
+        if kind < 0.55:
+            phrase = f"{self.pick(MOODS)} {trade}"
+            return Person(f"{article(phrase)} {phrase}", trade, "")
+        return Person(f"the {trade}", trade, "")
+
+    def person(self, topic: Topic) -> Person:
+        """Someone by name or by trade."""
+        return self.named() if self.chance(0.6) else self.worker(topic)
+
+    # --- what -------------------------------------------------------------------------
+
+    def deed(
+        self,
+        topic: Topic | None = None,
+        who: Person | None = None,
+        plain: bool = False,
+        meant: bool = False,
+    ) -> Deed:
+        """Someone does something to something.
+
+        A ``plain`` deed's verb has no particle; a deed that is ``meant`` is no mishap.
+        """
+
+        def draw() -> Deed:
+            where = topic or self.topic()
+            verb = self.pick(_fitting(where.name, plain, meant, who is not None))
+            doer = self.worker(where) if verb.kind == "pro" else self.person(where)
+            return Deed(who or doer, verb, self.pick(verb.objects), where)
+
+        return self.drawn(draw, _triple)
+
+    def act(self, topic: Topic | None = None, who: Person | None = None) -> Deed:
+        """Someone does something, without an object."""
+
+        def draw() -> Deed:
+            where = topic or self.topic()
+            return Deed(who or self.person(where), self.pick(where.acts), None, where)
+
+        return self.drawn(draw, _triple)
+
+    def remark(self, topic: Topic | None = None) -> tuple[Noun, str, Topic]:
+        """A noun and what may be said of it."""
+
+        def draw() -> tuple[Noun, str, Topic]:
+            where = topic or self.topic()
+            noun = self.pick(where.things)
+            return noun, self.pick(noun.remarks), where
+
+        return self.drawn(draw, lambda found: (found[0].word, "be", found[1]))
+
+    # --- noun phrases -----------------------------------------------------------------
+
+    def object(self, deed: Deed, definite: bool = False) -> str:
+        """The object of a deed, with its article by rule.
+
+        One's own things have a possessive. A thing is new: "a"; of a mass: "some", or
+        nothing before an adjective; of several only the number or the kind is told. In
+        a scene that is under way (``definite``) all know it: "the".
+        """
+        noun, many = deed.thing, deed.who.pronoun == "they"
+        kind = f"{self.pick(noun.adjectives)} " if self.chance(0.45) else ""
+        if OWN in noun.mark and deed.verb.base not in FOREIGN:
+            return f"{deed.who.own} {kind}{noun.plural if many else noun.word}"
+        if definite:
+            several = not noun.single and self.chance(0.3)
+            return f"{the(noun)}{kind}{noun.plural if several else noun.word}"
+        if noun.mass:
+            bare = kind or MIND in noun.mark
+            return f"{kind}{noun.word}" if bare else f"some {noun.word}"
+        if not noun.single and kind and self.chance(0.35):
+            return f"{kind}{noun.plural}"
+        if not noun.single and self.chance(0.12):
+            return f"{self.pick(NUMBERS[:4])} {kind}{noun.plural}"
+        return f"{article(kind + noun.word)} {kind}{noun.word}"
+
+    def none(self, deed: Deed) -> str:
+        """The object of a deed that was not done: "any apples"."""
+        if deed.thing.mark in ("", "*"):
+            noun = deed.thing
+            return f"any {noun.word if noun.mass else noun.plural}"
+        return self.object(deed, definite=True)
+
+    def known(self, noun: Noun) -> Person:
+        """The noun as a thing that is known: "the ring"; it, or they."""
+        if not noun.single and self.chance(0.25):
+            return Person(f"the {noun.plural}", noun.word, "they")
+        return self.thing(noun)
+
+    @staticmethod
+    def thing(noun: Noun) -> Person:
+        """One thing that is known; "history" needs no article."""
+        return Person(f"{the(noun)}{noun.word}", noun.word, "it")
+
+
+@functools.cache
+def _fitting(topic: str, plain: bool, meant: bool, somebodys: bool) -> list[Verb]:
+    """The verbs of a topic for a deed; one that is ``somebodys`` is of no trade's."""
+    (where,) = (one for one in topics() if one.name == topic)
+    return [
+        verb
+        for verb in where.verbs
+        if not (plain and verb.particle)
+        and not (meant and verb.kind == "mis")
+        and not (somebodys and verb.kind == "pro")
+    ]
+
+
+def the(noun: Noun) -> str:
+    """ "the ", but for masses of the mind."""
+    return "" if MIND in noun.mark else "the "
+
+
+def _triple(deed: Deed) -> tuple[str, str, str]:
+    """What a clause says, in words that survive the pipeline."""
+    return deed.who.lemma, deed.verb.base, deed.noun.word if deed.noun else ""
+
+
+def by(deed: Deed, who: Person) -> Deed:
+    """The same deed, done by somebody else."""
+    return replace(deed, who=who)

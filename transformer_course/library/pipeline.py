@@ -1,0 +1,26 @@
+"""What a preprocessing pipeline leaves of a sentence, for corpora that come ready."""
+
+from __future__ import annotations
+
+from transformer_course.library.abilities import words
+from transformer_course.library.corpora import closed_class
+from transformer_course.library.text import lemma
+
+LEVELS = (1, 2, 3)
+
+
+def damage(sentence: str, level: int) -> str:
+    """What is left at level 1 (words only, in lower case), 2 or 3.
+
+    Level 2 also drops the function words, level 3 also replaces words by their lemmas.
+
+    Raises:
+        ValueError: there is no such level.
+        ImportError: the package `simplemma` is missing; only level 3 needs it.
+    """
+    if level not in LEVELS:
+        raise ValueError(f"the level is 1, 2 or 3, not {level!r}")
+    kept = [word.lower() for word in words(sentence) if word[0].isalnum()]
+    if level > 1:
+        kept = [word for word in kept if word not in closed_class()]
+    return " ".join(map(lemma, kept) if level > 2 else kept)

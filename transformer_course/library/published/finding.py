@@ -1,0 +1,161 @@
+"""Where the files of a published model are: installed, given, or on the Hub.
+
+Nothing is read but files whose SHA-256 is the listed one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import urllib.request
+import zipfile
+import zlib
+from collections.abc import Iterator
+from http.client import HTTPException
+from importlib import metadata
+from pathlib import Path
+from typing import IO
+from urllib.error import URLError
+
+from tqdm.auto import tqdm
+
+from transformer_course.library.published.catalogue import (
+    Listing,
+    PublishedFile,
+    PublishedModelError,
+)
+
+HUB = "https://huggingface.co"
+_CHUNK = 2**20
+_SECONDS = 5.0  # until a host that does not answer counts as out of reach
+
+
+def find(listing: Listing, given: str | Path | None = None) -> Path:
+    """The folder or the zip file that holds all files of a model.
+
+    Args:
+        given: a folder, a zip file or the weights' file, where nothing is installed.
+
+    Raises:
+        PublishedModelError: they are nowhere, and the Hugging Face Hub is out of reach.
+    """
+    if (installed := _installed(listing)) is not None:
+        return installed
+    if given is not None:
+        return _given(listing, Path(given))
+    cache = _cache(listing)
+    try:
+        if os.environ.get("HF_HUB_OFFLINE", "0") not in ("", "0"):  # its own switch
+            raise URLError("switched off")
+        for file in listing.files:
+            if not (cache / file.name).is_file():
+                _download(listing, file, cache)
+    except URLError:
+        raise PublishedModelError(
+            f"{listing.title} is not here, and {HUB} cannot be reached. Install it and "
+            f"run this again: {listing.install}"
+        ) from None
+    except (OSError, HTTPException) as error:  # a full disk, a connection that broke
+        raise PublishedModelError(
+            f"{listing.title} was not downloaded to {cache}: {error}. Run this again; "
+            "if the disk is full, make room or set XDG_CACHE_HOME to another folder"
+        ) from None
+    return cache
+
+
+def checked(place: Path, file: PublishedFile) -> bytes | Path:
+    """A file whose SHA-256 is right: its path, or its bytes if it is in a zip file.
+
+    Raises:
+        PublishedModelError: it is missing, truncated, or not the published one.
+    """
+    digest, kept = hashlib.sha256(), bytearray()
+    zipped = place.is_file()
+    try:
+        with _opened(place, file.name) as stream:
+            for chunk in _chunks(stream, file, f"checking {file.name}"):
+                digest.update(chunk)
+                if zipped:
+                    kept += chunk
+    except (OSError, KeyError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+        raise PublishedModelError(
+            f"{file.name} cannot be read from {place}: {error}. Install or copy it anew"
+        ) from None
+    if digest.hexdigest() != file.sha256:
+        raise PublishedModelError(
+            f"{file.name} in {place} is not the published file (its SHA-256 is "
+            f"{digest.hexdigest()[:12]}..., not {file.sha256[:12]}...). It was not "
+            "read; delete it, and install or copy it anew"
+        )
+    return bytes(kept) if zipped else place / file.name
+
+
+def _installed(listing: Listing) -> Path | None:
+    """The folder or zip file in an installed distribution; None if there is none."""
+    try:
+        files = metadata.files(listing.package) or []
+    except metadata.PackageNotFoundError:
+        return None
+    wanted = listing.archive or listing.weights.name
+    for path in files:
+        if path.name == wanted:
+            found = Path(str(path.locate()))
+            return found if listing.archive else found.parent
+    return None
+
+
+def _given(listing: Listing, path: Path) -> Path:
+    if path.suffix == ".zip" or path.is_dir():
+        return path
+    if path.name == listing.weights.name:
+        return path.parent
+    raise PublishedModelError(
+        f"{path} is neither a folder nor a zip file, and not called "
+        f"{listing.weights.name}; give one of them"
+    )
+
+
+def _cache(listing: Listing) -> Path:
+    """Where a download is kept, by model and version."""
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "transformer-course" / listing.weights.sha256[:12]
+
+
+def _download(listing: Listing, file: PublishedFile, folder: Path) -> None:
+    """Fetch one file; it has its name only when it is whole and the right one."""
+    repository, revision = listing.hub
+    url = f"{HUB}/{repository}/resolve/{revision}/{file.name}"
+    part = folder / f"{file.name}.part"
+    with urllib.request.urlopen(url, timeout=_SECONDS) as stream:
+        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            with part.open("wb") as out:
+                for chunk in _chunks(stream, file, f"downloading {file.name}"):
+                    out.write(chunk)
+            checked(folder, PublishedFile(part.name, file.sha256, file.size))
+            part.replace(folder / file.name)
+        finally:
+            part.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def _opened(place: Path, name: str) -> Iterator[IO[bytes]]:
+    if place.is_dir():
+        with (place / name).open("rb") as stream:
+            yield stream
+    else:
+        with zipfile.ZipFile(place) as archive, archive.open(name) as stream:
+            yield stream
+
+
+def _chunks(stream: IO[bytes], file: PublishedFile, what: str) -> Iterator[bytes]:
+    """At most as many bytes as the file has, and one, with a bar of progress."""
+    left = file.size + 1
+    with tqdm(
+        total=file.size, desc=what, unit="B", unit_scale=True, leave=False
+    ) as bar:
+        while left > 0 and (chunk := stream.read(min(_CHUNK, left))):
+            left -= len(chunk)
+            bar.update(len(chunk))
+            yield chunk

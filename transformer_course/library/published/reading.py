@@ -1,0 +1,102 @@
+"""Tensors by name, and a tokenizer, from files that were checked."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors.torch import load
+from torch import Tensor
+
+from transformer_course.library.published.catalogue import Listing, PublishedModelError
+
+_CONTROL = 3  # token types of GGUF: a token that no text becomes
+
+
+class Weights(Mapping[str, Tensor]):
+    """Tensors by name, made when asked for: float32, a new one each time.
+
+    A file of four bits per weight has less than a fifth of the bytes of its tensors,
+    so a model is filled one parameter at a time.
+    """
+
+    def __init__(self, stored: Mapping[str, Any]):
+        self._stored = stored
+
+    def __getitem__(self, name: str) -> Tensor:
+        stored = self._stored[name]
+        if isinstance(stored, Tensor):
+            return stored.float().clone()
+        quants = importlib.import_module("gguf").quants
+        numbers = quants.dequantize(stored.data, stored.tensor_type)
+        return torch.from_numpy(numbers if numbers.flags.writeable else numbers.copy())
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._stored)
+
+    def __len__(self) -> int:
+        return len(self._stored)
+
+
+def read(
+    listing: Listing, weights: bytes | Path, tokenizer: bytes | Path | None
+) -> tuple[Weights, Any]:
+    """The weights, and a ``tokenizers.Tokenizer``.
+
+    Raises:
+        PublishedModelError: a package that reads them is missing.
+    """
+    if listing.weights.name.endswith(".gguf"):
+        return _gguf(listing, weights)
+    library = _library("tokenizers", listing)
+    data = weights if isinstance(weights, bytes) else weights.read_bytes()
+    assert tokenizer is not None
+    text = tokenizer if isinstance(tokenizer, bytes) else tokenizer.read_bytes()
+    read = library.Tokenizer.from_str(text.decode())
+    read.no_padding()
+    read.no_truncation()
+    return Weights(load(data)), read
+
+
+def _gguf(listing: Listing, path: bytes | Path) -> tuple[Weights, Any]:
+    reader = _library("gguf", listing).GGUFReader(path)
+    tokens = reader.fields["tokenizer.ggml.tokens"].contents()
+    types = reader.fields["tokenizer.ggml.token_type"].contents()
+    merges = reader.fields["tokenizer.ggml.merges"].contents()
+    special = [
+        token for token, kind in zip(tokens, types, strict=True) if kind == _CONTROL
+    ]
+    tokenizer = _byte_level(_library("tokenizers", listing), tokens, merges, special)
+    return Weights({tensor.name: tensor for tensor in reader.tensors}), tokenizer
+
+
+def _byte_level(
+    library: Any, tokens: list[str], merges: list[str], special: list[str]
+) -> Any:
+    """Byte-pair encoding over bytes, digits one by one, as SmolLM2 has it."""
+    vocabulary = {token: index for index, token in enumerate(tokens)}
+    pairs = [tuple(merge.split(" ")) for merge in merges]
+    tokenizer = library.Tokenizer(library.models.BPE(vocabulary, pairs))
+    before = library.pre_tokenizers
+    tokenizer.pre_tokenizer = before.Sequence(
+        [
+            before.Digits(individual_digits=True),
+            before.ByteLevel(add_prefix_space=False),
+        ]
+    )
+    tokenizer.decoder = library.decoders.ByteLevel()
+    tokenizer.add_special_tokens(special)
+    return tokenizer
+
+
+def _library(name: str, listing: Listing) -> Any:
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        raise PublishedModelError(
+            f"{listing.title} is read with the package {error.name or name}, which is "
+            f"not installed: pip install {error.name or name}"
+        ) from None

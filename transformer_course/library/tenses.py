@@ -1,0 +1,60 @@
+"""Tenses: a deed's verb with its auxiliaries, and its particle."""
+
+from __future__ import annotations
+
+from transformer_course.library.grammar import Deed
+
+
+def past(deed: Deed) -> str:
+    """baked"""
+    return _phrase(deed, deed.verb.past)
+
+
+def not_past(deed: Deed) -> str:
+    """did not bake"""
+    return _phrase(deed, f"did not {deed.verb.base}")
+
+
+def present(deed: Deed, adverb: str = "") -> str:
+    """often bakes"""
+    form = deed.verb.base if deed.who.plural else deed.verb.third
+    return _phrase(deed, f"{adverb} {form}".strip())
+
+
+def not_present(deed: Deed) -> str:
+    """does not bake"""
+    return _phrase(deed, f"{deed.who.do()} not {deed.verb.base}")
+
+
+def progressive(deed: Deed, before: bool = False) -> str:
+    """is baking; was baking"""
+    return _phrase(deed, f"{deed.who.be(before)} {deed.verb.ing}")
+
+
+def future(deed: Deed) -> str:
+    """will bake"""
+    return _phrase(deed, f"will {deed.verb.base}")
+
+
+def perfect(deed: Deed, adverb: str) -> str:
+    """has already baked"""
+    return _phrase(deed, f"{deed.who.have()} {adverb} {deed.verb.participle}")
+
+
+def past_perfect(deed: Deed) -> str:
+    """had baked"""
+    return _phrase(deed, f"had {deed.verb.participle}")
+
+
+def infinitive(deed: Deed) -> str:
+    """bake"""
+    return _phrase(deed, deed.verb.base)
+
+
+def gerund(deed: Deed) -> str:
+    """baking"""
+    return _phrase(deed, deed.verb.ing)
+
+
+def _phrase(deed: Deed, words: str) -> str:
+    return f"{words} {deed.verb.particle}".strip()

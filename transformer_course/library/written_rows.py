@@ -1,0 +1,29 @@
+"""What a model's rows say, apart from the form in which they come."""
+
+from __future__ import annotations
+
+import torch
+
+from transformer_course.library.text import BOS, EOS, PAD
+
+
+def said(ids: torch.Tensor) -> torch.Tensor:
+    """The tokens of each row before its EOS, filled up with PAD: (B, L).
+
+    A first column of BOS says nothing, nor does what stands from EOS on.
+    """
+    if ids.dim() != 2 or ids.is_floating_point() or not ids.numel():
+        return ids
+    if bool((ids[:, 0] == BOS).all()):
+        ids = ids[:, 1:]
+    over = (ids == EOS).cumsum(dim=1) > 0
+    return trimmed(ids.masked_fill(over, PAD))
+
+
+def trimmed(ids: torch.Tensor) -> torch.Tensor:
+    """Without columns of PAD at the end: they say nothing."""
+    if ids.dim() != 2 or ids.is_floating_point():
+        return ids
+    while ids.size(1) > 1 and bool((ids[:, -1] == PAD).all()):
+        ids = ids[:, :-1]
+    return ids

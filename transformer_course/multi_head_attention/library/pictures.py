@@ -1,0 +1,198 @@
+"""The figures of unit 3. They draw what a notebook computed, and compute nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from torch import Tensor
+
+from autograder.checks.display import show, show_steps
+from autograder.figures import maps, style, told
+from autograder.figures.style import BLUE, GREEN, ORANGE, PINK
+from transformer_course.library.attention_maps import SentenceMaps
+
+HEADS = (BLUE, ORANGE, GREEN, PINK)
+
+
+def _maps(
+    named: Mapping[str, Tensor],
+    words: Sequence[object],
+    number: str,
+    caption: str,
+    height: float = 2.6,
+) -> None:
+    """Attention maps side by side."""
+    figure, row = style.subplots(1, len(named), height=height)
+    said = []
+    for axes, (title, weights) in zip(row, named.items(), strict=True):
+        maps.heat_map(axes, weights, words, words, title, size=6.5)
+        axes.tick_params(axis="x", labelsize=7.5)
+        said.append(f"{title}: {told.weights(weights, words, words)}")
+    row[0].set_ylabel("query")
+    show(figure, f"Attention maps. {' '.join(said)}", number, caption)
+
+
+def one_head_or_two(named: Mapping[str, Tensor], words: Sequence[str]) -> None:
+    """Two questions, asked by one head each and by one head for both."""
+    _maps(
+        named,
+        words,
+        "3.1",
+        "Two heads, and one head that adds both scores: its rows are divided.",
+        height=3.0,
+    )
+
+
+def untrained(weights: Tensor) -> None:
+    """Maps of fresh heads, `(h, L, L)`."""
+    named = {f"head {i}": one for i, one in enumerate(weights)}
+    caption = "Four untrained heads with the same input."
+    _maps(named, range(weights.size(-1)), "3.3", caption, height=2.1)
+
+
+def _cells(axes: object, numbers: Tensor, d_k: int, title: str) -> None:
+    """Numbers like 21 (position 2, feature 1) in the colour of their feature's head."""
+    rows = numbers.long().tolist()
+    words = [[f"{n:02d}" for n in row] for row in rows]
+    colours = [[HEADS[n % 10 // d_k] for n in row] for row in rows]
+    maps.coloured_cells(axes, words, colours, title)
+
+
+def blocks(numbers: Tensor, num_heads: int) -> None:
+    """What the projection gives, and the blocks of it that are the heads."""
+    d_k = numbers.size(1) // num_heads
+    widths = [numbers.size(1)] + [d_k] * num_heads
+    figure, row = style.subplots(
+        1, num_heads + 1, height=1.9, gridspec_kw={"width_ratios": widths}
+    )
+    _cells(row[0], numbers, d_k, "after the projection: (L, d_model) = (4, 6)")
+    said = []
+    for head, axes in enumerate(row[1:]):
+        part = numbers[:, d_k * head : d_k * (head + 1)]
+        _cells(axes, part, d_k, f"head {head}")
+        said.append(f"head {head} has {part[0].tolist()} of position 0")
+    alt = (
+        f"A matrix of {len(numbers)} positions, {numbers.size(1)} features each, in "
+        f"{num_heads} colours, and its blocks of columns: {'; '.join(said)}."
+    )
+    caption = "Heads are blocks of columns; 21 is position 2, feature 1."
+    show(figure, alt, "3.4", caption)
+
+
+def splits(named: Mapping[str, Tensor]) -> None:
+    """Ways to split, a row of heads each, `(h, L, d_k)`."""
+    count = next(iter(named.values())).size(0)
+    figure, grid = style.subplots(len(named), count, height=4.2, width=4.6)
+    said = []
+    for line, (name, heads) in zip(grid, named.items(), strict=True):
+        for head, axes in enumerate(line):
+            _cells(axes, heads[head], heads.size(-1), f"{name}, head {head}")
+        mixed = sorted({int(n) % 10 // heads.size(-1) for n in heads[0].flatten()})
+        said.append(f"{name}: head 0 holds features of heads {mixed}")
+    alt = f"{'; '.join(said)}."
+    caption = "Your split, and view alone. A head should have one colour."
+    show(figure, alt, "3.5", caption)
+
+
+def losses(named: Mapping[int, Sequence[float]], sizes: Mapping[int, int]) -> None:
+    """Training with 1, 2 and 4 heads."""
+    figure, axes = style.subplots(height=2.8)
+    for (count, values), colour, line in zip(
+        named.items(), (ORANGE, BLUE, GREEN), ("-", "--", ":"), strict=True
+    ):
+        end = f"{values[-1]:.3f}"
+        label = f"h = {count}: {sizes[count]} parameters, final loss {end}"
+        axes.plot(values, line, color=colour, label=label)
+    axes.set(xlabel="training step", title="mean squared error", ylim=(0, 1.1))
+    axes.legend()
+    curves = {f"{count} heads": values for count, values in named.items()}
+    alt = f"Loss over {len(next(iter(named.values())))} steps. {told.curves(curves)}"
+    caption = "Two questions, answered with one, two and four heads."
+    show(figure, alt, "3.7", caption)
+
+
+def trained(named: Mapping[str, Tensor]) -> None:
+    """Maps of the trained layers."""
+    length = next(iter(named.values())).size(-1)
+    caption = "What the single head learnt, and what each head of a pair learnt."
+    _maps(named, range(length), "3.8", caption)
+
+
+def birth(
+    steps: Sequence[int], maps_at: Sequence[Tensor], losses: Sequence[float]
+) -> None:
+    """Steps: the maps of two heads while they are trained, beside the loss.
+
+    Args:
+        maps_at: `(2, L, L)` after each of the steps.
+        losses: the loss of every step.
+    """
+    frames, said, alts = [], [], []
+    for step, pair in zip(steps, maps_at, strict=True):
+        figure, row = style.subplots(1, 3, height=2.3, width=style.WIDTH)
+        places = range(pair.size(-1))
+        for head, axes in enumerate(row[:2]):
+            title = f"head {head}"
+            maps.heat_map(axes, pair[head], places, places, title, values=None)
+        row[2].plot(losses, color=style.QUIET, linewidth=1.4)
+        at = min(step, len(losses) - 1)
+        row[2].plot(at, losses[at], "o", color=ORANGE)
+        row[2].set(title="loss", xlabel="training step", ylim=(0, 1.1))
+        frames.append(figure)
+        said.append(f"After {step} steps: the loss is {losses[at]:.2f}.")
+        seen = [told.weights(one, places, places) for one in pair]
+        alts.append(f"Head 0: {seen[0]} Head 1: {seen[1]}")
+    caption = "How two heads divide the work, from the first step on."
+    show_steps(frames, said, alts, "3.9", caption)
+
+
+def who_writes_what(spread: Tensor, features: Sequence[str]) -> None:
+    """How much each head writes into each feature, `(h, d_model)`."""
+    figure, axes = style.subplots(height=1.5)
+    rows = [f"head {i}" for i in range(len(spread))]
+    maps.heat_map(axes, spread, rows, (), top=None, values=".1f", size=7)
+    half = spread.size(1) / len(features)
+    axes.set_xticks([half * (i + 0.5) - 0.5 for i in range(len(features))], features)
+    said = []
+    for name, row in zip(rows, spread, strict=True):
+        means = [float(part.mean()) for part in row.chunk(len(features))]
+        parts = ", ".join(f"{f}: {m:.2f}" for f, m in zip(features, means, strict=True))
+        said.append(f"{name} writes on average {parts}")
+    alt = f"{'; '.join(said)}."
+    caption = "How much each head writes into each feature (standard deviation)."
+    show(figure, alt, "3.10", caption)
+
+
+def all_heads(found: SentenceMaps) -> None:
+    """The maps of all heads of a published model, one row per layer."""
+    layers, heads = found.weights.shape[:2]
+    figure, grid = style.subplots(layers, heads, height=4.2)
+    for layer, row in enumerate(grid):
+        for head, axes in enumerate(row):
+            maps.image(axes, found.weights[layer, head], top=1.0)
+            style.bare(axes)
+            axes.set_title(f"{layer}.{head}", size=6, pad=2)
+    means = {
+        name: found.weights.diagonal(offset, 2, 3).mean().item()
+        for name, offset in {"itself": 0, "the token before": -1, "the next": 1}.items()
+    }
+    alt = (
+        f"{layers} rows of {heads} small attention maps. Mean weight over all heads "
+        f"on {told.bars(means)}"
+    )
+    caption = (
+        "All heads of MiniLM on one sentence, named layer.head. Some draw a line "
+        "beside the diagonal, some draw stripes, and some spread their weight."
+    )
+    show(figure, alt, "3.11", caption)
+
+
+def neighbours(named: Mapping[str, Tensor], tokens: Sequence[str]) -> None:
+    """The heads of a published model that attend most to a neighbour."""
+    _maps(
+        named,
+        tokens,
+        "3.12",
+        "The heads of MiniLM that attend most to the previous and to the next token.",
+        height=3.4,
+    )

@@ -1,0 +1,36 @@
+"""Greedy decoding for demonstrations, which also run where one's own was skipped."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from transformer_course.library.text import BOS, EOS, PAD
+
+
+@torch.no_grad()
+def write(model: Any, source: Tensor, max_len: int) -> Tensor:
+    """Decode a batch greedily; each source is encoded once.
+
+    Args:
+        model: has the methods `encode` and `decode` of unit 4's Transformer.
+        source: ids with EOS and padding, shape `(B, Ls)`.
+        max_len: the most tokens of a row, EOS included.
+
+    Returns:
+        The ids after BOS, shape `(B, max_len)`, PAD after each row's EOS.
+    """
+    mode = model.training
+    model.train(False)
+    memory = model.encode(source)
+    written = torch.full((source.size(0), 1), BOS)
+    done = torch.zeros(source.size(0), dtype=torch.bool)
+    for _ in range(max_len):
+        best = model.decode(written, memory, source)[:, -1].argmax(dim=-1)  # (B,)
+        best = best.masked_fill(done, PAD)
+        written = torch.cat([written, best.unsqueeze(1)], dim=1)
+        done |= best == EOS
+    model.train(mode)
+    return written[:, 1:]

@@ -1,0 +1,163 @@
+"""Probes of unit 05: greedy decoding."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import torch
+from torch import nn
+
+from autograder.checks.exercise import Answers, WrongAnswerError
+from autograder.checks.interactor import Ask, Interactor, given
+from autograder.checks.probes import Inputs, Log, Seen, describe, probe, tensor
+from transformer_course.library.written_rows import said
+from transformer_course.sequence_reversal.probes.observing import BOS, EOS
+
+
+class _Lines(Interactor):
+    """Knows its lines: token t of a row, if it is fed all tokens before.
+
+    Another token is nearly as probable: rounded probabilities are equal. Whoever feeds
+    something else, or shows a row the memory of another one, hears the last id of the
+    vocabulary. A row is known by its source, so that rows may be decoded in any order
+    or number.
+    """
+
+    keeps = frozenset({"lines", "noise"})
+    MOST = 1 << 16  # numbers of one question
+
+    def answer(self, question: Answers) -> Seen:
+        source = given(question, "source", 2, [torch.int64], self.MOST)
+        tokens = given(question, "tokens", 2, [torch.int64], self.MOST)
+        known, noise = self.inputs["source"], self.inputs["noise"]
+        if source.shape != (len(tokens), known.size(1)):
+            raise WrongAnswerError("the model was given a source of another shape")
+        found = torch.eq(source[:, None], known).all(-1)  # (B, rows)
+        if not bool(found.any(-1).all()):
+            raise WrongAnswerError(
+                "the model was given a source that nobody asked it about"
+            )
+        lines = self.inputs["lines"][found.int().argmax(-1)]  # (B, most)
+        width = tokens.size(1)
+        if not 0 < width <= min(len(noise), lines.size(1)):
+            raise WrongAnswerError(f"the model was asked for token {width} of a row")
+        logits = noise[:width].repeat(len(source), 1, 1) - 8  # (B, T, V): below zero
+        right = self._fed_right(tokens, lines)
+        if "memory" in question:
+            memory = given(question, "memory", 3, [torch.float32], self.MOST)
+            right &= (memory == _memory(source)).all(dim=1)  # (B, 1)
+        best = torch.where(right, lines[:, :width], logits.size(-1) - 1)  # (B, T)
+        rival = torch.where(best > 0, best - 1, best + 1)
+        most = logits.gather(-1, best[..., None]) + 3  # (B, T, 1)
+        logits = logits.scatter(-1, rival[..., None], most - 2**-14)
+        return {"logits": logits.scatter(-1, best[..., None], most)}
+
+    @staticmethod
+    def _fed_right(tokens: torch.Tensor, lines: torch.Tensor) -> torch.Tensor:
+        """(B, T), up to each token: BOS, then the lines; after EOS anything goes."""
+        said = lines[:, : tokens.size(1) - 1]
+        over = (said == EOS).int().cumsum(1) > 0
+        over = over.roll(1, dims=1)
+        over[:, :1] = False
+        same = (tokens[:, 1:] == said) | over
+        return torch.cat((tokens[:, :1] == BOS, same), dim=1).cumprod(1).bool()
+
+
+def _memory(source: torch.Tensor) -> torch.Tensor:
+    """What a row's memory holds: its source, (B, Ls, 1)."""
+    return source[..., None].float()
+
+
+class _Teller(nn.Module):
+    """A model that asks for its lines; it notes its mode each time."""
+
+    def __init__(self, ask: Ask):
+        super().__init__()
+        self._ask = ask
+        self.part = nn.Identity()  # has a mode of its own, as dropout has
+        self.scale = nn.Parameter(torch.ones(()))  # to be trained some day
+        self.frozen = nn.Parameter(torch.ones(()), requires_grad=False)
+        self.modes = Log()
+        self.gradients = Log()
+
+    def forward(self, source: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
+        return self._answer(source=source, tokens=tokens)
+
+    def encode(self, source: torch.Tensor) -> torch.Tensor:
+        """As the Transformer of unit 4, for who reads the source once only."""
+        self._note()
+        return _memory(source)
+
+    def decode(
+        self, tokens: torch.Tensor, memory: torch.Tensor, source: torch.Tensor
+    ) -> torch.Tensor:
+        return self._answer(source=source, tokens=tokens, memory=memory)
+
+    def _answer(self, **question: torch.Tensor) -> torch.Tensor:
+        self._note()
+        logits: torch.Tensor = self._ask(question)["logits"]
+        return logits
+
+    def _note(self) -> None:
+        self.modes += [self.training, self.part.training]
+        self.gradients.append(torch.is_grad_enabled() and self.scale.requires_grad)
+
+
+_of_decoding = partial(
+    probe,
+    other=_Lines,
+    calls="* afterwards",
+    learning="gradients recorded while decoding",
+    mode="while decoding, in training mode",
+)
+
+
+@_of_decoding(
+    "sequence_reversal/greedy_sequence",
+    results="ids before EOS",
+    form="form of the ids",
+)
+def greedy_sequence(function: Any, inputs: Inputs, ask: Ask) -> Seen:
+    """The ids of one sequence, and what decoding it leaves behind."""
+    ids, left = _decoded(function, inputs, ask)
+    if not isinstance(ids, list) or not all(isinstance(one, int) for one in ids):
+        raise WrongAnswerError(f"expected a list of ids, got {describe(ids)}")
+    row = torch.tensor([ids], dtype=torch.int64)
+    return {"ids before EOS": said(row), "form of the ids": row} | left
+
+
+@_of_decoding(
+    "sequence_reversal/greedy_decode",
+    results="tokens before EOS",
+    form="form of the tokens",
+)
+def greedy_decode(function: Any, inputs: Inputs, ask: Ask) -> Seen:
+    """The tokens of all rows, and what decoding them leaves behind."""
+    tokens, left = _decoded(function, inputs, ask)
+    tokens = tensor(tokens, "the tokens")
+    return {"tokens before EOS": said(tokens), "form of the tokens": tokens} | left
+
+
+def _decoded(function: Any, inputs: Inputs, ask: Ask) -> tuple[Any, Seen]:
+    """What a function decodes; the mode during and after, gradients, and the source."""
+    source, max_len = inputs["source"], int(inputs["max_len"])
+    model = _Teller(ask)
+    model.train(bool(inputs["training"]))
+    try:
+        torch.set_grad_enabled(model.training)  # who evaluates has switched them off
+        result = function(model, source, max_len)
+        recorded = torch.is_grad_enabled()
+    finally:
+        torch.set_grad_enabled(True)
+    return result, {
+        "while decoding, in training mode": torch.tensor(any(model.modes)),
+        "gradients recorded while decoding": torch.tensor(any(model.gradients)),
+        "in training mode afterwards": torch.tensor(model.training),
+        "parts in training mode afterwards": torch.tensor(model.part.training),
+        "two parameters learn afterwards": torch.tensor(
+            [model.scale.requires_grad, model.frozen.requires_grad]
+        ),
+        "gradients are recorded afterwards": torch.tensor(recorded),
+        "source afterwards": source,
+    }

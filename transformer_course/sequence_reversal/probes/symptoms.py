@@ -1,0 +1,93 @@
+"""What a model that should reverse does instead."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+from torch import nn
+
+from autograder.checks.exercise import WrongAnswerError
+from autograder.checks.probes import tensor
+from transformer_course.sequence_reversal.probes.observing import BOS, EOS, FIRST, PAD
+
+Decode = Callable[[nn.Module, torch.Tensor], torch.Tensor]
+
+
+def logits_of(
+    model: nn.Module, source: torch.Tensor, tokens: torch.Tensor
+) -> torch.Tensor:
+    """Logits (B, Lt, V) without gradients.
+
+    Raises:
+        WrongAnswerError: they have another shape.
+    """
+    with torch.no_grad():
+        logits = tensor(model(source, tokens), "the logits")
+    if logits.dim() != 3 or logits.shape[:2] != tokens.shape:
+        raise WrongAnswerError(
+            f"expected logits of shape (B, Lt, V) with B, Lt = {tuple(tokens.shape)}, "
+            f"got {tuple(logits.shape)}"
+        )
+    return logits
+
+
+def turned_round(source: torch.Tensor) -> torch.Tensor:
+    """(N, Ls): the rows turned round up to EOS, with EOS and PAD behind."""
+    lengths = (source == EOS).int().argmax(dim=1, keepdim=True)  # (N, 1)
+    places = torch.arange(source.size(1))
+    wanted = lengths - 1 - places
+    return source.gather(1, torch.where(wanted >= 0, wanted, places))
+
+
+def reversed_share(source: torch.Tensor, rows: torch.Tensor) -> float:
+    """The share of rows that are right as a whole."""
+    return (rows == turned_round(source)).all(dim=1).double().mean().item()
+
+
+def symptom(
+    model: nn.Module, source: torch.Tensor, rows: torch.Tensor, decode: Decode
+) -> str:
+    """What kind of answer the model gives, in a few words; facts only."""
+    right = reversed_share(source, rows)
+    if right >= 0.9:
+        return "reverses"
+    some, written = source[:40], rows[:40]
+    given = torch.cat((torch.full((len(some), 1), BOS), written[:, :-1]), dim=1)
+    if not _moves(
+        logits_of(model, some, given), logits_of(model, some.roll(1, 0), given)
+    ):
+        return "the source has no influence"
+    if not _moves(
+        logits_of(model, some, given), logits_of(model, _turned(some), given)
+    ):
+        return "the order of the source has no influence"
+    runs = _runs(source.size(1))
+    if reversed_share(runs, decode(model, runs)) > 0.5 > right:
+        return "runs of numbers only"
+    if (written == some).all(dim=1).double().mean() > 0.5:
+        return "copies the source"
+    symbols_right = (written == turned_round(some)) | (some == EOS) | (some == PAD)
+    if symbols_right.all(dim=1).double().mean() > 0.5 > right:
+        return "the symbols are right, EOS is not"
+    return "many rows are right" if right > 0.3 else "hardly any row is right"
+
+
+def _moves(before: torch.Tensor, after: torch.Tensor) -> bool:
+    """Whether logits differ, at any position but the last."""
+    return bool(((before - after)[:, :-1].abs() > 1e-3).any())
+
+
+def _turned(source: torch.Tensor) -> torch.Tensor:
+    """The rows with their symbols in another order; EOS and PAD stay in place."""
+    return torch.cat((turned_round(source)[:, :-1], source[:, -1:]), dim=1)
+
+
+def _runs(width: int) -> torch.Tensor:
+    """Rows of consecutive digits, of all lengths that fit."""
+    rows = [
+        [*range(FIRST + start, FIRST + start + length), EOS]
+        for length in range(2, width)
+        for start in range(11 - length)
+    ]
+    return torch.tensor([row + [PAD] * (width - len(row)) for row in rows])

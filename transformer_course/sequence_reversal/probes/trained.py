@@ -1,0 +1,215 @@
+"""The probe of the model that unit 05 trains: weights out, decoded over there."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import inspect
+import random
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import torch
+from torch import nn
+from torch.optim.optimizer import register_optimizer_step_pre_hook
+
+from autograder.checks.exercise import Answers, WrongAnswerError
+from autograder.checks.interactor import Ask, Interactor
+from autograder.checks.probes import Inputs, Seen, describe, probe
+from autograder.checks.probes.weights import WEIGHTS, weights_of, with_weights
+from transformer_course.sequence_reversal.probes.observing import BOS, EOS, PAD
+from transformer_course.sequence_reversal.probes.symptoms import (
+    Decode,
+    logits_of,
+    reversed_share,
+    symptom,
+)
+
+_OTHER = (
+    "the weights of this model are not those of a `new_model()`, so nothing can be "
+    "decoded with them"
+)
+VOCABULARY = 14  # of the course's model: the specials and ten digits
+
+
+# Training takes seconds, so the cases of one check share a model: its cases so far.
+_MODELS: WeakKeyDictionary[Any, tuple[nn.Module, set[Any]]] = WeakKeyDictionary()
+
+
+class RuleBased(nn.Module):
+    """A model of the course's own that stands for one that was trained.
+
+    Only where the check itself is tried: grading takes weights, and has no rules.
+    """
+
+
+class Reverser(Interactor):
+    """A model of our own making with the weights that are handed over.
+
+    Decoding is done here: whatever computes the answer in another way than by its
+    weights stays behind.
+    """
+
+    keeps = frozenset({"source"})
+
+    def decode(self, model: nn.Module, source: torch.Tensor) -> torch.Tensor:
+        """(N, Ls): what a model writes greedily, token by token; PAD after EOS."""
+        tokens = torch.full((len(source), 1), BOS)
+        done = torch.zeros(len(source), dtype=torch.bool)
+        for _ in range(source.size(1)):
+            logits = logits_of(model, source, tokens)[:, -1]  # (N, V)
+            chosen = logits.argmax(dim=-1).masked_fill(done, PAD)
+            tokens = torch.cat((tokens, chosen[:, None]), dim=1)
+            done |= chosen == EOS
+        return tokens[:, 1:]
+
+    def shown(self) -> Answers:
+        source = self.inputs["source"].numpy().tobytes()
+        seeds = {n: v for n, v in self.inputs.items() if n == "seeds"}
+        return {"case": hashlib.sha256(source).hexdigest(), **seeds}
+
+    def conclude(self, answers: Answers) -> Seen:
+        weights = {n: v for n, v in answers.items() if n.startswith(WEIGHTS)}
+        return self.seen(with_weights(_like_new_model(), weights, _OTHER), answers)
+
+    def seen(self, model: nn.Module, answers: Answers) -> Seen:
+        """What is compared: the share of right rows, or how the seed is used.
+
+        Where nothing has learnt, there is no seed to use well: both count together.
+        """
+        examined = _examined(model, self.inputs, self.decode)
+        if "seeds" not in self.inputs:
+            return examined
+        used = {name: answers.get(name, torch.tensor(False)) for name in _SEEDED}
+        return used | {"some is learnt": examined["share"] > _SOMETHING}
+
+
+def _trained_here(function: Any, inputs: Inputs) -> Seen:
+    """The same without another side; a rule-based model is taken as it is."""
+    side = Reverser(inputs, random.Random(0))
+    answers = _use_of_the_seed(function, inputs) if "seeds" in inputs else {}
+    model = _model_of(function, str(side.shown()["case"]))
+    if isinstance(model, RuleBased):
+        return side.seen(model, answers)
+    return side.conclude({**answers, **_weights_of(model)})
+
+
+@probe(
+    "sequence_reversal/trained_model",
+    other=Reverser,
+    here=_trained_here,
+    results="share; exact match; the same from the same seed; "
+    "others from another seed; some is learnt",
+)
+def trained_model(function: Any, inputs: Inputs, ask: Ask) -> Seen:
+    """The weights of the model by their names, or what the seed does."""
+    seen = _use_of_the_seed(function, inputs) if "seeds" in inputs else {}
+    return {**seen, **_weights_of(_model_of(function, str(inputs["case"])))}
+
+
+class _FirstStep(BaseException):
+    """Ends a training at its first step; no handler of ordinary errors sees it."""
+
+
+def _use_of_the_seed(function: Any, inputs: Inputs) -> Seen:
+    """Whether a training begins alike from one seed, and differently from another.
+
+    Chance outside is another one each time. Where nothing is trained (the weights come
+    from a file), all is as it should be.
+    """
+    if isinstance(function, nn.Module):
+        return dict.fromkeys(_SEEDED, torch.tensor(True))
+    one, other = inputs["seeds"].tolist()
+    starts = [_start(function, seed, n) for n, seed in enumerate((one, one, other))]
+    first, again, another = starts
+    told = (not first or first == again, not first or first != another)
+    return {n: torch.tensor(true) for n, true in zip(_SEEDED, told, strict=True)}
+
+
+_SEEDED = ("the same from the same seed", "others from another seed")
+
+
+_SOMETHING = 0.3  # the share of right rows that no guess reaches
+
+
+def _start(function: Any, seed: int, noise: int) -> str:
+    """A digest of weights and gradients at the first step; "" if there is none."""
+    digest = hashlib.sha256()
+
+    def look(optimizer: torch.optim.Optimizer, *_: object) -> None:
+        for trained in optimizer.param_groups:
+            for parameter in trained["params"]:
+                for value in (parameter, parameter.grad):
+                    if value is not None:
+                        digest.update(value.detach().cpu().numpy().tobytes())
+        raise _FirstStep
+
+    torch.manual_seed(noise)
+    random.seed(noise)
+    given = (seed, "no such file")[: _positional(function)]
+    hook = register_optimizer_step_pre_hook(look)
+    try:
+        function(*given)
+    except _FirstStep:
+        return digest.hexdigest()
+    finally:
+        hook.remove()
+    return ""
+
+
+def _positional(function: Any) -> int:
+    """How many arguments a function takes by their place.
+
+    One that takes any number passes them on, and who gets them takes a seed at least.
+    """
+    kinds = [p.kind for p in inspect.signature(function).parameters.values()]
+    usual = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    passed_on = inspect.Parameter.VAR_POSITIONAL in kinds
+    return max(sum(kind in usual for kind in kinds), int(passed_on))
+
+
+def _weights_of(model: nn.Module) -> Seen:
+    """The weights of the model, or of the part of it that ``new_model`` has made."""
+    names = _names(_like_new_model())
+    parts = (part for part in model.modules() if _names(part) == names)
+    return weights_of(next(parts, model))
+
+
+def _names(module: nn.Module) -> set[str]:
+    return {name for name, _ in module.named_parameters()}
+
+
+def _like_new_model() -> nn.Module:
+    """The course's Transformer in the sizes of ``new_model``."""
+    parts = importlib.import_module("transformer_course.solutions.encoder_decoder")
+    model: nn.Module = parts.Transformer(
+        VOCABULARY, VOCABULARY, 32, num_heads=2, num_layers=1, d_ff=64, norm_first=True
+    )
+    return model
+
+
+def _examined(model: nn.Module, inputs: Inputs, decode: Decode) -> Seen:
+    """The share of right rows, and what kind of answer the model gives."""
+    source = inputs["source"].long()  # (N, Ls), stored in bytes
+    rows = decode(model, source)
+    # "exact match" is what the finding of this measure is called.
+    return {
+        "share": torch.tensor(reversed_share(source, rows), dtype=torch.float64),
+        "exact match": symptom(model, source, rows, decode),
+    }
+
+
+def _model_of(function: Any, case: str) -> nn.Module:
+    """The function's model, made anew when a case is asked for the second time.
+
+    Between two checks the student may have changed whatever the function calls.
+    """
+    if isinstance(function, nn.Module):
+        return function.cpu().eval()
+    model, seen = _MODELS.get(function, (None, {case}))
+    if case in seen:
+        model, seen = function(), set()
+    if not isinstance(model, nn.Module):
+        raise WrongAnswerError(f"expected an nn.Module, got {describe(model)}")
+    _MODELS[function] = model, seen | {case}
+    return model.cpu().eval()  # wherever it was trained

@@ -1,0 +1,241 @@
+"""Probes of unit 05: loss, schedule, step and loop; a scripted model logs all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any
+
+import torch
+from torch import nn
+
+from autograder.checks.exercise import WrongAnswerError
+from autograder.checks.probes import Inputs, Seen, describe, kind, probe, tensor
+from transformer_course.sequence_reversal.probes.observing import (
+    EOS,
+    PAD,
+    number,
+    where_labelled,
+)
+
+
+@probe(
+    "sequence_reversal/masked_loss",
+    results="loss",
+    calls="* afterwards",
+    learning="gradient of the logits",
+)
+def masked_loss(function: Any, inputs: Inputs) -> Seen:
+    """The loss, its gradient with respect to the logits, and both inputs afterwards."""
+    logits, labels = inputs["logits"], inputs["labels"]
+    if "view" in inputs:  # as slices give them: a part of another tensor
+        labels = torch.cat((labels[:, :1], labels), dim=1)[:, 1:]
+    loss = tensor(function(logits, labels), "the loss")
+    leaf = logits.clone().requires_grad_()
+    again = function(leaf * 1, labels)  # a leaf could not be changed in place
+    gradient = torch.zeros_like(leaf)
+    if again.requires_grad and again.numel() == 1:
+        found = torch.autograd.grad(again.sum(), leaf, allow_unused=True)[0]
+        gradient = gradient if found is None else found
+    return {
+        "loss": loss,
+        "gradient of the logits": gradient,
+        "logits afterwards": logits,
+        "labels afterwards": labels,
+    }
+
+
+@probe("sequence_reversal/learning_rate", results="factors", calls="kind of a factor")
+def learning_rate(function: Any, inputs: Inputs) -> Seen:
+    """The factors at the steps asked for, with the default floor if none is given."""
+    warmup, steps = int(inputs["warmup"]), int(inputs["steps"])
+    floor = [float(inputs["floor"])] if "floor" in inputs else []
+    asked = inputs["asked"].tolist()
+    factors = [function(s, warmup, steps, *floor) for s in asked]
+    numbers = [number(factor, "the factor") for factor in factors]
+    return {
+        "factors": torch.tensor(numbers, dtype=torch.get_default_dtype()),
+        "kind of a factor": ", ".join(sorted(set(map(kind, factors)))),
+    }
+
+
+class _Scripted(nn.Module):
+    """A model of two tables and their biases, which logs what it is given.
+
+    Logits at a position depend on the token there and on the mean of the source. Of
+    the biases, one is a vector and one a number: parameters need not be matrices.
+    """
+
+    def __init__(self, inputs: Inputs):
+        super().__init__()
+        self.table = nn.Parameter(inputs["table"])  # (V, V)
+        self.mix = nn.Parameter(inputs["mix"])  # (V, V)
+        self.bias = nn.Parameter(inputs["bias"])  # (V,)
+        self.end = nn.Parameter(inputs["end"])  # (), of EOS alone
+        self.sources: list[torch.Tensor] = []
+        self.inputs: list[torch.Tensor] = []
+        self.part = nn.Identity()  # with a mode of its own, as a dropout inside has
+        self.modes: list[tuple[bool, bool]] = []
+
+    def forward(self, source: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
+        self.sources.append(source.clone())
+        self.inputs.append(tokens.clone())
+        self.modes.append((self.training, self.part.training))
+        seen = self.table[tokens] + self.mix[source].mean(dim=1, keepdim=True)
+        ends = torch.arange(seen.size(-1)) == EOS  # (V,)
+        return seen + self.bias + self.end * ends
+
+    def groups(self) -> list[dict[str, Any]]:
+        """Its parameters in two groups, as an optimizer takes them."""
+        first, second = [self.table, self.bias], [self.mix, self.end]
+        return [{"params": first}, {"params": second}]
+
+    def weights(self) -> Seen:
+        """What its parameters are, at the end of a training."""
+        return {
+            "first table at the end": self.table.clone(),
+            "second table at the end": self.mix.clone(),
+            "biases at the end": torch.cat((self.bias, self.end.view(1))),
+        }
+
+
+class _LoggingSGD(torch.optim.Optimizer):
+    """Plain gradient descent that logs the rates of each step, (groups,).
+
+    Not made of `torch.optim.SGD`, whose own `step` would call the hooks of a step a
+    second time.
+    """
+
+    def __init__(self, groups: Sequence[dict[str, Any]], lr: float):
+        super().__init__(groups, {"lr": lr})
+        self.rates: list[list[float]] = []
+
+    @torch.no_grad()
+    def step(self, closure: Any = None) -> Any:
+        """One step; the rates are those that its hooks have left."""
+        loss = None
+        if closure is not None:
+            with torch.enable_grad():
+                loss = closure()
+        self.rates.append([group["lr"] for group in self.param_groups])
+        for group in self.param_groups:
+            for parameter in group["params"]:
+                if parameter.grad is not None:
+                    parameter.add_(parameter.grad, alpha=-group["lr"])
+        return loss
+
+
+@probe(
+    "sequence_reversal/training_step",
+    results="source that the model sees; * at the end; what the batch does not use",
+    calls="kind of the loss",
+    mode="in training mode; its parts in training mode",
+    parts={
+        "decoder input": "decoder input",
+        "first loss": "first loss",
+        "losses": "losses",
+    },
+)
+def training_step(function: Any, inputs: Inputs) -> Seen:
+    """Losses, what the model was shown, its mode, and its tables after some steps."""
+    model = _Scripted(inputs)
+    rate = float(inputs["rate"])
+    optimizer = torch.optim.SGD(model.groups(), lr=rate, momentum=0.25)
+    for parameter in model.parameters():  # of somebody who came before
+        parameter.grad = torch.ones_like(parameter)
+    bound = [float(inputs["max_norm"])] if "max_norm" in inputs else []
+    losses: list[object] = []
+    for source, target in zip(inputs["source"], inputs["target"], strict=True):
+        model.train(len(losses) % 2 == 1)  # somebody has measured the model, or a part
+        model.part.eval()
+        another = _another_loss(inputs)
+        losses.append(function(model, optimizer, source, target, *bound, **another))
+    if not model.inputs:
+        raise WrongAnswerError("the model was never called")
+    labels = inputs["target"][0][:, 1:]
+    seen: Seen = {
+        "decoder input": where_labelled(model.inputs[0], labels),
+        "source that the model sees": model.sources[0],
+        "kind of the loss": kind(losses[0], float),
+        "first loss": _floats(losses[:1]),
+        "losses": _floats(losses),
+        "in training mode": torch.tensor(all(own for own, _ in model.modes)),
+        "its parts in training mode": torch.tensor(all(of for _, of in model.modes)),
+        **model.weights(),
+    }
+    if "spare" in inputs:
+        seen["what the batch does not use"] = _spare(function, inputs)
+    return seen
+
+
+def _spare(function: Any, inputs: Inputs) -> torch.Tensor:
+    """What the model does not use, after a step: its old gradient must not move it.
+
+    Who counts on a gradient of each parameter may fail here, and then moves nothing.
+    """
+    model = _Scripted(inputs)
+    model.spare = nn.Parameter(torch.ones(3))
+    optimizer = torch.optim.SGD(model.parameters(), lr=float(inputs["rate"]))
+    for parameter in model.parameters():
+        parameter.grad = torch.ones_like(parameter)
+    with suppress(AttributeError, TypeError, RuntimeError):
+        function(model, optimizer, inputs["source"][0], inputs["target"][0])
+    return model.spare
+
+
+def _another_loss(inputs: Inputs) -> dict[str, Any]:
+    """A loss function of its own, if one is asked for; who says a bound says None, too.
+
+    EOS weighs more in it than other tokens, and a late column more than an early one.
+    """
+    if "weight" not in inputs:
+        return {"loss_function": None} if "max_norm" in inputs else {}
+
+    def weighted(logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+        price = -logits.log_softmax(-1).gather(-1, labels[..., None])[..., 0]  # (B, L)
+        price = price * (1 + torch.arange(labels.size(-1)) / 8)
+        ends: torch.Tensor = inputs["weight"] * price[labels == EOS].sum()
+        return price[labels != PAD].sum() + ends
+
+    return {"loss_function": weighted}
+
+
+def _floats(losses: Sequence[object]) -> torch.Tensor:
+    numbers = [number(loss, "the loss") for loss in losses]
+    return torch.tensor(numbers, dtype=torch.get_default_dtype())
+
+
+@probe(
+    "sequence_reversal/fit",
+    results="learning rates; batches drawn; steps taken when a batch is drawn; "
+    "* at the end",
+    calls="kind of a loss",
+    parts={"losses": "losses"},
+)
+def fit(function: Any, inputs: Inputs) -> Seen:
+    """The rates of all steps, the batches drawn, the losses, the tables afterwards."""
+    model = _Scripted(inputs)
+    rate, others = float(inputs["rate"]), float(inputs.get("others", inputs["rate"]))
+    groups = [{**group, "lr": rate} for group in model.groups()]
+    optimizer = _LoggingSGD(groups, lr=others)
+    batches = list(zip(inputs["source"], inputs["target"], strict=True))
+    taken: list[int] = []  # steps, when each batch was drawn
+
+    def next_batch() -> tuple[torch.Tensor, torch.Tensor]:
+        taken.append(len(optimizer.rates))
+        return batches[(len(taken) - 1) % len(batches)]
+
+    steps, warmup = int(inputs["steps"]), int(inputs["warmup"])
+    another = _another_loss(inputs)
+    losses = function(model, optimizer, next_batch, steps, warmup, **another)
+    if not isinstance(losses, list | tuple) or not losses:
+        raise WrongAnswerError(f"expected a list of losses, got {describe(losses)}")
+    rates = torch.tensor(optimizer.rates, dtype=torch.get_default_dtype())
+    return {
+        "learning rates": rates.reshape(len(rates), -1),
+        "batches drawn": torch.tensor(len(taken)),
+        "steps taken when a batch is drawn": torch.tensor(taken),
+        "kind of a loss": kind(losses[0], float),
+        "losses": _floats(losses),
+        **model.weights(),
+    }

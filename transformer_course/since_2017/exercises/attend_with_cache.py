@@ -1,0 +1,302 @@
+"""Attention with a cache of rotated keys and values."""
+
+from __future__ import annotations
+
+import torch
+
+from autograder.authoring.draw import Draw
+from autograder.authoring.notation import case, edit, right, source, wrong
+from autograder.authoring.specification import Inputs, Maker, Specification
+from transformer_course.since_2017.exercises._inputs import attention_shapes, whole
+
+
+def _chunks(
+    batch: int, d_model: int, heads: int, groups: int, *chunks: int, base: int = 10_000
+) -> Maker:  # fmt: skip
+    def inputs(draw: Draw) -> Inputs:
+        length = sum(chunks)
+        return (
+            draw.weights(**attention_shapes(d_model, heads, groups))
+            | whole(num_heads=heads, num_kv_heads=groups, base=base)
+            | {
+                "chunks": torch.tensor(chunks),
+                "x": draw.tensor(batch, length, d_model, scale=1.0),
+                "other": draw.tensor(batch, length, d_model, scale=1.0),
+            }
+        )
+
+    return inputs
+
+
+_ANGLES = "angles = rotary_angles(x.size(1), q.size(-1), past, layer.base)"
+_TURNED = "q, k = rotate(q, angles), rotate(k, angles)"
+_MASK = "mask = attention.causal_mask(past + x.size(1))[past:]"
+_PAST = "past = 0 if cache is None else cache[0].size(2)"
+_JOINED = """
+if cache is not None:
+    k = torch.cat((cache[0], k), dim=2)  # (B, g, T + n, d_k)
+    v = torch.cat((cache[1], v), dim=2)
+"""
+_LISTED = """
+    def attend_with_cache(layer, x, cache=None):
+        {start}
+        q = mha.split_heads(layer.w_q(x), layer.num_heads)
+        k = mha.split_heads(layer.w_k(x), layer.num_kv_heads)
+        v = mha.split_heads(layer.w_v(x), layer.num_kv_heads)
+        past = sum(old.size(2) for old, _ in cache)
+        angles = rotary_angles(x.size(1), q.size(-1), past, layer.base)
+        {keep}
+        k, v = (torch.cat(every, dim=2) for every in zip(*cache))
+        mask = attention.causal_mask(past + x.size(1))[past:]
+        q = rotate(q, angles)
+        heads, _ = grouped_attention(q, k, v, mask)
+        return layer.w_o(mha.merge_heads(heads)), cache
+"""
+
+CASES = [
+    case("one_by_one", "4 positions, one by one", _chunks(3, 8, 4, 2, 1, 1, 1, 1),
+         "The third token has position 2 and sees three keys."),
+    case("prompt", "a prompt of 4, then one by one", _chunks(2, 12, 3, 1, 4, 1, 1),
+         "Within a chunk, no position sees a later one."),
+    case("chunks", "chunks of 2, 3 and 2, base 500", _chunks(2, 16, 4, 4, 2, 3, 2, base=500),
+         "The mask of a chunk has n rows and T + n columns."),
+    case("far", "a prompt of 140, then 8 and 1", _chunks(2, 8, 2, 1, 140, 8, 1),
+         "Nothing of the past is ever forgotten."),
+    case("size", "how much the cache grows: keys and values of their own heads",
+         lambda draw: _chunks(2, 12, 6, 2, 3, 2)(draw) | whole(measured=1),
+         "The cache holds g heads, not h."),
+    case("more", "chunks of 3, 1, 4 and 1, base 100,000", _chunks(4, 24, 6, 3, 3, 1, 4, 1, base=100_000),
+         "As above.", hidden_only=True),
+]
+
+MISTAKES = [
+    wrong("offset_forgotten",
+          "Every chunk is rotated as if the text began with it: the offset is missing.",
+          "Which position does the first token of the second chunk have?",
+          edit(_ANGLES, "angles = rotary_angles(x.size(1), q.size(-1), base=layer.base)")),
+    wrong("base_ignored",
+          "The angles always have the base 10,000, whatever the layer's is.",
+          "Which of the layer's attributes decides how fast its keys rotate?",
+          edit(_ANGLES, "angles = rotary_angles(x.size(1), q.size(-1), past)")),
+    wrong("made_ahead",
+          "You compute angles for a small number of positions only: a longer text does not fit.",
+          "How long may a text become?",
+          edit(_ANGLES, "angles = rotary_angles(128, q.size(-1), base=layer.base)[past : past + x.size(1)]")),
+    wrong("offset_one_less",
+          "New positions are rotated as if they were one position too early or too late.",
+          "If positions 0 to T - 1 are in the cache, which position comes next?",
+          edit(_ANGLES, "angles = rotary_angles(x.size(1), q.size(-1), max(past - 1, 0), layer.base)")),
+    wrong("offset_of_another_dimension",
+          "The second and later chunks get a wrong offset: it does not grow with the text.",
+          "Which dimension of your cached keys counts positions?",
+          edit(_ANGLES, "angles = rotary_angles(x.size(1), q.size(-1), 0 if cache is None else k.size(1), layer.base)")),
+    wrong("offset_counts_chunks",
+          "The offset counts chunks, or something else that is not positions.",
+          "After a chunk of 4 and a chunk of 1: how many positions are in the cache?",
+          source(_LISTED.format(start="cache = list(cache or [])",
+                                keep="angles = rotary_angles(x.size(1), q.size(-1), len(cache), layer.base); cache = [*cache, (rotate(k, angles), v)]"))),
+    wrong("offset_counts_parts",
+          "The offset counts the parts of the cache, not the positions that are in it.",
+          "How many positions are in the cache after a prompt of 4, and what does your code count?",
+          edit(_ANGLES, "angles = rotary_angles(x.size(1), q.size(-1), len(cache or ()), layer.base)")),
+    wrong("queries_not_moved",
+          "Keys are rotated with the offset, queries without it.",
+          "Should a query and a key of the same position be rotated by the same angles?",
+          edit(_TURNED, "q, k = rotate(q, rotary_angles(x.size(1), q.size(-1), 0, layer.base)), rotate(k, angles)")),
+    wrong("keys_not_moved",
+          "Queries are rotated with the offset, keys without it.",
+          "Should a query and a key of the same position be rotated by the same angles?",
+          edit(_TURNED, "q, k = rotate(q, angles), rotate(k, rotary_angles(x.size(1), k.size(-1), 0, layer.base))")),
+    wrong("turned_twice",
+          "Old keys are rotated again with every chunk.",
+          "Are the keys in your cache already rotated?",
+          edit(_TURNED, "q = rotate(q, angles)",
+               _JOINED, """
+              if cache is not None:
+                  k = torch.cat((cache[0], k), dim=2)
+                  v = torch.cat((cache[1], v), dim=2)
+              k = rotate(k, rotary_angles(k.size(2), k.size(-1), 0, layer.base))
+              """)),
+    wrong("kept_unturned",
+          "Keys are stored before they are rotated, so each chunk has to rotate all of them again.",
+          "Does the angle of an old key ever change?",
+          edit(_TURNED, "q = rotate(q, angles)",
+               "grouped_attention(q, k, v, mask)",
+               "grouped_attention(q, rotate(k, rotary_angles(k.size(2), k.size(-1), 0, layer.base)), v, mask)")),
+    wrong("nothing_turned",
+          "Queries and keys are not rotated at all.",
+          "Where do `rotary_angles` and `rotate` occur in your code?",
+          edit(_TURNED, "pass")),
+    wrong("values_turned",
+          "The values are rotated as well.",
+          "What do values carry: where something is, or what it is?",
+          edit(_TURNED, "q, k, v = rotate(q, angles), rotate(k, angles), rotate(v, angles)")),
+    wrong("no_mask",
+          "Within a chunk, positions see the future. With one position per chunk, this goes unnoticed.",
+          "May the first position of a chunk of 4 see the fourth?",
+          edit("grouped_attention(q, k, v, mask)", "grouped_attention(q, k, v)")),
+    wrong("first_rows_of_the_mask",
+          "The mask of a chunk has the wrong rows: new positions see only what the first positions may see.",
+          "Which rows of the causal mask of T + n belong to the new positions?",
+          edit(_MASK, "mask = attention.causal_mask(past + x.size(1))[: x.size(1)]")),
+    wrong("no_mask_after_the_prompt",
+          "As soon as there is a cache, you use no mask: positions of a chunk see later ones.",
+          "After a prompt, may the first position of a chunk of 3 see the third?",
+          edit(_MASK, "mask = attention.causal_mask(x.size(1)) if past == 0 else None")),
+    wrong("aligned_to_the_first_key",
+          "A chunk behind a prompt sees too little: `is_causal` lets its first position see the first key only, as if "
+          "nothing came before.",
+          "Which rows of the causal mask of T + n belong to the new positions?",
+          edit(_MASK,
+               "mask = attention.causal_mask(past + x.size(1))[: x.size(1)] if x.size(1) > 1 else None")),
+    wrong("past_hidden",
+          "New positions do not see the old ones: the cache is not used, or the mask hides what is in it.",
+          "How many keys does the third chunk see?",
+          edit(_MASK,
+               "mask = attention.causal_mask(past + x.size(1))[past:] & (torch.arange(past + x.size(1)) >= past)"),
+          edit(_JOINED, "", _MASK, "mask = attention.causal_mask(x.size(1))", name="cache_not_used")),
+    wrong("new_not_seen",
+          "New positions see only the old ones, not themselves.",
+          "Is the diagonal of a causal mask True?",
+          edit(_MASK,
+               "mask = attention.causal_mask(past + x.size(1))[past:]; mask = mask & (torch.arange(past + x.size(1)) < max(past, 1))")),
+    wrong("last_chunk_only",
+          "Your cache holds only the newest chunk: everything earlier is lost.",
+          "What must the cache hold after three chunks?",
+          edit(_TURNED, f"{_TURNED}; newest = k, v", "), (k, v)", "), newest")),
+    wrong("newest_keys_only",
+          "New positions see only the newest keys: the beginning of a long text is forgotten.",
+          "Which keys does the 70th position see?",
+          edit("grouped_attention(q, k, v, mask)",
+               "grouped_attention(q, k[:, :, -64:], v[:, :, -64:], mask[:, -64:])")),
+    wrong("keys_and_values_mixed",
+          "The keys and values of the past are swapped.",
+          "What do you put first into the cache, and what do you take out first?",
+          edit("torch.cat((cache[0], k)", "torch.cat((cache[1], k)",
+               "torch.cat((cache[1], v)", "torch.cat((cache[0], v)")),
+    wrong("new_before_old",
+          "New keys and values come before the old ones, but the mask expects them after.",
+          "Which column of the mask belongs to the newest position?",
+          edit("torch.cat((cache[0], k)", "torch.cat((k, cache[0])",
+               "torch.cat((cache[1], v)", "torch.cat((v, cache[1])")),
+    wrong("everything_again",
+          "All old positions are projected again with every chunk: the result is correct, but nothing is saved.",
+          "Which tensors of the past never change and are all that later positions need?",
+          source("""
+              def attend_with_cache(layer, x, cache=None):
+                  new = x.size(1)
+                  x = x if cache is None else torch.cat((cache, x), dim=1)
+                  q = mha.split_heads(layer.w_q(x), layer.num_heads)
+                  k = mha.split_heads(layer.w_k(x), layer.num_kv_heads)
+                  v = mha.split_heads(layer.w_v(x), layer.num_kv_heads)
+                  angles = rotary_angles(x.size(1), q.size(-1), base=layer.base)
+                  heads, _ = grouped_attention(
+                      rotate(q, angles), rotate(k, angles), v, attention.causal_mask(x.size(1)))
+                  return layer.w_o(mha.merge_heads(heads))[:, -new:], x
+              """)),
+    wrong("old_cache_changed",
+          "Your function changes the old cache. A caller who goes back to it finds keys of later tokens there.",
+          "Is the cache that you return a new object, or the one that you were given?",
+          source(_LISTED.format(start="cache = [] if cache is None else cache",
+                                keep="cache.append((rotate(k, angles), v))"))),
+    wrong("shared_buffers",
+          "All caches of a text share one buffer. Continuing from an older cache overwrites entries of the newer one.",
+          "Two texts continue from the same cache. Where does each of them write its keys?",
+          edit(_PAST, """
+              if cache is None:
+                  cache = (k.new_zeros(*k.shape[:2], 256, k.size(3)), v.new_zeros(*v.shape[:2], 256, v.size(3)), 0)
+              past = cache[2]
+              """,
+               _JOINED, """
+              whole, end = cache, past + x.size(1)
+              whole[0][:, :, past:end], whole[1][:, :, past:end] = k, v
+              k, v = whole[0][:, :, :end], whole[1][:, :, :end]
+              """,
+               "(k, v)", "(*whole[:2], end)")),
+    wrong("cache_in_the_layer",
+          "Keys of an earlier text are still used when a new text begins, although its cache is None.",
+          "Where does your cache live, and who empties it?",
+          source(_LISTED.format(
+                     start="cache = layer.__dict__.setdefault('kept', [])",
+                     keep="cache.append((rotate(k, angles), v)); cache[:] = [c for c in cache if c[0].size(0) == x.size(0)]").replace(
+                         "past = sum(old.size(2) for old, _ in cache)",
+                         "past = sum(old.size(2) for old, _ in cache if old.size(0) == x.size(0))"))),
+    wrong("heads_of_queries_for_all",
+          "Keys and values are split into `num_heads` heads, not into `num_kv_heads`.",
+          "How many heads do keys and values have?",
+          edit("mha.split_heads(layer.w_q(x), layer.num_heads)", "mha.split_heads(layer.w_q(x), layer.num_kv_heads)")),
+    wrong("no_output_projection",
+          "The output projection `w_o` is missing.",
+          "What happens to the heads after they are merged?",
+          edit("layer.w_o(mha.merge_heads(heads))", "mha.merge_heads(heads)")),
+    wrong("last_output_only",
+          "You return the output of only the last position; a chunk has n positions.",
+          "What shape does the docstring promise?",
+          edit("layer.w_o(mha.merge_heads(heads)),", "layer.w_o(mha.merge_heads(heads))[:, -1:],")),
+    wrong("output_only",
+          "Your function returns the output, but no cache.",
+          "How will the next chunk know the past?",
+          edit("), (k, v)", ")")),
+    wrong("pair_swapped",
+          "The two results are in the wrong order.",
+          "Which comes first in the docstring: the output or the cache?",
+          edit("return layer.w_o(mha.merge_heads(heads)), (k, v)", "return (k, v), layer.w_o(mha.merge_heads(heads))")),
+    wrong("copied_heads",
+          "Keys and values are stored once per query head: the cache is as large as without groups.",
+          "How many heads do keys and values have of their own?",
+          edit("past = 0 if cache is None", """
+              copies = layer.num_heads // layer.num_kv_heads
+              k, v = (t.repeat_interleave(copies, dim=1) for t in (k, v))
+              past = 0 if cache is None""")),
+    wrong("projected_twice",
+          "A position goes through a projection twice.",
+          "How often is `w_k` called for one chunk?",
+          edit("v = mha.split_heads(layer.w_v(x)", "layer.w_k(x); v = mha.split_heads(layer.w_v(x)")),
+]
+
+ACCEPTED = [
+    right("list_of_chunks",
+          source(_LISTED.format(start="cache = cache or ()", keep="cache = (*cache, (rotate(k, angles), v))"))),
+    right("dictionary_of_rows", source("""
+        def attend_with_cache(layer, x, cache=None):
+            b, n, _ = x.shape
+            x = x.flatten(0, 1)
+            split = lambda t, h: t.view(b, n, h, -1).transpose(1, 2)
+            q, k, v = (split(layer.w_q(x), layer.num_heads), split(layer.w_k(x), layer.num_kv_heads),
+                       split(layer.w_v(x), layer.num_kv_heads))
+            start = cache["length"] if cache else 0
+            a = rotary_angles(start + n, q.shape[-1], base=layer.base)[start:]
+            q, k = rotate(q, a), rotate(k, a)
+            if cache:
+                k, v = torch.cat([cache["k"], k], 2), torch.cat([cache["v"], v], 2)
+            seen = torch.arange(start + n) <= torch.arange(start, start + n)[:, None]
+            out = F.scaled_dot_product_attention(q, k, v, attn_mask=seen, enable_gqa=True)
+            return layer.w_o(out.transpose(1, 2).reshape(b, n, -1)), {"k": k, "v": v, "length": start + n}
+        """)),
+    right("position_by_position", source("""
+        def attend_with_cache(layer, x, cache=None):
+            q = mha.split_heads(layer.w_q(x), layer.num_heads)
+            k = mha.split_heads(layer.w_k(x), layer.num_kv_heads)
+            v = mha.split_heads(layer.w_v(x), layer.num_kv_heads)
+            past = len(cache or ())
+            angles = rotary_angles(x.size(1), q.size(-1), past, layer.base)
+            q, k = rotate(q, angles), rotate(k, angles)
+            cache = (*(cache or ()), *zip(k.unbind(2), v.unbind(2)))
+            heads = []
+            for place in range(x.size(1)):
+                keys, values = zip(*cache[:past + place + 1])
+                heads.append(grouped_attention(
+                    q[:, :, place:place + 1], torch.stack(keys, 2), torch.stack(values, 2))[0])
+            return layer.w_o(mha.merge_heads(torch.cat(heads, dim=2))), cache
+        """)),
+    right("mask_for_chunks_only",
+          edit(_MASK,
+               "mask = None if x.size(1) == 1 else torch.ones(x.size(1), k.size(2), dtype=torch.bool).tril(past)")),
+    right("stacked",
+          edit(_PAST, "past = 0 if cache is None else cache.size(3)", "), (k, v)", "), torch.stack((k, v))")),
+]
+
+EXERCISE = Specification(
+    name="since_2017/attend_with_cache", title="Attention with a cache", target="attend_with_cache",
+    cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
+)

@@ -1,0 +1,250 @@
+"""A parameter of the language model from the file of a published chat model."""
+
+from __future__ import annotations
+
+from autograder.authoring.contract import Contract, special
+from autograder.authoring.draw import Draw
+from autograder.authoring.notation import case, edit, right, source, wrong
+from autograder.authoring.specification import Inputs, Maker, Specification
+from transformer_course.since_2017.exercises._inputs import Shapes, block_shapes, whole
+
+# The file's name of each part, by one's own.
+_NAMES = {
+    "norm1": "attn_norm", "norm2": "ffn_norm",
+    "attention.w_q": "attn_q", "attention.w_k": "attn_k", "attention.w_v": "attn_v",
+    "attention.w_o": "attn_output",
+    "feed_forward.w_gate": "ffn_gate", "feed_forward.w_up": "ffn_up", "feed_forward.w_down": "ffn_down",
+}  # fmt: skip
+
+
+def _file(
+    blocks: tuple[int, ...], d_model: int, heads: int, groups: int, d_ff: int, half: bool = False
+) -> Maker:  # fmt: skip
+    """A file with these blocks; ``half``: in float16."""
+    shapes: Shapes = {"token_embd": (7, d_model), "output_norm": (d_model,)}
+    own = ["embedding.weight", "norm.weight"]
+    for number in blocks:
+        for name, shape in block_shapes(d_model, heads, groups, d_ff).items():
+            part = name.removesuffix(".weight")
+            shapes[f"blk.{number}.{_NAMES[part]}"] = shape
+            own.append(f"blocks.{number}.{name}")
+
+    def inputs(draw: Draw) -> Inputs:
+        drawn = {f"published.{name}.weight": draw.tensor(*shape) for name, shape in shapes.items()}
+        return {
+            **whole(num_heads=heads, num_kv_heads=groups), "own": ", ".join(own),
+            **{name: value.half() if half else value for name, value in drawn.items()},
+        }  # fmt: skip
+
+    return inputs
+
+
+CASES = [
+    case("one_block", "one block, 4 heads, 2 of keys and values", _file((0,), 32, 4, 2, 9),
+         "Write both lists of names side by side. Which projections feed a rotation?"),
+    case("multi_query", "two blocks, 3 heads, 1 of keys and values", _file((0, 1), 12, 3, 1, 15),
+         "Keys have their own number of heads."),
+    case("deep", "blocks 3 and 12 of a deep model, 2 heads, 1 of keys and values", _file((3, 12), 16, 2, 1, 12),
+         "How many digits may a block's number have?"),
+    case("half", "blocks 1, 10 and 11, 6 heads, 2 of keys and values, in float16",
+         _file((1, 10, 11), 24, 6, 2, 6, half=True),
+         "Write both lists of names side by side.", hidden_only=True),
+]
+
+_LOOK_UP = 'tensor = published[f"{before}{names[part]}.weight"]'
+_HEADS = 'heads = {"w_q": num_heads, "w_k": num_kv_heads}.get(part)'
+_BACK = "return pairs_to_halves(tensor, heads) if heads else tensor"
+_BEFORE = 'before = f"blk.{block[1]}." if block else ""'
+
+MISTAKES = [
+    # The conversion.
+    wrong("not_converted",
+          "Queries and keys come back as stored, for neighbours; `rotate` rotates halves.",
+          "Which of your functions reorders the rows of a rotary projection?",
+          edit(_BACK, "return tensor")),
+    wrong("only_queries",
+          "The queries are converted, the keys are not.",
+          "What else is rotated, besides queries?",
+          edit(_HEADS, 'heads = {"w_q": num_heads}.get(part)')),
+    wrong("only_keys",
+          "The keys are converted, the queries are not.",
+          "What else is rotated, besides keys?",
+          edit(_HEADS, 'heads = {"w_k": num_kv_heads}.get(part)')),
+    wrong("heads_of_queries",
+          "The keys are converted with the number of heads that the queries have.",
+          "How many heads of keys are there?",
+          edit(_HEADS, 'heads = num_heads if part in ("w_q", "w_k") and tensor.size(0) % (2 * num_heads) == 0 '
+                       'else {"w_k": num_kv_heads}.get(part)')),
+    wrong("heads_of_keys",
+          "The queries are converted with the number of heads that the keys have.",
+          "How many heads of queries are there?",
+          edit('"w_q": num_heads', '"w_q": num_kv_heads')),
+    wrong("heads_exchanged",
+          "The two numbers of heads are swapped.",
+          "Which of the two numbers belongs to the queries?",
+          edit(_HEADS, 'heads = {"w_q": num_kv_heads, "w_k": num_heads}.get(part)',
+               _BACK, """
+              if heads and tensor.size(0) % (2 * heads):
+                  heads = num_kv_heads
+              return pairs_to_halves(tensor, heads) if heads else tensor
+              """)),
+    wrong("one_head",
+          "Queries and keys are converted as if they were a single head.",
+          "Where does your conversion use the numbers of heads?",
+          edit(_BACK, "return pairs_to_halves(tensor, 1) if heads else tensor")),
+    wrong("values_too",
+          "The values are converted as well.",
+          "Are values rotated?",
+          edit(_HEADS, 'heads = {"w_q": num_heads, "w_k": num_kv_heads, "w_v": num_kv_heads}.get(part)')),
+    wrong("output_too",
+          "The output projection is converted as well.",
+          "Does `w_o` feed a rotation?",
+          edit(_HEADS, 'heads = {"w_q": num_heads, "w_k": num_kv_heads, "w_o": num_heads}.get(part)')),
+    wrong("attention_too",
+          "All four projections of the attention are converted.",
+          "Which of them feed a rotation?",
+          edit(_HEADS, 'heads = {"w_q": num_heads, "w_k": num_kv_heads, "w_v": num_kv_heads, "w_o": num_heads}.get(part)')),
+    wrong("other_way",
+          "Queries and keys are converted in the other direction: from halves to neighbours.",
+          "In which order are the rows in the *file*?",
+          edit(_BACK, "return tensor.unflatten(0, (heads, 2, -1)).transpose(1, 2).flatten(0, 2) if heads else tensor")),
+    wrong("converted_twice",
+          "Queries and keys are converted twice.",
+          "How often does your code call `pairs_to_halves` on the same tensor?",
+          edit(_BACK, "return pairs_to_halves(pairs_to_halves(tensor, heads), heads) if heads else tensor")),
+    # The table.
+    wrong("norms_exchanged",
+          "The two norms of a block are exchanged.",
+          "Which of your norms comes before the attention?",
+          edit('"norm1": "attn_norm", "norm2": "ffn_norm"', '"norm1": "ffn_norm", "norm2": "attn_norm"')),
+    wrong("gate_and_up_exchanged",
+          "The gate and `w_up` are exchanged.",
+          "Which of the two goes through SiLU?",
+          edit('"ffn_gate", "w_up": "ffn_up"', '"ffn_up", "w_up": "ffn_gate"')),
+    wrong("keys_and_values_exchanged",
+          "Keys and values are exchanged.",
+          "What does the letter after `attn_` mean?",
+          edit('"w_k": "attn_k", "w_v": "attn_v"', '"w_k": "attn_v", "w_v": "attn_k"')),
+    wrong("queries_and_output_exchanged",
+          "`w_q` and `w_o` are exchanged.",
+          "Which of the two comes after the attention weights?",
+          edit('"w_q": "attn_q"', '"w_q": "attn_output"', '"w_o": "attn_output"', '"w_o": "attn_q"')),
+    wrong("last_norm_of_a_block",
+          "The model's last norm is a block's norm.",
+          "Which norm in the file is in no block?",
+          edit(_LOOK_UP, """
+              last = [given for given in published if given.endswith("ffn_norm.weight")]
+              tensor = published[last[-1] if part == "norm" else f"{before}{names[part]}.weight"]
+              """)),
+    # The name.
+    wrong("first_block",
+          "Every block gets the weights of the first one.",
+          "Where does your code read the block's number?",
+          edit(_BEFORE, """
+              first = min(int(given.split(".")[1]) for given in published if given[:4] == "blk.")
+              before = f"blk.{first}." if block else ""
+              """)),
+    wrong("one_digit",
+          "Blocks from 10 on get the weights of a different block, or raise an error.",
+          "How many digits of the number does your code read?",
+          edit(_BEFORE, """
+              before = f"blk.{block[1][0]}." if block else ""
+              before = before if not block or any(given.startswith(before) for given in published) else f"blk.{block[1]}."
+              """)),
+    wrong("own_name",
+          "Your code looks for your own names in the file.",
+          "Which names does the list in the text show?",
+          edit(_LOOK_UP, "tensor = published[name]")),
+    wrong("without_the_number",
+          "Your code looks for a name without the block's number.",
+          "What comes between `blk.` and the part's name?",
+          edit(_BEFORE, 'before = "blk." if block else ""')),
+    # What comes back.
+    wrong("transposed",
+          "Matrices come back transposed.",
+          "What shape does the parameter have?",
+          edit(_BACK, "tensor = pairs_to_halves(tensor, heads) if heads else tensor; return tensor.T if tensor.dim() == 2 else tensor")),
+    wrong("embedding_scaled",
+          "The embedding is multiplied by the root of `d_model`.",
+          "Does your model scale its embedding, or the file?",
+          edit(_BACK, 'tensor = tensor * tensor.size(-1) ** 0.5 if part == "embedding" else tensor; '
+                      "return pairs_to_halves(tensor, heads) if heads else tensor")),
+    wrong("all_looked_up",
+          "Each call looks up every tensor of the file: for a large model, this takes minutes instead of seconds.",
+          "How many tensors does one parameter need?",
+          edit(_LOOK_UP, """
+              everything = dict(published.items())
+              tensor = everything[f"{before}{names[part]}.weight"]
+              """)),
+    wrong("as_float32",
+          "The tensors come back as float32, whatever their dtype was.",
+          "Where does the conversion happen: here, or when the tensor is copied into the parameter?",
+          edit(_LOOK_UP, f"{_LOOK_UP}.float()")),
+    wrong("given_written",
+          "Tensors of the file have different values afterwards.",
+          "Which of your steps writes in place?",
+          edit(_BACK, "return tensor.copy_(pairs_to_halves(tensor, heads).clone()) if heads else tensor")),
+    wrong("name_returned",
+          "You return a name; return the tensor.",
+          "What can you look up under this name?",
+          edit(_BACK, 'return f"{before}{names[part]}.weight"')),
+]
+
+ACCEPTED = [
+    right("replaces", source("""
+        def published_tensor(name, published, num_heads, num_kv_heads):
+            table = {"blocks.": "blk.", "attention.w_q": "attn_q", "attention.w_k": "attn_k", "attention.w_v": "attn_v",
+                     "attention.w_o": "attn_output", "feed_forward.w_": "ffn_", "norm1": "attn_norm",
+                     "norm2": "ffn_norm"}
+            if name == "norm.weight":
+                return published["output_norm.weight"]
+            if name == "embedding.weight":
+                return published["token_embd.weight"]
+            theirs = name
+            for ours, new in table.items():
+                theirs = theirs.replace(ours, new)
+            tensor = published[theirs]
+            if "w_q" in name:
+                tensor = pairs_to_halves(tensor, num_heads)
+            elif "w_k" in name:
+                tensor = pairs_to_halves(tensor, num_kv_heads)
+            return tensor
+        """)),
+    right("matched", source(r"""
+        def published_tensor(name, published, num_heads, num_kv_heads):
+            import re
+            whole = {"embedding.weight": "token_embd.weight", "norm.weight": "output_norm.weight"}
+            if name in whole:
+                return published[whole[name]].clone()
+            number, part = re.fullmatch(r"blocks\.(\d+)\.(.*)\.weight", name).groups()
+            kind = part.split("w_")[-1]
+            if part.startswith("norm"):
+                theirs = ["attn_norm", "ffn_norm"][int(part[-1]) - 1]
+            elif part.startswith("feed_forward"):
+                theirs = f"ffn_{kind}"
+            else:
+                theirs = "attn_output" if kind == "o" else f"attn_{kind}"
+            tensor = published[f"blk.{number}.{theirs}.weight"].clone()
+            return pairs_to_halves(tensor, {"q": num_heads, "k": num_kv_heads}[kind]) if kind in ("q", "k") else tensor
+        """)),
+    right("rows_by_hand", edit(_BACK, """
+        if heads is None:
+            return tensor
+        d_k = tensor.size(0) // heads
+        order = [h * d_k + i for h in range(heads) for i in (*range(0, d_k, 2), *range(1, d_k, 2))]
+        return tensor[order]
+        """)),
+]
+
+EXERCISE = Specification(
+    name="since_2017/published_tensor", title="A parameter from the file", target="published_tensor",
+    contract=Contract(
+        ways=(),
+        sizes=special(
+            heads_of_one_pair=_file((0,), 8, 4, 2, 3), one_head=_file((0,), 6, 1, 1, 3),
+            as_many_keys_as_queries=_file((0, 1), 12, 3, 3, 6),
+        ),
+    ),
+    precise=False,  # nothing is computed, and float16 is to stay float16
+    cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
+)

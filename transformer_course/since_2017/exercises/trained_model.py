@@ -1,0 +1,215 @@
+"""A model that writes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import torch
+from safetensors.torch import load_model
+from torch import nn
+
+from autograder.authoring.common import common
+from autograder.authoring.draw import Draw
+from autograder.authoring.notation import case, right, source, wrong
+from autograder.authoring.specification import Inputs, Maker, Specification
+from autograder.checks.exercise import Answers
+from transformer_course.library import corpora
+
+HANDED_IN = Path(__file__).parents[1] / "modern.safetensors"  # the instructor's own
+_WINDOW = 96
+# The probability of the right byte, in percent, and the share of the points. Knowing which
+# byte follows which gives 10; the recipe gives 37 after 800 steps and 43 after 3,200.
+SCALE = ((10.0, 0.0), (30.0, 0.5), (41.5, 1.0), (46.0, 1.0), (52.0, 1.125))
+
+
+def instructors_model() -> nn.Module:
+    """A model that was trained by the notebook's recipe."""
+    from transformer_course.solutions.since_2017 import new_model
+
+    model = new_model()
+    load_model(model, HANDED_IN)
+    return model
+
+
+def _fresh(sentences: int) -> Maker:
+    """Windows of fresh text.
+
+    Over random texts, one model's percentages have a standard deviation of 0.45 with 200 sentences
+    and of 0.32 with 400. Below the goal, a percent is worth 4 % of a case's points.
+    """
+
+    def inputs(draw: Draw) -> Inputs:
+        seed = f"grade {int(draw.ids(0, 2**31, 1))}"
+        text = "\n".join(corpora.generate(seed, sentences, "test")) + "\n"
+        ids = torch.tensor(list(text.encode()), dtype=torch.uint8)
+        size = _WINDOW + 1
+        return {"windows": ids[: len(ids) // size * size].view(-1, size)}
+
+    return inputs
+
+
+def _known(draw: Draw) -> Answers:
+    """Nothing is compared: only the loss counts."""
+    return {"nats": torch.tensor(0.0, dtype=torch.float64), "likelihood": "writes"}
+
+
+_TABLE = """
+    class Table(nn.Module):
+        def __init__(self):
+            super().__init__()
+            text = text_ids("a table", 300)
+            counts = torch.full((128, 128), 0.05)
+            ones = torch.ones(len(text) - 1)
+            counts.index_put_((text[:-1], text[1:]), ones, accumulate=True)
+            self.table = nn.Parameter({rows})
+
+        def forward(self, ids):
+            return self.table[ids]
+
+    def trained_model():
+        return Table()
+"""
+
+CASES = [
+    case("fresh", "fresh text of 200 sentences", _fresh(200),
+         "Train for more steps, and look at the loss: it should fall below 0.9.", measure="likelihood", scale=SCALE,
+         known=_known),
+    case("more", "fresh text of 400 sentences", _fresh(400),
+         "Train for more steps, and look at the loss: it should fall below 0.9.", measure="likelihood", scale=SCALE,
+         known=_known, hidden_only=True),
+]
+
+MISTAKES = [
+    wrong("untrained",
+          "The model knows nothing: it looks untrained, or was trained for only a few steps.",
+          "Is the model in the file the one that you trained?",
+          source("""
+              def trained_model():
+                  torch.manual_seed(0)
+                  return new_model()
+              """),
+          source("""
+              def trained_model():
+                  torch.manual_seed(0)
+                  model = new_model()
+                  optimizer = torch.optim.AdamW(new_model().parameters())
+                  F.cross_entropy(model(torch.zeros(2, 5, dtype=torch.long)).flatten(0, 1),
+                                  torch.ones(10, dtype=torch.long)).backward()
+                  optimizer.step()
+                  return model
+              """, name="another_one_trained"),
+          source("""
+              def trained_model():
+                  model = new_model()
+                  for parameter in model.parameters():
+                      nn.init.zeros_(parameter)
+                  return model
+              """, name="zeros")),
+    wrong("frequencies",
+          "The model knows how often each byte occurs, and hardly more.",
+          "How much of the earlier text does it see: what does your causal mask allow?",
+          source(_TABLE.format(rows="counts.sum(0).log().expand(128, 128).clone()")),
+          source(_TABLE.format(rows="(0.9 * counts.sum(0) / counts.sum() + 0.1 * counts / counts.sum(1, keepdim=True)).log()"),
+                 name="mixed")),
+    wrong("pairs",
+          "The model knows which byte follows which, but no words.",
+          "How far did the loss fall, and how many steps did you train?",
+          source(_TABLE.format(rows="(counts / counts.sum(1, keepdim=True)).log()"))),
+    wrong("repeats",
+          "The model repeats the byte that it sees: it was trained without the shift.",
+          "Which bytes are shown, and which are wanted?",
+          source(_TABLE.format(rows="20 * torch.eye(128)")),
+          source(_TABLE.format(rows="6 * torch.eye(128)"), name="repeats_gently")),
+    wrong("sees_the_future",
+          "A later byte changes earlier logits: the model sees the future.",
+          "Which mask does your attention use?",
+          source("""
+              class Peeking(nn.Module):
+                  def __init__(self):
+                      super().__init__()
+                      self.scale = nn.Parameter(torch.tensor(9.0))
+
+                  def forward(self, ids):
+                      return self.scale * F.one_hot(F.pad(ids[:, 1:], (0, 1)), 128)
+
+              def trained_model():
+                  return Peeking()
+              """)),
+    wrong("some_words",
+          "The model knows words, but not yet how sentences continue: it needs more training.",
+          "How many steps did you train, and was the loss still falling?",
+          source("""
+              class Tired(nn.Module):
+                  def __init__(self):
+                      super().__init__()
+                      from transformer_course.since_2017.exercises.trained_model import instructors_model
+                      self.model = instructors_model()
+
+                  def forward(self, ids):
+                      return 0.45 * self.model(ids)
+
+              def trained_model():
+                  return Tired()
+              """)),
+    wrong("no_file",
+          "There is no file with weights beside the notebook.",
+          "Did you hand in `modern.safetensors`, under this very name?",
+          source("""
+              def trained_model(weights="no such modern.safetensors"):
+                  model = new_model()
+                  load_model(model, weights)
+                  return model
+              """)),
+    wrong("returns_nothing",
+          "Your function returns nothing.",
+          "What comes after `return`?",
+          source("def trained_model():\n    new_model()\n")),
+    wrong("returns_losses",
+          "Your function returns a list; return the model.",
+          "What is in the variable that you return?",
+          source("def trained_model():\n    return [2.5, 0.9]\n")),
+    common("returns_class", source("def trained_model():\n    return LanguageModel\n")),
+    common("returns_pair", source("def trained_model():\n    return new_model(), 0.9\n")),
+    wrong("last_byte_only",
+          "The model gives logits for the last position only.",
+          "How many predictions does a window of 96 bytes hold?",
+          source("""
+              class Last(nn.Module):
+                  def __init__(self):
+                      super().__init__()
+                      self.model = new_model()
+
+                  def forward(self, ids):
+                      return self.model(ids)[:, -1]
+
+              def trained_model():
+                  return Last()
+              """)),
+]
+
+ACCEPTED = [
+    right("instructors", source("""
+        def trained_model():
+            from transformer_course.since_2017.exercises.trained_model import instructors_model
+            return instructors_model().train()
+        """)),
+    right("by_state", source("""
+        def trained_model():
+            from safetensors.torch import load_file
+            from transformer_course.since_2017.exercises.trained_model import HANDED_IN
+            model = LanguageModel(128, 48, 4, 2, 2, 144)
+            model.load_state_dict(load_file(HANDED_IN))
+            return model
+        """)),
+    right("in_double", source("""
+        def trained_model():
+            from transformer_course.since_2017.exercises.trained_model import instructors_model
+            return instructors_model().double()
+        """)),
+]
+
+EXERCISE = Specification(
+    name="since_2017/trained_model", title="The trained model", target="trained_model", precise=False,
+    reference=instructors_model,
+    cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
+)

@@ -1,0 +1,132 @@
+"""Small models of bytes: trained for a number of steps, and measured on new text."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from transformer_course.library import corpora
+
+WARM_UP = 0.05  # of the steps
+LENGTH = 32  # bytes in a window
+
+
+@cache
+def text_of(seed: int | str, sentences: int, split: str = "train") -> Tensor:
+    """Sentences of the course's grammar as bytes, `(number of bytes,)`, int64."""
+    text = "\n".join(corpora.generate(seed, sentences, split)) + "\n"
+    return torch.tensor(list(text.encode()))
+
+
+def quiet_start(model: nn.Module, seed: int) -> nn.Module:
+    """The model, with small random matrices: 0.1 is the standard deviation of each.
+
+    Models whose matrices have equal shapes in equal order start alike.
+    """
+    random = torch.Generator().manual_seed(seed)
+    for parameter in model.parameters():
+        if parameter.dim() == 2:
+            nn.init.normal_(parameter, std=0.1, generator=random)
+    return model
+
+
+def loss_of(model: nn.Module, windows: Tensor) -> Tensor:
+    """The mean loss of all bytes but the first of windows `(B, L + 1)`, in nats."""
+    return F.cross_entropy(model(windows[:, :-1]).transpose(1, 2), windows[:, 1:])
+
+
+def rate_factor(step: int, steps: int) -> float:
+    """Of the peak learning rate: linear warm-up, then a cosine to zero."""
+    warm = max(1, round(WARM_UP * steps))
+    if step < warm:
+        return (step + 1) / warm
+    return (1 + math.cos(math.pi * (step - warm) / (steps - warm))) / 2
+
+
+def adamw(parameters: Iterable[nn.Parameter], rate: float) -> torch.optim.Optimizer:
+    """AdamW as in all trials here."""
+    return torch.optim.AdamW(
+        parameters, rate, (0.9, 0.95), weight_decay=0.1, fused=True
+    )
+
+
+@dataclass
+class Trial:
+    """What a training run left behind.
+
+    Args:
+        losses: the training loss of each step, in nats.
+        watched: what was watched, every tenth step.
+        loss: of a byte of new text at the end, in nats.
+        seconds: of CPU time, all in all.
+    """
+
+    losses: list[float] = field(default_factory=list)
+    watched: list[float] = field(default_factory=list)
+    loss: float = 0.0
+    seconds: float = 0.0
+
+    def __str__(self) -> str:
+        return (
+            f"loss on new text {self.loss:.3f} "
+            f"({len(self.losses)} steps, {self.seconds:.1f} CPU seconds)"
+        )
+
+
+def train(
+    model: nn.Module,
+    steps: int,
+    seed: int,
+    *,
+    optimizers: Sequence[torch.optim.Optimizer] = (),
+    extra: Callable[[], Tensor] | None = None,
+    watch: Callable[[], float] | None = None,
+) -> Trial:
+    """Train a model on windows of the course's text, 32 a step.
+
+    Args:
+        seed: of the text and of the windows.
+        optimizers: each with its peak learning rate; none: AdamW at 0.01.
+        extra: what is added to the loss, called after each forward pass.
+        watch: what to keep of every tenth step and the last, called after it.
+    """
+    started, run, text = time.process_time(), Trial(), text_of(seed, 20_000)
+    random = torch.Generator().manual_seed(seed)
+    optimizers = optimizers or (adamw(model.parameters(), 0.01),)
+    groups = [group for made in optimizers for group in made.param_groups]
+    peaks = [group["lr"] for group in groups]
+    for step in range(steps):
+        for group, peak in zip(groups, peaks, strict=True):
+            group["lr"] = peak * rate_factor(step, steps)
+        starts = torch.randint(len(text) - LENGTH, (32, 1), generator=random)
+        loss = loss_of(model, text[starts + torch.arange(LENGTH + 1)])
+        model.zero_grad()
+        (loss + extra() if extra else loss).backward()
+        nn.utils.clip_grad_norm_(list(model.parameters()), max_norm=1.0)
+        for made in optimizers:
+            made.step()
+        run.losses.append(loss.item())
+        if watch and (step % 10 == 0 or step == steps - 1):
+            run.watched.append(watch())
+    run.loss = loss_on_new_text(model)
+    run.seconds = time.process_time() - started
+    return run
+
+
+def new_windows(length: int = LENGTH) -> Tensor:
+    """Text that no training has seen, in windows `(N, length + 1)`."""
+    text = text_of("fresh", 800, "test")
+    return text[: len(text) // (length + 1) * (length + 1)].view(-1, length + 1)
+
+
+@torch.no_grad()
+def loss_on_new_text(model: nn.Module, length: int = LENGTH) -> float:
+    """The mean loss of a byte of text that no training has seen, in nats."""
+    return loss_of(model, new_windows(length)).item()

@@ -1,0 +1,125 @@
+"""Probe of attention with a cache: chunks, old caches, and how much is projected."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+from torch import nn
+
+from autograder.checks.probes import Inputs, Seen, probe, returned, tensor
+from autograder.checks.probes.weights import load_weights
+from transformer_course.since_2017.probes.observing import whole
+
+
+class _Layer(nn.Module):
+    """The four projections; logs how many positions each has seen."""
+
+    def __init__(self, inputs: Inputs):
+        super().__init__()
+        self.num_heads, self.num_kv_heads, self.base = whole(
+            inputs, "num_heads", "num_kv_heads", "base"
+        )
+        self._batch = len(inputs["x"])
+        self.seen = dict.fromkeys(("w_q", "w_k", "w_v", "w_o"), 0)
+        for name in self.seen:
+            rows, columns = inputs[f"weights.{name}.weight"].shape
+            linear = nn.Linear(columns, rows, bias=False)
+            linear.register_forward_hook(
+                lambda _, given, result, name=name: self._log(name, given[0], result)
+            )
+            self.add_module(name, linear)
+        self.keys = torch.zeros(0)  # the newest, as they came from w_k
+
+    def _log(self, name: str, given: torch.Tensor, result: torch.Tensor) -> None:
+        # Batch and positions may be flattened into one dimension.
+        self.seen[name] += given.numel() // given.size(-1) // self._batch
+        if name == "w_k":
+            self.keys = result.detach()
+
+
+@probe(
+    "since_2017/attend_with_cache",
+    results="outputs; outputs of a second text; outputs of one row alone; "
+    "output from *; positions projected; "
+    "more is kept than the heads of keys and values; "
+    "keys are kept as they were before they are turned",
+    calls="* afterwards",
+)
+def attend_with_cache(function: Callable[..., Any], inputs: Inputs) -> Seen:
+    """Outputs chunk by chunk, of a second text, of one row, and from an older cache."""
+    layer = _Layer(inputs)
+    load_weights(layer, inputs)
+    x, chunks = inputs["x"], inputs["chunks"].tolist()
+    with torch.no_grad():
+        outputs, caches = _walk(function, layer, x, chunks)
+        unturned = torch.tensor(_holds(caches[-1], layer.keys))
+        once = ", ".join(f"{name} {seen}" for name, seen in layer.seen.items())
+        second, _ = _walk(function, layer, inputs["other"], chunks[::-1])
+        begin, two = chunks[0], sum(chunks[:2])
+        alone, _ = _walk(function, layer, x[1:2, :two], chunks[:2])
+        back, _ = _step(function, layer, inputs["other"][:, :begin], caches[0])
+        onward, _ = _step(function, layer, x[:, :1], caches[-1])
+    size = {}
+    if "measured" in inputs:
+        grown = _numbers(caches[-1]) - _numbers(caches[-2])
+        more = torch.tensor(grown > _new(layer, x, chunks[-1]))
+        size["more is kept than the heads of keys and values"] = more
+        size["keys are kept as they were before they are turned"] = unturned
+    return size | {
+        "outputs": outputs,
+        "positions projected": once,
+        "outputs of a second text": second,
+        "outputs of one row alone": alone,
+        "output from an older cache": back,
+        "output from the newest cache after that": onward,
+        "x afterwards": x,
+    }
+
+
+def _new(layer: _Layer, x: torch.Tensor, positions: int) -> int:
+    """How many numbers of keys and values a chunk brings."""
+    d_k = x.size(-1) // layer.num_heads
+    return 2 * x.size(0) * layer.num_kv_heads * positions * d_k
+
+
+def _tensors(cache: object) -> Iterator[torch.Tensor]:
+    """All tensors in a cache of nested dicts, tuples and lists."""
+    if isinstance(cache, torch.Tensor):
+        yield cache
+    elif isinstance(cache, dict | tuple | list):
+        for part in cache.values() if isinstance(cache, dict) else cache:
+            yield from _tensors(part)
+
+
+def _numbers(cache: object) -> int:
+    """The number of floating-point entries in a cache."""
+    return sum(each.numel() for each in _tensors(cache) if each.is_floating_point())
+
+
+def _holds(cache: object, keys: torch.Tensor) -> bool:
+    """Whether one tensor of a cache contains every entry of ``keys``, in any order."""
+    return keys.numel() > 0 and any(
+        bool(torch.isin(keys, each.flatten()).all()) for each in _tensors(cache)
+    )
+
+
+def _walk(
+    function: Callable[..., Any], layer: nn.Module, x: torch.Tensor, chunks: list[int]
+) -> tuple[torch.Tensor, list[Any]]:
+    """All outputs (B, T, d_model), and the cache after each chunk."""
+    outputs: list[torch.Tensor] = []
+    caches: list[Any] = []
+    for rows in x.split(chunks, dim=1):
+        output, cache = _step(function, layer, rows, *caches[-1:])
+        outputs.append(output)
+        caches.append(cache)
+    return torch.cat(outputs, dim=1), caches
+
+
+def _step(
+    function: Callable[..., Any], layer: nn.Module, x: torch.Tensor, *cache: Any
+) -> tuple[torch.Tensor, Any]:
+    output, new = returned(function(layer, x, *cache), "output", "cache")
+    return tensor(output, "the output"), new

@@ -1,0 +1,83 @@
+"""Probes of the attention layer, the block and the language model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import torch
+
+from autograder.checks.probes import Inputs, Seen, options, tensor
+from autograder.checks.probes.weights import beginning, load_weights
+from transformer_course.since_2017.probes.observing import (
+    kept,
+    module_answers,
+    module_probe,
+    others,
+    settled,
+    unmoved,
+    who_moves,
+    whole,
+)
+
+_of_a_layer = partial(
+    module_probe,
+    results="output; output moves with x; output of one row alone; "
+    "num_heads; num_kv_heads; base",
+)
+
+
+@_of_a_layer("since_2017/qk_norm")
+@_of_a_layer("since_2017/attention_layer")
+def attention_layer(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
+    """Who sees whom, what the module does, and the numbers that it keeps."""
+    sizes = whole(inputs, "num_heads", "num_kv_heads")
+    made = module_class(inputs["x"].size(-1), *sizes, **options(inputs))
+    start, module = beginning(made, inputs), load_weights(made, inputs)
+    start |= kept(module, "num_heads", "num_kv_heads", "base")
+    return module_answers(module, inputs) | start
+
+
+@module_probe(
+    "since_2017/block",
+    results="output; output moves with x; output of one row alone",
+)
+def block(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
+    """Who sees whom, and what the module does."""
+    sizes = whole(inputs, "num_heads", "num_kv_heads", "d_ff")
+    made = module_class(inputs["x"].size(-1), *sizes, **options(inputs))
+    start, module = beginning(made, inputs), load_weights(made, inputs)
+    return module_answers(module, inputs) | start
+
+
+@module_probe(
+    "since_2017/language_model",
+    results="logits; logits move with ids; logits of a shorter batch; "
+    "output of one row alone",
+)
+def language_model(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
+    """Logits of two batches, in both modes, of one row; gradients; who moves whom."""
+    names = ("num_heads", "num_kv_heads", "num_layers", "d_ff")
+    vocabulary, d_model = inputs["weights.embedding.weight"].shape
+    made = module_class(vocabulary, d_model, *whole(inputs, *names), **options(inputs))
+    start, module = beginning(made, inputs), load_weights(made, inputs)
+
+    def call(ids: torch.Tensor) -> torch.Tensor:
+        return tensor(module(ids), "the logits")
+
+    ids = inputs["ids"]
+    seen: Seen = {"other parameters": others(module, inputs)} | start
+    with torch.no_grad():
+        logits = call(ids)
+        if "look" in inputs:
+            seen["logits move with ids"] = who_moves(call, ids, logits)
+        seen |= {"logits": logits, "ids afterwards": ids}
+        seen |= settled(module, call, ids)
+        seen["logits of a shorter batch"] = call(ids[:, :2])
+    if "pull" in inputs:
+        seen["parameters without a gradient"] = unmoved(module, call(ids), inputs)
+        table = dict(module.named_parameters())["embedding.weight"].grad
+        if table is not None:
+            seen["gradient of the embedding"] = table
+    return seen

@@ -1,0 +1,249 @@
+"""Probes of the small parts: norm, rotary positions, gate, grouped attention."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import torch
+from torch import nn
+
+from autograder.checks.probes import (
+    Inputs,
+    Seen,
+    describe,
+    gradients,
+    kind,
+    listed,
+    options,
+    probe,
+    returned,
+    tensor,
+    under,
+)
+from autograder.checks.probes.weights import beginning, load_weights
+from transformer_course.since_2017.probes.observing import (
+    in_half,
+    module_answers,
+    module_probe,
+    number,
+    whole,
+)
+
+
+@probe(
+    "since_2017/rms_norm",
+    results="weight at first; output; output of one row alone; output for *; "
+    "a row of bfloat16 has another size",
+    form="dtype for *",
+    calls="* afterwards",
+    learning="other parameters; parameters without a gradient; gradient of x",
+    mode="output in training mode",
+)
+def rms_norm(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
+    """The weight at first; then what the module does, or what with half precision."""
+    made = module_class(inputs["x"].size(-1), **options(inputs))
+    own = dict(made.named_parameters()) if isinstance(made, nn.Module) else {}
+    seen = {"weight at first": own["weight"].clone()} if "weight" in own else {}
+    x, module = inputs["x"], load_weights(made, inputs)
+
+    def call(x: torch.Tensor) -> torch.Tensor:
+        return tensor(module(x), "the output")
+
+    if "far" in inputs:  # squares that float64 holds, and float32 does not
+        return {"output": call(x.double() * 2.0**80).to(x.dtype)}
+    if "half" in inputs:
+        half_seen = in_half(call, x)
+        half_seen["a row of bfloat16 has another size"] = _resized(module_class)
+        module.train()
+        trained = in_half(call, x)
+        return half_seen | {f"{n} in training": seen for n, seen in trained.items()}
+    return seen | module_answers(module, inputs)
+
+
+def _resized(module_class: Callable[..., Any]) -> torch.Tensor:
+    """Whether one of many long rows is off by 2.5 thousandths of its size: ().
+
+    Rounding of single numbers moves a row by 1.4 at most, a rounded root some by 4.
+    """
+    rows, size = 32, 512
+    places = torch.arange(rows * size, dtype=torch.float64).view(rows, size)
+    scales = torch.linspace(1, 3, rows, dtype=torch.float64)[:, None]
+    x = ((places * 1.7).cos() * scales).bfloat16()
+    normed = tensor(module_class(size).eval()(x), "the output").detach().double()
+    wide = x.double()
+    sizes = (normed * wide).sum(-1) / wide.square().sum(-1)
+    right = wide.square().mean(-1).rsqrt()
+    return ((sizes / right - 1).abs() > 0.0025).any()
+
+
+@probe(
+    "since_2017/rotary_angles",
+    results="angles; angles once more; angles of another base",
+)
+def rotary_angles(function: Callable[..., Any], inputs: Inputs) -> Seen:
+    """The angles, and whether a second call gives them again."""
+    length, d_k = whole(inputs, "length", "d_k")
+    given = options(inputs)
+    if "offset" in given:
+        given["offset"] = int(given["offset"])
+    found = tensor(function(length, d_k, **given), "the angles")
+    angles = found.clone()
+    function(length + 1, d_k)
+    with contextlib.suppress(RuntimeError):  # one that was expanded is left alone
+        found.add_(1)  # as a caller may: the next call gives new ones
+    return {
+        "angles": angles,
+        "angles once more": function(length, d_k, **given),
+        "angles of another base": function(length, d_k, **(given | {"base": 700.0})),
+    }
+
+
+@probe(
+    "since_2017/rotate",
+    results="result; result of one row alone; dtype for *; output for *",
+    calls="* afterwards",
+    learning="gradient of x",
+)
+def rotate(function: Callable[..., Any], inputs: Inputs) -> Seen:
+    """The result, that of one row alone, inputs afterwards, a gradient."""
+    x, angles = inputs["x"], inputs["angles"]
+
+    def call(x: torch.Tensor) -> torch.Tensor:
+        return tensor(function(x, angles), "the result")
+
+    if "half" in inputs:
+        return in_half(call, x)
+    if "far" in inputs:  # 2^26 and a bit: in float32, multiples of 8
+        angles = angles.double() + 2**26
+        return {"result": call(x).to(x.dtype)}
+    alone = x[1:2] if x.dim() > 2 else x
+    seen = {"result": call(x), "result of one row alone": call(alone)}
+    seen |= {"x afterwards": x, "angles afterwards": angles}
+    return seen | gradients(call, [x], ["x"], inputs)
+
+
+@probe("since_2017/relative_gap", results="gap", calls="kind of the gap; * afterwards")
+def relative_gap(function: Callable[..., Any], inputs: Inputs) -> Seen:
+    """The gap of a scripted way to place vectors, its kind, and inputs afterwards."""
+    q, k, table = inputs["q"], inputs["k"], inputs["table"]
+    way = inputs["way"]
+
+    def turn(x: torch.Tensor, offset: int) -> torch.Tensor:
+        rows: torch.Tensor = table[int(offset) : int(offset) + x.size(-2)]  # (L, d_k)
+        if way == "adds":
+            return x + rows
+        if way == "scales":
+            return x * rows
+        # Neighbours as complex numbers, all turned at the speed of their column.
+        speeds = table[0, ::2]  # (d_k / 2,)
+        places = torch.arange(int(offset), int(offset) + x.size(-2))
+        angles = places[:, None] * speeds
+        points = torch.view_as_complex(x.unflatten(-1, (-1, 2)).contiguous())
+        turned = points * torch.polar(torch.ones_like(angles), angles)
+        return torch.view_as_real(turned).flatten(-2)
+
+    gap = function(turn, q, k, *whole(inputs, "shift"))
+    return {
+        "gap": number(gap, "the gap"), "kind of the gap": kind(gap, float),
+        "q afterwards": q, "k afterwards": k,
+    }  # fmt: skip
+
+
+@probe("since_2017/pairs_to_halves", results="weight", calls="* afterwards")
+def pairs_to_halves(function: Callable[..., Any], inputs: Inputs) -> Seen:
+    """The reordered weight, and the given one afterwards."""
+    weight = inputs["weight"]
+    found = tensor(function(weight, *whole(inputs, "heads")), "the weight")
+    return {"weight": found, "weight afterwards": weight}
+
+
+class _File(Mapping[str, torch.Tensor]):
+    """The tensors of a file; logs which of them are looked up."""
+
+    def __init__(self, tensors: dict[str, torch.Tensor]):
+        self.tensors = tensors
+        self.looked_up: list[str] = []
+
+    def __getitem__(self, name: str) -> torch.Tensor:
+        self.looked_up.append(name)
+        return self.tensors[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.tensors)
+
+    def __len__(self) -> int:
+        return len(self.tensors)
+
+
+@probe(
+    "since_2017/published_tensor",
+    results="*.weight",
+    calls="most tensors looked up in one call; * afterwards",
+)
+def published_tensor(function: Callable[..., Any], inputs: Inputs) -> Seen:
+    """Each parameter's tensor, how many were looked up for it, the file afterwards."""
+    stored = under(inputs, "published.")
+    kept = {name: value.clone() for name, value in stored.items()}
+    heads = whole(inputs, "num_heads", "num_kv_heads")
+    seen: Seen = {}
+    most = 0
+    for name in str(inputs["own"]).split(", "):
+        file = _File(stored)
+        found = tensor(function(name, file, *heads), f"`{name}`")
+        seen[name] = found.clone()
+        most = max(most, len(set(file.looked_up)))
+    written = [name for name, value in kept.items() if not stored[name].equal(value)]
+    return seen | {
+        "most tensors looked up in one call": torch.tensor(most),
+        "tensors of the file with different values afterwards": listed(written),
+    }
+
+
+@module_probe("since_2017/swiglu", results="output; output of one row alone")
+def swiglu(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
+    """Parameters, output in both modes and of one row, gradients."""
+    made = module_class(inputs["x"].size(-1), *whole(inputs, "d_ff"))
+    return beginning(made, inputs) | module_answers(load_weights(made, inputs), inputs)
+
+
+@probe(
+    "since_2017/grouped_attention",
+    results="output; output of one row alone; * heads in * groups",
+    calls="* afterwards",
+    learning="gradient of *",
+    parts={"weights": "weights"},
+)
+def grouped_attention(function: Callable[..., Any], inputs: Inputs) -> Seen:
+    """Weights and output, one row alone, inputs afterwards, gradients; or an error."""
+    q, k, v = (inputs[name] for name in "qkv")
+    mask = [inputs["mask"]] if "mask" in inputs else []
+    if "refused" in inputs:
+        return {inputs["refused"]: _refusal(function, q, k, v)}
+    output, weights = _pair(function(q, k, v, *mask))
+    one = [m[1:2] if m.dim() == 4 and m.size(0) > 1 else m for m in mask]
+    alone, _ = _pair(function(q[1:2], k[1:2], v[1:2], *one))
+
+    def call(*tensors: torch.Tensor) -> torch.Tensor:
+        return _pair(function(*tensors, *mask))[0]
+
+    seen = {"weights": weights, "output": output, "output of one row alone": alone}
+    seen |= {f"{name} afterwards": inputs[name] for name in "qkv"}
+    return seen | gradients(call, [q, k, v], list("qkv"), inputs)
+
+
+def _pair(result: object) -> tuple[torch.Tensor, torch.Tensor]:
+    output, weights = returned(result, "output", "weights")
+    return tensor(output, "the output"), tensor(weights, "the weights")
+
+
+def _refusal(function: Callable[..., Any], *tensors: torch.Tensor) -> str:
+    """How a call with impossible sizes ends."""
+    try:
+        result = function(*tensors)
+    except NotImplementedError:
+        raise
+    except Exception as error:
+        return type(error).__name__
+    return f"no error, but {describe(result)}"

@@ -1,0 +1,98 @@
+"""The probe of the trained model."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import nn
+
+from autograder.checks.exercise import Answers, WrongAnswerError
+from autograder.checks.interactor import Ask, Interactor
+from autograder.checks.probes import Inputs, Seen, describe, probe, tensor
+from autograder.checks.probes.weights import weights_of, with_weights
+
+_OTHER = "the weights of this model are not those of a `new_model()`"
+
+
+class _Reader(Interactor):
+    """The course's model with the weights that are handed over reads fresh text.
+
+    Whatever finds a text probable in another way than by its weights stays behind.
+    """
+
+    keeps = frozenset({"windows"})
+
+    def conclude(self, answers: Answers) -> Seen:
+        unit = importlib.import_module("transformer_course.solutions.since_2017")
+        model = with_weights(unit.new_model(), answers, _OTHER)
+        return examined(model, self.inputs["windows"].long())
+
+
+def _trained_here(function: Callable[..., Any], inputs: Inputs) -> Seen:
+    """The same where both sides are one: the student's own model reads the text."""
+    return examined(_model_of(function), inputs["windows"].long())
+
+
+@probe(
+    "since_2017/trained_model",
+    other=_Reader,
+    here=_trained_here,
+    results="nats; likelihood",
+)
+def trained_model(function: Callable[..., Any], inputs: Inputs, ask: Ask) -> Seen:
+    """The weights of the model, by their names."""
+    return weights_of(_model_of(function))
+
+
+def _model_of(function: Callable[..., Any]) -> nn.Module:
+    model = function()
+    if not isinstance(model, nn.Module):
+        raise WrongAnswerError(f"expected an nn.Module, got {describe(model)}")
+    return model.cpu().eval()
+
+
+def examined(model: nn.Module, windows: torch.Tensor) -> Seen:
+    """What a model makes of windows of bytes (N, L + 1)."""
+    shown, wanted = windows[:, :-1], windows[:, 1:]
+    total, same = 0.0, 0
+    with torch.no_grad():
+        for ids, right in zip(shown.split(64), wanted.split(64), strict=True):
+            logits = tensor(model(ids), "the logits")
+            if (
+                logits.dim() != 3
+                or logits.shape[:2] != ids.shape
+                or logits.size(2) < 128
+            ):
+                raise WrongAnswerError(
+                    f"expected logits (B, L, 128) with B, L = {tuple(ids.shape)}, "
+                    f"got {tuple(logits.shape)}"
+                )
+            prices = logits.double().log_softmax(-1).gather(-1, right[..., None])
+            total -= prices.sum().item()
+            same += int((logits.argmax(-1) == ids).sum())
+        some = shown[:8]
+        changed = some.clone()
+        changed[:, -1] = ord("~")
+        future = (model(some) - model(changed))[:, :-1].abs().max() > 1e-3
+    nats = total / wanted.numel()
+    likelihood = _likelihood(nats, same / wanted.numel(), bool(future))
+    # "likelihood" is what the finding of this measure is called.
+    return {"nats": torch.tensor(nats, dtype=torch.float64), "likelihood": likelihood}
+
+
+def _likelihood(nats: float, same: float, future: bool) -> str:
+    """What kind of model it is, in a few words; facts only."""
+    if future:
+        return "the future moves the present"
+    if same > 0.5:
+        return "repeats the byte that it sees"
+    kinds = (
+        (0.9, "writes"),
+        (1.6, "knows words"),
+        (2.7, "knows which byte follows which"),
+        (4.2, "knows how often each byte occurs"),
+    )
+    return next((kind for most, kind in kinds if nats < most), "knows nothing")

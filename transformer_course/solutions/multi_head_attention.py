@@ -1,0 +1,208 @@
+"""Built from notebooks/03_multi_head_attention.py by `make build`; do not edit."""
+
+from transformer_course.solutions import attention as attention
+from collections.abc import Sequence
+from torch import Tensor, nn
+import torch
+
+
+class ListOfHeads(nn.Module):
+    """Several self-attentions in parallel, then a linear layer.
+
+    Args:
+        d_model: size of the input vectors.
+        num_heads: number of heads, h.
+        d_k: size of the queries and keys of each head.
+        d_v: size of the values of each head, and so of its output.
+        d_out: size of the output vectors.
+
+    The heads are `attention.SelfAttention` modules, stored in `heads`; the linear
+    layer is `w_o`; the state dict contains no other names.
+    """
+
+    def __init__(self, d_model: int, num_heads: int, d_k: int, d_v: int, d_out: int):
+        super().__init__()
+        self.heads = nn.ModuleList(
+            attention.SelfAttention(d_model, d_k, d_v) for _ in range(num_heads)
+        )
+        self.w_o = nn.Linear(num_heads * d_v, d_out)
+
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """Attend from each position of x `(B, L, d_model)` to all positions of x.
+
+        Args:
+            mask: None, or boolean and broadcastable to `(B, L, L)`: True = may attend.
+                It applies to every head.
+
+        Returns:
+            The output `(B, L, d_out)` and the weights `(B, h, L, L)`.
+        """
+        results = [head(x, mask) for head in self.heads]
+        outputs, weights = zip(*results, strict=True)
+        joined = torch.cat(outputs, dim=-1)  # (B, L, h * d_v)
+        return self.w_o(joined), torch.stack(weights, dim=1)  # ..., (B, h, L, L)
+
+
+def split_heads(x: Tensor, num_heads: int) -> Tensor:
+    """Split the features of each position into heads: equal, contiguous blocks.
+
+    Args:
+        x: features, shape `(B, L, d_model)`.
+        num_heads: number of heads, h; it divides d_model.
+
+    Returns:
+        The heads, with the dtype of x, shape `(B, h, L, d_k)`; `d_k = d_model / h`.
+    """
+    return x.unflatten(-1, (num_heads, -1)).transpose(1, 2)  # (B, h, L, d_k)
+
+
+def merge_heads(x: Tensor) -> Tensor:
+    """Concatenate the features of all heads: the inverse of `split_heads`.
+
+    Args:
+        x: heads, shape `(B, h, L, d_k)`.
+
+    Returns:
+        The features, with the dtype of x, shape `(B, L, h * d_k)`, head 0 first.
+    """
+    return x.transpose(1, 2).flatten(2)  # (B, L, h * d_k)
+
+
+def pack_heads(heads: Sequence[nn.Module]) -> dict[str, Tensor]:
+    """The weights of three large layers that do the work of all heads.
+
+    Args:
+        heads: h modules with linear layers `w_q`, `w_k`, `w_v`, each from d_model to
+            d_k.
+
+    Returns:
+        The tensors `w_q.weight` `(h * d_k, d_model)` and `w_q.bias` `(h * d_k,)`, and
+        the same for `w_k` and `w_v`, with the dtype of the heads. Rows
+        `i * d_k ... (i + 1) * d_k - 1` come from head i.
+    """
+    return {
+        f"{name}.{kind}": torch.cat([getattr(getattr(h, name), kind) for h in heads])
+        for name in ("w_q", "w_k", "w_v")
+        for kind in ("weight", "bias")
+    }
+
+
+def mask_for_heads(mask: Tensor | None) -> Tensor | None:
+    """A mask with the four dimensions of the scores of all heads.
+
+    Args:
+        mask: None, or boolean of shape `(Lq, Lk)`, `(B, Lq, Lk)` or `(B, h, Lq, Lk)`,
+            where B, h and Lq may be 1: True = may attend.
+
+    Returns:
+        None, or the mask with exactly four dimensions, broadcastable to
+        `(B, h, Lq, Lk)`.
+    """
+    if mask is None or mask.dim() == 4:
+        return mask
+    if mask.dim() == 2:
+        mask = mask.unsqueeze(0)  # (1, Lq, Lk)
+    return mask.unsqueeze(1)  # (B, 1, Lq, Lk)
+
+
+class MultiHeadAttention(nn.Module):
+    """Multi-head attention (Vaswani et al. 2017, section 3.2.2).
+
+    Args:
+        d_model: size of all input and output vectors.
+        num_heads: number of heads, h, at least 1.
+        dropout: probability of dropping an attention weight in training.
+
+    The linear layers are named `w_q`, `w_k`, `w_v` and `w_o`, each with a bias; the
+    state dict contains no other names.
+
+    Raises:
+        ValueError: num_heads does not divide d_model.
+    """
+
+    def __init__(self, d_model: int, num_heads: int, dropout: float = 0.0):
+        super().__init__()
+        self.num_heads = num_heads
+        if d_model % num_heads != 0:
+            raise ValueError(f"{num_heads} heads cannot share {d_model} features")
+        self.w_q = nn.Linear(d_model, d_model)
+        self.w_k = nn.Linear(d_model, d_model)
+        self.w_v = nn.Linear(d_model, d_model)
+        self.w_o = nn.Linear(d_model, d_model)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(
+        self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
+        """Attend from each query to all keys, in every head.
+
+        Args:
+            query: the sequence that attends, shape `(B, Lq, d_model)`.
+            key: what it is compared with, shape `(B, Lk, d_model)`.
+            value: what is averaged, shape `(B, Lk, d_model)`.
+            mask: None, or boolean of shape `(Lq, Lk)`, `(B, Lq, Lk)` or
+                `(B, h, Lq, Lk)`, where B, h and Lq may be 1: True = may attend.
+
+        Returns:
+            The output `(B, Lq, d_model)` and the weights `(B, h, Lq, Lk)`.
+        """
+        q = split_heads(self.w_q(query), self.num_heads)  # (B, h, Lq, d_k)
+        k = split_heads(self.w_k(key), self.num_heads)  # (B, h, Lk, d_k)
+        v = split_heads(self.w_v(value), self.num_heads)  # (B, h, Lk, d_k)
+        mask = mask_for_heads(mask)
+        _, weights = attention.scaled_dot_product_attention(q, k, v, mask)
+        weights = self.dropout(weights)  # (B, h, Lq, Lk)
+        return self.w_o(merge_heads(weights @ v)), weights  # (B, Lq, d_model), ...
+
+
+def attention_cost(length: int, d_model: int, num_heads: int) -> tuple[int, int, int]:
+    """What self-attention costs with a `MultiHeadAttention`, for one sentence.
+
+    Args:
+        length: number of positions, L.
+        d_model: size of all input and output vectors.
+        num_heads: number of heads, h; it divides d_model.
+
+    Returns:
+        The number of parameters, the multiplications in all matrix products, and the
+        entries of the attention weights.
+    """
+    parameters = 4 * (d_model * d_model + d_model)
+    projections = 4 * length * d_model * d_model
+    scores_and_sums = 2 * length * length * d_model  # h heads of d_model / h features
+    return parameters, projections + scores_and_sums, num_heads * length * length
+
+
+def to_pytorch(mine: nn.Module) -> nn.MultiheadAttention:
+    """A copy of a `MultiHeadAttention` as PyTorch's own layer.
+
+    Args:
+        mine: a module with linear layers `w_q`, `w_k`, `w_v`, `w_o`, each from d_model
+            to d_model with a bias, and with the attribute `num_heads`.
+
+    Returns:
+        An `nn.MultiheadAttention`, batch first, without dropout, with copies of the
+        weights.
+    """
+    d_model = mine.w_o.out_features
+    theirs = nn.MultiheadAttention(d_model, mine.num_heads, batch_first=True)
+    layers = (mine.w_q, mine.w_k, mine.w_v)
+    with torch.no_grad():
+        theirs.in_proj_weight.copy_(torch.cat([layer.weight for layer in layers]))
+        theirs.in_proj_bias.copy_(torch.cat([layer.bias for layer in layers]))
+        theirs.out_proj.load_state_dict(mine.w_o.state_dict())
+    return theirs
+
+
+def pytorch_mask(mask: Tensor, size: tuple[int, int, int, int]) -> Tensor:
+    """One of our masks in the form of `nn.MultiheadAttention`'s `attn_mask`.
+
+    Args:
+        mask: boolean, four dimensions, broadcastable to `size`: True = may attend.
+        size: `(B, h, Lq, Lk)`.
+
+    Returns:
+        A boolean mask `(B * h, Lq, Lk)`: True = may NOT attend. Entry `b * h + i` is
+        for head i of sentence b.
+    """
+    return (~mask).expand(size).flatten(0, 1)  # (B * h, Lq, Lk)

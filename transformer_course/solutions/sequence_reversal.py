@@ -1,0 +1,424 @@
+"""Built from notebooks/05_sequence_reversal.py by `make build`; do not edit."""
+
+from transformer_course.solutions import attention as attention
+from transformer_course.solutions import encoder_decoder as encoder_decoder
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from safetensors.torch import load_model, save_model
+from torch import Tensor, nn
+from tqdm.auto import tqdm
+import functools
+import math
+import os
+import random
+import sys
+import torch
+import torch.nn.functional as F
+
+
+def new_model(vocab_size: int = 14) -> nn.Module:
+    """An untrained Transformer for this unit: small, pre-norm, small embeddings."""
+    d_model = 32
+    model = encoder_decoder.Transformer(
+        vocab_size, vocab_size, d_model, num_heads=2, num_layers=1, d_ff=64,
+        norm_first=True,
+    )  # fmt: skip
+    for module in model.modules():
+        if isinstance(module, nn.Embedding):
+            nn.init.normal_(module.weight, std=d_model**-0.5)
+    return model
+
+
+PAD, BOS, EOS, UNK, FIRST = 0, 1, 2, 3, 4
+
+
+def random_sequences(
+    count: int, rng: random.Random, longest: int = 10, symbols: int = 10
+) -> list[list[int]]:
+    """Sequences of random length with random content.
+
+    Args:
+        count: how many sequences.
+        rng: the source of all randomness.
+        longest: lengths are 1, ..., longest, each equally likely.
+        symbols: ids are FIRST, ..., FIRST + symbols - 1, each equally likely.
+
+    Returns:
+        A list of `count` lists of ids.
+    """
+    ids = range(FIRST, FIRST + symbols)
+    return [rng.choices(ids, k=rng.randint(1, longest)) for _ in range(count)]
+
+
+def make_batch(sequences: Sequence[list[int]]) -> tuple[Tensor, Tensor]:
+    """Source and target rows of a batch, with special tokens and padding.
+
+    Args:
+        sequences: B lists of ids, none of them empty.
+
+    Returns:
+        The source `(B, n + 1)` and the target `(B, n + 2)`, int64, in this order, where
+        n is the length of the longest sequence.
+    """
+    source = [[*ids, EOS] for ids in sequences]
+    target = [[BOS, *ids[::-1], EOS] for ids in sequences]
+    longest, widest = max(map(len, source)), max(map(len, target))
+    return (
+        torch.tensor([row + [PAD] * (longest - len(row)) for row in source]),
+        torch.tensor([row + [PAD] * (widest - len(row)) for row in target]),
+    )  # (B, n + 1), (B, n + 2)
+
+
+def shift(target: Tensor) -> tuple[Tensor, Tensor]:
+    """The decoder's input, and the labels that it should predict.
+
+    Args:
+        target: rows BOS ... EOS PAD ..., shape `(B, L)`.
+
+    Returns:
+        The decoder's input and the labels, each `(B, L - 1)`, in this order.
+    """
+    return target[:, :-1], target[:, 1:]
+
+
+def masked_loss(logits: Tensor, labels: Tensor) -> Tensor:
+    """Mean cross-entropy over the real tokens.
+
+    Args:
+        logits: unnormalised scores, shape `(B, L, V)`.
+        labels: the correct ids, shape `(B, L)`, int64; PAD where there is none.
+
+    Returns:
+        The loss, shape `()`.
+    """
+    return F.cross_entropy(logits.flatten(0, 1), labels.flatten(), ignore_index=PAD)
+
+
+def rate_factor(step: int, warmup: int, steps: int, floor: float = 0.02) -> float:
+    """The fraction of the peak learning rate at one step: warm-up, then cosine.
+
+    Args:
+        step: counted from 0; may be beyond the last one, steps - 1.
+        warmup: steps of the linear warm-up, at least 1.
+        steps: how many steps the training run has, more than warmup.
+        floor: the fraction that is left from step ``steps`` on.
+
+    Returns:
+        A number between 0 and 1.
+    """
+    if step < warmup:
+        return (step + 1) / warmup
+    progress = min(1.0, (step - warmup) / (steps - warmup))
+    return floor + (1 - floor) * (1 + math.cos(math.pi * progress)) / 2
+
+
+def training_step(
+    model: nn.Module,
+    optimizer: torch.optim.Optimizer,
+    source: Tensor,
+    target: Tensor,
+    max_norm: float = 1.0,
+    loss_function: Callable[[Tensor, Tensor], Tensor] | None = None,
+) -> float:
+    """One step of training with teacher forcing.
+
+    Args:
+        model: called as `model(source, decoder_input)`, gives logits `(B, L - 1, V)`.
+        optimizer: of the model's parameters.
+        source: source rows, shape `(B, Ls)`.
+        target: target rows with BOS and EOS, shape `(B, L)`.
+        max_norm: the largest norm that the common gradient of all parameters may have.
+        loss_function: maps logits `(B, L - 1, V)` and labels `(B, L - 1)` to the loss;
+            None: masked_loss.
+
+    Returns:
+        The loss on this batch, before the step.
+    """
+    model.train()
+    decoder_input, labels = shift(target)
+    loss = (loss_function or masked_loss)(model(source, decoder_input), labels)
+    optimizer.zero_grad()
+    loss.backward()
+    nn.utils.clip_grad_norm_(model.parameters(), max_norm)
+    optimizer.step()
+    return loss.item()
+
+
+def watched(steps: int) -> bool:
+    """Whether somebody may be waiting: not in grading, nor for a few steps."""
+    in_notebook = "ipykernel" in sys.modules
+    return steps > 50 and in_notebook and "NBGRADER_EXECUTION" not in os.environ
+
+
+def fit(
+    model: nn.Module,
+    optimizer: torch.optim.Optimizer,
+    next_batch: Callable[[], tuple[Tensor, Tensor]],
+    steps: int,
+    warmup: int,
+    loss_function: Callable[[Tensor, Tensor], Tensor] | None = None,
+) -> list[float]:
+    """Train a model with warm-up and cosine decay.
+
+    Args:
+        model: see training_step.
+        optimizer: its learning rate is the peak of the schedule.
+        next_batch: returns a new source and target with each call.
+        steps: number of training steps.
+        warmup: how many of them are warm-up.
+        loss_function: see training_step.
+
+    Returns:
+        The loss of each step.
+    """
+    peak = optimizer.param_groups[0]["lr"]
+    losses = []
+    for step in tqdm(range(steps), disable=not watched(steps), delay=1, leave=False):
+        for group in optimizer.param_groups:
+            group["lr"] = peak * rate_factor(step, warmup, steps)
+        source, target = next_batch()
+        loss = training_step(
+            model, optimizer, source, target, loss_function=loss_function
+        )
+        losses.append(loss)
+    return losses
+
+
+def evaluating(decode: Callable) -> Callable:
+    """Decode in evaluation mode without gradients, and restore both afterwards."""
+
+    @functools.wraps(decode)
+    def wrapped(model: nn.Module, *arguments: object, **named: object):
+        was_training = model.training
+        model.eval()
+        try:
+            with torch.no_grad():
+                return decode(model, *arguments, **named)
+        finally:
+            model.train(was_training)
+
+    return wrapped
+
+
+@evaluating
+def greedy_sequence(model: nn.Module, source: Tensor, max_len: int) -> list[int]:
+    """The most probable token again and again, until it is EOS.
+
+    Args:
+        model: called as `model(source, tokens)`, gives logits `(1, T, V)`.
+        source: one source row, shape `(1, Ls)`.
+        max_len: the largest number of tokens to write, EOS included.
+
+    Returns:
+        The ids that were written, without BOS and with EOS.
+    """
+    tokens = [BOS]
+    while tokens[-1] != EOS and len(tokens) <= max_len:
+        logits = model(source, source.new_tensor([tokens]))  # (1, T, V)
+        tokens.append(int(logits[0, -1].argmax()))
+    return tokens[1:]
+
+
+@evaluating
+def greedy_decode(model: nn.Module, source: Tensor, max_len: int) -> Tensor:
+    """The most probable token again and again, until each row has EOS.
+
+    Args:
+        model: called as `model(source, tokens)`, gives logits `(B, T, V)`.
+        source: source rows, shape `(B, Ls)`.
+        max_len: the largest number of tokens to write, EOS included.
+
+    Returns:
+        The tokens that were written, shape `(B, T)` with T <= max_len, int64: without
+        BOS, with EOS, and PAD after it.
+    """
+    tokens = source.new_full((source.size(0), 1), BOS)  # (B, 1)
+    done = torch.zeros_like(tokens[:, 0], dtype=torch.bool)  # (B,)
+    for _ in range(max_len):
+        chosen = model(source, tokens)[:, -1].argmax(dim=-1)  # (B,)
+        chosen = chosen.masked_fill(done, PAD)
+        tokens = torch.cat((tokens, chosen.unsqueeze(1)), dim=1)  # (B, T + 1)
+        done |= chosen == EOS
+        if done.all():
+            break
+    return tokens[:, 1:]
+
+
+def same_width(decoded: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
+    """Both tensors, padded at the end to the larger of the two widths."""
+    width = max(decoded.size(1), labels.size(1))
+    return tuple(
+        F.pad(rows, (0, width - rows.size(1)), value=PAD) for rows in (decoded, labels)
+    )
+
+
+def exact_match(decoded: Tensor, labels: Tensor) -> float:
+    """The fraction of rows that are correct from the first token to EOS.
+
+    Args:
+        decoded: what was written, shape `(B, T)`: tokens, EOS, PAD.
+        labels: the correct rows, shape `(B, L)`: tokens, EOS, PAD.
+
+    Returns:
+        A float between 0 and 1.
+    """
+    decoded, labels = same_width(decoded, labels)  # (B, width) each
+    return (decoded == labels).all(dim=1).double().mean().item()
+
+
+def trained_model(seed: int = 0, weights: str = "reversal.safetensors") -> nn.Module:
+    """A model that reverses sequences of digits, loaded from a file or trained.
+
+    Args:
+        seed: of the initial weights and of the training data.
+        weights: the file with trained weights; it need not exist.
+
+    Returns:
+        A module called as `model(source, decoder_input)`, which gives logits
+        `(B, Lt, 14)`.
+    """
+    torch.manual_seed(seed)
+    model = new_model()
+    if Path(weights).is_file():
+        load_model(model, weights)
+        return model
+    rng = random.Random(seed)
+    optimizer = torch.optim.AdamW(
+        model.parameters(), lr=2e-2, betas=(0.9, 0.98), fused=True
+    )
+    fit(
+        model, optimizer, lambda: make_batch(random_sequences(32, rng)),
+        steps=350, warmup=70,
+    )  # fmt: skip
+    return model
+
+
+def antidiagonal_share(weights: Tensor, lengths: Tensor) -> float:
+    """How often the largest weight is on the anti-diagonal.
+
+    Args:
+        weights: cross-attention weights of one head, shape `(B, Lt, Ls)`.
+        lengths: the number of symbols in each source row, shape `(B,)`, int64: without
+            EOS and padding; less than Lt and Ls.
+
+    Returns:
+        The fraction of the steps t < lengths[b], over the whole batch, whose largest
+        weight is at lengths[b] - 1 - t.
+    """
+    steps = torch.arange(weights.size(1))  # (Lt,)
+    wanted = lengths.unsqueeze(1) - 1 - steps  # (B, Lt), negative after the last symbol
+    hits = (weights.argmax(dim=-1) == wanted)[wanted >= 0]
+    return hits.double().mean().item()
+
+
+def word_ids(sentences: Sequence[str]) -> dict[str, int]:
+    """An id for each word, in the order of first appearance.
+
+    Args:
+        sentences: texts whose words are separated by white space.
+
+    Returns:
+        A dictionary from words to FIRST, FIRST + 1, ...
+    """
+    ids: dict[str, int] = {}
+    for sentence in sentences:
+        for word in sentence.split():
+            ids.setdefault(word, FIRST + len(ids))
+    return ids
+
+
+def with_temperature(logits: Tensor, temperature: float) -> Tensor:
+    """The logits, divided by a temperature above 0."""
+    if temperature <= 0:
+        raise ValueError(f"the temperature must be above 0, not {temperature}")
+    return logits / temperature
+
+
+def keep_top_k(scores: Tensor, top_k: int) -> Tensor:
+    """The `top_k` largest scores of each row; all others are -inf."""
+    least = scores.topk(min(top_k, scores.size(-1)), dim=-1).values[..., -1:]
+    return scores.masked_fill(scores < least, -math.inf)
+
+
+def keep_top_p(scores: Tensor, top_p: float) -> Tensor:
+    """The largest scores that together have probability `top_p`; all others -inf."""
+    probabilities, indices = scores.softmax(dim=-1).sort(dim=-1, descending=True)
+    before = probabilities.cumsum(dim=-1) - probabilities  # (..., V), ranked higher
+    dropped = torch.zeros_like(before, dtype=torch.bool)
+    dropped = dropped.scatter(-1, indices, before >= top_p)
+    return scores.masked_fill(dropped, -math.inf)
+
+
+def sampling_distribution(
+    logits: Tensor,
+    temperature: float = 1.0,
+    top_k: int | None = None,
+    top_p: float | None = None,
+) -> Tensor:
+    """The probabilities from which the next token is sampled.
+
+    Args:
+        logits: scores of the vocabulary, shape `(..., V)`; not modified.
+        temperature: above 0; the logits are divided by it.
+        top_k: how many tokens stay, at least 1; None: all.
+        top_p: how much probability must stay, above 0 and at most 1; None: all of it.
+
+    Returns:
+        Probabilities of the same shape; each row sums to 1, dropped tokens have 0.
+
+    Raises:
+        ValueError: the temperature is 0 or negative.
+    """
+    scores = with_temperature(logits, temperature)  # (..., V)
+    if top_k is not None:
+        scores = keep_top_k(scores, top_k)
+    if top_p is not None:
+        scores = keep_top_p(scores, top_p)
+    return scores.softmax(dim=-1)
+
+
+def perplexity(batches: Iterable[tuple[Tensor, Tensor]]) -> tuple[float, float]:
+    """How unsure a model is about a text, per real token.
+
+    Args:
+        batches: pairs of logits `(B, L, V)` and labels `(B, L)`, int64, PAD where there
+            is none; B and L differ from batch to batch. Some batches may have no real
+            label at all.
+
+    Returns:
+        The mean of -log p over all real tokens, in nats, and its exponential; floats.
+    """
+    total, count = 0.0, 0
+    for logits, labels in batches:
+        real = int((labels != PAD).sum())
+        if real:
+            total += float(masked_loss(logits, labels)) * real
+        count += real
+    return total / count, math.exp(total / count)
+
+
+def attend_with_cache(
+    layer: nn.Module, x: Tensor, cache: object = None
+) -> tuple[Tensor, object]:
+    """Causal self-attention of the newest position, with the past in a cache.
+
+    Args:
+        layer: multi-head attention with linear layers `w_q, w_k, w_v, w_o` (d_model to
+            d_model) and `num_heads`; head i owns the i-th block of features.
+        x: the newest position, shape `(B, 1, d_model)`.
+        cache: None for the first position, else what the last call returned.
+
+    Returns:
+        The output `(B, 1, d_model)` and the new cache, in this order. Keys and values
+        of old positions come from the cache; they are not computed again.
+    """
+    keys, values = layer.w_k(x), layer.w_v(x)  # (B, 1, d_model)
+    if cache is not None:
+        keys = torch.cat((cache[0], keys), dim=1)  # (B, T + 1, d_model)
+        values = torch.cat((cache[1], values), dim=1)
+    q, k, v = (
+        rows.unflatten(-1, (layer.num_heads, -1)).transpose(1, 2)
+        for rows in (layer.w_q(x), keys, values)
+    )  # (B, h, 1, d_k), (B, h, T + 1, d_k), (B, h, T + 1, d_k)
+    heads, _ = attention.scaled_dot_product_attention(q, k, v)  # (B, h, 1, d_k)
+    return layer.w_o(heads.transpose(1, 2).flatten(2)), (keys, values)

@@ -1,0 +1,378 @@
+"""What the judge makes of handed-in files: it decodes the weights, and trains nothing.
+
+All of it runs in a fork with limits (`limited_fork.apart`): files are strangers'.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from safetensors import safe_open
+from torch import Tensor, nn
+
+from autograder.checks.exercise import WrongAnswerError
+from transformer_course.authoring.decoding import recovered
+from transformer_course.authoring.tokenizing import Segmenter
+from transformer_course.library import bleu, checkpoint
+from transformer_course.library.checkpoint import CheckpointError
+from transformer_course.library.corpora import CorpusError, Pair
+from transformer_course.library.decoding import make_batch
+from transformer_course.library.model import Restorer
+from transformer_course.library.text import Tokenizer
+from transformer_course.measures.recovery import OURS, are_shared, errors
+from transformer_course.solutions import encoder_decoder
+from transformer_course.text_recovery.exercises._learnt import Recover, refuse_unlearnt
+from transformer_course.text_recovery.library import measuring, own_corpus, track
+from transformer_course.text_recovery.library.measuring import COMPARED
+from transformer_course.text_recovery.library.own_corpus import OwnCorpus
+from transformer_course.text_recovery.library.track import Track
+
+SAME = 75.0  # BLEU of those texts against ours; a beam of a good model has above 90
+LESS = 0.1  # nats a token by which those texts may be less probable than ours
+COPY = 0.999  # cosine of all weights with those that ship
+_TELLING = 3  # sentences on which two models differ, to tell which one was asked
+_LARGEST = {
+    "vocab_size": 20_000, "d_model": 512, "num_heads": 64, "num_layers": 12,
+    "d_ff": 4096, "max_len": 2048,
+}  # fmt: skip
+_LONGEST = 1000  # characters of a text; an original has a hundred or two
+_TOKENS = 80  # of a text whose probability is asked for
+# The leads of 600 sentences in float32 are those in float64, give or take 0.000012.
+_CLEAR = 0.01
+# Of two models trained apart, the likeness of embeddings is 0.3; with noise of half its
+# own size on each weight, after which it recovers hardly anything, 0.86.
+_AKIN, _FEWEST = 0.7, 100
+
+
+@dataclass(frozen=True)
+class HandIn:
+    """Handed-in files, opened: a track, its sentences, and the corpus if it is one's own.
+
+    ``path`` is that of the checkpoint; None without one.
+    """
+
+    path: Path | None
+    track: Track
+    corpus: OwnCorpus | None
+    pairs: list[Pair]
+
+    @property
+    def sources(self) -> list[str]:
+        return [source for source, _ in self.pairs]
+
+
+def sample(
+    files: Mapping[str, bytes], originals: list[str], seed: int, places: Sequence[int]
+) -> list[str]:
+    """The sources at some places, for the sandbox; fewer where there are not as many.
+
+    Raises:
+        WrongAnswerError: the files cannot be graded.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        sources = _opened(files, originals, seed, Path(folder)).sources
+        return [sources[i] for i in places if i < len(sources)]
+
+
+def graded(
+    files: Mapping[str, bytes], originals: list[str], seed: int,
+    places: Sequence[int], texts: list[str],
+) -> str:  # fmt: skip
+    """What `measuring.measured` says of the weights' own texts.
+
+    Args:
+        texts: what the student's function gave for the sources at ``places``.
+
+    Raises:
+        WrongAnswerError: the files cannot be graded, or do not belong to the texts.
+    """
+    if checkpoint.HANDED_IN not in files:
+        raise WrongAnswerError(
+            f"no model is handed in: {checkpoint.HANDED_IN} is missing"
+        )
+    with tempfile.TemporaryDirectory() as folder:
+        found = _opened(files, originals, seed, Path(folder))
+        try:
+            asked = [i for i in places if i < len(found.pairs)]
+            return _graded(found, asked, texts, seed)
+        except WrongAnswerError:
+            raise
+        except Exception as error:  # a stranger's file: sizes, weights, tokenizer
+            raise WrongAnswerError(_no_decoding(error)) from error
+
+
+def _no_decoding(error: Exception) -> str:
+    reason = str(error).strip().split("\n")[0][:200] or type(error).__name__
+    return (
+        f"nothing can be decoded with this file: {reason}; let `project.hand_in` write "
+        "it anew"
+    )
+
+
+def _opened(
+    files: Mapping[str, bytes], originals: list[str], seed: int, folder: Path
+) -> HandIn:
+    path, found, corpus = None, Track(), None
+    try:
+        if checkpoint.HANDED_IN in files:
+            path = folder / checkpoint.HANDED_IN
+            path.write_bytes(files[checkpoint.HANDED_IN])
+            found = _track_of(path)
+        if found.corpus == track.OWN and own_corpus.FILE in files:
+            corpus = own_corpus.parse(files[own_corpus.FILE])
+        pairs = measuring.pairs_of(found, originals, corpus, seed)
+    except (CheckpointError, CorpusError) as error:
+        raise WrongAnswerError(str(error)) from error
+    return HandIn(path, found, corpus, pairs)
+
+
+def _track_of(path: Path) -> Track:
+    try:
+        about = checkpoint.describe(path)
+        _refuse_vast(about["sizes"])
+        return track.of(about["notes"])
+    except (WrongAnswerError, CheckpointError):
+        raise
+    except Exception as error:  # a stranger's file
+        raise WrongAnswerError(_no_decoding(error)) from error
+
+
+def _graded(found: HandIn, places: Sequence[int], texts: list[str], seed: int) -> str:
+    assert found.path is not None
+    model, tokenizer = checkpoint.load(found.path, encoder_decoder, Segmenter())
+    if is_copy(model):
+        raise WrongAnswerError(OURS.format("weights"))
+    own = [text[:_LONGEST] for text in _decoded(model, tokenizer, found)]
+    asked, ours = [found.sources[i] for i in places], [own[i] for i in places]
+    if texts != ours:
+        if likeness(texts, ours) < SAME:
+            _refuse_improbable(model, tokenizer, asked, texts, ours)
+        _refuse_shipped_texts(texts, ours, asked)
+    _refuse_shipped(model, tokenizer, found, own)
+    if found.corpus:
+        refuse_unlearnt(
+            model, found.corpus, _greedily(tokenizer), encoder_decoder, seed
+        )
+    marks = measuring.marks_of(found.track, found.corpus, found.pairs)
+    return measuring.measured(own, found.pairs, found.track, marks, found.corpus)
+
+
+def _decoded(model: Restorer, tokenizer: Tokenizer, found: HandIn) -> list[str]:
+    return recovered(
+        model.transformer, tokenizer, found.sources, beam=found.track.beam,
+        alpha=found.track.alpha,
+    )  # fmt: skip
+
+
+def _greedily(tokenizer: Tokenizer) -> Recover:
+    def recover(model: Restorer, sources: list[str]) -> list[str]:
+        texts = recovered(model.transformer, tokenizer, sources)
+        return [text[:_LONGEST] for text in texts]
+
+    return recover
+
+
+def _refuse_improbable(
+    model: Restorer, tokenizer: Tokenizer, sources: list[str], texts: list[str],
+    own: list[str],
+) -> None:  # fmt: skip
+    """Refuse texts that the weights cannot have given, however one searches.
+
+    What a beam finds with a weak model is unlike what is found greedily, but no less
+    probable. Texts of any other origin are.
+    """
+    if len(texts) == len(own):
+        theirs, ours = (
+            _log_probability(model, tokenizer, sources, of) for of in (texts, own)
+        )
+        if theirs >= ours - LESS:
+            return
+    raise WrongAnswerError(
+        f"these texts are not what the weights in {checkpoint.HANDED_IN} give"
+    )
+
+
+@torch.no_grad()
+def _log_probability(
+    model: Restorer, tokenizer: Tokenizer, sources: list[str], texts: list[str]
+) -> float:
+    """The mean log-probability of the texts' tokens, EOS included."""
+    found = []
+    for source, text in zip(sources, texts, strict=True):
+        ids = tokenizer.encode(source), tokenizer.encode(text)[:_TOKENS]
+        asked, target = make_batch([ids[0]], [ids[1]])
+        log_p = model(asked, target[:, :-1]).log_softmax(-1)  # (1, Lt, V)
+        found.append(log_p.gather(-1, target[:, 1:, None]).flatten())
+    return float(torch.cat(found).mean())
+
+
+def _refuse_shipped_texts(texts: list[str], own: list[str], sources: list[str]) -> None:
+    """Refuse answers of the checkpoint that ships where the file's own differ."""
+    rows = zip(texts, own, shipped_outputs(sources), strict=True)
+    others = [text == its for text, ours, its in rows if ours != its]
+    if len(others) >= _TELLING and all(others):
+        raise WrongAnswerError(OURS.format("answers"))
+
+
+def _refuse_shipped(
+    model: Restorer, tokenizer: Tokenizer, found: HandIn, own: list[str]
+) -> None:
+    """Refuse the checkpoint that everybody has, changed a little or trained further."""
+    sources, targets = (
+        list(side)[:COMPARED] for side in zip(*found.pairs, strict=True)
+    )
+    if has_same_errors(targets, own, shipped_outputs(sources)):
+        raise WrongAnswerError(OURS.format("errors"))
+    if goes_back(model, tokenizer, sources):
+        raise WrongAnswerError(
+            "these weights started from the checkpoint that ships with the course; the "
+            "grade is for a model that you trained from random weights"
+        )
+
+
+def has_same_errors(wanted: list[str], given: list[str], copied: list[str]) -> bool:
+    """Whether most errors of a model that everybody has are those given, too."""
+    return are_shared(errors(given, wanted), errors(copied, wanted))
+
+
+def _refuse_vast(sizes: Mapping[str, Any]) -> None:
+    for name, most in _LARGEST.items():
+        size = sizes.get(name, 1)
+        if type(size) is not int or not 0 < size <= most:
+            raise WrongAnswerError(
+                f"a model of {name} {size!r:.20} is too large to be tried"
+            )
+
+
+def is_copy(model: nn.Module) -> bool:
+    """Whether a model's weights are nearly those of the shipped checkpoint."""
+    with safe_open(checkpoint.shipped(), framework="pt") as file:
+        shipped = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    own = dict(model.named_parameters())
+    if {n: p.shape for n, p in own.items()} != {n: t.shape for n, t in shipped.items()}:
+        return False
+    mine, theirs = (
+        torch.cat([values[name].detach().flatten().double() for name in sorted(own)])
+        for values in (own, shipped)
+    )
+    return bool(torch.cosine_similarity(mine, theirs, dim=0) > COPY)
+
+
+def likeness(texts: list[str], others: list[str]) -> float:
+    """BLEU of some texts against others; 0 if they are not as many."""
+    if len(texts) != len(others):
+        return 0.0
+    return bleu.corpus(texts, others)
+
+
+def shipped_outputs(sources: list[str]) -> list[str]:
+    """What the checkpoint in assets/ answers, alike on all processors.
+
+    A token with a clear lead in float32 is the same one everywhere. Sentences with any
+    other, about one in 300, are decoded anew in float64.
+    """
+    leads = torch.full((len(sources),), math.inf)
+    texts = _restored(sources, torch.float32, leads)
+    unclear = [i for i, lead in enumerate(leads.tolist()) if not lead > _CLEAR]
+    if unclear:
+        again = _restored([sources[i] for i in unclear], torch.float64)
+        for i, text in zip(unclear, again, strict=True):
+            texts[i] = text
+    return texts
+
+
+def _restored(
+    sources: list[str], dtype: torch.dtype, leads: Tensor | None = None
+) -> list[str]:
+    before = torch.get_default_dtype()
+    try:
+        torch.set_default_dtype(dtype)
+        model, tokenizer = _shipped(dtype)
+        return recovered(model.transformer, tokenizer, sources, leads=leads)
+    finally:
+        torch.set_default_dtype(before)
+
+
+def goes_back(model: Restorer, tokenizer: Tokenizer, sources: Sequence[str]) -> bool:
+    """Whether a model was made from the shipped one: trained on, or with noise on it.
+
+    How the symbols of the sources stand to each other tells: in two trainings they
+    start anywhere, and neither turning all of them nor another order of hidden units
+    changes it. Symbols that no source has could hold anything. Names can be changed
+    together with the texts, so symbols are also paired by number and by likeness.
+    """
+    theirs, shipped_tokenizer = _shipped(torch.float32)
+    pairings = (
+        _same_names(shipped_tokenizer, tokenizer, sources),
+        *_other_names(theirs, model, tokenizer, sources),
+    )
+    return any(
+        _has_same_angles(theirs, model, pairs)
+        for pairs in pairings
+        if len(pairs) >= _FEWEST
+    )
+
+
+def _same_names(
+    shipped_tokenizer: Tokenizer, tokenizer: Tokenizer, sources: Sequence[str]
+) -> list[tuple[int, int]]:
+    """The numbers of symbols that both tokenizers have, (shipped, handed in)."""
+    used = dict.fromkeys(i for s in sources for i in shipped_tokenizer.encode(s))
+    own = {symbol: i for i, symbol in enumerate(tokenizer.vocab)}
+    named = ((i, own.get(shipped_tokenizer.vocab[i])) for i in used)
+    return [(i, j) for i, j in named if j is not None]
+
+
+def _other_names(
+    theirs: Restorer, model: Restorer, tokenizer: Tokenizer, sources: Sequence[str]
+) -> Iterator[list[tuple[int, int]]]:
+    """Pairs of symbols (shipped, handed in): of one number, and the most alike."""
+    ours, others = _directions(model), _directions(theirs)
+    used = sorted({i for s in sources for i in tokenizer.encode(s) if i < len(ours)})
+    yield [(i, i) for i in used if i < len(others)]
+    if ours.size(1) == others.size(1):
+        nearest = (ours[used] @ others.T).argmax(dim=1).tolist()
+        pairs = {i: j for i, j in zip(nearest, used, strict=True)}
+        yield list(pairs.items())  # each shipped symbol once
+
+
+def _has_same_angles(
+    theirs: Restorer, model: Restorer, pairs: Sequence[tuple[int, int]]
+) -> bool:
+    first, second = torch.tensor(pairs).unbind(1)
+    both = torch.stack((_angles(theirs, first), _angles(model, second)))
+    return bool(torch.corrcoef(both)[0, 1] > _AKIN)
+
+
+def _angles(model: Restorer, ids: Tensor) -> Tensor:
+    """The cosines of all pairs of these embeddings, (n * n,)."""
+    vectors = _directions(model, ids)
+    angles = vectors @ vectors.T
+    return angles.fill_diagonal_(0.0).flatten()
+
+
+def _directions(model: Restorer, ids: Tensor | None = None) -> Tensor:
+    """The embeddings' directions without their mean, (n, d_model); of all by default.
+
+    A symbol counts as much as any other: one that is huge, or no number, hides none.
+    """
+    weights = model.transformer.source.embedding.weight.detach()
+    vectors = (weights if ids is None else weights[ids]).double()
+    vectors = vectors.nan_to_num(0.0, 0.0, 0.0)
+    vectors = vectors - vectors.mean(dim=1, keepdim=True)  # which no layer norm sees
+    vectors = F.normalize(vectors, dim=1)
+    return F.normalize(vectors - vectors.mean(dim=0), dim=1)
+
+
+@functools.cache
+def _shipped(dtype: torch.dtype) -> tuple[Restorer, Tokenizer]:
+    """The checkpoint as a model of this kind of numbers, which is the default now."""
+    return checkpoint.load(checkpoint.shipped(), encoder_decoder, Segmenter())

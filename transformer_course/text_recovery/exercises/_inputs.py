@@ -1,0 +1,78 @@
+"""Inputs that several exercises of the unit share."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TypeVar
+
+import torch
+
+from autograder.authoring.draw import Draw
+from transformer_course.library import corpora
+
+PAD, BOS, EOS, UNK = range(4)
+T = TypeVar("T")
+
+
+WORDS = tuple(
+    re.findall(
+        r"\w+",
+        "low lower lowest slow slower new newer newest wide wider widest bake baker baked "
+        "bakes anna banana bandana cocoa mississippi aaaa aaa abab ababab noon",
+    )
+)
+
+
+def natural_sentences(draw: Draw, count: int) -> list[str]:
+    """Natural sentences, others in every drawing."""
+    return corpora.generate(f"bank {int(draw.ids(0, 2**31, 1))}", count)
+
+
+def plain_sentences(draw: Draw, count: int) -> list[str]:
+    """Natural sentences of letters, with one sign, at the end."""
+    found = natural_sentences(draw, 6 * count)
+    return [text for text in found if re.fullmatch(r"[A-Za-z ]+[.?!]", text)][:count]
+
+
+def some_of(draw: Draw, options: Sequence[T], count: int) -> list[T]:
+    """A drawing without repetition."""
+    left = list(options)
+    return [left.pop(int(draw.ids(0, len(left), 1))) for _ in range(count)]
+
+
+def words_of(texts: list[str]) -> list[str]:
+    return re.findall(r"[A-Za-z]+", " ".join(texts))
+
+
+def normal_text(text: str) -> str:
+    return " ".join(re.findall(r"\w+(?:['-]\w+)*", text.lower()))
+
+
+def shuffled(draw: Draw, items: list[str]) -> list[str]:
+    return some_of(draw, items, len(items))
+
+
+def blurred(draw: Draw, text: str, share: float) -> str:
+    """The text with some words dropped, doubled or exchanged."""
+    words = text.split()
+    for i in range(len(words)):
+        if bool(draw.flags(1, chance=share)):
+            word = words[i]
+            kinds = ("", f"{word} {word}", "the", word.lower(), word.strip('.,!?"'))
+            words[i] = kinds[int(draw.ids(0, len(kinds), 1))]
+    return " ".join(" ".join(words).split())
+
+
+def shortened(draw: Draw, text: str, share: float) -> str:
+    """Blurred, and by up to a third shorter than the text."""
+    size = len(text.split())
+    while True:
+        words = blurred(draw, text, share).split()[: size - 2]
+        if 3 * len(words) >= 2 * size:
+            return " ".join(words)
+
+
+def fine_numbers(draw: Draw, *shape: int, scale: float) -> torch.Tensor:
+    """Numbers on a grid so fine that two of them hardly ever tie."""
+    return draw.tensor(*shape, scale=scale) + draw.tensor(*shape, scale=0.5) / 64

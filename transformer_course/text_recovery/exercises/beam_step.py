@@ -1,0 +1,185 @@
+"""One step of a beam search: keep k."""
+
+from __future__ import annotations
+
+import torch
+
+from autograder.authoring.draw import Draw
+from autograder.authoring.notation import case, edit, right, source, wrong
+from autograder.authoring.specification import Inputs, Specification
+from transformer_course.text_recovery.exercises._inputs import BOS, fine_numbers
+
+
+def _beam(draw: Draw, live: int, length: int, vocab: int, k: int) -> Inputs:
+    """Prefixes with their scores, and what each of them makes of the next token."""
+    prefixes = draw.ids(3, vocab, live, length)
+    prefixes[:, 0] = BOS
+    scores = fine_numbers(draw, live, scale=1.0).sort(descending=True).values - 4.0
+    return {
+        "prefixes": prefixes,
+        "scores": scores,
+        "log_p": fine_numbers(draw, live, vocab, scale=2.0).log_softmax(-1),
+        "k": torch.tensor(k),
+    }
+
+
+def _one_rich(draw: Draw) -> Inputs:
+    """All of the best continuations come from the last prefix."""
+    made = _beam(draw, 4, 3, 9, 4)
+    made["scores"] = made["scores"] - torch.tensor([30.0, 30.0, 30.0, 0.0])
+    return made
+
+
+CASES = [
+    case("three", "3 prefixes of 4 tokens, k = 3", lambda draw: _beam(draw, 3, 4, 7, 3),
+         "All continuations of all prefixes compete.", tells=("scores_forgotten", "per_prefix", "no_parent")),
+    case("first", "the first step: BOS alone, k = 4", lambda draw: _beam(draw, 1, 1, 8, 4),
+         "Several continuations of one prefix can stay."),
+    case("wide", "2 prefixes, k = 5", lambda draw: _beam(draw, 2, 3, 11, 5),
+         "The beam may become wider: k counts the prefixes that stay, not those before the step."),
+    case("narrow", "5 prefixes, k = 2", lambda draw: _beam(draw, 5, 2, 6, 2),
+         "Only the k best stay."),
+    case("few", "k larger than the number of continuations", lambda draw: _beam(draw, 2, 2, 5, 12),
+         "If there are fewer than k continuations, all of them stay."),
+    case("rich", "one prefix that is far better than the others", _one_rich,
+         "A prefix may lose all its continuations."),
+    case("other", "other prefixes", lambda draw: _beam(draw, 6, 5, 13, 6),
+         "The same for other prefixes.", hidden_only=True),
+]
+
+_TOTAL = "total = scores[:, None] + log_p"
+_PARENT = "parent = flat // total.size(1)"
+_TOKEN = "token = flat % total.size(1)"
+_TOPK = "total.flatten().topk(min(k, total.numel()))"
+
+MISTAKES = [
+    wrong("per_prefix",
+          "Every prefix keeps its own best continuations; they should all compete with each other.",
+          "From how many continuations are the k best chosen?",
+          edit(f"scores, flat = {_TOPK}", """
+              each, tokens = total.topk(-(-min(k, total.numel()) // len(total)), dim=1)
+              flat = (tokens + torch.arange(len(total))[:, None] * total.size(1)).flatten()
+              scores, order = each.flatten().sort(descending=True)
+              scores, flat = scores[:k], flat[order][:k]
+              """)),
+    wrong("k_of_each_prefix",
+          "You keep the k best continuations of each prefix, so there are too many; keep the k best of all together.",
+          "How many prefixes should be left after the step?",
+          edit(f"scores, flat = {_TOPK}", """
+              each, tokens = total.topk(min(k, total.size(1)), dim=1)
+              flat = (tokens + torch.arange(len(total))[:, None] * total.size(1)).flatten()
+              scores, order = each.flatten().sort(descending=True)
+              flat = flat[order]
+              """)),
+    wrong("scores_forgotten",
+          "Only the new token's log-probability counts; the prefix's own score is forgotten.",
+          "What is the score of a continuation made of?",
+          edit(_TOTAL, "total = log_p")),
+    wrong("multiplied",
+          "Logarithms are multiplied. The logarithm of a product is a *sum* of logarithms.",
+          "What is log(p · q)?",
+          edit(_TOTAL, "total = scores[:, None] * log_p")),
+    wrong("probabilities",
+          "Probabilities are added to the scores, not their logarithms.",
+          "What turns a product of probabilities into a sum?",
+          edit(_TOTAL, "total = scores[:, None] + log_p.exp()")),
+    wrong("divided_by_k",
+          "The flat index is divided by k, not by the size of the vocabulary.",
+          "How many columns does the table have?",
+          edit(_PARENT, "parent = (flat // k) % len(prefixes)")),
+    wrong("divided_by_n",
+          "The flat index is divided by the number of prefixes, not by the size of the vocabulary.",
+          "How many entries does one row of the table have?",
+          edit(_PARENT, "parent = flat % len(prefixes)", _TOKEN, "token = flat // len(prefixes)")),
+    wrong("parent_by_n",
+          "For the prefix, you divide the flat index by the number of prefixes, not by the size of the vocabulary.",
+          "How many entries does one row of the table have?",
+          edit(_PARENT, "parent = (flat // len(prefixes)) % len(prefixes)")),
+    wrong("token_by_rows",
+          "The token is the remainder after dividing by the number of prefixes.",
+          "How many columns does the table have?",
+          edit(_TOKEN, "token = flat % len(prefixes)")),
+    wrong("no_parent",
+          "The tokens are appended to the wrong prefixes: the prefixes stay in their old order.",
+          "Which prefix does each of the k best continue?",
+          edit(_PARENT, "parent = torch.arange(len(flat)) % len(prefixes)")),
+    wrong("first_parent",
+          "All tokens are appended to the best prefix.",
+          "Which prefix does each of the k best continue?",
+          edit(_PARENT, "parent = torch.zeros_like(flat)")),
+    wrong("transposed",
+          "The table was flattened column by column, but read row by row.",
+          "Which index changes faster in the flat list: prefix or token?",
+          edit("total.flatten()", "total.T.flatten()")),
+    wrong("worst",
+          "The k worst continuations stay.",
+          "At which end of the list are the best?",
+          edit("min(k, total.numel()))", "min(k, total.numel()), largest=False)")),
+    wrong("worst_first",
+          "The correct continuations stay, but the best one comes last.",
+          "In which order does the contract want them?",
+          edit("return torch.cat", """
+              scores, parent, token = scores.flip(0), parent.flip(0), token.flip(0)
+              return torch.cat""")),
+    wrong("in_their_order",
+          "The correct continuations stay, but in the order of the table, not best first.",
+          "In which order does the contract want them?",
+          edit("return torch.cat", """
+              order = flat.argsort()
+              scores, parent, token = scores[order], parent[order], token[order]
+              return torch.cat""")),
+    wrong("token_in_front",
+          "The new token comes first.",
+          "At which end does a prefix grow?",
+          edit("[prefixes[parent], token[:, None]]", "[token[:, None], prefixes[parent]]")),
+    wrong("as_many_as_before",
+          "The beam never grows: you keep at most as many prefixes as you were given.",
+          "From BOS alone with k = 4: how many prefixes do you return?",
+          edit("min(k, total.numel())", "min(len(prefixes), total.numel())")),
+    wrong("one_less",
+          "You keep one prefix too few.",
+          "How many should stay?",
+          edit("min(k, total.numel())", "max(1, min(k, total.numel()) - 1)")),
+    wrong("too_few_fail",
+          "Your function fails if there are fewer than k continuations.",
+          "How many entries does the table have, and what does `topk` do with fewer than k?",
+          edit("min(k, total.numel())", "k")),
+    wrong("old_scores",
+          "The scores are those of the prefixes before the step.",
+          "What is the score of the longer prefix?",
+          edit("scores, flat =", "_, flat =", _PARENT, f"{_PARENT}\nscores = scores[parent]")),
+    wrong("in_place",
+          "Your function modifies `log_p`.",
+          "Which operation modifies its tensor in place: `+=`, or a method whose name ends in `_`?",
+          edit(_TOTAL, "total = log_p.add_(scores[:, None])")),
+]
+
+ACCEPTED = [
+    right("lists", source("""
+        def beam_step(prefixes, scores, log_p, k):
+            rows = [(float(s + p), [*prefix.tolist(), t])
+                    for prefix, s, row in zip(prefixes, scores, log_p) for t, p in enumerate(row)]
+            rows = sorted(rows, key=lambda row: -row[0])[:k]
+            return torch.tensor([ids for _, ids in rows]), torch.tensor([s for s, _ in rows], dtype=scores.dtype)
+        """)),
+    right("sort", source("""
+        def beam_step(prefixes, scores, log_p, k):
+            V = log_p.shape[-1]
+            flat, where = (scores.unsqueeze(1) + log_p).reshape(-1).sort(descending=True)
+            where = where[:k]
+            rows = torch.div(where, V, rounding_mode='floor')
+            return torch.hstack((prefixes[rows], (where - rows * V).view(-1, 1))), flat[:k]
+        """)),
+    right("prune_first", source("""
+        def beam_step(prefixes, scores, log_p, k):
+            each, tokens = (scores[:, None] + log_p).topk(min(k, log_p.size(1)), dim=1)
+            best, i = each.flatten().topk(min(k, each.numel()))
+            rows = i // each.size(1)
+            return torch.cat((prefixes[rows], tokens.flatten()[i].unsqueeze(1)), 1), best
+        """)),
+]
+
+EXERCISE = Specification(
+    name="text_recovery/beam_step", title="One step of a beam search", target="beam_step",
+    cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
+)

@@ -1,0 +1,171 @@
+"""The model that you hand in, on the corpus and the level that you chose."""
+
+from __future__ import annotations
+
+import functools
+import json
+import random
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+
+from autograder.authoring.answers import Late
+from autograder.authoring.draw import Draw
+from autograder.authoring.notation import case, right, source, wrong
+from autograder.authoring.specification import Inputs, Specification
+from autograder.checks.exercise import Answers, WrongAnswerError
+from autograder.checks.interactor import given
+from transformer_course.authoring.limited_fork import apart
+from transformer_course.library import corpora
+from transformer_course.measures.recovery import errors
+from transformer_course.text_recovery.exercises import _handed_in as handed_in
+from transformer_course.text_recovery.library import measuring
+from transformer_course.text_recovery.library.track import Track
+from transformer_course.text_recovery.probes.model import LIMITS, Measured
+
+SAMPLE = 100  # sentences that the student's function is tried on
+SECONDS, MEGABYTES = 120, 2000  # for the process that decodes; see `apart`
+
+
+class HandedInModel(Measured):
+    """Decodes all sources with the weights from the student's file, as the file says.
+
+    The sandbox recovers a sample only. Texts made in another way (a rule, somebody else's
+    outputs) are found out, and so is the checkpoint that everybody has, changed a
+    little. What the sandbox is asked depends on the track, so it hands its files over
+    first.
+    """
+
+    keeps = frozenset({"originals"})
+
+    def __init__(self, inputs: Mapping[str, Any], draw: random.Random):
+        super().__init__(inputs, draw)
+        self._originals: list[str] = json.loads(str(inputs["originals"]))
+        self._seed = draw.getrandbits(32)
+        count = min(SAMPLE, len(self._originals))
+        self._places = draw.sample(range(len(self._originals)), count)
+        self._files: dict[str, bytes] = {}
+
+    def answer(self, question: Answers) -> Mapping[str, object]:
+        """A sample of the sources of the track that the files name."""
+        self._files = {
+            name: given(question, name, 1, [torch.uint8], most + 1).numpy().tobytes()
+            for name, most in LIMITS.items()
+            if name in question
+        }
+        chosen = self._apart(handed_in.sample)
+        return {"sample": json.dumps(chosen)}
+
+    def conclude(self, answers: Answers) -> Answers:
+        work = functools.partial(self._apart, handed_in.graded, texts=_texts(answers))
+        return {"recovery": str(work())}
+
+    def _apart(self, work: Any, **more: object) -> object:
+        task = functools.partial(
+            work, self._files, self._originals, self._seed, self._places, **more
+        )
+        return apart(task, SECONDS, MEGABYTES)
+
+
+def _texts(answers: Answers) -> list[str]:
+    try:
+        texts = json.loads(str(answers.get("texts", "")))
+    except (ValueError, RecursionError):
+        texts = None
+    if not isinstance(texts, list) or not all(isinstance(t, str) for t in texts):
+        raise WrongAnswerError("expected a list of texts")
+    return texts
+
+
+_GRADED = 1000
+# The share of the points in percent; what BLEU is worth, library/scale.py says.
+SCALE = ((0.0, 0.0), (100.0, 1.0), (100.0 * 13 / 12, 13 / 12))
+
+
+def _originals(draw: Draw) -> Inputs:
+    seed = int(draw.ids(0, 2**31, 1))
+    return {"originals": json.dumps(corpora.generate(f"grade {seed}", _GRADED, "test"))}
+
+
+def _known(draw: Draw) -> Answers:
+    """The errors of the checkpoint that ships, on the first sentences."""
+    originals = json.loads(str(_originals(draw)["originals"]))[: measuring.COMPARED]
+    return Late({}, copied=lambda: _copied(originals))
+
+
+def _copied(originals: list[str]) -> str:
+    pairs = measuring.pairs_of(Track(), originals, None, 0)
+    sources, targets = zip(*pairs, strict=True)
+    found = errors(handed_in.shipped_outputs(list(sources)), targets)
+    return json.dumps(found, ensure_ascii=False)
+
+
+CASES = [
+    case("fresh", "sentences that your model has never seen", _originals,
+         "Where BLEU is given, points grow with it: train longer, or look at what goes wrong.",
+         measure="recovery", scale=SCALE, known=_known),
+]
+
+MISTAKES = [
+    wrong("copy",
+          "You return the sources unchanged.",
+          "Where do you call the model?",
+          source("""
+              def restore(sources):
+                  return list(sources)
+              """)),
+    wrong("rule",
+          "Only a capital letter and a full stop were added.",
+          "Is there a model in your function?",
+          source("""
+              def restore(sources):
+                  return [f'{s[:1].upper()}{s[1:]}.' for s in sources]
+              """)),
+    wrong("empty",
+          "The texts are empty.",
+          "Is EOS the first token that `decode` receives?",
+          source("""
+              def restore(sources):
+                  return ['' for _ in sources]
+              """)),
+    wrong("shipped",
+          "These are the answers of the checkpoint that ships with the course. The grade is for a model that you "
+          "trained.",
+          "Which file did you load?",
+          source("""
+              def restore(sources):
+                  from transformer_course.library.checkpoint import shipped
+                  model, tokenizer = load(shipped(), encoder_decoder, segment)
+                  return recover(model, tokenizer, sources, greedy)
+              """)),
+    wrong("ids",
+          "You return ids, not texts.",
+          "What does the tokenizer's `decode` do?",
+          source("""
+              def restore(sources):
+                  return [[1, 2] for _ in sources]
+              """)),
+    wrong("another_order",
+          "Your texts are in a different order from the sources.",
+          "Which source does the first of your texts belong to?",
+          source("""
+              def restore(sources):
+                  return [f'{s[:1].upper()}{s[1:]}.' for s in sorted(sources)]
+              """)),
+]
+
+ACCEPTED = [
+    right("beam", source("""
+        from functools import partial
+        def restore(sources):
+            model, tokenizer = load(handed_in(), encoder_decoder, segment)
+            return recover(model, tokenizer, sources, partial(beam_search, beam_size=2))
+        """)),
+]
+
+EXERCISE = Specification(
+    name="text_recovery/model", title="The model that you hand in", target="restore", precise=False,
+    other=HandedInModel,
+    cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
+)

@@ -1,0 +1,165 @@
+"""The files of a project's runs: the log, weights, output texts and the hand-in."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from types import ModuleType
+
+from torch import Tensor
+
+from transformer_course.library import bleu, checkpoint, run_log
+from transformer_course.library.checkpoint import CheckpointError
+from transformer_course.library.corpora import Corpus, CorpusError, Pair
+from transformer_course.library.model import Restorer
+from transformer_course.library.run_log import LoggedRun, RunLog
+from transformer_course.library.text import Tokenizer
+from transformer_course.text_recovery.library import own_corpus
+from transformer_course.text_recovery.library.track import EMBEDDED, OWN, Track
+
+
+class ProjectError(Exception):
+    """A run that cannot be made or read; the text says why, and what to do."""
+
+
+class KeptRuns:
+    """The log beside a notebook, and what is in its folder ``runs``.
+
+    Args:
+        parts: unit 4's module, with its Transformer.
+        segment: cuts a word into subwords; see SubwordTokenizer.
+        corpus, level: what the notebook is set to; see `here`.
+    """
+
+    def __init__(
+        self, folder: Path, parts: ModuleType, segment: Callable[..., list[str]],
+        corpus: str, level: int,
+    ):  # fmt: skip
+        self.path = folder / run_log.FILE
+        self._runs, self._parts, self._segment = folder / "runs", parts, segment
+        self._task = LoggedRun("", corpus=run_log.plain(corpus, 60), level=level).task
+
+    @property
+    def log(self) -> RunLog:
+        """The log as it is now."""
+        return run_log.read(self.path)
+
+    def find(self, name: str) -> LoggedRun:
+        """The run with a name.
+
+        Raises:
+            ProjectError: there is none.
+        """
+        log = self.log
+        run = log.get(name)
+        if run is None:
+            listed = ", ".join(known.name for known in log.runs[-10:]) or "none yet"
+            raise ProjectError(f"no run is called {name!r}; the log has: {listed}")
+        return run
+
+    def here(self, name: str) -> LoggedRun:
+        """The run with a name, on the corpus and the level that the notebook is set to.
+
+        Raises:
+            ProjectError: there is none, or it is one on another corpus or level.
+        """
+        run = self.find(name)
+        if run.task != self._task:
+            raise ProjectError(
+                f"{name!r} is a run on {run.task}, and this notebook is set to "
+                f"{self._task}: make it anew, under a new name"
+            )
+        return run
+
+    def model(self, name: str) -> tuple[Restorer, Tokenizer]:
+        """The trained model of a run, or of the run that it decoded, and its tokenizer.
+
+        Raises:
+            ProjectError: there is none.
+        """
+        run = self.here(name)
+        trained = run.against if run.kind == "decoding" else name
+        path = self._file(trained, "safetensors")
+        try:
+            return checkpoint.load(path, self._parts, self._segment)
+        except CheckpointError as error:
+            raise ProjectError(f"the weights of {name!r}: {error}") from error
+
+    def texts(self, name: str) -> list[str]:
+        """What a run made of the sources of dev.
+
+        Raises:
+            ProjectError: there is nothing.
+        """
+        self.here(name)
+        try:
+            texts = json.loads(self._file(name, "json").read_text(encoding="utf-8"))
+            return [str(text) for text in texts]
+        except (OSError, ValueError, TypeError):
+            raise ProjectError(
+                f"runs/{name}.json cannot be read: repeat {name!r} under a new name"
+            ) from None
+
+    def counts(self, name: str, pairs: Sequence[Pair]) -> Tensor:
+        """BLEU's counts of a run's texts, ``(n, 10)``.
+
+        Raises:
+            ProjectError: there are none, or of other sentences.
+        """
+        texts = self.texts(name)
+        if len(texts) != len(pairs):
+            raise ProjectError(
+                f"{name!r} was measured on different sentences: repeat it under a new "
+                "name"
+            )
+        return bleu.counts(texts, [target for _, target in pairs])
+
+    def keep_texts(self, name: str, texts: Sequence[str]) -> None:
+        """Keep what a run made of the sources of dev."""
+        self._file(name, "json").write_text(json.dumps(list(texts)), encoding="utf-8")
+
+    def keep_model(self, name: str, model: Restorer, tokenizer: Tokenizer) -> str:
+        """Keep a run's weights; why they cannot be kept, "" if they are."""
+        try:
+            checkpoint.save(self._file(name, "safetensors"), model, tokenizer)
+        except CheckpointError as error:
+            return str(error)
+        return ""
+
+    def hand_in(self, name: str, corpus: Corpus, level: int) -> list[Path]:
+        """Write a run's weights, and its corpus if custom; return the paths to hand in.
+
+        Raises:
+            ProjectError: grading would refuse them; the text says why.
+        """
+        run, own, folder = self.here(name), corpus.name != EMBEDDED, self.path.parent
+        model, tokenizer = self.model(name)
+        paths = [folder / checkpoint.HANDED_IN, self.path]
+        try:
+            beam, alpha = (run.settings.get(key, "1") for key in ("beam", "alpha"))
+            found = Track(OWN if own else EMBEDDED, level, int(beam), float(alpha))
+            notes = {"track": asdict(found), "run": name, "tokens": run.tokens}
+            if own:
+                data = own_corpus.to_bytes(corpus)
+                paths.append(folder / own_corpus.FILE)
+                paths[-1].write_bytes(data)
+            checkpoint.save(paths[0], model, tokenizer, **notes)
+        except (CorpusError, CheckpointError, ValueError) as error:
+            raise ProjectError(str(error)) from error
+        return paths
+
+    def _file(self, name: str, suffix: str) -> Path:
+        self._runs.mkdir(parents=True, exist_ok=True)
+        return self._runs / f"{name}.{suffix}"
+
+
+def refusal(corpus: Corpus) -> str:
+    """Why grading would refuse a corpus of one's own; "" if it would not."""
+    try:
+        if corpus.name != EMBEDDED:
+            own_corpus.to_bytes(corpus)
+    except CorpusError as error:
+        return str(error)
+    return ""

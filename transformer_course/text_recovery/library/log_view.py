@@ -1,0 +1,195 @@
+"""A project's log as a line, a table, curves, and differences with their intervals."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+
+from autograder.checks.display import show
+from autograder.figures import style
+from transformer_course.library.intervals import Interval
+from transformer_course.library.run_log import LoggedRun, RunLog
+
+SHORT = "too short: says nothing yet"
+_ROWS, _CURVES = 60, 6  # that are shown, at most
+_LEFT = "text-align:left;vertical-align:top"  # JupyterLab's tables align right
+_MARKS = ("o-", "s-", "^-", "D-", "v-", "X-")
+
+
+def line(run: LoggedRun, sentences: int, log: RunLog) -> str:
+    """A run in a line or two: what it reached, and what that says beside its log."""
+    if run.stopped or run.bleu is None:
+        why = run.stopped or "an unknown reason"
+        return f"{run.name}: stopped by {why} after {run.tokens:,} target tokens."
+    found = f"{run.name}: BLEU {Interval(*run.bleu)} on {sentences:,} sentences of dev"
+    if run.too_short:
+        return (
+            f"{found}.\n  Too short to say anything: the inserter has "
+            f"{run.inserter:.1f}. Give it more tokens before you compare it."
+        )
+    if run.difference is None:
+        return f"{found}."
+    gain = told(Interval(*run.difference), _seeds(run, run.against, log))
+    return f"{found}; against {run.against} {gain}."
+
+
+def _seeds(run: LoggedRun, against: str, log: RunLog) -> float | None:
+    """What seeds alone change; None if the run changes only them, or no weights."""
+    if run.kind == "decoding" or run.changed.keys() == {"seed"}:
+        return None
+    return log.between_seeds(against)
+
+
+def told(gain: Interval, seeds: float | None = None) -> str:
+    """A difference in words: by how much, and what else could be why.
+
+    Args:
+        seeds: by how much runs differ that differ in nothing but their seeds, if known.
+    """
+    if gain.low <= 0 <= gain.high:
+        return f"{_signed(gain)}: no difference that these sentences can show"
+    clear = f"{_signed(gain)}: {'better' if gain.low > 0 else 'worse'}"
+    if seeds is None:
+        return clear
+    if abs(gain.value) <= seeds:
+        return f"{_signed(gain)}: no more than between two seeds ({seeds:.1f})"
+    return f"{clear} (two seeds differ by {seeds:.1f})"
+
+
+def _signed(gain: Sequence[float]) -> str:
+    value, low, high = gain
+    return f"{value:+.1f} [{low:+.1f}, {high:+.1f}]"
+
+
+def as_html(log: RunLog) -> str:
+    """The newest `_ROWS` runs as an HTML table; all text from the log is escaped.
+
+    A run's numbers are one row. Its prose is a row of its own below, as wide as the
+    table: in a column beside the numbers it would be a few words wide.
+    """
+    heads = ("run", "changed", "BLEU on dev", "difference", "tokens", "CPU s", "seed")
+    rows = "".join(_rows(run, len(heads)) for run in log.runs[-_ROWS:])
+    head = "".join(f'<th scope="col" style="{_LEFT}">{name}</th>' for name in heads)
+    left = len(log.runs) - _ROWS
+    remarks = [f"{left:,} earlier runs are not shown"] if left > 0 else []
+    notes = "".join(f"<p>{html.escape(text)}.</p>" for text in (*remarks, *log.remarks))
+    total = f"<p>{len(log.runs):,} runs, {log.tokens:,} target tokens.</p>"
+    body = f"<thead><tr>{head}</tr></thead>{rows}"
+    return f"<table>{body}</table>{total}{notes}"
+
+
+def _rows(run: LoggedRun, width: int) -> str:
+    """A run's numbers, and what was expected of it and followed from it below them."""
+    name, changed, *numbers = map(html.escape, _row(run))
+    cells = f'<td style="{_LEFT}"><strong>{name}</strong></td>'
+    cells += f'<td style="{_LEFT}">{changed}</td>'
+    cells += "".join(
+        f'<td style="{_LEFT};white-space:nowrap">{text}</td>' for text in numbers
+    )
+    prose = (("hypothesis", run.hypothesis), ("next step", run.next_step))
+    below = "".join(
+        f"<div><em>{label}:</em> {html.escape(text)}</div>"
+        for label, text in prose if text
+    )  # fmt: skip
+    if below:
+        below = f'<tr><td colspan="{width}" style="{_LEFT}">{below}</td></tr>'
+    return f"<tbody><tr>{cells}</tr>{below}</tbody>"
+
+
+def _row(run: LoggedRun) -> tuple[str, ...]:
+    changed = "; ".join(f"{n}: {a} → {b}" for n, (a, b) in run.changed.items())
+    gain = f"{_signed(run.difference)} ({run.against})" if run.difference else "–"
+    reached = str(Interval(*run.bleu)) if run.bleu else f"stopped by {run.stopped}"
+    if run.too_short:
+        reached, gain = f"{reached} ({SHORT})", "–"
+    return (
+        run.name, changed or "–", reached, gain, f"{run.tokens:,}",
+        f"{run.seconds:.0f}", str(run.seed),
+    )  # fmt: skip
+
+
+def curves(
+    runs: Sequence[LoggedRun], inserter: float, sentences: tuple[int, int],
+    number: str = "",
+) -> None:  # fmt: skip
+    """Show BLEU over target tokens; runs that are too short are named, not drawn.
+
+    Args:
+        sentences: of dev, on the way and at the end.
+    """
+    drawn = [run for run in runs if run.curve and not run.too_short]
+    left_out = [run.name for run in runs if run not in drawn]
+    if more := drawn[_CURVES:]:
+        left_out += [run.name for run in more]
+    if not drawn:
+        print("No curve to draw yet: " + names(left_out) + f" ({SHORT}).")
+        return
+    figure, axes = style.subplots(height=3.0, width=6.4)
+    said = []
+    for i, run in enumerate(drawn[:_CURVES]):
+        seen, values = zip(*run.curve, strict=True)
+        axes.plot(
+            [tokens / 1000 for tokens in seen], values, _MARKS[i],
+            color=style.PALETTE[i], label=run.name,
+        )  # fmt: skip
+        points = (f"{y:.0f} after {x:,.0f}" for x, y in run.curve)
+        said.append(f"{run.name}: {', '.join(points)} target tokens")
+    axes.axhline(inserter, **style.DOTTED)
+    axes.set(xlabel="thousand target tokens seen", title="BLEU on dev")
+    style.legend(axes)
+    alt = f"{'; '.join(said)}. The inserter has {inserter:.0f}."
+    way, end = sentences
+    caption = (
+        f"BLEU on dev over target tokens: on the way on {way:,} sentences, so give or "
+        f"take several points, and at the end on {end:,}. Dotted: the inserter."
+    )
+    if left_out:
+        caption += f" Not drawn: {names(left_out)}."
+    show(figure, alt, number, caption)
+
+
+def differences(
+    base: LoggedRun,
+    found: Sequence[tuple[LoggedRun, Interval]],
+    sentences: int,
+    log: RunLog,
+    number: str = "",
+) -> None:
+    """Show differences from a run with their intervals, and a sentence on each."""
+    short = [run.name for run in (base, *(r for r, _ in found)) if run.too_short]
+    clear = {run.name: gain for run, gain in found if not run.too_short}
+    if base.too_short or not clear:
+        print(f"Nothing to compare yet: {names(short)} ({SHORT}).")
+        return
+    figure, axes = style.subplots(height=0.9 + 0.34 * len(clear), width=6.4)
+    for y, gain in enumerate(clear.values()):
+        axes.plot([gain.low, gain.high], [y, y], color=style.BLUE)
+        axes.plot([gain.value], [y], "o", color=style.BLUE)
+    axes.axvline(0, **style.DOTTED)
+    seeds = {run.name: _seeds(run, base.name, log) for run, _ in found}
+    shaded = max((s for s in seeds.values() if s is not None), default=None)
+    if shaded is not None:
+        axes.axvspan(-shaded, shaded, color=style.HAIR, linewidth=0)
+    axes.set(
+        yticks=range(len(clear)), yticklabels=list(clear),
+        ylim=(len(clear) - 0.5, -0.5), xlabel="difference in BLEU from " + base.name,
+    )  # fmt: skip
+    says = [f"{name} {told(gain, seeds[name])}" for name, gain in clear.items()]
+    caption = (
+        f"Difference from {base.name} with its 95% interval: a paired bootstrap over "
+        f"{sentences:,} sentences of dev. "
+    )
+    caption += (
+        "A different seed can move it further." if shaded is None
+        else f"Shaded: by how much two seeds differ, {shaded:.1f}."
+    )  # fmt: skip
+    if short:
+        caption += f" Not drawn: {names(short)} ({SHORT})."
+    show(figure, f"{'. '.join(says)}.", number, caption)
+    print(*says, sep="\n")
+
+
+def names(runs: Sequence[str]) -> str:
+    """Names of runs in a line; of many, the first five."""
+    more = f" and {len(runs) - 5} more" if len(runs) > 5 else ""
+    return f"{', '.join(runs[:5]) or 'no run'}{more}"

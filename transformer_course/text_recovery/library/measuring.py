@@ -1,0 +1,121 @@
+"""A hand-in's texts in numbers: BLEU with its interval, abilities, share of points.
+
+A notebook and the judge measure with the same functions, on other sentences.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from pathlib import Path
+
+from autograder.checks.measures import credit
+from transformer_course.library import abilities, bleu, checkpoint, intervals
+from transformer_course.library.checkpoint import CheckpointError
+from transformer_course.library.corpora import CorpusError, Pair
+from transformer_course.library.pipeline import damage
+from transformer_course.text_recovery.library import own_corpus, scale, track
+from transformer_course.text_recovery.library.own_corpus import OwnCorpus
+from transformer_course.text_recovery.library.scale import Marks
+from transformer_course.text_recovery.library.track import Track
+
+COMPARED = 600  # sentences on which the shipped checkpoint is recognised
+
+
+def pairs_of(
+    found: Track, originals: Sequence[str], corpus: OwnCorpus | None, seed: int
+) -> list[Pair]:
+    """The (source, target) pairs that a hand-in is measured on.
+
+    Args:
+        originals: sentences of the embedded corpus.
+        corpus: one's own, if the hand-in says so.
+        seed: draws the sentences of one's own corpus.
+
+    Raises:
+        CorpusError: the corpus is missing.
+    """
+    if found.corpus == track.EMBEDDED:
+        left = ((damage(text, found.level), text) for text in originals)
+        return [(source, target) for source, target in left if source]
+    if corpus is None:
+        raise CorpusError(
+            f"the model is for a corpus of your own, but {own_corpus.FILE} is missing"
+        )
+    return corpus.drawn(seed)
+
+
+def marks_of(found: Track, corpus: OwnCorpus | None, pairs: Sequence[Pair]) -> Marks:
+    """What BLEU is worth on these pairs."""
+    if corpus is None:
+        return scale.EMBEDDED[found.level]
+    return scale.of_own(corpus.train, pairs)
+
+
+def measured(
+    texts: Sequence[str], pairs: Sequence[Pair], found: Track, marks: Marks,
+    corpus: OwnCorpus | None,
+) -> str:  # fmt: skip
+    """All numbers of some texts, and a sentence on them, as JSON.
+
+    Args:
+        corpus: one's own, if the hand-in says so; see `pairs_of`.
+
+    Raises:
+        ValueError: there are not as many texts as pairs.
+    """
+    sources, targets = zip(*pairs, strict=True)
+    of = intervals.bleu(bleu.counts(texts, targets))
+    share = credit(of.value, marks.scale())
+    shares = abilities.recall(sources, targets, texts)
+    where = f"the embedded corpus, level {found.level}"
+    if corpus:
+        where = f"your corpus {corpus.name}"
+    says = (
+        f"BLEU {of} on {len(pairs):,} sentences of {where}: {share:.0%} of the points. "
+        f"{_in_words(marks)} {abilities.remark(targets, texts)}"
+    )
+    numbers = {
+        "recovery": 100 * share, "bleu": of.value, "bleu low": of.low,
+        "bleu high": of.high, "level": found.level, "rule": max(marks.rule, marks.copy),
+        "inserter": marks.inserter, "corpus": corpus.key if corpus else 0,
+        **{name: value for name, value in shares.items() if not math.isnan(value)},
+    }  # fmt: skip
+    rounded = {name: round(value, 3) for name, value in numbers.items()}
+    return json.dumps({**rounded, "says": says.strip()})
+
+
+def _in_words(marks: Marks) -> str:
+    """Which BLEU earns how much."""
+    (low, _), *beyond = marks.scale()
+    steps = ", ".join(f"{share:.0%} at {bleu:.1f}" for bleu, share in beyond)
+    return (
+        f"The inserter has {marks.inserter:.1f}; points begin above {low:.1f}: {steps}."
+    )
+
+
+def beside(folder: str | Path = ".") -> tuple[Track, OwnCorpus | None]:
+    """The track of the model beside a notebook, and the corpus if it is one's own.
+
+    Raises:
+        CheckpointError, CorpusError: one of them is missing or cannot be used.
+    """
+    path = checkpoint.handed_in(folder)
+    if not path.is_file():
+        return Track(), None
+    try:
+        found = track.of(checkpoint.notes(path))
+    except CheckpointError:
+        raise
+    except Exception as error:  # whatever is in the file
+        raise CheckpointError(f"{path.name} is not a checkpoint: {error}") from error
+    if found.corpus == track.EMBEDDED:
+        return found, None
+    file = Path(folder, own_corpus.FILE)
+    if not file.is_file():
+        raise CorpusError(
+            f"{own_corpus.FILE} is missing: let `project.hand_in` write it"
+        )
+    with file.open("rb") as opened:
+        return found, own_corpus.parse(opened.read(own_corpus.LIMIT + 1))

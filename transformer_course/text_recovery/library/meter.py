@@ -1,0 +1,59 @@
+"""The budget of a training run: target tokens that the model sees."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+
+from torch import Tensor
+
+from transformer_course.library.text import BOS, PAD
+
+Batch = tuple[Tensor, Tensor]  # source ids (B, Ls), target ids (B, Lt) with BOS
+
+
+class TokenMeter:
+    """Hands out batches until a number of target tokens is used up.
+
+    Every target token but PAD and BOS counts, each time that it is handed out.
+
+    Args:
+        tokens: the budget of the run.
+        look: called with the tokens seen, a few times on the way; not timed.
+        looks: how many times.
+
+    Attributes:
+        seen: target tokens so far.
+        seconds: CPU seconds between the batches so far.
+    """
+
+    def __init__(
+        self, tokens: int, look: Callable[[int], object] | None = None, looks: int = 3
+    ):
+        if tokens < 1:
+            raise ValueError(f"a run needs at least one target token, not {tokens:,}")
+        self.tokens, self.seen, self.seconds = tokens, 0, 0.0
+        self._look = look
+        self._marks = [tokens * n // (looks + 1) for n in range(1, looks + 1)]
+
+    @property
+    def progress(self) -> float:
+        """The share of the tokens that was seen, from 0 to 1."""
+        return self.seen / self.tokens
+
+    def __call__(self, batches: Iterable[Batch]) -> Iterator[Batch]:
+        """The batches, up to the last one that the budget covers."""
+        started = time.process_time()
+        for source, target in batches:
+            count = int(((target != PAD) & (target != BOS)).sum())
+            if self.seen + count > self.tokens:
+                break
+            self.seen += count
+            yield source, target
+            if self._marks and self.seen >= self._marks[0]:
+                self._marks = [mark for mark in self._marks if mark > self.seen]
+                self.seconds += time.process_time() - started
+                if self._look:
+                    self._look(self.seen)
+                started = time.process_time()
+        self.seconds += time.process_time() - started

@@ -1,0 +1,189 @@
+"""A corpus of one's own, as it is handed in: read as a stranger's file, and refused.
+
+It is a JSON object with the parts ``train``, ``dev`` and ``test``, each a list of
+``[source, target]`` or ``{"src": ..., "tgt": ...}``. What cannot be graded is refused
+in one line that says why.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Any
+
+from transformer_course.library import abilities, bleu, corpora
+from transformer_course.library.corpora import CorpusError, Pair
+from transformer_course.library.run_log import plain
+from transformer_course.text_recovery.library import pairing
+
+FILE = "my_corpus.json"
+LIMIT = 5 << 20  # bytes
+FEWEST = {"train": 1000, "test": 200}  # different pairs
+DRAWN = 1000  # sentences that are graded, at most
+LONGEST = 1000  # characters of a text
+LEAK = 0.05  # the largest share of test sources that train may have, too
+COPIED = 90.0  # BLEU of copying, above which nothing is left to recover
+SHORTEST = 3.0  # words of a target, on average
+EMBEDDED = 0.95  # the largest share of words that the embedded corpus has, too
+FIT = 0.75  # of a pipeline to the pairs, at least; see `pairing.fit`
+LOOKED_AT = 200  # pairs that it is measured on
+
+
+@dataclass(frozen=True)
+class OwnCorpus:
+    """Its parts without repetitions, and a number that tells it from others.
+
+    ``test`` is without the sources that train or dev have, too.
+    """
+
+    name: str
+    train: list[Pair]
+    dev: list[Pair]
+    test: list[Pair]
+    key: int
+
+    def drawn(self, seed: int | str) -> list[Pair]:
+        """The test pairs that are graded: as many as there are, or `DRAWN` of them."""
+        return random.Random(seed).sample(self.test, min(DRAWN, len(self.test)))
+
+
+def to_bytes(corpus: corpora.Corpus) -> bytes:
+    """The file of a corpus.
+
+    Raises:
+        CorpusError: grading would refuse it; the text says why.
+    """
+    parts = {name: getattr(corpus, name) for name in corpora.SPLITS}
+    about = {"name": PurePath(corpus.name).name, **parts}
+    data = json.dumps(about, ensure_ascii=False).encode("utf-8", "replace")
+    parse(data)
+    return data
+
+
+def parse(data: bytes) -> OwnCorpus:
+    """The corpus in a handed-in file.
+
+    Raises:
+        CorpusError: it cannot be graded; one line says why, and what to do.
+    """
+    if len(data) > LIMIT:
+        raise _refused(
+            f"it is larger than {LIMIT >> 20} MB: keep fewer train sentences, and "
+            "train on these"
+        )
+    try:
+        about = json.loads(data)
+    except (ValueError, RecursionError):
+        raise _refused("it is not JSON: let `project.hand_in` write it") from None
+    if not isinstance(about, dict):
+        raise _refused('it is not an object with "train", "dev" and "test"')
+    train, dev, test = (_pairs(about, name) for name in corpora.SPLITS)
+    test = _unseen(test, [*train, *dev])
+    _refuse_small(train, test)
+    _refuse_useless(test)
+    _refuse_unrelated(test)
+    digest = hashlib.sha256(json.dumps(sorted(test)).encode()).digest()
+    name = plain(about.get("name") or FILE, 40) if _is_text(about.get("name")) else FILE
+    return OwnCorpus(name or FILE, train, dev, test, int.from_bytes(digest[:6], "big"))
+
+
+def _refused(reason: str) -> CorpusError:
+    return CorpusError(f"{FILE} cannot be graded: {reason}")
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _pairs(about: dict[str, Any], name: str) -> list[Pair]:
+    """The different pairs of a part, in their order."""
+    rows = about.get(name)
+    if not isinstance(rows, list):
+        raise _refused(f'"{name}" is not a list of [source, target] pairs')
+    return list(dict.fromkeys(_pair(row, f"{name}[{i}]") for i, row in enumerate(rows)))
+
+
+def _pair(row: object, where: str) -> Pair:
+    if isinstance(row, dict):
+        row = [row.get("src"), row.get("tgt")]
+    if not isinstance(row, list) or len(row) != 2 or not all(map(_is_text, row)):
+        raise _refused(f"{where} is not a [source, target] pair")
+    source, target = (" ".join(text.split()) for text in row)
+    if not source or not target:
+        raise _refused(f"{where} has an empty {'target' if source else 'source'}")
+    if max(len(source), len(target)) > LONGEST:
+        raise _refused(f"{where} has more than {LONGEST:,} characters")
+    try:
+        f"{source}{target}".encode()
+    except UnicodeEncodeError:
+        raise _refused(f"{where} has half a character in it") from None
+    return source, target
+
+
+def _unseen(test: list[Pair], others: Sequence[Pair]) -> list[Pair]:
+    """The test pairs whose source and target no other part has."""
+    sources = {source.lower() for source, _ in others}
+    targets = {target.lower() for _, target in others}
+    kept = [
+        (source, target)
+        for source, target in test
+        if source.lower() not in sources and target.lower() not in targets
+    ]
+    known = len(test) - len(kept)
+    if known > LEAK * len(test):
+        raise _refused(
+            f"{known:,} of {len(test):,} pairs of test are also in train or dev: split "
+            "by the source, as `corpora.load` does"
+        )
+    return kept
+
+
+def _refuse_small(train: list[Pair], test: list[Pair]) -> None:
+    for name, pairs in (("train", train), ("test", test)):
+        if len(pairs) < FEWEST[name]:
+            raise _refused(
+                f"{name} has {len(pairs):,} different pairs, but at least "
+                f"{FEWEST[name]:,} are needed"
+            )
+
+
+def _refuse_useless(test: list[Pair]) -> None:
+    sources, targets = zip(*test, strict=True)
+    words = sum(len(target.split()) for target in targets) / len(targets)
+    if words < SHORTEST:
+        raise _refused(
+            f"its targets have {words:.1f} words on average; BLEU counts words, "
+            "so put spaces between them"
+        )
+    copied = bleu.corpus(sources, targets)
+    if copied > COPIED:
+        raise _refused(
+            f"the sources already reach {copied:.1f} BLEU: there is nothing to recover"
+        )
+    known = {word for text in corpora.generate("words", 3000) for word in _words(text)}
+    written = [word for target in targets for word in _words(target)]
+    if sum(word in known for word in written) > EMBEDDED * len(written):
+        raise _refused(
+            'its sentences are those of the embedded corpus: set CORPUS = "embedded"'
+        )
+
+
+def _refuse_unrelated(test: list[Pair]) -> None:
+    """Refuse sources that no pipeline can have left of their targets.
+
+    Whoever may choose targets freely can choose what an untrained model answers.
+    """
+    if (found := pairing.fit(test[:LOOKED_AT])) < FIT:
+        raise _refused(
+            f"its sources are not what is left of its targets (fit {found:.2f}, at "
+            f"least {FIT} is needed): a source has the words of its target in their "
+            "order, perhaps as dictionary forms, without those that are always dropped"
+        )
+
+
+def _words(text: str) -> list[str]:
+    return [word.lower() for word in abilities.words(text)]

@@ -1,0 +1,83 @@
+"""Which words of a source stand in its text, and whether a pipeline left just these."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from transformer_course.library import abilities
+from transformer_course.library.corpora import Pair
+
+_FORM = 0.4  # the share of letters that two forms of a word begin with, at least
+_EXACT, _INFLECTED = 3, 2  # what a pair of words counts in an alignment
+_LONGEST = 60  # words of a text that are looked at
+
+
+def share_of_words(sources: Sequence[str], texts: Sequence[str]) -> float:
+    """The share of the sources' words that stand in their texts, in the same order."""
+    wanted = kept = 0
+    for source, text in zip(sources, texts, strict=True):
+        words = _words(source)
+        wanted += len(words)
+        kept += len(_aligned(words, _words(text)))
+    return kept / wanted if wanted else 0.0
+
+
+def fit(pairs: Sequence[Pair]) -> float:
+    """How well "the same words are dropped everywhere" describes pairs, from 0 to 1.
+
+    A pipeline keeps a word or drops it, whatever stands around it, and leaves the
+    order. This is the F1 of the kept words that such a rule predicts.
+    """
+    rows = [(_words(source), _words(target)) for source, target in pairs]
+    places = [{j for _, j in _aligned(*row)} for row in rows]
+    times = Counter(word for _, target in rows for word in target)
+    kept = Counter(
+        target[j] for (_, target), of in zip(rows, places, strict=True) for j in of
+    )
+    is_kept = {word for word in kept if 2 * kept[word] >= times[word]}
+    right = sum(kept[word] for word in is_kept)
+    predicted = sum(times[word] for word in is_kept)
+    there = sum(len(source) for source, _ in rows)
+    return 2 * right / (predicted + there) if there else 0.0
+
+
+def _words(text: str) -> list[str]:
+    return [w for w in map(str.lower, abilities.words(text)) if _is_word(w)][:_LONGEST]
+
+
+def _is_word(token: str) -> bool:
+    return any(character.isalnum() for character in token)
+
+
+def _aligned(source: Sequence[str], target: Sequence[str]) -> list[tuple[int, int]]:
+    """The places (i, j) of a heaviest common subsequence; forms of a word count."""
+    weights = [[_weight(a, b) for b in target] for a in source]
+    best = [[0] * (len(target) + 1) for _ in range(len(source) + 1)]
+    for i in range(len(source) - 1, -1, -1):
+        for j in range(len(target) - 1, -1, -1):
+            best[i][j] = max(
+                best[i + 1][j],
+                best[i][j + 1],
+                weights[i][j] + best[i + 1][j + 1] if weights[i][j] else 0,
+            )
+    places, i, j = list[tuple[int, int]](), 0, 0
+    while i < len(source) and j < len(target):
+        if weights[i][j] and best[i][j] == weights[i][j] + best[i + 1][j + 1]:
+            places.append((i, j))
+            i, j = i + 1, j + 1
+        elif best[i][j] == best[i + 1][j]:
+            i += 1
+        else:
+            j += 1
+    return places
+
+
+def _weight(word: str, other: str) -> int:
+    if word == other:
+        return _EXACT
+    if word[:2] != other[:2]:  # most pairs, so this is fast
+        return 0
+    letters = enumerate(zip(word, other, strict=False))
+    begin = next((i for i, (a, b) in letters if a != b), min(len(word), len(other)))
+    return _INFLECTED if begin >= _FORM * max(len(word), len(other)) else 0

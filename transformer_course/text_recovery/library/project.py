@@ -1,0 +1,325 @@
+"""A project's runner: one budget for all training runs, and a log of every one.
+
+The student writes what builds a model and what trains it; the runner gives out the
+target tokens, measures on dev, and writes the log. See `Project`.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import torch
+
+from transformer_course.library import baselines, bleu, intervals, run_log
+from transformer_course.library.corpora import Corpus, Pair
+from transformer_course.library.decoding import Decode, recover
+from transformer_course.library.intervals import Interval
+from transformer_course.library.model import Restorer, parameters
+from transformer_course.library.run_log import LoggedRun, RunLog
+from transformer_course.library.text import Tokenizer
+from transformer_course.text_recovery.library import log_view, review
+from transformer_course.text_recovery.library.kept import (
+    KeptRuns,
+    ProjectError,
+    refusal,
+)
+from transformer_course.text_recovery.library.meter import TokenMeter
+
+BUDGET = 6_000_000  # target tokens: 10 to 15 minutes on two cores, default sizes
+RUN = 400_000  # target tokens of a run, where it does not say another number
+DEV, PEEK = 1000, 100  # sentences of dev: at the end of a run, and on the way
+_REASON = 10  # characters of a hypothesis, at least
+_NAME = re.compile(r"[\w.-]([\w ,.-]{0,38}[\w.-])?")
+
+Settings = Mapping[str, Any]
+Build = Callable[[dict[str, Any], Corpus, int], tuple[Restorer, Tokenizer]]
+Train = Callable[[Restorer, Tokenizer, Corpus, TokenMeter, dict[str, Any], int], object]
+
+
+class Project:
+    """Runs under one budget, with a log beside the notebook.
+
+    Args:
+        build: makes an untrained model and its tokenizer of settings, corpus and seed.
+        train: trains it on the batches that it takes through the meter.
+        decode: from a model and source ids to target ids, as in `recover`.
+        settings: all that a run may change, with their default values.
+        parts: unit 4's module, with its Transformer.
+        segment: cuts a word into subwords; see SubwordTokenizer.
+        level: of the pipeline that made the sources.
+        folder: where the log and the hand-in are, and a folder ``runs``.
+        budget: target tokens of all training runs together.
+    """
+
+    def __init__(
+        self, build: Build, train: Train, decode: Decode, corpus: Corpus,
+        settings: Settings, *, parts: ModuleType, segment: Callable[..., list[str]],
+        level: int = 2, folder: str | Path = ".", budget: int = BUDGET,
+    ):  # fmt: skip
+        self._build, self._train, self._decode = build, train, decode
+        self.corpus, self.settings, self.level = corpus, dict(settings), level
+        self.folder, self.budget = Path(folder), budget
+        self._kept = KeptRuns(self.folder, parts, segment, corpus.name, level)
+        self.dev = corpus.dev[:DEV]
+        self._inserter: float | None = None
+        if reason := refusal(corpus):
+            print(f"Before you spend the budget: {reason}")
+
+    @property
+    def log(self) -> RunLog:
+        """The log as it is now."""
+        return self._kept.log
+
+    @property
+    def inserter(self) -> float:
+        """BLEU on dev of inserting whatever train has most often between two words."""
+        if self._inserter is None:
+            system = baselines.Insertion(self.corpus.train)
+            sources, targets = zip(*self.dev, strict=True)
+            self._inserter = bleu.corpus([system(s) for s in sources], targets)
+        return self._inserter
+
+    def run(
+        self, name: str, hypothesis: str, against: str = "", tokens: int = RUN,
+        seed: int = 0, **changes: Any,
+    ) -> LoggedRun:  # fmt: skip
+        """Train a model, measure it on dev, and log it; what is logged is only read.
+
+        Args:
+            name: unique in the log.
+            hypothesis: what is expected, and why, before the result is known.
+            against: the run to compare with.
+            tokens: target tokens that it may see; from the budget of the project.
+            changes: settings that differ from the project's.
+
+        Raises:
+            ProjectError: it is not allowed, or not described.
+        """
+        settings = self._settings(changes)
+        planned = {"tokens": tokens, "seed": seed, **settings}
+        if known := self._known(name, planned):
+            return known
+        run = self._planned(name, "training", hypothesis, against, planned, seed)
+        left = self.budget - self.log.tokens
+        if tokens > left:
+            raise ProjectError(
+                f"{max(left, 0):,} of {self.budget:,} target tokens are left, but this "
+                f"run asks for {tokens:,}: give it fewer, or compare the runs you have"
+            )
+        return self._trained(run, settings, tokens)
+
+    def decode(
+        self, name: str, of: str, hypothesis: str, decode: Decode, **how: Any
+    ) -> LoggedRun:
+        """Decode a trained run's model in another way, and log it; costs no tokens.
+
+        Args:
+            of: the training run whose model it is, and the run to compare with.
+            decode: see `Project`.
+            how: what differs; a hand-in decodes with ``beam`` and ``alpha``.
+
+        Raises:
+            ProjectError: it is not allowed, or not described.
+        """
+        trained = self._kept.here(of)
+        planned = {**trained.settings, **how}
+        if known := self._known(name, planned):
+            return known
+        run = self._planned(name, "decoding", hypothesis, of, planned, trained.seed)
+        model, tokenizer = self.model(of)
+        started = time.process_time()
+        texts = self._recovered(model, tokenizer, self.dev, decode)
+        seconds = time.process_time() - started
+        run = replace(run, parameters=parameters(model))
+        return self._logged_now(run, texts, seconds)
+
+    def next_step(self, name: str, text: str) -> None:
+        """Write down what follows from a run.
+
+        Raises:
+            ProjectError: there is no such run, or nothing is said.
+        """
+        self._kept.find(name)
+        if len(text.strip()) < _REASON:
+            raise ProjectError(f"say what follows from {name!r}, in a sentence")
+        run_log.say_next(self._kept.path, name, text.strip())
+
+    def model(self, name: str) -> tuple[Restorer, Tokenizer]:
+        """The trained model of a run, and its tokenizer; see `KeptRuns.model`."""
+        return self._kept.model(name)
+
+    def texts(self, name: str) -> list[str]:
+        """What a run made of the sources of `dev`; see `KeptRuns.texts`."""
+        return self._kept.texts(name)
+
+    def table(self) -> None:
+        """Show all runs in a table."""
+        from IPython.display import HTML, display
+
+        display(HTML(log_view.as_html(self.log)))
+
+    def curves(self, *names: str, number: str = "") -> None:
+        """Show BLEU on dev over target tokens; of all training runs without names."""
+        drawn = names or [run.name for run in self.log.runs if run.curve]
+        runs = [self._kept.here(name) for name in drawn]
+        log_view.curves(runs, self.inserter, (PEEK, len(self.dev)), number)
+
+    def compare(self, first: str, *others: str, number: str = "") -> None:
+        """Show by how much other runs differ from one, with 95% intervals."""
+        against = self._kept.counts(first, self.dev)
+        found = [
+            (
+                self._kept.find(name),
+                intervals.difference(self._kept.counts(name, self.dev), against),
+            )
+            for name in others
+        ]
+        base = self._kept.find(first)
+        log_view.differences(base, found, len(self.dev), self.log, number)
+
+    def missing(self) -> list[str]:
+        """What the log still lacks; also printed."""
+        found = list(review.missing(self.log))
+        print(*(found or ["The log is complete."]), sep="\n")
+        return found
+
+    def hand_in(self, name: str) -> list[Path]:
+        """Write what is handed in beside the notebook: a run's weights, and the corpus.
+
+        Raises:
+            ProjectError: grading would refuse it; the text says why.
+        """
+        paths = self._kept.hand_in(name, self.corpus, self.level)
+        print("Hand in with the notebook:", *(path.name for path in paths), sep="\n  ")
+        return paths
+
+    def _trained(self, run: LoggedRun, settings: Settings, tokens: int) -> LoggedRun:
+        torch.manual_seed(run.seed)
+        model, tokenizer = self._build(dict(settings), self.corpus, run.seed)
+        curve: list[tuple[int, float]] = []
+
+        def look(seen: int) -> None:
+            pairs = self.dev[:PEEK]
+            texts = self._recovered(model, tokenizer, pairs, self._decode)
+            curve.append((seen, bleu.corpus(texts, [target for _, target in pairs])))
+
+        meter, started = TokenMeter(tokens, look), time.monotonic()
+        run = replace(run, parameters=parameters(model))
+        try:
+            self._train(model, tokenizer, self.corpus, meter, dict(settings), run.seed)
+        except BaseException as error:
+            run = replace(run, tokens=meter.seen, curve=tuple(curve))
+            self._stopped(run, type(error).__name__)
+            raise
+        if not meter.seen:
+            raise ProjectError(
+                "`train` took no batch through the meter: loop over `meter(batches)`"
+            )
+        clock = time.monotonic() - started
+        texts = self._recovered(model, tokenizer, self.dev, self._decode)
+        curve.append((meter.seen, bleu.corpus(texts, [t for _, t in self.dev])))
+        if reason := self._kept.keep_model(run.name, model, tokenizer):
+            print(f"({run.name} cannot be handed in: {reason})")
+        run = replace(run, tokens=meter.seen, curve=tuple(curve))
+        made = self._logged_now(run, texts, meter.seconds)
+        left = self.budget - self.log.tokens
+        print(
+            f"  {meter.seen:,} target tokens in {meter.seconds:.0f} s of CPU, "
+            f"{clock:.0f} s by the clock; {left:,} of {self.budget:,} are left"
+        )
+        return made
+
+    def _stopped(self, run: LoggedRun, reason: str) -> None:
+        """Log what a stopped run has spent; its name stays free to try again."""
+        if run.tokens:
+            times = sum(bool(known.stopped) for known in self.log.runs) + 1
+            name = f"{run.name}, stopped {times}"
+            run_log.add(self._kept.path, replace(run, name=name, stopped=reason))
+
+    def _logged_now(
+        self, run: LoggedRun, texts: Sequence[str], seconds: float
+    ) -> LoggedRun:
+        """Measure a run's texts, keep them, and log it."""
+        self._kept.keep_texts(run.name, texts)
+        own = bleu.counts(texts, [target for _, target in self.dev])
+        found, gain = intervals.bleu(own), None
+        if run.against:
+            before = self._kept.counts(run.against, self.dev)
+            gain = _rounded(intervals.difference(own, before))
+        made = replace(
+            run, seconds=round(seconds, 1), bleu=_rounded(found),
+            difference=gain, inserter=round(self.inserter, 2),
+            too_short=not found.low > self.inserter,
+        )  # fmt: skip
+        run_log.add(self._kept.path, made)
+        print(log_view.line(made, len(self.dev), self.log))
+        return made
+
+    def _recovered(
+        self, model: Restorer, tokenizer: Tokenizer, pairs: Sequence[Pair],
+        decode: Decode,
+    ) -> list[str]:  # fmt: skip
+        model.eval()
+        with torch.no_grad():
+            return recover(model, tokenizer, [source for source, _ in pairs], decode)
+
+    def _settings(self, changes: Settings) -> dict[str, Any]:
+        for name in changes:
+            if name not in self.settings:
+                listed = ", ".join(self.settings)
+                raise ProjectError(f"unknown setting {name!r}; there are {listed}")
+        return {**self.settings, **changes}
+
+    def _known(self, name: str, planned: Settings) -> LoggedRun | None:
+        """The run of this name, which is not repeated."""
+        run = self.log.get(name)
+        if run is None:
+            return None
+        self._kept.here(name)
+        if run.settings != _as_text(planned):
+            raise ProjectError(
+                f"{name!r} is in {run_log.FILE} with different settings: use a new name"
+            )
+        shown = log_view.line(run, len(self.dev), self.log)
+        print(f"(in the log, not repeated) {shown}")
+        return run
+
+    def _planned(
+        self, name: str, kind: str, hypothesis: str, against: str, planned: Settings,
+        seed: int,
+    ) -> LoggedRun:  # fmt: skip
+        """Validate a planned run and return its log entry."""
+        if not _NAME.fullmatch(name):
+            raise ProjectError(
+                f"a run cannot be called {name!r:.60}: use letters, digits, spaces "
+                "and , . _ -"
+            )
+        if len(hypothesis.strip()) < _REASON:
+            raise ProjectError(f"say what you expect of {name!r}, and why")
+        if against:
+            self._kept.counts(against, self.dev)
+        base, settings = self.log.get(against), _as_text(planned)
+        before = base.settings if base else settings
+        changed = {
+            setting: (before.get(setting, "-"), value)
+            for setting, value in settings.items()
+            if before.get(setting) != value
+        }
+        return LoggedRun(
+            name, kind, hypothesis.strip(), against, changed, settings, seed,
+            self.corpus.name, self.level,
+        )  # fmt: skip
+
+
+def _as_text(settings: Settings) -> dict[str, str]:
+    return {name: run_log.plain(str(value), 60) for name, value in settings.items()}
+
+
+def _rounded(found: Interval) -> tuple[float, float, float]:
+    return round(found.value, 2), round(found.low, 2), round(found.high, 2)

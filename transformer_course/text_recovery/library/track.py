@@ -1,0 +1,61 @@
+"""What a hand-in is graded on, and how it decodes: as its file says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from transformer_course.library.checkpoint import CheckpointError
+from transformer_course.library.pipeline import LEVELS
+
+EMBEDDED, OWN = "embedded", "own"
+WIDEST, STEEPEST = 10, 2.0
+
+
+@dataclass(frozen=True)
+class Track:
+    """A corpus, a level of damage, and a way to decode.
+
+    Args:
+        corpus: `EMBEDDED`, or `OWN` for the one in ``my_corpus.json``.
+        level: of the pipeline, 1 to 3.
+        beam: sentences that a beam search keeps; 1 is greedy.
+        alpha: the power of the length by which log-probabilities are divided.
+    """
+
+    corpus: str = EMBEDDED
+    level: int = 2
+    beam: int = 1
+    alpha: float = 1.0
+
+    @property
+    def is_usual(self) -> bool:
+        """Whether it is that of the checkpoint that ships, however it is decoded."""
+        return self == Track(beam=self.beam, alpha=self.alpha)
+
+    def __post_init__(self) -> None:
+        for name, value, fine in (
+            ("corpus", self.corpus, self.corpus in (EMBEDDED, OWN)),
+            ("level", self.level, type(self.level) is int and self.level in LEVELS),
+            ("beam", self.beam, type(self.beam) is int and 1 <= self.beam <= WIDEST),
+            ("alpha", self.alpha, _is_power(self.alpha)),
+        ):
+            if not fine:
+                raise CheckpointError(f"the file says {name} {value!r:.40}")
+
+
+def _is_power(value: object) -> bool:
+    return type(value) in (int, float) and 0 <= value <= STEEPEST  # type: ignore[operator]
+
+
+def of(notes: Mapping[str, Any]) -> Track:
+    """The track that a checkpoint's notes name; the embedded corpus without one.
+
+    Raises:
+        CheckpointError: there is no such track.
+    """
+    found = notes.get("track", {})
+    if not isinstance(found, dict) or found.keys() - Track.__dataclass_fields__.keys():
+        raise CheckpointError(f"the file says track {found!r:.80}")
+    return Track(**found)

@@ -1,0 +1,113 @@
+"""Probes of unit 06: the pipeline and byte-pair encoding."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from autograder.checks.exercise import WrongAnswerError
+from autograder.checks.probes import Inputs, Seen, describe, probe
+from transformer_course.text_recovery.probes.observing import (
+    as_json,
+    kinds,
+    text,
+)
+
+
+@probe("text_recovery/pipeline", results="level *")
+def preprocess(function: Callable[..., Any], inputs: Inputs) -> Seen:
+    """What is left of some sentences at the levels that are asked for."""
+    lemmas, dropped = json.loads(inputs["lemmas"]), json.loads(inputs["dropped"])
+    sentences = json.loads(inputs["sentences"])
+
+    def left(level: int) -> list[str]:
+        return [
+            text(
+                function(s, level, frozenset(dropped), lambda w: lemmas.get(w, w)),
+                "the words",
+            )
+            for s in sentences
+        ]
+
+    levels = json.loads(inputs["levels"])
+    return {f"level {level}": as_json(left(level), "them") for level in levels}
+
+
+@probe(
+    "text_recovery/merge_pair",
+    results="merged",
+    calls="kind of the symbols; the result is a new list; * afterwards",
+)
+def merge_pair(function: Callable[..., Any], inputs: Inputs) -> Seen:
+    """The merged lists, and what became of the given ones."""
+    seen, new, rows = [], True, json.loads(inputs["rows"])
+    given = []
+    for symbols, pair in rows:
+        merged = _symbols(function(symbols, tuple(pair)))
+        seen.append(list(merged))
+        given.append(merged)
+        new &= merged is not symbols
+    return {
+        "merged": as_json(seen, "the symbols"),
+        "kind of the symbols": kinds(given),
+        "symbols afterwards": as_json([symbols for symbols, _ in rows], "symbols"),
+        "the result is a new list": "yes" if new else "no",
+    }
+
+
+def _symbols(result: object) -> list[Any] | tuple[Any, ...]:
+    """A student's list of symbols.
+
+    Raises:
+        WrongAnswerError: it is something else.
+    """
+    if not isinstance(result, list | tuple):
+        raise WrongAnswerError(f"expected a list of symbols, got {describe(result)}")
+    return result
+
+
+@probe(
+    "text_recovery/learn_merges",
+    results="merges",
+    calls="kind of a merge; merges of a second call, for num_merges = 0; * afterwards",
+)
+def learn_merges(function: Callable[..., Any], inputs: Inputs) -> Seen:
+    """The merges, and none where none is asked for; the counts afterwards."""
+    counts = json.loads(inputs["counts"])
+    merges, none = (function(counts, n) for n in (int(inputs["num_merges"]), 0))
+    for found in (merges, none):
+        if not isinstance(found, list | tuple):
+            raise WrongAnswerError(f"expected a list of pairs, got {describe(found)}")
+    return {
+        "merges": as_json([list(pair) for pair in merges], "the merges"),
+        "kind of a merge": kinds(merges),
+        "merges of a second call, for num_merges = 0": as_json(
+            [list(pair) for pair in none], "the merges"
+        ),
+        "counts afterwards": as_json(counts, "counts"),
+    }
+
+
+@probe(
+    "text_recovery/segment",
+    results="symbols",
+    calls="symbols of a second call, the first ones written over; * afterwards",
+)
+def segment(function: Callable[..., Any], inputs: Inputs) -> Seen:
+    """The symbols of some words, and the merges afterwards."""
+    merges = [tuple(pair) for pair in json.loads(inputs["merges"])]
+    words = json.loads(inputs["words"])
+    found = [_symbols(function(word, merges)) for word in words]
+    symbols = [list(each) for each in found]
+    for each in found:
+        if isinstance(each, list):
+            each.append("?")  # a result is the caller's, who may write into it
+    again = [list(_symbols(function(word, merges))) for word in words]
+    return {
+        "symbols": as_json(symbols, "the symbols"),
+        "symbols of a second call, the first ones written over": as_json(
+            again, "the symbols"
+        ),
+        "merges afterwards": as_json(merges, "merges"),
+    }

@@ -1,0 +1,160 @@
+"""Probes of unit 06: beam search."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from autograder.checks.exercise import WrongAnswerError
+from autograder.checks.probes import (
+    Inputs,
+    Log,
+    Seen,
+    describe,
+    probe,
+    returned,
+    tensor,
+)
+from transformer_course.library.written_rows import said, trimmed
+
+
+class Script(nn.Module):
+    """A model whose every score we know: tables by sentence and place, and by prefix.
+
+    Logits after ``target[:, : t + 1]`` are ``places[sentence, t]`` plus the sum of
+    ``habits[token]`` over the whole prefix. The sentence is read from the memory *and*
+    the source, so that both must belong to the prefix. Training mode shifts the scores
+    by one token.
+    """
+
+    def __init__(self, places: torch.Tensor, habits: torch.Tensor):
+        super().__init__()
+        self.places = nn.Parameter(places)  # (S, T, V)
+        self.habits = nn.Parameter(habits)  # (V, V)
+        self.asked = Log()  # lengths of prefixes
+        self.recorded = Log()  # whether gradients were, when it was asked
+
+    def encode(self, source: torch.Tensor) -> torch.Tensor:
+        """Which sentence it is, as a one-hot vector at every place: (B, Ls, S)."""
+        return self._row(source)[:, None].expand(-1, source.size(1), -1)
+
+    def _row(self, source: torch.Tensor) -> torch.Tensor:
+        rows = F.one_hot(source[:, 0] - 4, len(self.places)).to(self.places.dtype)
+        return rows.roll(1, dims=-1) if self.training else rows  # another sentence
+
+    def decode(
+        self, target: torch.Tensor, memory: torch.Tensor, source: torch.Tensor
+    ) -> torch.Tensor:
+        """Logits (B, Lt, V)."""
+        length, most = target.size(1), self.places.size(1)
+        self.asked.append(length)
+        self.recorded.append(torch.is_grad_enabled())
+        rows = (memory[:, 0] + self._row(source)) / 2  # (B, S)
+        places = self.places[:, :length]  # (S, Lt, V)
+        if length > most:  # the last place again and again
+            last = places[:, -1:].expand(-1, length - most, -1)
+            places = torch.cat([places, last], dim=1)
+        logits: torch.Tensor = rows @ places.flatten(1)  # (B, Lt * V)
+        logits = logits.view(len(target), length, -1)
+        logits = logits + self.habits[target].cumsum(dim=1)
+        return logits.roll(1, dims=-1) if self.training else logits
+
+    def forward(self, source: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
+        """Logits (B, Lt, V)."""
+        return self.decode(target, self.encode(source), source)
+
+
+@probe(
+    "text_recovery/beam_search",
+    results="tokens before EOS, k *; tokens of the longest prefix that was read, k *; "
+    "dimensions for one sentence",
+    form="form of the ids, k *",
+    calls="* afterwards",
+    learning="gradients recorded, k *",
+)
+def beam_search(function: Callable[..., Any], inputs: Inputs) -> Seen:
+    """What is said with each beam size, and in which form; how long prefixes grew.
+
+    Then the source afterwards.
+    """
+    seen: Seen = {}
+    source = inputs["source"]
+    for size in json.loads(inputs["beam_sizes"]):
+        model = Script(inputs["places"], inputs["habits"]).train("training" in inputs)
+        dials = {
+            "beam_size": size, "max_len": int(inputs["max_len"]),
+            "alpha": float(inputs["alpha"]),
+        }  # fmt: skip
+        ids = function(model, source, **(dials if size else {}))  # 0: as they come
+        ids = tensor(ids, "the ids")
+        seen |= _found(model, ids, size)
+        if not size:
+            alone = tensor(function(model, source[:1]), "the ids of one sentence")
+            seen["dimensions for one sentence"] = str(alone.dim())
+    return seen | {"source afterwards": source}
+
+
+def _found(model: Script, ids: torch.Tensor, size: int) -> Seen:
+    """What was said with a beam of this size, and how the model was asked."""
+    k = f"k = {size}" if size else "k by default"
+    return {
+        f"tokens before EOS, {k}": said(ids),
+        f"form of the ids, {k}": trimmed(ids),
+        f"tokens of the longest prefix that was read, {k}": torch.tensor(
+            max(model.asked, default=0)
+        ),
+        f"gradients recorded, {k}": str(any(model.recorded)),
+    }
+
+
+@probe("text_recovery/beam_step", results="prefixes; scores", calls="* afterwards")
+def beam_step(function: Callable[..., Any], inputs: Inputs) -> Seen:
+    """The prefixes and scores after one step, and the inputs afterwards."""
+    prefixes, scores, log_p = (inputs[n] for n in ("prefixes", "scores", "log_p"))
+    found = function(prefixes, scores, log_p, int(inputs["k"]))
+    longer, better = returned(found, "prefixes", "scores")
+    return {
+        "prefixes": tensor(longer, "the prefixes"),
+        "scores": tensor(better, "the scores"),
+        "prefixes afterwards": prefixes,
+        "scores afterwards": scores,
+        "log_p afterwards": log_p,
+    }
+
+
+@probe(
+    "text_recovery/beam_sentence",
+    results="tokens before EOS, k *; tokens of the longest prefix that was read, k *",
+    form="form of the ids, k *",
+    calls="* afterwards",
+    learning="gradients recorded, k *",
+)
+def beam_sentence(function: Callable[..., Any], inputs: Inputs) -> Seen:
+    """What is said with each beam size, one sentence after the other."""
+    seen: Seen = {}
+    source = inputs["source"]
+    for size in json.loads(inputs["beam_sizes"]):
+        model = Script(inputs["places"], inputs["habits"]).train("training" in inputs)
+        dials = {"beam_size": size, "max_len": int(inputs["max_len"])} if size else {}
+        rows = [
+            _ids(function(model.train("training" in inputs), one[None], **dials))
+            for one in source
+        ]
+        ids = nn.utils.rnn.pad_sequence(rows, batch_first=True)
+        seen |= _found(model, ids, size)
+    return seen | {"source afterwards": source}
+
+
+def _ids(found: object) -> torch.Tensor:
+    """The ids of one answer, (L,)."""
+    if isinstance(found, list | tuple) and all(isinstance(i, int) for i in found):
+        return torch.tensor(list(found), dtype=torch.int64)
+    ids = tensor(found, "the ids")
+    if ids.dim() != 1 or ids.is_floating_point():
+        raise WrongAnswerError(f"expected a list of ids, got {describe(found)}")
+    return ids

@@ -1,0 +1,82 @@
+"""The probe of the model that is handed in, with the corpus it was trained on."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from autograder.checks.exercise import WrongAnswerError
+from autograder.checks.interactor import Ask, Interactor
+from autograder.checks.probes import Inputs, Seen, describe, probe
+from transformer_course.library import checkpoint
+from transformer_course.library.checkpoint import CheckpointError
+from transformer_course.library.corpora import CorpusError
+from transformer_course.measures.recovery import errors
+from transformer_course.text_recovery.library import measuring, own_corpus
+from transformer_course.text_recovery.probes.observing import text
+
+LIMITS = {  # bytes
+    checkpoint.HANDED_IN: checkpoint.LARGEST, own_corpus.FILE: own_corpus.LIMIT,
+}  # fmt: skip
+
+
+class Measured(Interactor):
+    """Somebody who is given the files, and says which sources to recover."""
+
+
+def _recovered(function: Callable[..., Any], sources: list[str]) -> list[str]:
+    texts = function(list(sources))
+    if not isinstance(texts, Iterable) or isinstance(texts, str):
+        raise WrongAnswerError(f"expected a list of texts, got {describe(texts)}")
+    texts = [text(t, "each of them") for t in texts]
+    if len(texts) != len(sources):
+        raise WrongAnswerError(f"expected {len(sources)} texts, got {len(texts)}")
+    return texts
+
+
+def _here(function: Callable[..., Any], inputs: Inputs) -> Seen:
+    """The texts in numbers, on sentences that everybody can see."""
+    try:
+        found, corpus = measuring.beside()
+        pairs = measuring.pairs_of(found, json.loads(inputs["originals"]), corpus, 0)
+    except (CheckpointError, CorpusError) as error:
+        raise WrongAnswerError(str(error)) from error
+    texts = _recovered(function, [source for source, _ in pairs])
+    marks = measuring.marks_of(found, corpus, pairs)
+    seen = {"recovery": measuring.measured(texts, pairs, found, marks, corpus)}
+    if found.is_usual:
+        first = [target for _, target in pairs[: measuring.COMPARED]]
+        seen["errors"] = json.dumps(errors(texts, first), ensure_ascii=False)
+    return seen
+
+
+@probe(
+    "text_recovery/model",
+    other=Measured,
+    here=_here,
+    results="recovery; errors; copied",
+)
+def model(function: Callable[..., Any], inputs: Inputs, ask: Ask) -> Seen:
+    """A sample of recovered texts, which the weights in the file should give, too.
+
+    The judge decodes all of the sources, with those weights.
+    """
+    sources = json.loads(ask(_files())["sample"])
+    texts = _recovered(function, sources)
+    return {"texts": json.dumps(texts, ensure_ascii=False)}
+
+
+def _files() -> dict[str, torch.Tensor]:
+    """The files that are handed in, as bytes; of a larger one its beginning."""
+    found = {}
+    for path in (checkpoint.handed_in(), Path(own_corpus.FILE)):
+        name = checkpoint.HANDED_IN if path.suffix == ".safetensors" else path.name
+        if path.is_file() and path.stat().st_size:
+            with path.open("rb") as file:
+                data = bytearray(file.read(LIMITS[name] + 1))
+            found[name] = torch.frombuffer(data, dtype=torch.uint8)
+    return found
