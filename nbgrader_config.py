@@ -4,14 +4,14 @@ Every limit can be set here; `nbgrader autograde --help-all` lists them with the
 meaning (JudgedExecute, CourseAutograde).
 """
 
-from autograder.course import manifest, terminal
+from autograder.course import manifest, settings, terminal
 
 terminal.settle()  # first: a Ctrl-C while the rest is imported ends in a line, too
 from autograder.grading import converter, dates, release  # noqa: E402
 
 c = get_config()  # noqa: F821
 
-c.CourseDirectory.course_id = "transformer"
+c.CourseDirectory.course_id = settings()["course_id"]
 
 # Due dates with their time zones; a list and a collection that no submission stops or
 # backdates.
@@ -45,7 +45,7 @@ c.Autograde.autograde_preprocessors = [
 c.JudgedExecute.timeout = 60  # seconds of CPU time a cell; see docs/instructor.md
 c.JudgedExecute.notebook_seconds = 300
 c.JudgedExecute.shutdown_kernel = "immediate"
-c.JudgedExecute.unit_limits = manifest.limits()  # transformer_course/UNIT/unit.toml
+c.JudgedExecute.unit_limits = manifest.limits()  # of each unit.toml
 
 # Feedback: scores and panels; no hidden test, no script, nothing from the network.
 c.GenerateFeedback.preprocessors = [

@@ -1,7 +1,7 @@
 """Compute the attention maps that ship: ``python assets/attention_maps.py``.
 
-It needs MiniLM (``transformer_course.library.published`` says what to install) and the package
-transformers, so that the maps do not depend on this course's own encoder.
+It needs MiniLM (``transformer_course.library.published`` says what to install) and the
+package transformers, so that the maps do not depend on this course's own encoder.
 """
 
 from __future__ import annotations

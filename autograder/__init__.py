@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import importlib
 
+from autograder import aliases
+
 __all__ = [
     "check", "demo", "drawing", "earlier", "needs", "require_checks",
     "require_solved", "show", "show_steps",
@@ -19,6 +21,8 @@ _WHERE = {
     "needs": "installed", "require_checks": "installed",
     "drawing": "display", "show": "display", "show_steps": "display",
 }  # fmt: skip
+
+aliases.install()
 
 
 def __getattr__(name: str) -> object:

@@ -15,39 +15,59 @@ from pathlib import Path
 import pytest
 
 from autograder.course import ROOT
+from autograder.root import CONTENT
+from autograder.root import ENGINE as PACKAGE
 
-PACKAGE = ROOT / "autograder"
+COURSE = CONTENT.name
 TESTS = sorted((ROOT / "tests").rglob("*.py"))
-MODULES = sorted(p for p in PACKAGE.rglob("*.py") if "solutions" not in p.parts)
+MODULES = sorted(
+    p
+    for package in (PACKAGE, CONTENT)
+    for p in package.rglob("*.py")
+    if "solutions" not in p.parts
+)
 
 # What a room may import besides itself. Everybody may know what goes wrong, and how.
 ALLOWED = {
-    "__init__": set(),
+    "__init__": {"aliases"},
     "__main__": {"cli"},
-    "course": set(),
-    "sandbox": set(),
+    "root": set(),
+    "aliases": {"root"},
+    "course": {"root"},
+    "sandbox": {"root"},
     "figures": set(),
-    "library": {"figures"},
-    "checks": {"figures", "library", "solutions"},
-    "authoring": {
-        "checks",
-        "library",
-        "sandbox",
-        "solutions",
-        "course",
-        "__version__",
-    },
-    "units": {"checks", "figures", "library", "solutions", "authoring"},
-    "grading": {"checks", "authoring", "sandbox", "course", "__version__"},
+    "checks": {"figures", "root"},
+    "authoring": {"checks", "sandbox", "course", "root", "__version__"},
+    "grading": {"checks", "authoring", "sandbox", "course", "root", "__version__"},
     "classroom": {
         "authoring",
+        "checks",
         "grading",
-        "library",
         "sandbox",
         "course",
+        "root",
         "__version__",
     },
-    "cli": {"authoring", "checks", "classroom", "course", "grading", "sandbox"},
+    "cli": {
+        "authoring",
+        "checks",
+        "classroom",
+        "course",
+        "grading",
+        "root",
+        "sandbox",
+    },
+}
+# What a part of the course may import of the engine. All of it that ships to students
+# may import what ships, and nothing of whoever teaches.
+SHIPS = {"check", "checks", "figures", "demo", "earlier"}
+OF_THE_COURSE = {
+    "library": SHIPS,
+    "measures": SHIPS,
+    "probes": SHIPS,
+    "exercises": SHIPS | {"authoring", "course", "root"},
+    "authoring": SHIPS | {"authoring", "course"},
+    "leaderboard": {"classroom", "cli", "course", "grading"},
 }
 
 
@@ -57,7 +77,11 @@ def name_of(path: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-NAMES = {name_of(path): path for path in PACKAGE.rglob("*.py")}
+NAMES = {
+    name_of(path): path
+    for package in (PACKAGE, CONTENT)
+    for path in package.rglob("*.py")
+}
 
 
 @functools.cache
@@ -67,7 +91,7 @@ def tree_of(path: Path) -> ast.Module:
 
 @functools.cache
 def imports(path: Path) -> frozenset[str]:
-    """What a file imports of this package, anywhere in it: modules, or names in one."""
+    """What a file imports of both packages, anywhere in it: modules, or their names."""
     found = set()
     for node in ast.walk(tree_of(path)):
         if isinstance(node, ast.ImportFrom):
@@ -76,7 +100,8 @@ def imports(path: Path) -> frozenset[str]:
             found |= {f"{module}.{alias.name}" for alias in node.names}
         elif isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
-    return frozenset(name for name in found if name.startswith("autograder."))
+    ours = ("autograder.", f"{COURSE}.")
+    return frozenset(name for name in found if name.startswith(ours))
 
 
 def module_of(name: str) -> str:
@@ -110,25 +135,38 @@ def test_there_is_no_circle_of_rooms():
     graphlib.TopologicalSorter(inner).prepare()
 
 
-def test_imports_go_one_way():
+def test_imports_of_the_engine_go_one_way_and_never_to_a_course():
     for path in MODULES:
-        room = module_path(path).parts[0]
-        found = {name.split(".")[1] for name in imports(path)}
-        assert found <= ALLOWED[room] | {room}, path
+        if path.is_relative_to(PACKAGE):
+            room = module_path(path).parts[0]
+            assert not any(name.startswith(COURSE) for name in imports(path)), path
+            found = {name.split(".")[1] for name in imports(path)}
+            assert found <= ALLOWED[room] | {room}, path
 
 
-def test_the_engine_names_no_unit_and_what_ships_needs_no_author():
+def test_no_text_of_the_engine_names_the_course():
+    for path in PACKAGE.rglob("*.py"):
+        assert COURSE not in path.read_text(encoding="utf-8"), path
+
+
+def test_what_ships_needs_no_author_and_a_unit_no_other_unit():
+    shared = {"library", "measures", "solutions", "authoring", "leaderboard"}
     for path in MODULES:
-        room, *inner = module_path(path).parts
-        named = {name.split(".")[2] for name in imports(path) if ".units." in name}
-        assert named <= ({inner[0]} if room == "units" else set()), path
-        if room == "units" and inner[1] in ("probes", "library"):
-            assert not any(n.startswith("autograder.authoring") for n in imports(path))
+        if not path.is_relative_to(CONTENT) or path.parent == CONTENT:
+            continue
+        _, first, *inner = module_path(path).parts
+        room = first if first in shared else inner[0]
+        of_the_course = {
+            name.split(".")[1] for name in imports(path) if name.startswith(COURSE)
+        }
+        assert of_the_course <= shared | {first}, path
+        found = {name.split(".")[1] for name in imports(path)} - of_the_course
+        assert found <= OF_THE_COURSE[room], (path, found)
 
 
 def test_nothing_shadows_the_standard_library():
     for path in MODULES:
-        loose = path.parent == PACKAGE
+        loose = path.parent in (PACKAGE, CONTENT)
         assert not (loose and path.stem in sys.stdlib_module_names), path
 
 
@@ -144,12 +182,16 @@ def test_a_class_has_a_name_of_its_own():
 
 # Modules that a test of another name covers: by module (or many), the test's file.
 ELSEWHERE = {
+    "aliases": "course/test_root.py",
+    "root": "course/test_root.py",
+    "checks/measures": "checks/test_compare.py",
+    "transformer_course/leaderboard/commands": "cli/test_grades.py",
     # Data, and what observes: every mutant and every accepted solution goes through.
-    "authoring/catalogue": "units/test_bank.py",
-    "authoring/inputs": "units/test_bank.py",
-    "units/*/exercises/*": "units/test_bank.py",
-    "units/*/probes/*": "authoring/test_verify.py",
-    "units/*/library/*": "units/test_pictures.py",
+    "authoring/catalogue": "transformer_course/test_bank.py",
+    "authoring/inputs": "transformer_course/test_bank.py",
+    "transformer_course/*/exercises/*": "transformer_course/test_bank.py",
+    "transformer_course/*/probes/*": "authoring/test_verify.py",
+    "transformer_course/*/library/*": "transformer_course/test_pictures.py",
     # What only shows in a run of nbgrader, with a box, a judge and a gradebook.
     "grading/cells/sandboxed_execute": "grading/test_disturbed.py",
     "grading/checks/checking": "grading/test_disturbed.py",
@@ -168,8 +210,9 @@ ELSEWHERE = {
 
 
 def module_path(path: Path) -> Path:
-    """Where a module is in its package, as the table's keys say it."""
-    return path.relative_to(PACKAGE).with_suffix("")
+    """Where a module is, as the table's keys say it: engine or course."""
+    base = PACKAGE if path.is_relative_to(PACKAGE) else ROOT
+    return path.relative_to(base).with_suffix("")
 
 
 def by_name(module: Path) -> list[Path]:
@@ -236,6 +279,10 @@ PICTURES = re.findall(
 BOX = re.compile(r'(\w+)\["([\w/]+\.py)[^"]*"\]')
 
 
+def place_of(file: str) -> Path:
+    return (ROOT if file.startswith(COURSE) else PACKAGE) / file
+
+
 def arrows_of(picture: str) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
     """The solid and the dotted arrows of a picture, from module to module."""
     files = dict(BOX.findall(picture))
@@ -244,7 +291,7 @@ def arrows_of(picture: str) -> tuple[list[tuple[str, str]], list[tuple[str, str]
     def found(arrow: str) -> list[tuple[str, str]]:
         ends = re.findall(rf"^ *(\w+) {arrow} (\w+)$", plain, re.MULTILINE)
         return [
-            (name_of(PACKAGE / files[a]), name_of(PACKAGE / files[b])) for a, b in ends
+            (name_of(place_of(files[a])), name_of(place_of(files[b]))) for a, b in ends
         ]
 
     return found("-->"), found('-\\. "[^"]+" \\.->')
@@ -260,7 +307,7 @@ def test_each_line_of_a_picture_is_understood(picture):
     solid, dotted = arrows_of(picture)
     assert len(solid) + len(dotted) == picture.count("->")
     for _, file in BOX.findall(picture):
-        assert (PACKAGE / file).is_file(), file
+        assert place_of(file).is_file(), file
 
 
 @pytest.mark.parametrize("picture", PICTURES, ids=["submission", "check", "build"])

@@ -252,7 +252,7 @@ check("tiny/double", double)
 
 def as_text(root: Path, text: str = TEXT) -> Unit:
     """A unit of one exercise and one question, with all that a build of it needs."""
-    shutil.copy(ROOT / "pyproject.toml", root)
+    shutil.copy(ROOT / "course.toml", root)
     shutil.copy(ROOT / "nbgrader_config.py", root)
     (root / "notebooks").mkdir(exist_ok=True)
     unit = Unit("99", "tiny", root)

@@ -32,7 +32,7 @@ POLICIES = {
 
 
 def policy(root: Path = ROOT) -> AssistantPolicy:
-    """The policy that ``assistants`` in ``[tool.autograder]`` of pyproject.toml names.
+    """The policy that ``assistants`` in course.toml names.
 
     Raises:
         CourseError: there is no such policy.
@@ -40,8 +40,5 @@ def policy(root: Path = ROOT) -> AssistantPolicy:
     name = settings(root).get("assistants", "tutor")
     if name not in POLICIES:
         known = ", ".join(f'"{one}"' for one in POLICIES)
-        raise CourseError(
-            f"pyproject.toml, [tool.autograder]: assistants is {name!r}; choose one of "
-            f"{known}"
-        )
+        raise CourseError(f"course.toml: assistants is {name!r}; choose one of {known}")
     return POLICIES[name]

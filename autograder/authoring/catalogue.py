@@ -1,7 +1,7 @@
 """The exercises of a unit by name: cases, mistakes and accepted solutions.
 
-``units/UNIT/exercises/`` has a file for each; one whose name begins with ``_`` is
-shared.
+``UNIT/exercises/`` in the course's package has a file for each; one whose name begins
+with ``_`` is shared.
 """
 
 from __future__ import annotations
@@ -15,18 +15,16 @@ from pathlib import Path
 
 from autograder.authoring.specification import Specification
 from autograder.authoring.trees import defined
-from autograder.course import ROOT
 from autograder.course.errors import CourseError, describe_fault
+from autograder.root import CONTENT, PACKAGE, ROOT
 
 log = logging.getLogger(__name__)
-
-_UNITS = ROOT / "transformer_course"
 
 
 def specifications(unit: str) -> tuple[Specification, ...]:
     """The exercises of a unit, in the order of its notebook; what it lacks is last."""
-    files = sorted((_UNITS / unit / "exercises").glob("[!_]*.py"))
-    solutions = importlib.import_module(f"transformer_course.solutions.{unit}")
+    files = sorted((CONTENT / unit / "exercises").glob("[!_]*.py"))
+    solutions = importlib.import_module(f"{PACKAGE}.solutions.{unit}")
     places = {name: i for i, name in enumerate(defined(inspect.getsource(solutions)))}
     found = []
     for file in files:
@@ -38,7 +36,7 @@ def specifications(unit: str) -> tuple[Specification, ...]:
 def file_of(name: str) -> Path:
     """The file of an exercise, "unit/exercise"."""
     unit, _, exercise = name.partition("/")
-    return _UNITS / unit / "exercises" / f"{exercise}.py"
+    return CONTENT / unit / "exercises" / f"{exercise}.py"
 
 
 @contextlib.contextmanager
@@ -63,6 +61,6 @@ def naming_file(name: str) -> Iterator[None]:
 def specification(name: str) -> Specification:
     """The exercise of that name, "unit/exercise"."""
     unit, _, exercise = name.partition("/")
-    module = importlib.import_module(f"transformer_course.{unit}.exercises.{exercise}")
+    module = importlib.import_module(f"{PACKAGE}.{unit}.exercises.{exercise}")
     made: Specification = module.EXERCISE
     return made

@@ -7,13 +7,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from autograder.authoring import assistants
+from autograder.checks.installed import wheel_name
 from autograder.checks.words import ATTEMPTS
 from autograder.course import ROOT, Unit, records_attempts, settings
 from autograder.course.errors import UsageError
 from autograder.course.notebooks import BADGE, FINDER
 
-PLACEHOLDER = "transformer-course"  # an owner that is nobody's
-DISTRIBUTION = "transformer-course-student"  # `autograder` is a stranger's on PyPI
 CHECKS = "checks.txt"  # a requirements file that names the kit's wheel
 
 _COLAB = "https://colab.research.google.com"
@@ -26,23 +25,20 @@ file at any time (`check.reset()` does it)."""
 _CELL = Path(__file__).parent / "templates" / "find_checks.py.txt"
 
 
-def wheel_name(version: str) -> str:
-    """The file name of the kit's wheel."""
-    return f"{DISTRIBUTION.replace('-', '_')}-{version}-py3-none-any.whl"
-
-
 @dataclass(frozen=True)
 class Repository:
     """A branch of a public GitHub repository, and what its notebooks say first.
 
     ``notice`` is the course's word on AI assistants, beside each notebook's badge; its
-    field ``{advice}`` is for the address where students read more.
+    field ``{advice}`` is for the address where students read more. The owner may be a
+    ``placeholder``, until the kit is published.
     """
 
     owner: str
     repository: str
     branch: str
     notice: str = ""
+    placeholder: bool = False
 
     def file(self, name: str) -> str:
         """The address of a file of the kit."""
@@ -62,7 +58,7 @@ class Repository:
     @property
     def is_public(self) -> bool:
         """Whether an owner is named, so that the addresses lead somewhere."""
-        return self.owner != PLACEHOLDER
+        return not self.placeholder
 
     @property
     def address(self) -> str:
@@ -95,7 +91,7 @@ class Repository:
 
 
 def published(root: Path = ROOT, owner: str = "") -> Repository:
-    """Where ``[tool.autograder.colab]`` says that the kit is, or another owner's.
+    """Where ``[colab]`` in course.toml says that the kit is, or another owner's.
 
     Raises:
         UsageError: GitHub allows no such owner, or there is no such policy.
@@ -110,4 +106,4 @@ def published(root: Path = ROOT, owner: str = "") -> Repository:
         raise UsageError(
             f'"{owner}" is not a GitHub account; write only its name, like OWNER=ada-l'
         )
-    return replace(told, owner=owner)
+    return replace(told, owner=owner, placeholder=False)

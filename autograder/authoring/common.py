@@ -7,15 +7,15 @@ common("double", on="pairs.flatten(-2)")
 from __future__ import annotations
 
 import tomllib
-from pathlib import Path
 
 from autograder.authoring.notation import edit, wrong
 from autograder.authoring.specification import Mutant, Way
+from autograder.root import CONTENT
 
 # By name, what a mistake ``says`` and ``asks``; its ``change`` of a piece of the
 # solution, where that is the same everywhere.
 TABLE: dict[str, dict[str, str]] = tomllib.loads(
-    Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
+    (CONTENT / "authoring" / "common.toml").read_text(encoding="utf-8")
 )
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import tempfile
 import weakref
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from autograder.authoring.specification import Specification
@@ -21,6 +20,7 @@ from autograder.checks.wire import Limits, WireError, receive, send, within
 from autograder.checks.words import CHANNEL
 from autograder.course import find_unit, manifest
 from autograder.course.errors import CourseError
+from autograder.root import CONTENT, PACKAGE
 
 if TYPE_CHECKING:
     import socket
@@ -29,9 +29,9 @@ _CPU_SECONDS = 60.0  # of a program, for all its answers
 _SECONDS = 60.0  # to start, and for an answer
 _LOST = "the program gave no readable answer"
 _POLICY = "AUTOGRADER_SANDBOX_POLICY"
-_SOLUTIONS = Path(__file__).resolve().parent.parent / "solutions"
+_SOLUTIONS = CONTENT / "solutions"
 _NAMES = """\
-import transformer_course.solutions.{unit} as _solutions
+import {package}.solutions.{unit} as _solutions
 globals().update((n, v) for n, v in vars(_solutions).items() if n[:2] != "__")
 for _name in {targets!r}:
     globals().pop(_name, None)"""
@@ -120,7 +120,7 @@ class ConfinedProgram:
         client.start_channels()
         weakref.finalize(self, _end, manager, client, folder)
         client.wait_for_ready(timeout=_SECONDS)
-        names = _NAMES.format(unit=task.unit, targets=task.targets)
+        names = _NAMES.format(package=PACKAGE, unit=task.unit, targets=task.targets)
         serve = _SERVE.format(channel=CHANNEL, name=task.name, targets=task.targets)
         for code in (names, self._code, serve):
             client.execute(code, silent=True, stop_on_error=False)

@@ -34,6 +34,7 @@ from autograder.checks.panel import as_text
 from autograder.course import Unit, grade_ids, manifest, notebooks
 from autograder.course.errors import CourseError
 from autograder.course.files import write
+from autograder.root import PACKAGE
 
 log = logging.getLogger(__name__)
 
@@ -62,7 +63,7 @@ def products(unit: Unit, given: Sequence[str] | None = None) -> Products:
     budget.refuse_wrong(cells, manifest.path_of(unit))
     shown = edition.of(unit, cells, edition.recorded(unit) if given is None else given)
     source = notebook.to_source(unit, shown)
-    module = unit.root / "transformer_course" / "solutions" / f"{unit.name}.py"
+    module = unit.package / "solutions" / f"{unit.name}.py"
     code = solutions.module_text(unit.label, cells, solutions.used_later(unit))
     old = module.read_bytes() if module.is_file() else b""
     write(module, code)
@@ -138,7 +139,7 @@ _DRAWINGS = ("public", "hidden")
 
 def _reload(unit: Unit) -> None:
     importlib.invalidate_caches()
-    name = f"transformer_course.solutions.{unit.name}"
+    name = f"{PACKAGE}.solutions.{unit.name}"
     if name in sys.modules:
         importlib.reload(sys.modules[name])
 
@@ -169,7 +170,7 @@ def refuse_wrong_scores(
         raise CourseError(
             f"{exercise.name}: the solution does not score all points: {as_text(full)}"
         )
-    module = sys.modules[f"transformer_course.solutions.{exercise.unit}"]
+    module = sys.modules[f"{PACKAGE}.solutions.{exercise.unit}"]
     blank = exercise.answer_in(run_source(stub, dict(vars(module)), "<release>"))
     points = verdict(exercise, blank, drawings).points
     if points:

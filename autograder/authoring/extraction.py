@@ -18,9 +18,9 @@ from autograder.checks import references
 from autograder.checks.exercise import RAISED, Exercise
 from autograder.checks.language import FIELD, JOINED, Catalogue
 from autograder.checks.naming import PATTERN
-from autograder.course import ROOT, Unit
+from autograder.course import Unit
+from autograder.root import ENGINE
 
-PACKAGE = ROOT / "autograder"
 MARKS = {"_": (0,), "marked": (0,), "plural": (0, 1), "template": (0,), "Crash": (1, 2)}
 _WORDS = re.compile(r"[A-Za-z]{2}.* |^[A-Za-z] [A-Za-z{]| [A-Za-z]{2}")
 _WORD = re.compile(r"[a-z]{2,}")
@@ -38,7 +38,7 @@ class Message:
 
 def of_engine() -> list[Message]:
     """The sentences of checks and of grading, in the order of files; each once."""
-    rooms = (PACKAGE / room for room in ("checks", "grading"))
+    rooms = (ENGINE / room for room in ("checks", "grading"))
     files = [file for room in rooms for file in sorted(room.rglob("*.py"))]
     return _once(found for file in files for found in of_file(file))
 
@@ -121,7 +121,7 @@ def _is_list(text: str) -> bool:
 
 def of_file(path: Path) -> Iterator[Message]:
     """The sentences of a module, in its order; of a probe, also unmarked ones."""
-    tree, place = ast.parse(path.read_text(encoding="utf-8")), path.relative_to(PACKAGE)
+    tree, place = ast.parse(path.read_text(encoding="utf-8")), path.relative_to(ENGINE)
     where = place.as_posix()
     if {"probes", "properties"} & set(place.parts):
         yield from _reported(tree, where)

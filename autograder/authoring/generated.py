@@ -11,7 +11,6 @@ import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from pathlib import Path
 
 from autograder.authoring.cases import fresh_cases
 from autograder.authoring.expression_operators import HELPERS
@@ -28,8 +27,9 @@ from autograder.checks.exercise import Case
 from autograder.checks.observe import observe
 from autograder.checks.probes import find
 from autograder.checks.time_limit import TooLongError, limit
+from autograder.root import CONTENT
 
-REASONS = Path(__file__).with_name("survivors.json")
+REASONS = CONTENT / "authoring" / "survivors.json"
 # A mutant that takes so many times as long as the solution, and so many seconds of CPU
 # time, never ends, and counts as caught.
 TIMES, SECONDS = 20, 0.5

@@ -19,10 +19,11 @@ from pathlib import Path
 from autograder.authoring.solutions import builds_on
 from autograder.course import Unit, units
 from autograder.course.errors import CourseError
+from autograder.root import PACKAGE
 
 _EXAMPLES = ("tests/", "benchmarks/")  # may name any unit
 _LEFT_OUT = "tests/left_out.txt"
-_REASONS = "autograder/authoring/survivors.json"
+_REASONS = f"{PACKAGE}/authoring/survivors.json"
 _IMPORTED = re.compile(r"^(?:from|import) ([\w.]+)(?: import (.+))?$", re.MULTILINE)
 
 

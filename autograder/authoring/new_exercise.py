@@ -16,6 +16,7 @@ from autograder.authoring import notebook, numbers
 from autograder.course import Unit
 from autograder.course.errors import CourseError
 from autograder.course.files import write
+from autograder.root import PACKAGE
 
 MARK = "TODO"
 _CELL = re.compile(r"^# %%.*$", re.MULTILINE)
@@ -23,7 +24,7 @@ _CODE = re.compile(r"^# %%(?! \[markdown\]).*$", re.MULTILINE)
 
 _TEMPLATES = Path(__file__).parent / "templates"
 _IMPORT = """\
-from transformer_course.{unit}.probes import (  # noqa: F401  (they register)
+from {package}.{unit}.probes import (  # noqa: F401  (they register)
 {names}
 )
 """
@@ -108,7 +109,7 @@ def _registered(text: str, words: Mapping[str, str]) -> str:
     """The `__init__` of a unit's probes, with another file that it imports."""
     kinds = (ast.Import, ast.ImportFrom)
     imports = [node for node in ast.parse(text).body if isinstance(node, kinds)]
-    package, lines = f"transformer_course.{words['unit']}.probes", text.splitlines(True)
+    package, lines = f"{PACKAGE}.{words['unit']}.probes", text.splitlines(True)
     start = end = max((node.end_lineno or 0 for node in imports), default=len(lines))
     names = {words["name"]}
     for node in imports:
@@ -116,5 +117,5 @@ def _registered(text: str, words: Mapping[str, str]) -> str:
             start, end = node.lineno - 1, node.end_lineno or 0
             names |= {alias.name for alias in node.names}
     listed = "\n".join(f"    {name}," for name in sorted(names))
-    new = _IMPORT.format(unit=words["unit"], names=listed)
+    new = _IMPORT.format(package=PACKAGE, unit=words["unit"], names=listed)
     return "".join([*lines[:start], new, *lines[end:]])

@@ -8,8 +8,10 @@ from pathlib import Path
 
 from autograder.course import Unit
 from autograder.course.errors import CourseError
+from autograder.root import PACKAGE
 
-_SHIPPED_ROOMS = ("checks", "figures", "library")
+_OF_THE_ENGINE = ("check", "checks", "figures")
+_SHARED = ("library", "measures", "solutions")  # solutions of earlier units
 _OF_A_UNIT = ("probes", "library")
 
 
@@ -41,8 +43,8 @@ def _refuse_unshipped(path: Path, root: Path) -> None:
         if not _ships(module.split(".")):
             raise CourseError(
                 f"{path.relative_to(root)}:{line}: {module} does not ship to students; "
-                f"import from autograder.{', autograder.'.join(_SHIPPED_ROOMS)} and "
-                "the unit's own probes and library"
+                "import from autograder.checks, autograder.figures, "
+                f"{PACKAGE}.library and the unit's own probes and library"
             )
 
 
@@ -64,19 +66,17 @@ def _imported(tree: ast.Module) -> Iterator[tuple[int, str]]:
 def _is_bare(module: str) -> bool:
     """Whether a package is one that only holds others, of which some ship."""
     match module.split("."):
-        case ["autograder"] | ["transformer_course"] | ["transformer_course", _]:
+        case ["autograder"]:
             return True
+        case [package, *rooms] if package == PACKAGE:
+            return len(rooms) < 2 and not {*rooms} & {*_SHARED}
     return False
 
 
 def _ships(parts: list[str]) -> bool:
     match parts:
-        case ["transformer_course", _, room, *_]:
-            return room in _OF_A_UNIT
-        case ["autograder", "check"]:
-            return True
-        case ["autograder", "solutions", *_]:
-            return True  # of earlier units, which a sandbox sees
         case ["autograder", room, *_]:
-            return room in _SHIPPED_ROOMS
+            return room in _OF_THE_ENGINE
+        case [package, room, *inner] if package == PACKAGE:
+            return room in _SHARED or inner[:1] in ([one] for one in _OF_A_UNIT)
     return True

@@ -16,6 +16,7 @@ from autograder.checks import references
 from autograder.checks.exercise import Case, Exercise, Value
 from autograder.course import Unit
 from autograder.course.errors import CourseError
+from autograder.root import PACKAGE
 
 # The term's seeds by unit, beside what they drew. The public drawing never changes.
 SEEDS = references.FOLDER / "hidden" / "seeds.json"
@@ -66,7 +67,7 @@ def _agree(
         if name not in by_name or not by_name[name].cases:
             raise CourseError(
                 f"{cell.where}: {name} has no cases; add a Specification with "
-                f"cases to transformer_course/{unit.name}/exercises/"
+                f"cases to {PACKAGE}/{unit.name}/exercises/"
             )
         if target(cell) != by_name[name].target:
             raise CourseError(

@@ -9,6 +9,7 @@ from collections.abc import Collection
 from autograder.authoring.notebook import Cell, without_markers
 from autograder.course import Unit, units
 from autograder.course.errors import CourseError
+from autograder.root import PACKAGE
 
 # Imports for pictures, which solutions do not need.
 _SKIPPED = ("matplotlib", "seaborn", "IPython")
@@ -108,7 +109,7 @@ def _earlier(node: ast.stmt) -> str:
             value=ast.Call(func=ast.Name("earlier"), args=[ast.Constant(str(label))]),
         ):
             unit = label.split("_", 1)[1]
-            return f"from transformer_course.solutions import {unit} as {name}"
+            return f"from {PACKAGE}.solutions import {unit} as {name}"
     return ""
 
 

@@ -135,7 +135,7 @@ class Specification:
         other: what the judge plays, where it knows more than ships with the probe.
         ready_made: functions that do what is asked, and that the text forbids: of
             PyTorch ("torch.softmax", "F.rms_norm", "nn.Transformer"), or by their
-            module or package ("transformer_course.library.decoding.make_batch"). Results count
+            module or package ("my_course.library.decoding.make_batch"). Results count
             for nothing where one of them is called.
     """
 

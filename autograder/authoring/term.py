@@ -25,6 +25,7 @@ from autograder.checks.references import pack
 from autograder.course import Unit
 from autograder.course.errors import CourseError
 from autograder.course.files import write
+from autograder.root import PACKAGE
 
 TRIES = 5  # drawings of a unit; now and then one lets a mutant pass
 
@@ -67,7 +68,7 @@ def _convincing(unit: Unit) -> tuple[str, list[Exercise]]:
             return seed, hidden
     raise CourseError(
         f"{failures[0]}, in each of {TRIES} draws; nothing was changed. "
-        f"Check the cases in transformer_course/{unit.name}/exercises/"
+        f"Check the cases in {PACKAGE}/{unit.name}/exercises/"
     )
 
 

@@ -1,7 +1,8 @@
 """Translations: one ``.po`` file per language for the engine, and one for each unit.
 
-``autograder/translations/de.po`` and ``transformer_course/UNIT/translations/de.po`` are
-what translators fill in; the build makes of them what checks read (checks/language.py).
+``autograder/translations/de.po``, and ``UNIT/translations/de.po`` in the course's
+package, are what translators fill in; the build makes of them what checks read
+(checks/language.py).
 An entry without a translation, or a sentence without an entry, stays English.
 """
 
@@ -29,6 +30,7 @@ from autograder.course.errors import CourseError
 from autograder.course.files import write
 from autograder.course.language import ENGLISH, language, language_of_notebooks
 from autograder.course.printable import printable
+from autograder.root import ENGINE
 
 RAISED = "raised"  # the context of a template that a sandbox fills in
 _NAME = re.compile(r"\w+")
@@ -55,7 +57,7 @@ class Updated:
 
 def path_of(language: str, unit: Unit | None = None) -> Path:
     """The file of a language for a unit, or for the engine."""
-    room = unit.folder if unit else extraction.PACKAGE
+    room = unit.folder if unit else ENGINE
     return room / "translations" / f"{language}.po"
 
 

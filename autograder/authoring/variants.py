@@ -16,13 +16,12 @@ from typing import Any
 from autograder.authoring.confined import ConfinedProgram
 from autograder.authoring.specification import Edit, Specification, Way
 from autograder.course.errors import CourseError
+from autograder.root import PACKAGE
 
 
 def solution_source(specification: Specification) -> str:
     """The source text of an exercise's reference solution, as its cell has it."""
-    module = importlib.import_module(
-        f"transformer_course.solutions.{specification.unit}"
-    )
+    module = importlib.import_module(f"{PACKAGE}.solutions.{specification.unit}")
     parts = (_source_of(getattr(module, name)) for name in specification.targets)
     return "\n\n".join(parts)
 
@@ -52,9 +51,7 @@ def build_object(specification: Specification, variant: Way | None = None) -> ob
 
 def namespace(specification: Specification) -> dict[str, Any]:
     """A copy of the names that the solutions of an exercise's unit see."""
-    module = importlib.import_module(
-        f"transformer_course.solutions.{specification.unit}"
-    )
+    module = importlib.import_module(f"{PACKAGE}.solutions.{specification.unit}")
     return dict(vars(module))
 
 
@@ -96,7 +93,7 @@ def stands_alone(specification: Specification, variant: Way) -> bool:
         specification.answer_in(run_source(code, names, f"<{variant.name}, alone>"))
     except (NameError, KeyError):  # a name of the solution's, or one of several
         return False
-    return not re.search(r"transformer_course.\w+\.exercises", code)
+    return not re.search(rf"{PACKAGE}\.\w+\.exercises", code)
 
 
 def edited(source: str, edit: Edit) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib.resources import files
 from typing import Any
 
 from autograder.checks.console import showable
@@ -12,6 +11,7 @@ from autograder.checks.language import _
 from autograder.figures import page
 from autograder.figures.page import Drawn
 from autograder.figures.svg import as_svg, label
+from autograder.root import CONTENT
 
 
 def show(figure: Any, alt: str, number: str = "", caption: str = "") -> None:
@@ -55,8 +55,8 @@ def show_steps(
 
 
 def drawing(name: str, number: str, caption: str) -> None:
-    """Display one of the course's own drawings (``figures/drawings/NAME.svg``)."""
-    path = files("autograder.figures").joinpath("drawings", f"{name}.svg")
+    """Display one of the course's own drawings (``drawings/NAME.svg``)."""
+    path = CONTENT / "drawings" / f"{name}.svg"
     svg = path.read_text("utf-8")
     drawn = Drawn(svg, label(svg))
     if not _told(drawn.alt):

@@ -11,6 +11,7 @@ from types import ModuleType
 from autograder.checks.console import showable
 from autograder.checks.language import _, reworded
 from autograder.checks.observe import describe_error
+from autograder.root import PACKAGE
 
 PLACES = ("{label}.ipynb", "../{label}/{label}.ipynb", "../{label}.ipynb")
 
@@ -24,7 +25,7 @@ def earlier(label: str, mine: bool = False) -> ModuleType:
             the folder beside this one's; what it lacks comes from the reference.
     """
     unit = label.split("_", 1)[1]
-    reference = importlib.import_module(f"transformer_course.solutions.{unit}")
+    reference = importlib.import_module(f"{PACKAGE}.solutions.{unit}")
     if not mine:
         return reference
     paths = [Path(place.format(label=label)) for place in PLACES]

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from autograder.checks.frontend import is_attended
 from autograder.checks.language import _
+from autograder.root import ROOT, read_settings
 
 # The version of the student kit's wheel, like "3.261128.2043" (the last unit in it, and
 # the day and the minute when its content changed), and the address of a requirements
@@ -19,7 +20,12 @@ LATEST = ""
 asked_for = 0  # the number of the unit whose notebook runs, once it has asked
 
 _VERSION = re.compile(r"\d{1,4}\.\d{1,9}\.\d{1,9}")
-_WHEEL = "transformer_course_student-{}-py3-none-any.whl"
+
+
+def wheel_name(version: str) -> str:
+    """The file name of the student kit's wheel."""
+    distribution = str(read_settings(ROOT).get("distribution", "course-student"))
+    return f"{distribution.replace('-', '_')}-{version}-py3-none-any.whl"
 
 
 def require_checks(unit: int, version: str = "") -> None:
@@ -78,7 +84,7 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 def _remedy(version: str) -> str:
     """What installs newer checks: the wheel beside, or the published one."""
-    wheel = _WHEEL.format(version)
+    wheel = wheel_name(version)
     beside = version and Path("..", wheel).is_file()
     if not beside and not LATEST:
         message = _(

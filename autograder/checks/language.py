@@ -15,7 +15,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-_REFERENCES = Path(__file__).resolve().parent.parent / "references"
+from autograder.root import CONTENT
+
+_REFERENCES = CONTENT / "references"
 SEPARATOR = " · "  # between the parts of an answer's name
 JOINED = re.compile(f"({SEPARATOR}|; )")  # these, and remarks that follow each other
 FOLDER = "sentences"  # beside the references whose sentences it translates

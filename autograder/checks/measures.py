@@ -2,7 +2,8 @@
 
 A measure takes the expected and the given answers of a case and returns a number, the
 larger the better; a case's ``scale`` turns it into a share of the points. A measure is
-a module of this package under the name that cases use, with a ``MEASURE`` in it.
+a module of ``measures`` in the course's package, under the name that cases use, with a
+``MEASURE`` in it.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from autograder.checks.exercise import Answers
+from autograder.root import PACKAGE
 
 # What a measure may raise over answers that it cannot read.
 _UNREADABLE = (KeyError, TypeError, ValueError, RuntimeError, AttributeError)
@@ -47,7 +49,7 @@ def find(name: str) -> Measure:
     Raises:
         ModuleNotFoundError: there is none.
     """
-    measure: Measure = importlib.import_module(f"{__name__}.{name}").MEASURE
+    measure: Measure = importlib.import_module(f"{PACKAGE}.measures.{name}").MEASURE
     return measure
 
 

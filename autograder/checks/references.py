@@ -20,6 +20,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 
 from autograder.checks.exercise import Answers, Case, Exercise, Mistake, Other, Value
+from autograder.root import CONTENT
 
 
 class ReferenceFileError(OSError):
@@ -29,7 +30,7 @@ class ReferenceFileError(OSError):
 _FORMAT = 2
 _ANSWERS = ("inputs", "expected", "mistakes", "doubles")
 _SAID = [field for field in fields(Case) if field.name not in _ANSWERS]
-FOLDER = Path(__file__).resolve().parent.parent / "references"
+FOLDER = CONTENT / "references"
 TENSORS, TEXT = ".safetensors", ".json"
 
 

@@ -3,7 +3,7 @@
 LEFT_OUT = "AUTOGRADER_LEAVES_OUT_DEMONSTRATIONS"  # an environment variable, "1"
 PROGRESS = "course_progress.json"  # beside a student's notebook: what was solved
 ATTEMPTS = "course_attempts.jsonl"  # the same: when which exercise was checked
-ATTEMPTS_DATA = "application/vnd.transformer-course.attempts+json"  # of an output
+ATTEMPTS_DATA = "application/vnd.autograder.attempts+json"  # of an output
 PARTLY = "partly"  # the problem of a measured answer that earns some of its points
 CHANNEL = "AUTOGRADER_CHANNEL_FD"  # names the inherited end of the judge's socket
 

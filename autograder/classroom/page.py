@@ -17,15 +17,17 @@ from autograder.grading.titles import title
 _TEMPLATES = Path(__file__).parent / "templates"
 
 
-def render(template: str, unit: str, **values: Any) -> str:
-    """A template of this package as HTML; what is put into it is escaped.
+def render(
+    template: str, unit: str, *, folder: Path = _TEMPLATES, **values: Any
+) -> str:
+    """A template of a folder, or of this package, as HTML; values are escaped.
 
     Exercises are called by their titles, and ``today`` is the date. ``names``, student
     id -> name, if it is given, puts names beside ids.
     """
     environment = Environment(
-        loader=FileSystemLoader(_TEMPLATES), autoescape=True, undefined=StrictUndefined,
-        trim_blocks=True, lstrip_blocks=True,
+        loader=FileSystemLoader([folder, _TEMPLATES]), autoescape=True,
+        undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
     )  # fmt: skip
     prefix = f"{unit.partition('_')[2]}-"
     environment.filters.update(

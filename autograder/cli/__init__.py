@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 import io
 import os
 import signal
@@ -12,8 +13,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from autograder.cli.arguments import WRONG_USAGE, Command, Parser
-from autograder.course import ROOT, config_errors, terminal
+from autograder.course import config_errors, settings, terminal
 from autograder.course.errors import CourseError, UsageError
+from autograder.root import ENGINE
 from autograder.sandbox import logs
 
 # Every command has one role: that of whoever needs it first.
@@ -24,7 +26,7 @@ ROLES = {
         "regrade", "questions",
     ),
     "instructor": (
-        "demo", "kit", "exchange", "solutions", "similarity", "unnamed", "leaderboard",
+        "demo", "kit", "exchange", "solutions", "similarity", "unnamed",
         "attempts", "mistakes", "site", "gradescope", "hosted", "new-term",
         "new-course",
     ),
@@ -93,11 +95,11 @@ def _refuse_another_course(folder: Path) -> None:
     Raises:
         CourseError: what runs is not the course in this folder.
     """
-    here = folder / "autograder" / "course"
-    if here.is_dir() and not here.samefile(ROOT / "autograder" / "course"):
+    here = folder / ENGINE.name / "root.py"
+    if here.is_file() and not here.samefile(ENGINE / "root.py"):
         raise CourseError(
-            f"this environment belongs to the course in {ROOT}; create one for this "
-            "folder: rm -r .venv; make setup"
+            f"this environment belongs to the course in {ENGINE.parent}; create one "
+            "for this folder: rm -r .venv; make setup"
         )
 
 
@@ -110,7 +112,8 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )  # fmt: skip
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for module in (course, handing_in, grades, answers):
+    own = map(importlib.import_module, settings().get("commands", ()))
+    for module in (course, handing_in, grades, answers, *own):
         module.COMMANDS.add(commands)
     parser.epilog = _by_role(commands.choices)
     for one in (parser, *commands.choices.values()):  # before or after the command
@@ -124,6 +127,10 @@ def _parser() -> argparse.ArgumentParser:
 def _by_role(commands: Mapping[str, argparse.ArgumentParser]) -> str:
     """The commands in groups, each with what it does."""
     width = max(map(len, commands))
+    listed = {name for names in ROLES.values() for name in names}
+    roles = ROLES | {
+        "this course": tuple(name for name in commands if name not in listed)
+    }
     groups = [
         "\n".join(
             [f"{role}:"]
@@ -133,6 +140,6 @@ def _by_role(commands: Mapping[str, argparse.ArgumentParser]) -> str:
                 if name in commands
             ]
         )
-        for role, names in ROLES.items()
+        for role, names in roles.items()
     ]
     return "\n\n".join([*groups, _STATUS])

@@ -91,7 +91,7 @@ def _attempts(unit: str, root: Path, options: Namespace) -> int:
     if not made:
         where = options.live or f"the submissions of {unit}"
         raise CourseError(
-            f"no record of attempts in {where}; attempts = true in [tool.autograder] "
+            f"no record of attempts in {where}; attempts = true in course.toml "
             "of pyproject.toml has students' notebooks keep one"
         )
     rows, path = tries.table(unit, made), root / "reports" / f"{unit}-attempts.html"

@@ -224,7 +224,7 @@ def _lab(options: Namespace) -> int:
     *_EDITION,
 )  # fmt: skip
 def _kit(options: Namespace) -> int:
-    from autograder.authoring.colab import PLACEHOLDER, published
+    from autograder.authoring.colab import published
     from autograder.classroom.publishing import kit
 
     last = _chosen(options)[-1] if options.units else kit.first_unit()
@@ -240,7 +240,7 @@ def _kit(options: Namespace) -> int:
     print(f"{folder}\n  notebooks: {shown}\n  solutions inside: {solved}")
     if not options.units:
         print(f"  {kit.why_first()}")
-    if where.owner == PLACEHOLDER:
+    if not where.is_public:
         says = "Colab cannot open it yet: say whose GitHub account publishes it, like"
         print(f"{says} make kit UNIT={last.number} OWNER=ada-l", file=sys.stderr)
     return 0

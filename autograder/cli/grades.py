@@ -174,14 +174,3 @@ def _feedback(unit: str, root: Path, _: Namespace) -> int:
     remarks += ungraded.remark(gradebook.read(unit, root), root)
     print(*paths, *remarks, sep="\n")
     return 1 if remarks else 0
-
-
-@COMMANDS.graded("leaderboard", "rank models, and sum up logs")
-def _leaderboard(unit: str, root: Path, _: Namespace) -> int:
-    from transformer_course.leaderboard import leaderboard, tried
-
-    leaderboard.refuse_without(unit, root)
-    boards = leaderboard.write(unit, root)
-    paths, found = tried.write(unit, root)
-    print(*boards, *paths, *found.remarks, sep="\n")
-    return 0

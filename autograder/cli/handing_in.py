@@ -7,6 +7,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from autograder.cli.arguments import CommandSet, flag, option
+from autograder.course import settings
 from autograder.course.access import refuse_full
 from autograder.course.errors import CourseError, UsageError
 from autograder.course.files import write
@@ -28,7 +29,7 @@ _LONGEST_WAIT = 86_400.0  # seconds between two looks of a watch
     option("--group", "of the graders; default: %(default)s", default="nbgraders"),
     # Elsewhere ``course`` is a folder.
     option("--course", "the course's name; default: %(default)s", "NAME",
-           dest="name", default="transformer"),
+           dest="name", default=settings()["course_id"]),
 )  # fmt: skip
 def _exchange(options: Namespace) -> int:
     from autograder.classroom.shared_machine import Classroom, set_up

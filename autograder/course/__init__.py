@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import sys
-import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from autograder.course.errors import UsageError
-
-ROOT = Path(__file__).resolve().parents[2]
+from autograder.root import CONTENT, PACKAGE, read_settings
+from autograder.root import ROOT as ROOT
 
 # jsonschema, and with it nbformat, would take it to check addresses, which no notebook
 # has; it builds a parser for that when it is imported: a second of each process.
@@ -46,9 +45,14 @@ class Unit:
         return self.root / "release" / self.label / f"{self.label}.ipynb"
 
     @property
+    def package(self) -> Path:
+        """The folder of the course's package."""
+        return CONTENT if self.root == ROOT else self.root / PACKAGE
+
+    @property
     def folder(self) -> Path:
         """The folder of all that is its own: manifest, exercises, probes."""
-        return self.root / "transformer_course" / self.name
+        return self.package / self.name
 
 
 def units(root: Path = ROOT) -> list[Unit]:
@@ -83,10 +87,8 @@ def graded_notebooks(assignment: str, root: Path) -> dict[str, Path]:
 
 
 def settings(root: Path = ROOT) -> dict[str, Any]:
-    """The table ``[tool.autograder]`` of the course's pyproject.toml."""
-    with (root / "pyproject.toml").open("rb") as file:
-        table: dict[str, Any] = tomllib.load(file)["tool"]["autograder"]
-    return table
+    """What the course's course.toml says."""
+    return read_settings(root)
 
 
 def records_attempts(root: Path = ROOT) -> bool:

@@ -131,7 +131,7 @@ WORDINGS = {
 
 
 def language(root: Path = ROOT) -> str:
-    """The course's language, like "en": ``language`` in ``[tool.autograder]``.
+    """The course's language, like "en": ``language`` in course.toml.
 
     Raises:
         CourseError: it is no code of two or three letters.
@@ -139,7 +139,7 @@ def language(root: Path = ROOT) -> str:
     name = settings(root).get("language", ENGLISH)
     if not isinstance(name, str) or not re.fullmatch(r"[a-z]{2,3}", name):
         raise CourseError(
-            f"pyproject.toml, [tool.autograder]: language is {name!r}; write the code "
+            f"course.toml: language is {name!r}; write the code "
             'of a language, like "en" or "de"'
         )
     return name
@@ -161,7 +161,7 @@ def language_of_notebooks(root: Path = ROOT) -> str:
             return one
     if name not in WORDINGS:
         raise CourseError(
-            f'pyproject.toml, [tool.autograder]: language is "{name}", whose words '
+            f'course.toml: language is "{name}", whose words '
             "WORDINGS in autograder/course/language.py lacks; it has "
             f"{', '.join(WORDINGS)}"
         )

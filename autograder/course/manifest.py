@@ -1,4 +1,4 @@
-"""A unit's manifest, ``transformer_course/UNIT/unit.toml``: what differs from the usual.
+"""A unit's manifest, its ``unit.toml``: what differs from the usual.
 
 Nothing else of the course knows a unit by name. A manifest may say
 
@@ -13,7 +13,7 @@ Nothing else of the course knows a unit by name. A manifest may say
     notebook_seconds = 1200
 
     [handed_in]                # beside the notebook: the instructor's own, by the name
-    "my_model.safetensors" = "transformer_course/UNIT/model.safetensors"
+    "my_model.safetensors" = "my_course/UNIT/model.safetensors"
 
     [ships]                    # to students, beside the package
     files = ["assets/model.safetensors"]

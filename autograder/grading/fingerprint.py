@@ -7,12 +7,15 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from autograder.course import ROOT, Unit, manifest, units
+from autograder.course import Unit, manifest, units
+from autograder.root import ENGINE, PACKAGE, ROOT
 
-# The engine: what runs an answer, asks and compares.
-_ENGINE = ("checks", "authoring", "library", "grading/judge", "grading/checks")
-_FROM = re.compile(r"from +(autograder[.\w]*) +import +(\([^)]*\)|[^\n]*)")
-_DOTTED = re.compile(r"autograder(?:\.\w+)+")  # `importlib` is given texts
+# The engine's rooms that run an answer, ask and compare, and what units share.
+_ROOMS = ("checks", "authoring", "grading/judge", "grading/checks")
+_SHARED = ("authoring", "library", "measures")
+_OURS = rf"(?:autograder|{re.escape(PACKAGE)})"
+_FROM = re.compile(rf"from +({_OURS}[.\w]*) +import +(\([^)]*\)|[^\n]*)")
+_DOTTED = re.compile(rf"{_OURS}(?:\.\w+)+")  # `importlib` is given texts
 
 
 def fingerprint(unit: str, root: Path = ROOT) -> str:
@@ -24,20 +27,31 @@ def fingerprint(unit: str, root: Path = ROOT) -> str:
     digest = hashlib.sha256()
     known = {one.name: one for one in units(root)}
     # A course of one's own may grade a unit that is not built here.
-    for path in sorted(_closure(known.get(unit, Unit("", unit, root)))):
-        digest.update(f"{path.relative_to(root)}\0".encode())
+    graded = known.get(unit, Unit("", unit, root))
+    engine = _engine(graded)
+    places = {engine: "engine", graded.package: "course", root: "root"}
+    for path in sorted(_closure(graded, engine)):
+        place = next(folder for folder in places if path.is_relative_to(folder))
+        digest.update(f"{places[place]}/{path.relative_to(place)}\0".encode())
         digest.update(hashlib.sha256(path.read_bytes()).digest())
     return digest.hexdigest()
 
 
-def _closure(unit: Unit) -> set[Path]:
-    package = unit.root / "autograder"
-    found = {path for room in _ENGINE for path in _files(package / room)}
+def _engine(unit: Unit) -> Path:
+    """The engine's package: a checkout's own, or the one that runs."""
+    own = unit.root / ENGINE.name
+    return own if own.is_dir() else ENGINE
+
+
+def _closure(unit: Unit, engine: Path) -> set[Path]:
+    found = {path for room in _ROOMS for path in _files(engine / room)}
+    found |= {path for room in _SHARED for path in _files(unit.package / room)}
     found.update(path for own in _own(unit) for path in _files(own))
     found.update(manifest.read(unit).files)
+    packages = {engine.name: engine, unit.package.name: unit.package}
     waiting = list(found)
     while waiting:
-        imported = set(_imports(waiting.pop(), unit.root)) - found
+        imported = set(_imports(waiting.pop(), packages)) - found
         found |= imported
         waiting += imported
     return found
@@ -45,11 +59,10 @@ def _closure(unit: Unit) -> set[Path]:
 
 def _own(unit: Unit) -> tuple[Path, ...]:
     """The files and folders of a unit."""
-    package = unit.root / "autograder"
-    public = package / "references" / "public"
+    public = unit.package / "references" / "public"
     return (
         unit.folder,
-        package / "solutions" / f"{unit.name}.py",
+        unit.package / "solutions" / f"{unit.name}.py",
         public / f"{unit.name}.safetensors",
         public / f"{unit.name}.json",
         public / "sentences" / f"{unit.name}.json",  # in the course's language
@@ -64,8 +77,8 @@ def _files(path: Path) -> Iterator[Path]:
             yield file
 
 
-def _imports(path: Path, root: Path) -> Iterator[Path]:
-    """The modules of this package that a file names."""
+def _imports(path: Path, packages: dict[str, Path]) -> Iterator[Path]:
+    """The modules of these packages that a file names."""
     if path.suffix != ".py":
         return
     text = path.read_text(encoding="utf-8")
@@ -73,7 +86,8 @@ def _imports(path: Path, root: Path) -> Iterator[Path]:
     for package, listed in _FROM.findall(text):
         names.update(f"{package}.{name}" for name in re.findall(r"\w+", listed))
     for name in names:
-        file = root.joinpath(*name.split("."))
+        first, *inner = name.split(".")
+        file = packages[first].joinpath(*inner)
         for module in (file.with_suffix(".py"), file / "__init__.py"):
             if module.is_file():
                 yield module

@@ -18,11 +18,11 @@ import time
 from pathlib import Path
 from typing import IO, Any
 
-from autograder.sandbox import fonts, launch, logs
+from autograder.root import ROOT, VARIABLE
+from autograder.sandbox import fonts, kit, launch, logs
 from autograder.sandbox.confine import ConfinementError, Policy
 from autograder.sandbox.ending import EndReason
 from autograder.sandbox.inside import ALIKE, BACKEND
-from autograder.sandbox.kit import PACKAGE
 from autograder.sandbox.request import Request
 from autograder.sandbox.sandboxed import SandboxedProcess, readable
 from autograder.sandbox.slot import NoRoomError, remove_tree
@@ -165,12 +165,13 @@ def _pipes(server: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes]]:
 
 def _clean_environment(run: Path) -> dict[str, str]:
     """What every kernel can read in its /proc/self/environ: nothing of the client's."""
-    paths = [str(PACKAGE.parent), *(p for p in sys.path if os.path.isdir(p))]
+    paths = [kit.python_path(), *(p for p in sys.path if os.path.isdir(p))]
     return {
         **ALIKE,
         "PATH": "/usr/local/bin:/usr/bin:/bin",
         "LANG": "C.UTF-8",
         "PYTHONPATH": os.pathsep.join(paths),
+        VARIABLE: str(ROOT),
         "MPLBACKEND": BACKEND,  # imported by name only, after the fork
         "MPLCONFIGDIR": str(run / fonts.FOLDER),
     }

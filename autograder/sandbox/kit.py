@@ -7,21 +7,24 @@ import os
 import pkgutil
 import sys
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
-PACKAGE = Path(__file__).resolve().parent.parent
+from autograder.root import CONTENT, ENGINE, FILE, ROOT
 
-# The part of this package that ships to students, relative to it: the one list, for a
-# sandbox and for the student kit. What else a unit needs there (solutions of those
-# before, a trained model) comes on top.
+# What ships to students, by the package that it is in: the one list, for a sandbox and
+# for the student kit. What else a unit needs there (solutions of those before, a
+# trained model) comes on top.
 _OF_UNITS = sorted(
-    path for room in ("probes", "library") for path in PACKAGE.glob(f"units/*/{room}")
+    path.relative_to(CONTENT).as_posix()
+    for room in ("probes", "library")
+    for path in CONTENT.glob(f"*/{room}")
 )
-KIT = (
-    *("__init__.py", "checks", "figures", "library"),
-    *("references/public", "references/contents"),
-    *(path.relative_to(PACKAGE).as_posix() for path in _OF_UNITS),
-)
+KIT = {
+    ENGINE: ("__init__.py", "aliases.py", "root.py", "checks", "figures"),
+    CONTENT: (
+        *("__init__.py", "drawings", "library", "measures"),
+        *("references/public", "references/contents", *_OF_UNITS),
+    ),
+}
 
 SYSTEM = (
     *("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"),
@@ -32,14 +35,22 @@ SYSTEM = (
 
 def kit_paths() -> tuple[str, ...]:
     """Absolute paths of the files and folders that ship to students and exist."""
-    return tuple(str(PACKAGE / name) for name in KIT if (PACKAGE / name).exists())
+    listed = [package / name for package, names in KIT.items() for name in names]
+    return tuple(str(path) for path in (*listed, ROOT / FILE) if path.exists())
+
+
+def python_path() -> str:
+    """The folders from which a sandbox imports the engine and the course."""
+    return os.pathsep.join(dict.fromkeys(str(package.parent) for package in KIT))
 
 
 def modules(broken: Callable[[str], object]) -> Iterator[str]:
     """The names of all modules that ship; tells of packages that cannot be imported."""
-    for path in (PACKAGE / name for name in KIT):
-        if (path / "__init__.py").is_file():
-            name = ".".join(("autograder", *path.relative_to(PACKAGE).parts))
+    for package, names in KIT.items():
+        for path in (package / name for name in names):
+            if not (path / "__init__.py").is_file():
+                continue
+            name = ".".join((package.name, *path.relative_to(package).parts))
             yield name
             for found in pkgutil.walk_packages([str(path)], f"{name}.", broken):
                 yield found.name

@@ -21,6 +21,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from autograder.root import ROOT, VARIABLE
 from autograder.sandbox import bwrap, confine, kit
 
 REPORT_SECONDS = 60.0
@@ -166,7 +167,7 @@ def _attack(level: str, room: confine.Room, task: dict[str, Any], report: int) -
             command = bwrap.command(SMALL, room, "selftest")
             os.set_inheritable(report, True)
             told = {"AUTOGRADER_TASK": json.dumps({**task, "report": report})}
-            path = {"PYTHONPATH": str(kit.PACKAGE.parent)}
+            path = {"PYTHONPATH": kit.python_path(), VARIABLE: str(ROOT)}
             os.execve(command[0], command, path | told)
         confine.enter(level, SMALL, room)
         answer = attacks(task)

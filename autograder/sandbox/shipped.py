@@ -14,6 +14,7 @@ import traceback
 from collections.abc import Iterator
 from pathlib import Path
 
+from autograder.root import ENGINE
 from autograder.sandbox import kit
 
 
@@ -37,8 +38,8 @@ def describe(error: Exception) -> str:
     """An error of an import, with the line of ours that it was raised in."""
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
         path = Path(frame.filename)
-        if ships(path) and not path.is_relative_to(kit.PACKAGE / "sandbox"):
-            place = path.relative_to(kit.PACKAGE.parent)
+        if ships(path) and not path.is_relative_to(ENGINE / "sandbox"):
+            place = path.relative_to(_package_of(path).parent)
             return f"{error} ({place}, line {frame.lineno})"
     return str(error)
 
@@ -47,16 +48,21 @@ class _OnlyShipped(importlib.abc.MetaPathFinder):
     """Finds nothing; it is asked before those that do."""
 
     def find_spec(self, name: str, *_: object) -> None:
-        """Raises ImportError: it is the course's own."""
+        """Raises ImportError: it is the engine's own, or the course's."""
         first, *inner = name.split(".")
-        if first != kit.PACKAGE.name:
+        package = next((one for one in kit.KIT if one.name == first), None)
+        if package is None:
             return
-        folder = kit.PACKAGE.joinpath(*inner)
+        folder = package.joinpath(*inner)
         around = any(path.is_relative_to(folder) for path in _folders())
         if not around and not any(map(ships, (folder, Path(f"{folder}.py")))):
             raise ImportError(f"{name} does not ship to students")
 
 
+def _package_of(path: Path) -> Path:
+    return next(package for package in kit.KIT if path.is_relative_to(package))
+
+
 @functools.cache
 def _folders() -> tuple[Path, ...]:
-    return (kit.PACKAGE / "sandbox", *map(Path, kit.kit_paths()))
+    return (ENGINE / "sandbox", *map(Path, kit.kit_paths()))

@@ -16,6 +16,7 @@ import tempfile
 from dataclasses import dataclass
 from typing import Any
 
+from autograder.root import ROOT, VARIABLE
 from autograder.sandbox import bwrap, confine, inside, kit
 from autograder.sandbox.cgroup import Group
 from autograder.sandbox.confine import ConfinementError, Policy, Room
@@ -92,7 +93,7 @@ def _run_kernel(plan: Plan, keep: list[int]) -> None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         home = plan.room.home(level)
         variables = inside.environment(home, channel, request["environment"])
-        variables["PYTHONPATH"] = str(kit.PACKAGE.parent)
+        variables |= {"PYTHONPATH": kit.python_path(), VARIABLE: str(ROOT)}
         if level == "bwrap":
             _become_cold(plan, keep, variables)
         confine.enter(level, plan.policy, plan.room)

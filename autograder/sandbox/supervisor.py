@@ -80,7 +80,7 @@ def supervise(
 def room_for(policy: Policy, slot: Path, submission: str | Path | None) -> Room:
     """What a sandbox of this supervisor sees. Missing paths are skipped."""
     visible = (*kit.interpreter_paths(), *policy.readable)
-    hidden = (str(kit.PACKAGE), *policy.hidden)
+    hidden = (*map(str, kit.KIT), *policy.hidden)
     uid = confine.slot_uid(os.getpid())
     place = None if submission is None else Path(submission)
     return Room(slot, place, visible, hidden, kit.kit_paths(), uid)

@@ -8,9 +8,9 @@ from autograder.course.errors import CourseError
 
 
 def course(tmp_path, setting: str) -> Unit:
-    text = f"[tool.autograder]\n{setting}\n[tool.autograder.colab]\n"
+    text = f"{setting}\n[colab]\n"
     place = 'owner = "a"\nrepository = "b"\nbranch = "c"\n'
-    (tmp_path / "pyproject.toml").write_text(text + place)
+    (tmp_path / "course.toml").write_text(text + place)
     return Unit("01", "numbers", tmp_path)
 
 

@@ -6,9 +6,10 @@ import nbformat
 import pytest
 
 from autograder.authoring import notebook
-from autograder.authoring.colab import DISTRIBUTION, published, wheel_name
+from autograder.authoring.colab import published
+from autograder.checks.installed import wheel_name
 from autograder.classroom.publishing import wheel
-from autograder.course import ROOT, find_unit, units
+from autograder.course import ROOT, find_unit, settings, units
 from autograder.course.errors import CourseError
 from autograder.course.notebooks import BADGE, FINDER
 from tests.throwaway import Student
@@ -32,10 +33,12 @@ def cell(version="", owner=""):
 def checks(version, latest=""):
     """The part of a kit's wheel that the cell asks."""
     names = (
-        *("__init__.py", "checks/__init__.py", "checks/language.py"),
+        *("__init__.py", "aliases.py", "root.py"),
+        *("checks/__init__.py", "checks/language.py"),
         *("checks/words.py", "checks/frontend.py", "checks/installed.py"),
     )
     files = {f"autograder/{n}": (ROOT / "autograder" / n).read_bytes() for n in names}
+    files["autograder/course.toml"] = (ROOT / "course.toml").read_bytes()
     for name, value in (("VERSION", version), ("LATEST", latest)):
         files[f"autograder/{names[-1]}"] = files[f"autograder/{names[-1]}"].replace(
             f'{name} = ""'.encode(), f'{name} = "{value}"'.encode()
@@ -45,7 +48,9 @@ def checks(version, latest=""):
 
 def make(folder, version, latest=""):
     path = folder / wheel_name(version)
-    path.write_bytes(wheel.write(DISTRIBUTION, version, checks(version, latest)))
+    path.write_bytes(
+        wheel.write(settings()["distribution"], version, checks(version, latest))
+    )
     return path
 
 

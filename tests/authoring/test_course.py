@@ -46,8 +46,9 @@ def test_a_contract_that_names_no_case_is_said_with_the_exercises_file(tiny_exer
     with pytest.raises(CourseError) as refusal:
         drawn(broken)
     assert str(refusal.value).startswith(
-        f"transformer_course/{broken.name.replace('/', '/exercises/')}.py: the contract "
-        'names the case "heads", which is not there; add it, or name another one ('
+        f"transformer_course/{broken.name.replace('/', '/exercises/')}.py: the "
+        'contract names the case "heads", which is not there; add it, or name another '
+        "one ("
     )
 
 
@@ -117,7 +118,7 @@ def test_a_unit_is_built_once_its_products_say_what_its_notebook_says(
         assert not is_built(unit)
     for folder in ("notebooks", "source", "release"):
         shutil.copytree(unit.root / folder, tmp_path / folder)
-    shutil.copy(unit.root / "pyproject.toml", tmp_path)
+    shutil.copy(unit.root / "course.toml", tmp_path)
     other = replace(unit, root=tmp_path)
     assert is_built(other)
     other.text.write_text(other.text.read_text() + "\n# %% [markdown]\n# More.\n")

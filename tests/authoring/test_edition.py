@@ -221,7 +221,7 @@ def test_an_edition_stays_once_somebody_has_handed_in(tmp_path, monkeypatch):
     there = find_unit("02")
     copy = Unit(there.number, there.name, tmp_path)
     write(copy.text, there.text.read_bytes())
-    write(copy.root / "pyproject.toml", (there.root / "pyproject.toml").read_bytes())
+    write(copy.root / "course.toml", (there.root / "course.toml").read_bytes())
     write(tmp_path / "submitted" / "ada" / copy.label / "x.ipynb", "{}")
     monkeypatch.setattr(course.edition, "read", lambda unit: [])
     monkeypatch.setattr(course.notebook, "to_source", lambda unit, cells: "")

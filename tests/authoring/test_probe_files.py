@@ -56,7 +56,8 @@ def test_an_import_of_what_does_not_ship_is_refused_with_its_line(unit, code, mo
 
 def test_what_ships_may_be_imported(unit):
     code = (
-        "from autograder.checks.probes import probe\nfrom transformer_course import library\n"
+        "from autograder.checks.probes import probe\n"
+        "from transformer_course import library\n"
         "from transformer_course.tiny.probes import other\nfrom . import another\n"
         "from transformer_course.tiny import library as own\n"
     )

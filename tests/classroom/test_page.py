@@ -6,6 +6,7 @@ import pytest
 from jinja2 import UndefinedError
 
 from autograder.classroom import page
+from transformer_course.leaderboard import TEMPLATES
 from transformer_course.leaderboard.leaderboard import Entry
 
 
@@ -20,6 +21,7 @@ def test_what_is_put_into_a_template_stays_text():
     made = page.render(
         "leaderboard.html.j2",
         "06_<unit>",
+        folder=TEMPLATES,
         boards=[("<b>", [Entry("<script>x</script>", 12.5, {"case": 0.25})])],
         abilities=["case"],
     )
@@ -29,4 +31,4 @@ def test_what_is_put_into_a_template_stays_text():
 
 def test_a_value_that_is_missing_is_no_empty_page():
     with pytest.raises(UndefinedError, match="boards"):
-        page.render("leaderboard.html.j2", "06_text_recovery")
+        page.render("leaderboard.html.j2", "06_text_recovery", folder=TEMPLATES)

@@ -157,7 +157,8 @@ def test_the_environment_of_another_course_changes_nothing(
     tmp_path, monkeypatch, capsys
 ):
     """A course that was copied with its environment runs the one it was copied from."""
-    (tmp_path / "autograder" / "course").mkdir(parents=True)
+    (tmp_path / "autograder").mkdir()
+    (tmp_path / "autograder" / "root.py").touch()
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("autograder.authoring.term.renew", pytest.fail)
     for command in (["new-term"], ["build", "02"], ["report", "02"]):

@@ -24,7 +24,7 @@ TEXT = """\
 
 
 def course(folder, setting: str):
-    (folder / "pyproject.toml").write_text(f"[tool.autograder]\n{setting}\n")
+    (folder / "course.toml").write_text(f"{setting}\n")
     return folder
 
 
@@ -35,7 +35,7 @@ def test_a_course_is_english_unless_it_says_otherwise(tmp_path):
 
 @pytest.mark.parametrize("name", ['"German"', '"../de"', "7", '""'])
 def test_another_word_is_refused(tmp_path, name):
-    with pytest.raises(CourseError, match=r"pyproject\.toml.*language is .*like"):
+    with pytest.raises(CourseError, match=r"course\.toml.*language is .*like"):
         language(course(tmp_path, f"language = {name}"))
 
 

@@ -68,7 +68,7 @@ def test_a_slip_of_the_pen_is_one_plain_line(unit, text, says):
     with pytest.raises(CourseError) as error:
         manifest.read(unit)
     assert says in str(error.value) and "\n" not in str(error.value)
-    assert "units/tiny/unit.toml" in str(error.value)
+    assert "transformer_course/tiny/unit.toml" in str(error.value)
 
 
 @pytest.mark.parametrize("unit", units(), ids=lambda unit: unit.label)

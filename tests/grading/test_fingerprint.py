@@ -15,7 +15,7 @@ def copy(tmp_path_factory):
     """A copy of all that verdicts depend on, to change."""
     root = tmp_path_factory.mktemp("course")
     ignored = shutil.ignore_patterns("__pycache__", "hidden")
-    for folder in ("autograder", "notebooks", "assets"):
+    for folder in ("autograder", "transformer_course", "notebooks", "assets"):
         shutil.copytree(ROOT / folder, root / folder, ignore=ignored)
     return root
 
@@ -25,22 +25,31 @@ def before(copy):
     return {unit: fingerprint(unit, copy) for unit in ALL}
 
 
+COURSE = "transformer_course"
+
+
 @pytest.mark.parametrize(
     ("path", "stale"),
     [
-        ("solutions/positional_encoding.py", {ALL[0], *ALL[3:]}),
-        ("solutions/attention.py", set(ALL[1:])),
-        ("solutions/since_2017.py", {"since_2017"}),
-        ("units/attention/exercises/scores.py", {"attention"}),
-        ("units/since_2017/modern.safetensors", {"since_2017"}),
-        ("references/public/text_recovery.safetensors", {"text_recovery"}),
-        ("units/positional_encoding/probes/modules.py", {"positional_encoding"}),
-        ("grading/judge/judging.py", set(ALL)),
-        ("classroom/tried.py", set()),
+        (f"{COURSE}/solutions/positional_encoding.py", {ALL[0], *ALL[3:]}),
+        (f"{COURSE}/solutions/attention.py", set(ALL[1:])),
+        (f"{COURSE}/solutions/since_2017.py", {"since_2017"}),
+        (f"{COURSE}/attention/exercises/scores.py", {"attention"}),
+        (f"{COURSE}/since_2017/modern.safetensors", {"since_2017"}),
+        (
+            "transformer_course/references/public/text_recovery.safetensors",
+            {"text_recovery"},
+        ),
+        (
+            "transformer_course/positional_encoding/probes/modules.py",
+            {"positional_encoding"},
+        ),
+        ("autograder/grading/judge/judging.py", set(ALL)),
+        (f"{COURSE}/leaderboard/tried.py", set()),
     ],
 )
 def test_a_changed_file_makes_verdicts_old_where_it_counts(copy, before, path, stale):
-    file = copy / "autograder" / path
+    file = copy / path
     content = file.read_bytes()
     file.write_bytes(content + b"\n")
     try:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from autograder.sandbox.kit import PACKAGE
+from autograder.root import ENGINE
 
 HERE = Path(__file__).parent
 NOBODY = 65534
@@ -34,7 +34,7 @@ def command_as(user: int, command: list[str]) -> list[str]:
         return command
     if os.getuid() != 0 or not (shutil.which("setpriv") and shutil.which("unshare")):
         pytest.skip("running as another user needs root, setpriv and unshare")
-    if closed_ancestor(str(PACKAGE)) or closed_ancestor(sys.prefix):
+    if closed_ancestor(str(ENGINE)) or closed_ancestor(sys.prefix):
         pytest.skip("other users cannot read this checkout or its environment")
     closed = closed_ancestor(sys.base_prefix)
     script = [str(HERE / "ordinary.sh"), str(user), closed, sys.base_prefix]

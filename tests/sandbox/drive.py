@@ -23,8 +23,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from jupyter_client.manager import AsyncKernelManager
 
+from autograder.root import CONTENT, ENGINE
 from autograder.sandbox.confine import ConfinementError, Policy
-from autograder.sandbox.kit import PACKAGE
 from tests.sandbox import notebook
 
 SMALL = Policy(
@@ -80,11 +80,12 @@ def outside(folder: Path, canaries: dict[str, Any]) -> dict[str, Any]:
         "another submission": str(folder.parent / "other.txt"),
         "gradebook": str(folder.parent / "gradebook.db"),
         "shadow": "/etc/shadow",
-        "grader": str(PACKAGE / "sandbox" / "client.py"),
+        "grader": str(ENGINE / "sandbox" / "client.py"),
     }
     folders = {
         "submissions": str(folder.parent),
-        "hidden": str(PACKAGE / "references" / "hidden"),
+        "hidden": str(CONTENT / "references" / "hidden"),
+        "exercises": str(CONTENT / "attention" / "exercises"),
     }
     limits = {name: getattr(SMALL, name) for name in vars(SMALL)}
     return {**limits, "files": files, "folders": folders, **canaries}

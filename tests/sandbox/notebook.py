@@ -74,7 +74,7 @@ seen["session"] = left.stdout == b"False\\n"
 seen["capabilities"] = "CapEff:\\t0000000000000000" in open("/proc/self/status").read()
 seen["no new privileges"] = "NoNewPrivs:\\t1" in open("/proc/self/status").read()
 """,
-    "secrets": """
+    "secrets": r"""
 held = "".join(f"{k}={v}" for k, v in os.environ.items())
 try:
     held += open("/proc/self/environ").read() + open("/proc/1/environ").read()
@@ -82,11 +82,11 @@ except OSError:
     pass
 seen["environment"] = OUTSIDE["secret"] not in held
 seen["home"] = os.environ["HOME"] != OUTSIDE["home"]
-shipped = r"autograder([.](checks|figures|library|sandbox)([.].*)?)?"
-probes = r"autograder[.]units([.][a-z_0-9]+([.](probes|library)([.].*)?)?)?"
+shipped = r"autograder([.](aliases|root|checks|figures|sandbox)([.].*)?)?"
+ours = r"([.](library|measures)([.].*)?|[.]\w+([.](probes|library)([.].*)?)?)?"
 seen["modules"] = all(
-    re.fullmatch(f"{shipped}|{probes}", m)
-    for m in sys.modules if m.split(".")[0] == "autograder")
+    re.fullmatch(f"{shipped}|transformer_course{ours}", m)
+    for m in sys.modules if m.split(".")[0] in ("autograder", "transformer_course"))
 """,
     "greed": """
 too_big = (OUTSIDE["file_mb"] << 20) + 1

@@ -3,23 +3,22 @@
 import sys
 from pathlib import Path
 
+from autograder.root import CONTENT, ENGINE, ROOT
 from autograder.sandbox import kit
 
 
 def test_what_ships_is_the_students_part_and_no_answer():
-    paths = [Path(path).relative_to(kit.PACKAGE) for path in kit.kit_paths()]
-    assert Path("checks") in paths and Path("references/public") in paths
-    inner = {path.parts[0] for path in paths}
-    assert not inner & {"authoring", "grading", "solutions"}
-    assert not any({"hidden", "exercises"} & {*path.parts} for path in paths)
-    assert {path.name for path in paths if path.parts[0] == "units"} == {
-        "library", "probes",
-    }  # fmt: skip
+    paths = [Path(path) for path in kit.kit_paths()]
+    assert {ENGINE / "checks", CONTENT / "references" / "public"} <= {*paths}
+    inner = {part for path in paths for part in path.relative_to(ROOT).parts}
+    assert not inner & {"authoring", "grading", "solutions", "hidden", "exercises"}
+    of_units = {path.name for path in paths if (path.parent / "unit.toml").is_file()}
+    assert of_units == {"library", "probes"}
 
 
 def test_what_is_not_there_is_left_out(monkeypatch):
-    monkeypatch.setattr(kit, "KIT", ("checks", "no_such_folder"))
-    assert kit.kit_paths() == (str(kit.PACKAGE / "checks"),)
+    monkeypatch.setattr(kit, "KIT", {ENGINE: ("checks", "no_such_folder")})
+    assert kit.kit_paths() == (str(ENGINE / "checks"), str(ROOT / "course.toml"))
 
 
 def test_the_running_interpreter_and_its_packages_can_be_seen():

@@ -14,14 +14,14 @@ def test_a_probe_that_imports_what_does_not_ship_is_named_and_spoils_no_other(
         (units / unit / "probes" / "__init__.py").write_text(f"import {imported}\n")
         (units / unit / "probes" / "more.py").write_text("")
     code = (
-        "import sys, pathlib, autograder.units\n"
+        "import sys, pathlib, transformer_course\n"
         "from autograder.sandbox import fork_server, kit\n"
         f"units = pathlib.Path({str(units)!r})\n"
         "transformer_course.__path__.append(str(units))\n"
         "names = ['bad.probes', 'bad.probes.more', 'good.probes', 'good.probes.more']\n"
         "names = [f'transformer_course.{name}' for name in names]\n"
         "fork_server.kit.modules = lambda _: iter(names)\n"
-        "fork_server.kit.PACKAGE = units.parent\n"
+        "fork_server.kit.KIT = {fork_server.shipped.ENGINE: (), units: ()}\n"
         "fork_server.kit.kit_paths = lambda: map(str, units.glob('*/probes'))\n"
         "fork_server.WARM = ()\n"
         "print(*fork_server.preload(), sep='\\n')\n"

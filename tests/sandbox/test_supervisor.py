@@ -3,14 +3,15 @@
 import os
 from pathlib import Path
 
+from autograder.root import CONTENT, ENGINE
 from autograder.sandbox import kit
 from autograder.sandbox.confine import Policy, slot_uid
 from autograder.sandbox.supervisor import room_for
 
 
-def test_the_package_is_hidden_but_for_the_kit():
+def test_both_packages_are_hidden_but_for_the_kit():
     room = room_for(Policy(), Path("/slot"), "/submitted/ada")
-    assert room.hidden == (str(kit.PACKAGE),) and room.kit == kit.kit_paths()
+    assert room.hidden == (str(ENGINE), str(CONTENT)) and room.kit == kit.kit_paths()
     assert set(kit.interpreter_paths()) <= set(room.visible)
     assert (room.slot, room.submission) == (Path("/slot"), Path("/submitted/ada"))
 

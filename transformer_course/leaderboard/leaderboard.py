@@ -18,6 +18,7 @@ from autograder.course import graded_notebooks, notebooks, sheet
 from autograder.course.errors import CourseError
 from autograder.grading import metadata
 from autograder.grading.metadata import GradingMetadata
+from transformer_course.leaderboard import TEMPLATES
 
 ABILITIES = ("case", "punctuation", "function words", "inflection")
 _LONGEST_NAME = 40
@@ -139,8 +140,12 @@ def as_csv(entries: Sequence[Entry]) -> str:
 def as_html(unit: str, entries: Sequence[Entry]) -> str:
     """The boards as one page without scripts; bars are drawn beside their numbers."""
     return page.render(
-        "leaderboard.html.j2", unit, boards=boards(entries), abilities=ABILITIES
-    )
+        "leaderboard.html.j2",
+        unit,
+        folder=TEMPLATES,
+        boards=boards(entries),
+        abilities=ABILITIES,
+    )  # fmt: skip
 
 
 def write(unit: str, root: Path) -> list[Path]:

@@ -20,6 +20,7 @@ from autograder.classroom.ungraded import folders
 from autograder.course import sheet
 from autograder.grading.intake.common import RefusedError, UnreadableError
 from autograder.grading.intake.files import read_file
+from transformer_course.leaderboard import TEMPLATES
 from transformer_course.library import run_log
 from transformer_course.library.run_log import LoggedRun, RunLog
 
@@ -162,7 +163,15 @@ def as_html(unit: str, tried: Tried) -> str:
     shown = tried.changes[:_MOST]
     end = reach(shown)
     x = functools.partial(place, end=end)
-    return page.render("tried.html.j2", unit, tried=tried, changes=shown, end=end, x=x)
+    return page.render(
+        "tried.html.j2",
+        unit,
+        folder=TEMPLATES,
+        tried=tried,
+        changes=shown,
+        end=end,
+        x=x,
+    )
 
 
 def reach(changes: Sequence[TriedChange]) -> float:
@@ -185,5 +194,7 @@ def write(unit: str, root: Path) -> tuple[list[Path], Tried]:
     tried, reports = read(unit, root), root / "reports"
     path, logs = reports / f"{unit}-tried.html", reports / f"{unit}-logs.html"
     made = page.write_both(path, as_html(unit, tried), as_csv(tried))
-    page.write(logs, "logs.html.j2", unit, logs=tried.logs, most=_ROWS)
+    page.write(
+        logs, "logs.html.j2", unit, folder=TEMPLATES, logs=tried.logs, most=_ROWS
+    )
     return [*made, logs], tried

@@ -19,6 +19,7 @@ import torch
 
 from autograder.checks.exercise import Answers, WrongAnswerError, plain
 from autograder.checks.interactor import Ask, Interactor, asking, reply
+from autograder.root import PACKAGE
 
 Inputs = Mapping[str, Any]  # a case's; who drew them knows what each one is
 Seen = dict[str, Any]  # what a probe saw, by name
@@ -145,7 +146,7 @@ def find(name: str) -> Probe:
     Raises:
         KeyError: there is none.
     """
-    importlib.import_module(f"transformer_course.{name.split('/')[0]}.probes")
+    importlib.import_module(f"{PACKAGE}.{name.split('/')[0]}.probes")
     return _PROBES[name]
 
 

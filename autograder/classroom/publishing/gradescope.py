@@ -15,6 +15,7 @@ from pathlib import Path
 from autograder.course import Unit, notebooks
 from autograder.course.files import replacing
 from autograder.grading.secret import course_secret
+from autograder.root import ENGINE, PACKAGE
 
 _SETUP = """\
 #!/usr/bin/env bash
@@ -39,15 +40,16 @@ set -uo pipefail
 root=$(dirname "$(readlink -f "$0")")
 mkdir -p "$root/results"
 cd "$root/source"
-chmod -R go-rwx "$root/results" .autograder source transformer_course/references/hidden \\
-  transformer_course/*/exercises autograder/authoring transformer_course/solutions/{name}.py
+chmod -R go-rwx "$root/results" .autograder source {package}/references/hidden \\
+  {package}/*/exercises autograder/authoring {package}/solutions/{name}.py
 export PATH="$root/environment/bin:$PATH" PYTHONPATH="$root/source"
 exec python -m autograder hosted {unit} --submission "$root/submission" \\
   --results "$root/results/results.json" --format gradescope --tell {tell} --unconfined
 """
 
 _BESIDE = (
-    "pyproject.toml", "constraints.txt", "nbgrader_config.py", "README.md",
+    "course.toml", "pyproject.toml", "constraints.txt", "nbgrader_config.py",
+    "README.md",
     "deploy/environment/backend.py", "deploy/environment/nbgrader_config.py",
 )  # fmt: skip
 
@@ -66,8 +68,8 @@ def build(unit: Unit, path: Path, tell: str) -> Path:
         notebooks.whole(notebook)
     with replacing(path) as part, zipfile.ZipFile(part, "w") as file:
         for name, text in scripts.items():
-            given = {"unit": unit.label, "name": unit.name, "tell": tell}
-            for key, value in given.items():
+            words = {"unit": unit.label, "name": unit.name, "tell": tell}
+            for key, value in {**words, "package": PACKAGE}.items():
                 text = text.replace(f"{{{key}}}", value)
             _add(file, name, text.encode(), 0o755)
         for source in sorted(_files(unit)):
@@ -79,9 +81,9 @@ def build(unit: Unit, path: Path, tell: str) -> Path:
 
 def _files(unit: Unit) -> Iterator[Path]:
     """The package without other units' hidden references, and the unit's notebooks."""
-    package = unit.root / "autograder"
-    for path in package.rglob("*"):
-        hidden = path.is_relative_to(package / "references" / "hidden")
+    secret = unit.package / "references" / "hidden"
+    for path in (*ENGINE.rglob("*"), *unit.package.rglob("*")):
+        hidden = path.is_relative_to(secret)
         hidden = hidden and path.name != "seeds.json"
         wanted = not hidden or path.stem == unit.name
         if wanted and path.is_file() and "__pycache__" not in path.parts:

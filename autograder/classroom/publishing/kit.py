@@ -22,17 +22,17 @@ import nbformat
 from autograder.authoring import assistants, budget, edition
 from autograder.authoring.colab import (
     CHECKS,
-    DISTRIBUTION,
     Repository,
     published,
-    wheel_name,
 )
 from autograder.authoring.solutions import builds_on
+from autograder.checks.installed import wheel_name
 from autograder.classroom.publishing import wheel
-from autograder.course import ROOT, Unit, manifest, notebooks, units
+from autograder.course import Unit, manifest, notebooks, settings, units
 from autograder.course.errors import CourseError
 from autograder.course.files import replace_folder, write
 from autograder.course.language import wording
+from autograder.root import CONTENT, ENGINE, FILE, PACKAGE, ROOT
 from autograder.sandbox.kit import KIT
 
 # What students need of the course's dependencies: in the wheel, and to work with it.
@@ -43,11 +43,9 @@ _CONDA = {"torch": "pytorch", "matplotlib": "matplotlib-base"}
 _STAMPED = "autograder/checks/installed.py"
 
 _README = """\
-# The Transformer from scratch
+# {title}
 
-In these notebooks you build the Transformer yourself, one part after the other. Each
-part is explained, you write it, and a check says at once what is correct and often
-which mistake you made. You need Python and a little PyTorch, but no GPU.
+{about}
 
 {table}
 
@@ -153,7 +151,8 @@ def build(last: Unit, folder: Path, where: Repository | None = None) -> list[Pat
         text = _notebook(unit, where, version)
         write(part / "notebooks" / unit.release.name, text)
     write(part / name, data)
-    write(part / CHECKS, f"{DISTRIBUTION} @ {where.file(name)}\n")
+    distribution = settings(last.root)["distribution"]
+    write(part / CHECKS, f"{distribution} @ {where.file(name)}\n")
     write(part / "README.md", _readme(last, where, name))
     write(part / "student.md", (ROOT / "docs" / "student.md").read_bytes())
     for text in ("LICENSE", "LICENSE-TEXT"):
@@ -165,19 +164,21 @@ def build(last: Unit, folder: Path, where: Repository | None = None) -> list[Pat
     return sorted(path for path in folder.rglob("*") if path.is_file())
 
 
-def contents(last: Unit) -> list[str]:
-    """The files of the package that ship with unit ``last``, relative to it."""
-    package = ROOT / "autograder"
+def contents(last: Unit) -> dict[str, Path]:
+    """The files that ship with unit ``last``, by their places in the wheel."""
     solved = ["__init__", *(unit.name for unit in solved_units(last))]
-    names = [*KIT, *(f"solutions/{name}.py" for name in solved)]
-    found = []
-    for name in names:
-        path = package / name
-        found += sorted(path.rglob("*")) if path.is_dir() else [path]
+    paths = [folder / name for folder, names in KIT.items() for name in names]
+    paths += [CONTENT / "solutions" / f"{name}.py" for name in solved]
     later = {unit.name for unit in units(last.root) if unit.label > last.label}
     unwanted = later | {"__pycache__"}
-    its = [path.relative_to(package) for path in found if path.is_file()]
-    return [str(own) for own in its if unwanted.isdisjoint({own.stem, *own.parts})]
+    found = {f"{ENGINE.name}/{FILE}": ROOT / FILE}
+    for path in paths:
+        for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
+            package = CONTENT if file.is_relative_to(CONTENT) else ENGINE
+            inner = file.relative_to(package)
+            if file.is_file() and unwanted.isdisjoint({inner.stem, *inner.parts}):
+                found[f"{package.name}/{inner.as_posix()}"] = file
+    return found
 
 
 def _readme(last: Unit, where: Repository, wheel: str) -> str:
@@ -192,8 +193,14 @@ def _readme(last: Unit, where: Repository, wheel: str) -> str:
     download = _FOLDER
     if where.is_public:
         download = _ADDRESS.format(address=where.address, name=where.repository)
+    about = settings(last.root)
     return _README.format(
-        table="\n".join(rows), download=download, wheel=wheel, pythons=pythons()
+        title=about["title"],
+        about=about.get("about", "").strip(),
+        table="\n".join(rows),
+        download=download,
+        wheel=wheel,
+        pythons=pythons(),
     )
 
 
@@ -218,14 +225,11 @@ def _wheel(last: Unit, where: Repository, folder: Path) -> tuple[str, bytes]:
     Args:
         folder: holds the kit's last state, if there is one.
     """
-    files = {
-        f"autograder/{name}": (ROOT / "autograder" / name).read_bytes()
-        for name in contents(last)
-    }
+    files = {name: path.read_bytes() for name, path in contents(last).items()}
     for unit in shown_units(last):
         for path in manifest.read(unit).ships:  # trained models
             name = path.relative_to(unit.root).as_posix()
-            files[f"autograder/{name}"] = path.read_bytes()
+            files[f"{PACKAGE}/{name}"] = path.read_bytes()
     files["LICENSE"] = (ROOT / "LICENSE").read_bytes()
     project = _project()
     # Where students work, other courses do: nothing there is to be made older.
@@ -238,9 +242,10 @@ def _wheel(last: Unit, where: Repository, folder: Path) -> tuple[str, bytes]:
             b'VERSION = ""\nLATEST = ""',
             f'VERSION = "{version}"\nLATEST = "{latest}"'.encode(),
         )
+        about = settings(last.root)
         return wheel.write(
-            DISTRIBUTION, version, {**files, _STAMPED: stamped}, requires,
-            Summary="The checks of a course on the Transformer", License="MIT",
+            about["distribution"], version, {**files, _STAMPED: stamped}, requires,
+            Summary=f"The checks of the course: {about['title']}", License="MIT",
             Requires_Python=project["requires-python"],
         )  # fmt: skip
 

@@ -20,12 +20,12 @@ from tqdm import tqdm
 
 from autograder.authoring.colab import published
 from autograder.authoring.edition import read
-from autograder.course import Unit, notebooks
+from autograder.course import Unit, notebooks, settings
 from autograder.course.errors import CourseError
 from autograder.course.files import write
 
 _CONF = """\
-project = title = "The Transformer from scratch"
+project = title = {title}
 html_title = title
 html_theme = "sphinx_book_theme"
 extensions = ["myst_nb", "autograder.classroom.publishing.sphinx_math"]
@@ -50,9 +50,9 @@ _STYLE = """\
 details { margin-bottom: 0.5em; }
 """
 _INDEX = """\
-# The Transformer from scratch
+# {title}
 
-You build the Transformer in PyTorch, piece by piece, and every exercise checks itself.
+{about}
 On this site you read; to work, open a unit in Colab or download its notebook.
 
 | unit | exercises | work on it |
@@ -77,7 +77,7 @@ def build(units: Sequence[Unit], folder: Path) -> Path:
     _refuse_without_sphinx()
     with tempfile.TemporaryDirectory() as name:
         texts, pages = Path(name) / "texts", Path(name) / "pages"
-        write(texts / "conf.py", _CONF)
+        write(texts / "conf.py", _CONF.replace("{title}", repr(settings()["title"])))
         write(texts / "_static" / "course.css", _STYLE)
         write(texts / "index.md", _index(units))
         for unit in tqdm(units, "run the notebooks", unit="unit"):
@@ -109,7 +109,13 @@ def _index(units: Sequence[Unit]) -> str:
         exercises = sum(cell.role == "check" and not cell.given for cell in cells)
         rows.append(f"| [{title}]({unit.label}) | {exercises} | {_links(unit)} |")
     pages = "\n".join(unit.label for unit in units)
-    return _INDEX.format(rows="\n".join(rows), pages=pages)
+    about = settings()
+    return _INDEX.format(
+        title=about["title"],
+        about=about["about"].strip(),
+        rows="\n".join(rows),
+        pages=pages,
+    )
 
 
 def _links(unit: Unit) -> str:

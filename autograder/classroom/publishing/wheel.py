@@ -37,7 +37,7 @@ def write(
     given = {"Metadata-Version": "2.1", "Name": name, "Version": version, **fields}
     lines = [f"{key.replace('_', '-')}: {value}" for key, value in given.items()]
     lines += [f"Requires-Dist: {line}" for line in requires]
-    tag = "Wheel-Version: 1.0\nGenerator: transformer-course\nRoot-Is-Purelib: true\n"
+    tag = "Wheel-Version: 1.0\nGenerator: autograder\nRoot-Is-Purelib: true\n"
     inside = {
         (f"{info}/{path}" if path == "LICENSE" else path): data
         for path, data in sorted(files.items())

@@ -8,8 +8,9 @@ from pathlib import Path
 
 from nbformat import NotebookNode
 
-from autograder.course import ROOT, manifest, units
+from autograder.course import manifest, units
 from autograder.grading.intake import RefusedError
+from autograder.root import CONTENT
 
 
 def refuse_large(folder: Path, disk_mb: int) -> None:
@@ -48,7 +49,7 @@ def files_below(folder: Path) -> list[Path]:
 
 def earlier_solutions(assignment: str) -> list[str]:
     """The reference modules that a notebook may import: those of units before."""
-    folder = ROOT / "transformer_course" / "solutions"
+    folder = CONTENT / "solutions"
     names = ["__init__", *(u.name for u in units() if u.label < assignment)]
     return [str(folder / f"{name}.py") for name in names]
 

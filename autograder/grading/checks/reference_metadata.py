@@ -10,10 +10,10 @@ import json
 from pathlib import Path
 from typing import Any
 
-from autograder.course import ROOT
 from autograder.course.errors import CourseError
+from autograder.root import CONTENT
 
-_PUBLIC = ROOT / "transformer_course" / "references" / "public"
+_PUBLIC = CONTENT / "references" / "public"
 _CONTENTS = _PUBLIC.with_name("contents")
 
 

@@ -19,6 +19,7 @@ from autograder.checks.boxes import BLUE, ORANGE, boxed, mark
 from autograder.checks.interactor import BlindTrial
 from autograder.checks.rows import inline
 from autograder.grading.judge.verdict import RenderedVerdict, Verdict
+from autograder.root import PACKAGE
 
 
 def course_version(names: Iterable[str]) -> str:
@@ -32,7 +33,7 @@ def course_version(names: Iterable[str]) -> str:
 @functools.cache
 def _imports(unit: str) -> str:
     """What the solutions of a unit import."""
-    module = importlib.import_module(f"transformer_course.solutions.{unit}")
+    module = importlib.import_module(f"{PACKAGE}.solutions.{unit}")
     nodes = ast.parse(inspect.getsource(module)).body
     wanted = (n for n in nodes if isinstance(n, ast.Import | ast.ImportFrom))
     return "\n".join(map(ast.unparse, wanted))

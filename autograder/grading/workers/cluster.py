@@ -183,9 +183,7 @@ def _connected(address: str) -> Any:
     try:
         from distributed import Client
     except ImportError:
-        raise SetupError(
-            "a scheduler needs Dask: pip install 'transformer-course[cluster]'"
-        ) from None
+        raise SetupError("a scheduler needs Dask: pip install distributed") from None
     try:
         return Client(address, timeout=PATIENCE, set_as_default=False)
     except (OSError, ValueError) as error:

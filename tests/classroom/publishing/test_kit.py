@@ -13,7 +13,7 @@ import yaml
 from autograder.authoring import assistants, colab, notebook, release
 from autograder.authoring.solutions import builds_on
 from autograder.classroom.publishing import kit
-from autograder.course import ROOT, Unit, find_unit, units
+from autograder.course import Unit, find_unit, units
 from autograder.course.errors import CourseError
 from autograder.course.notebooks import FINDER
 
@@ -72,7 +72,7 @@ def test_it_holds_no_hidden_reference_and_nothing_of_the_instructors(built):
 @pytest.mark.parametrize("unit", units(), ids=lambda unit: unit.label)
 def test_the_kit_of_a_unit_holds_the_solutions_of_those_before_and_no_other(unit):
     files = [PurePath(name) for name in kit.contents(unit)]
-    found = {f.stem for f in files if f.parts[0] == "solutions"} - {"__init__"}
+    found = {f.stem for f in files if f.parts[1] == "solutions"} - {"__init__"}
     before = {u.name for u in units() if u.label < unit.label}
     assert found == (before if builds_on(unit) else set())
 
@@ -89,10 +89,9 @@ def test_the_kit_of_a_unit_holds_nothing_of_later_ones(unit):
 
 @pytest.mark.parametrize("unit", units(), ids=lambda unit: unit.label)
 def test_the_kit_of_a_unit_shows_no_line_of_its_solutions(unit):
-    package = ROOT / "autograder"
     # Solutions of earlier units may share a line; they are meant to be inside.
-    names = [n for n in kit.contents(unit) if not n.startswith("solutions/")]
-    shipped = [(package / name).read_bytes() for name in names]
+    paths = [p for n, p in kit.contents(unit).items() if "/solutions/" not in n]
+    shipped = [path.read_bytes() for path in paths]
     everything = b"\n".join([*shipped, unit.release.read_bytes()])
     for cell in notebook.read(unit):
         for line in release.solution_lines(cell):
@@ -167,7 +166,7 @@ def test_the_kit_of_the_project_holds_its_words_and_the_checkpoint_that_ships(tm
     models = sorted(
         str(p.relative_to(site)) for p in site.rglob("recovery.safetensors")
     )
-    assert models == ["autograder/assets/recovery.safetensors"]
+    assert models == ["transformer_course/assets/recovery.safetensors"]
     code = (
         f"import sys; sys.path.insert(0, {str(site)!r})\n"
         "from transformer_course.solutions import encoder_decoder\n"

@@ -14,9 +14,8 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.version import Version
 
-from autograder.authoring.colab import DISTRIBUTION
 from autograder.classroom.publishing import kit, wheel
-from autograder.course import find_unit
+from autograder.course import find_unit, settings
 from autograder.course.files import write
 from autograder.course.notebooks import FINDER
 from tests.throwaway import PIP, Student
@@ -59,14 +58,15 @@ def made(course):
         "pyproject.toml",
     ):
         (course / path).symlink_to(kit.ROOT / path)
-    for name in kit.contents(THIRD):
-        copy = course / "autograder" / name
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(kit.ROOT / "autograder" / name, copy)
+    copies = {name: course / name for name in kit.contents(THIRD)}
+    for name, path in kit.contents(THIRD).items():
+        copies[name].parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, copies[name])
     with (course / "autograder" / "checks" / "check.py").open("a") as file:
         file.write("#")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(kit, "ROOT", course)
+        patch.setattr(kit, "contents", lambda last: copies)
         patch.setenv("SOURCE_DATE_EPOCH", str(NINE_THIRTY + 60))
         kit.build(THIRD, mended)
     yield two, three, mended
@@ -167,4 +167,4 @@ def test_beside_newer_packages_it_is_all_that_pip_installs(kits, tmp_path):
     student.install(*sorted(tmp_path.glob("*.whl")))
     report = student.install("-q", "--dry-run", "--report", "-", wheel_in(kits[1]))
     installs = [one["metadata"]["name"] for one in json.loads(report)["install"]]
-    assert installs == [DISTRIBUTION]
+    assert installs == [settings()["distribution"]]

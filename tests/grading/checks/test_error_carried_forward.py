@@ -110,7 +110,8 @@ def pristine(tmp_path_factory):
         solved_cell(UNSURE, "unsure-answer"),
         checked(UNSURE, "perplexity", "unsure", 4.0),
         new_code_cell(
-            "from transformer_course.solutions import attention, multi_head_attention as mha\n"
+            "from transformer_course.solutions import attention\n"
+            "from transformer_course.solutions import multi_head_attention as mha\n"
             "from transformer_course.solutions.since_2017 import (\n"
             "    RMSNorm, grouped_attention, rotary_angles, rotate\n)",
             id="earlier",

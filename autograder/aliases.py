@@ -1,0 +1,54 @@
+"""Old names of a course's modules, for notebooks that began with an earlier version.
+
+``[aliases]`` in course.toml lists them: an old name, with all below it, stands for a
+module of today.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Mapping
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+
+from autograder.root import ROOT, read_settings
+
+
+class AliasFinder(MetaPathFinder, Loader):
+    """Imports today's module under its old name: both names are one module."""
+
+    def __init__(self, aliases: Mapping[str, str]) -> None:
+        self._aliases = aliases
+
+    def find_spec(self, name: str, *_: object) -> ModuleSpec | None:
+        """The old name's module, if it is one."""
+        return ModuleSpec(name, self) if self._todays_name(name) else None
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        """Today's module; Python would write the old name's specification into it."""
+        module = importlib.import_module(self._todays_name(spec.name))
+        spec.loader_state = module.__spec__
+        return module
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Nothing is executed again; the module's own specification is put back."""
+        assert module.__spec__
+        module.__spec__ = module.__spec__.loader_state
+
+    def _todays_name(self, name: str) -> str:
+        for old, new in self._aliases.items():
+            if name == old or name.startswith(f"{old}."):
+                return new + name.removeprefix(old)
+        return ""
+
+
+def install() -> None:
+    """Have the course's old names imported from now on.
+
+    The finder comes first: a module of today has a path, in which Python's own finder
+    would find what is below it a second time.
+    """
+    if aliases := read_settings(ROOT).get("aliases"):
+        sys.meta_path.insert(0, AliasFinder(aliases))

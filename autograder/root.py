@@ -1,0 +1,52 @@
+"""Which course this is: the folder with its ``course.toml``, and its package.
+
+The engine knows no course. It takes ``$AUTOGRADER_COURSE``, or else the nearest folder
+upward from the working directory that holds a ``course.toml``, or else the course that
+it was installed with: a checkout's, or the one in a student's wheel.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+FILE = "course.toml"
+VARIABLE = "AUTOGRADER_COURSE"
+ENGINE = Path(__file__).resolve().parent  # this package
+
+
+def _find_root() -> Path:
+    if named := os.environ.get(VARIABLE):
+        return Path(named).resolve()
+    here = Path.cwd()
+    for folder in (here, *here.parents, ENGINE.parent):
+        if (folder / FILE).is_file():
+            return folder
+    return ENGINE
+
+
+def _find_package(name: str) -> Path:
+    """The folder of the course's package: in the course's own folder, or installed."""
+    folder = ROOT / name
+    if (folder / "__init__.py").is_file():
+        if str(ROOT) not in sys.path:
+            sys.path.insert(0, str(ROOT))
+        return folder
+    spec = importlib.util.find_spec(name)
+    places = list(spec.submodule_search_locations or ()) if spec else []
+    return Path(places[0]) if places else folder
+
+
+def read_settings(root: Path) -> dict[str, Any]:
+    """What a course's ``course.toml`` says; nothing where there is none."""
+    path = root / FILE
+    return tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+
+
+ROOT = _find_root()
+PACKAGE = str(read_settings(ROOT).get("package", "course"))
+CONTENT = _find_package(PACKAGE)

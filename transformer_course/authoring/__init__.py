@@ -1,0 +1,1 @@
+"""How the course's exercises are made: what does not ship to students."""

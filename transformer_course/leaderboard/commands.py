@@ -1,0 +1,21 @@
+"""``autograder leaderboard``."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from pathlib import Path
+
+from autograder.cli.arguments import CommandSet
+
+COMMANDS = CommandSet()
+
+
+@COMMANDS.graded("leaderboard", "rank models, and sum up logs")
+def _leaderboard(unit: str, root: Path, _: Namespace) -> int:
+    from transformer_course.leaderboard import leaderboard, tried
+
+    leaderboard.refuse_without(unit, root)
+    boards = leaderboard.write(unit, root)
+    paths, found = tried.write(unit, root)
+    print(*boards, *paths, *found.remarks, sep="\n")
+    return 0

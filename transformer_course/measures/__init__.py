@@ -1,0 +1,1 @@
+"""Measures of trained models; cases name them (`autograder.checks.measures`)."""
