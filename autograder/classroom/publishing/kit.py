@@ -11,13 +11,14 @@ import itertools
 import os
 import re
 import shutil
-import tomllib
 from collections.abc import Callable
 from datetime import UTC, datetime
+from importlib import metadata
+from importlib.metadata import PackageMetadata
 from pathlib import Path
-from typing import Any
 
 import nbformat
+from packaging.requirements import Requirement
 
 from autograder.authoring import assistants, budget, edition
 from autograder.authoring.colab import (
@@ -35,11 +36,23 @@ from autograder.course.language import wording
 from autograder.root import CONTENT, ENGINE, FILE, PACKAGE, ROOT
 from autograder.sandbox.kit import KIT
 
-# What students need of the course's dependencies: in the wheel, and to work with it.
-_NEEDED = ("torch", "numpy", "safetensors", "matplotlib", "seaborn", "tqdm",
-           "sacrebleu", "simplemma")  # fmt: skip
+# What the checks need; a course adds its own (`packages` in course.toml).
+_NEEDED = ("torch", "numpy", "safetensors", "matplotlib", "tqdm")
+# The environment beside them, and what conda calls otherwise or does not have.
 _BESIDE = ("python=3.12", "pip", "jupyterlab", "ipywidgets", "ipykernel")
 _CONDA = {"torch": "pytorch", "matplotlib": "matplotlib-base"}
+_TEXTS = ("docs/student.md", "LICENSE", "LICENSE-TEXT")  # those that a course has
+_ENVIRONMENT = """\
+# conda env create -f environment.yml && conda activate {name}
+name: {name}
+channels:
+  - conda-forge
+  - nodefaults
+dependencies:
+{conda}
+  - pip:
+{pip}
+"""
 _STAMPED = "autograder/checks/installed.py"
 
 _README = """\
@@ -91,8 +104,9 @@ notebook's first code cell says so.
 ## Then
 
 Open a notebook. Fill in the cells that say `raise NotImplementedError`, and run the
-check below each. [student.md](student.md) says more.
+check below each.{more}
 """
+_MORE = " [student.md](student.md) says more."
 _ADDRESS = """\
 1. Download this folder (*Code > Download ZIP*, then unpack it) or clone it, and open a
    terminal in it:
@@ -154,10 +168,9 @@ def build(last: Unit, folder: Path, where: Repository | None = None) -> list[Pat
     distribution = settings(last.root)["distribution"]
     write(part / CHECKS, f"{distribution} @ {where.file(name)}\n")
     write(part / "README.md", _readme(last, where, name))
-    write(part / "student.md", (ROOT / "docs" / "student.md").read_bytes())
-    for text in ("LICENSE", "LICENSE-TEXT"):
-        write(part / text, (ROOT / text).read_bytes())
-    write(part / "environment.yml", _environment(name))
+    for text in _texts(last):
+        write(part / text.name, text.read_bytes())
+    write(part / "environment.yml", _environment(last, name))
     for rules in assistants.FILES:
         write(part / rules, assistants.policy(last.root).rules.encode())
     replace_folder(folder, part)
@@ -201,6 +214,7 @@ def _readme(last: Unit, where: Repository, wheel: str) -> str:
         download=download,
         wheel=wheel,
         pythons=pythons(),
+        more=_MORE if (last.root / _TEXTS[0]).is_file() else "",
     )
 
 
@@ -230,11 +244,10 @@ def _wheel(last: Unit, where: Repository, folder: Path) -> tuple[str, bytes]:
         for path in manifest.read(unit).ships:  # trained models
             name = path.relative_to(unit.root).as_posix()
             files[f"{PACKAGE}/{name}"] = path.read_bytes()
-    files["LICENSE"] = (ROOT / "LICENSE").read_bytes()
-    project = _project()
-    # Where students work, other courses do: nothing there is to be made older.
-    lines = [line.split(",")[0] for line in project["dependencies"]]
-    requires = [line for line in lines if line.partition(">=")[0] in _NEEDED]
+    files |= {
+        text.name: text.read_bytes() for text in _texts(last) if text.name == "LICENSE"
+    }
+    requires = [f"{name}{bound}" for name, bound in _requirements(last).items()]
 
     def made(version: str) -> bytes:
         latest = where.file(CHECKS) if where.is_public else ""
@@ -246,7 +259,7 @@ def _wheel(last: Unit, where: Repository, folder: Path) -> tuple[str, bytes]:
         return wheel.write(
             about["distribution"], version, {**files, _STAMPED: stamped}, requires,
             Summary=f"The checks of the course: {about['title']}", License="MIT",
-            Requires_Python=project["requires-python"],
+            Requires_Python=_engine()["Requires-Python"],
         )  # fmt: skip
 
     version = _version(last, folder, made)
@@ -277,25 +290,52 @@ def _version(last: Unit, folder: Path, made: Callable[[str], bytes]) -> str:
     return f"{int(last.number)}.{day}.{minute}"
 
 
-def _project() -> dict[str, Any]:
-    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-    table: dict[str, Any] = tomllib.loads(text)["project"]
-    return table
+def _texts(last: Unit) -> list[Path]:
+    return [path for name in _TEXTS if (path := last.root / name).is_file()]
+
+
+def _engine() -> PackageMetadata:
+    """The metadata of the distribution that this engine was installed from."""
+    return metadata.metadata(metadata.packages_distributions()[ENGINE.name][0])
+
+
+def _requirements(last: Unit) -> dict[str, str]:
+    """What students install, each with its lower bound, ">=2.6", as far as it has one.
+
+    Where students work, other courses do: nothing there is to be made older.
+    """
+    listed = map(Requirement, _engine().get_all("Requires-Dist") or ())
+    bounds = {
+        one.name: "".join(str(s) for s in one.specifier if s.operator == ">=")
+        for one in listed
+    }
+    needed = (*_NEEDED, *settings(last.root).get("packages", ()))
+    return {name: bounds.get(name, "") for name in needed}
 
 
 def pythons() -> str:
-    """The versions of Python that the course was tried with, like "3.11 to 3.14"."""
-    known = [line.split(" :: ")[-1] for line in _project()["classifiers"]]
-    return f"{known[0]} to {known[-1]}"
+    """The versions of Python that the engine was tried with, like "3.11 to 3.14"."""
+    tried = [
+        line.split(" :: ")[-1]
+        for line in _engine().get_all("Classifier") or ()
+        if line.startswith("Programming Language :: Python ::")
+    ]
+    return f"{tried[0]} to {tried[-1]}"
 
 
-def _environment(name: str) -> str:
-    """The course's environment.yml without what only those who teach need."""
-    kept = {_CONDA.get(name, name) for name in _NEEDED} | {*_BESIDE}
-    lines = []
-    for line in (ROOT / "environment.yml").read_text(encoding="utf-8").splitlines():
-        entry = line.strip().removeprefix("- ")
-        listed = line.startswith("  - ") and " " in entry
-        if not listed or entry.split()[0] in kept:
-            lines.append(line.split(",")[0] if ">=" in entry else line)
-    return "\n".join(lines).replace("--editable .", f"./{name}") + "\n"
+def _environment(last: Unit, wheel: str) -> str:
+    """An environment.yml for conda, with what students need and the checks' wheel."""
+    about = settings(last.root)
+    only_pip = about.get("not_on_conda", ())
+    requirements = _requirements(last)
+    conda = [
+        f"{_CONDA.get(name, name)} {bound}".rstrip()
+        for name, bound in requirements.items()
+        if name not in only_pip
+    ]
+    pip = [f"{name} {requirements[name]}".rstrip() for name in only_pip]
+    return _ENVIRONMENT.format(
+        name=about["distribution"],
+        conda="\n".join(f"  - {line}" for line in (*_BESIDE, *conda)),
+        pip="\n".join(f"      - {line}" for line in (*pip, f"./{wheel}")),
+    )

@@ -1,0 +1,92 @@
+"""A folder with a course.toml is a course, wherever it is and whatever it teaches."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from autograder.course import ROOT
+from autograder.root import VARIABLE
+from autograder.sandbox.client import SERVER_VARIABLE
+from tests.authoring.doubling import FILES, LABEL
+
+COURSE = """\
+title = "Arithmetic"
+about = "Numbers, one after the other."
+package = "arithmetic"
+course_id = "arithmetic"
+distribution = "arithmetic-student"
+
+[colab]
+placeholder = true
+owner = "nobody"
+repository = "student"
+branch = "main"
+"""
+ANSWERS = {"ada": "return 2 * x", "bob": "return 3 * x"}
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory) -> Path:
+    """A course of one unit, beside nothing of this repository."""
+    root = tmp_path_factory.mktemp("elsewhere")
+    texts = {**FILES, "transformer_course/__init__.py": "", "course.toml": COURSE}
+    for name, text in texts.items():
+        path = root / name.replace("transformer_course", "arithmetic")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text.replace("transformer_course", "arithmetic"))
+    shutil.copy(ROOT / "nbgrader_config.py", root)
+    return root
+
+
+def run(course: Path, *command: str) -> str:
+    """Run a command of the engine in the course's folder; what it prints."""
+    gone = (SERVER_VARIABLE, VARIABLE)
+    done = subprocess.run(
+        [sys.executable, "-m", *command], cwd=course, text=True,
+        env={name: value for name, value in os.environ.items() if name not in gone},
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout
+    return done.stdout
+
+
+@pytest.mark.long
+@pytest.mark.skipif(sys.platform != "linux", reason="sandboxes need Linux")
+def test_it_is_built_graded_reported_and_published_there(course):
+    assert f"release/{LABEL}" in run(course, "autograder", "build")
+    assert "3/3   · named   3/3" in run(course, "autograder", "validity")
+    release = course / "release" / LABEL / f"{LABEL}.ipynb"
+    for student, code in ANSWERS.items():
+        book = nbformat.read(release, as_version=4)
+        for cell in book.cells:
+            if cell.metadata.get("nbgrader", {}).get("solution"):
+                cell.source = f"def double(x):\n    {code}"
+        folder = course / "submitted" / student / LABEL
+        folder.mkdir(parents=True)
+        nbformat.write(book, folder / f"{LABEL}.ipynb")
+    run(course, "nbgrader", "generate_assignment", LABEL, "--force")
+    run(course, "nbgrader", "autograde", LABEL)
+    run(course, "nbgrader", "generate_feedback", LABEL)
+    assert "You tripled." in run(course, "autograder", "show", "99", "bob")
+    pages = [course / "feedback" / s / LABEL / f"{LABEL}.html" for s in ANSWERS]
+    assert "You tripled." in pages[1].read_text() and pages[0].is_file()
+    assert f"reports/{LABEL}.html" in run(course, "autograder", "report", "99")
+    run(course, "autograder", "kit", "99")
+    kit = course / "dist" / "student"
+    assert (kit / "README.md").read_text().startswith("# Arithmetic\n\nNumbers, one")
+    (wheel,) = kit.glob("arithmetic_student-99.*.whl")
+    site = course / "site"
+    shutil.unpack_archive(wheel, site, "zip")
+    check = "import autograder as a; a.check('doubling/double', lambda x: 3 * x)"
+    done = subprocess.run(
+        [sys.executable, "-c", check], cwd=site, capture_output=True, text=True,
+        env={**os.environ, "PYTHONPATH": str(site)},
+    )  # fmt: skip
+    assert "You tripled." in done.stdout, done.stderr
