@@ -7,20 +7,6 @@ import torch
 import torch.nn.functional as F
 
 
-def dot_product_scores(q: Tensor, k: Tensor) -> Tensor:
-    """Dot products of queries and keys, divided by the square root of their length.
-
-    Args:
-        q: queries, shape `(..., Lq, d_k)`.
-        k: keys, shape `(..., Lk, d_k)`, with the same leading dimensions.
-
-    Returns:
-        The scaled scores, shape `(..., Lq, Lk)`.
-    """
-    scores = q @ k.transpose(-2, -1)  # (..., Lq, Lk)
-    return scores / math.sqrt(q.size(-1))
-
-
 def attend(
     query: list[float],
     keys: list[list[float]],
@@ -129,37 +115,6 @@ def scaled_dot_product_attention(
     return weights @ v, weights  # (..., Lq, d_v), (..., Lq, Lk)
 
 
-class SelfAttention(nn.Module):
-    """Attention of a sequence to itself, with learnt queries, keys and values.
-
-    Args:
-        d_model: length of the input vectors.
-        d_k: length of queries and keys.
-        d_v: length of values, and of the output vectors.
-
-    The linear layers are named `w_q`, `w_k` and `w_v`, each with a bias; the state dict
-    holds no other names.
-    """
-
-    def __init__(self, d_model: int, d_k: int, d_v: int):
-        super().__init__()
-        self.w_q = nn.Linear(d_model, d_k)
-        self.w_k = nn.Linear(d_model, d_k)
-        self.w_v = nn.Linear(d_model, d_v)
-
-    def forward(self, x: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        """Attend from each position of x `(B, L, d_model)` to all positions of x.
-
-        Args:
-            mask: None, or boolean and broadcastable to `(B, L, L)`: True = may attend.
-
-        Returns:
-            The output `(B, L, d_v)` and the weights `(B, L, L)`.
-        """
-        q, k, v = self.w_q(x), self.w_k(x), self.w_v(x)  # (B, L, d_k), ..., (B, L, d_v)
-        return scaled_dot_product_attention(q, k, v, mask)
-
-
 class CrossAttention(nn.Module):
     """Attention of one sequence to a different one, its memory.
 
@@ -216,22 +171,25 @@ def who_sees_whom(layer: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
     return torch.stack(columns, dim=1)  # (L, L)
 
 
-def symmetry(layer: Callable[[Tensor], Tensor], x: Tensor, order: Tensor) -> str:
-    """How a layer responds to a permutation of the positions.
+class SelfAttention(CrossAttention):
+    """Attention of a sequence to itself, with learnt queries, keys and values.
 
     Args:
-        layer: a function from `(L, d)` to `(L, d_out)`.
-        x: an input of shape `(L, d)`.
-        order: a permutation of 0 ... L-1, shape `(L,)`, int64.
-
-    Returns:
-        "equivariant", "invariant" or "neither".
+        d_model: length of the input vectors.
+        d_k: length of queries and keys.
+        d_v: length of values, and of the output vectors.
     """
-    after = layer(x[order])
 
-    def alike(expected: Tensor) -> bool:
-        return bool((after - expected).abs().max() <= 1e-5)
+    def __init__(self, d_model: int, d_k: int, d_v: int):
+        super().__init__(d_model, d_model, d_k, d_v)
 
-    if alike(layer(x)[order]):
-        return "equivariant"
-    return "invariant" if alike(layer(x)) else "neither"
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """Attend from each position of x `(B, L, d_model)` to all positions of x.
+
+        Args:
+            mask: None, or boolean and broadcastable to `(B, L, L)`: True = may attend.
+
+        Returns:
+            The output `(B, L, d_v)` and the weights `(B, L, L)`.
+        """
+        return super().forward(x, x, mask)

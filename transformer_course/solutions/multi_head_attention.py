@@ -1,8 +1,8 @@
 """Built from notebooks/03_multi_head_attention.py by `make build`; do not edit."""
 
-from transformer_course.solutions import attention as attention
 from collections.abc import Sequence
 from torch import Tensor, nn
+from transformer_course.solutions import attention as attention
 import torch
 
 
@@ -155,24 +155,6 @@ class MultiHeadAttention(nn.Module):
         return self.w_o(merge_heads(weights @ v)), weights  # (B, Lq, d_model), ...
 
 
-def attention_cost(length: int, d_model: int, num_heads: int) -> tuple[int, int, int]:
-    """What self-attention costs with a `MultiHeadAttention`, for one sentence.
-
-    Args:
-        length: number of positions, L.
-        d_model: size of all input and output vectors.
-        num_heads: number of heads, h; it divides d_model.
-
-    Returns:
-        The number of parameters, the multiplications in all matrix products, and the
-        entries of the attention weights.
-    """
-    parameters = 4 * (d_model * d_model + d_model)
-    projections = 4 * length * d_model * d_model
-    scores_and_sums = 2 * length * length * d_model  # h heads of d_model / h features
-    return parameters, projections + scores_and_sums, num_heads * length * length
-
-
 def to_pytorch(mine: nn.Module) -> nn.MultiheadAttention:
     """A copy of a `MultiHeadAttention` as PyTorch's own layer.
 
@@ -192,17 +174,3 @@ def to_pytorch(mine: nn.Module) -> nn.MultiheadAttention:
         theirs.in_proj_bias.copy_(torch.cat([layer.bias for layer in layers]))
         theirs.out_proj.load_state_dict(mine.w_o.state_dict())
     return theirs
-
-
-def pytorch_mask(mask: Tensor, size: tuple[int, int, int, int]) -> Tensor:
-    """One of our masks in the form of `nn.MultiheadAttention`'s `attn_mask`.
-
-    Args:
-        mask: boolean, four dimensions, broadcastable to `size`: True = may attend.
-        size: `(B, h, Lq, Lk)`.
-
-    Returns:
-        A boolean mask `(B * h, Lq, Lk)`: True = may NOT attend. Entry `b * h + i` is
-        for head i of sentence b.
-    """
-    return (~mask).expand(size).flatten(0, 1)  # (B * h, Lq, Lk)

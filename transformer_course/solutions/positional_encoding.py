@@ -1,6 +1,5 @@
 """Built from notebooks/01_positional_encoding.py by `make build`; do not edit."""
 
-from collections.abc import Sequence
 from torch import nn
 import math
 import torch
@@ -86,30 +85,6 @@ def sinusoid(positions: torch.Tensor, d_model: int) -> torch.Tensor:
     return pairs.flatten(-2)  # (..., d_model)
 
 
-def draw_dimensions(table: torch.Tensor, dimensions: Sequence[int], length: int):
-    """Plot some dimensions over the first positions in one figure.
-
-    Args:
-        table: (max_len, d_model); row n is the encoding of position n.
-        dimensions: the dimensions to plot, counted from 1 and all different.
-        length: the number of positions to plot, starting from 0.
-
-    Returns:
-        The matplotlib ``Axes``, with one curve per dimension, both axes labelled, and a
-        legend with a different label for each curve.
-    """
-    import seaborn as sns
-    from matplotlib import pyplot as plt
-
-    _, ax = plt.subplots(figsize=(8, 3))
-    for number in dimensions:
-        values = table[:length, number - 1].tolist()
-        name = f"dimension {number}"
-        sns.lineplot(x=list(range(length)), y=values, label=name, marker="o", ax=ax)
-    ax.set(xlabel="position", ylabel="value")
-    return ax
-
-
 class PositionalEncoding(nn.Module):
     """Adds a fixed table of positions to a batch of sentences, and nothing else."""
 
@@ -170,16 +145,6 @@ class InputLayer(nn.Module):
         return self.dropout(self.positions(x))  # (B, L, d_model)
 
 
-def start_small(embedding: nn.Embedding) -> None:
-    """Scale the table of a fresh embedding by one over the square root of d_model.
-
-    Args:
-        embedding: its weight, (vocab_size, d_model), is modified in place.
-    """
-    with torch.no_grad():
-        embedding.weight.mul_(embedding.embedding_dim**-0.5)
-
-
 def shift_matrix(k: int, d_model: int) -> torch.Tensor:
     """The matrix that shifts the encoding of any position by k steps.
 
@@ -196,35 +161,6 @@ def shift_matrix(k: int, d_model: int) -> torch.Tensor:
     sin, cos = angles.sin(), angles.cos()
     blocks = torch.stack((cos, sin, -sin, cos), dim=-1)  # (d_model/2, 4)
     return torch.block_diag(*blocks.view(-1, 2, 2))  # (d_model, d_model)
-
-
-class LearnedPositions(nn.Module):
-    """Adds a trained vector for each position.
-
-    Its only parameter is called ``table``.
-    """
-
-    def __init__(self, d_model: int, max_len: int):
-        """Create the parameter ``table``, (max_len, d_model), small and random."""
-        super().__init__()
-        self.table = nn.Parameter(0.02 * torch.randn(max_len, d_model))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        """Add row n of the table to position n of each sentence.
-
-        Args:
-            x: (B, L, d_model); not modified.
-
-        Returns:
-            (B, L, d_model)
-
-        Raises:
-            ValueError: L is greater than max_len.
-        """
-        length, max_len = x.size(1), self.table.size(0)
-        if length > max_len:
-            raise ValueError(f"{length} positions, but the table has {max_len}")
-        return x + self.table[:length]  # (B, L, d_model)
 
 
 def assert_sinusoidal(table: torch.Tensor) -> None:
