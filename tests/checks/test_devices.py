@@ -64,6 +64,8 @@ def elsewhere(answer: object, device: str) -> object:
         is_movable = isinstance(value, torch.Tensor | nn.Module)
         return value.to(device) if is_movable else value
 
+    if isinstance(answer, tuple):
+        return tuple(elsewhere(one, device) for one in answer)
     if inspect.isclass(answer) and issubclass(answer, nn.Module):
 
         class Elsewhere(answer):

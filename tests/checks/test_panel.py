@@ -40,11 +40,11 @@ def test_a_panel_needs_nothing_of_the_program_that_shows_it():
 def test_a_right_answer_is_one_line_that_opens():
     verdict = check(NAME, attention.scaled_dot_product_attention)
     count = len({result.case.name for result in verdict.results})
-    says = f"All {count} cases pass. Next: Exercise 2.8."
-    follows = NextStep(Link("Exercise 2.8", "a.ipynb#cell-id=b"))
+    says = f"All {count} cases pass. Next: Exercise 2.5."
+    follows = NextStep(Link("Exercise 2.5", "a.ipynb#cell-id=b"))
     shown = replace(verdict, next_step=follows)
     first, *others = str(shown).splitlines()
-    assert first.endswith("18 of 18 points") and others == [f"  ✓ {says}"]
+    assert first.endswith("28 of 28 points") and others == [f"  ✓ {says}"]
     html = shown._repr_html_()
     summary, inside = html.split("</summary>")
     assert html.count("<details") == 1 and f"All {count} cases pass." in summary

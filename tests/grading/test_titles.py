@@ -12,6 +12,6 @@ def test_exercises_of_the_course_are_called_by_their_titles():
 
 
 def test_exercises_have_the_numbers_of_their_notebook():
-    assert number("02_attention", "attention-softmax") == "2.3"
+    assert number("02_attention", "attention-softmax") == "2.2"
     assert number("02_attention", "attention-empty_row") == ""
     assert number("01_numbers", "numbers-double") == ""
