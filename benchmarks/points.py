@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from autograder.checks.measures import credit
 from benchmarks import faster
-from benchmarks.recovery import tokenizer_of
+from benchmarks.recovery import smoothed_loss, tokenizer_of
 from transformer_course.authoring.decoding import recovered
 from transformer_course.library import bleu, corpora
 from transformer_course.library.checkpoint import save
@@ -32,11 +32,7 @@ from transformer_course.library.decoding import bucketed, make_batch
 from transformer_course.library.model import Restorer, Sizes, parameters
 from transformer_course.library.pipeline import damage
 from transformer_course.library.text import Tokenizer, WordTokenizer
-from transformer_course.solutions import (
-    encoder_decoder,
-    sequence_reversal,
-    text_recovery,
-)
+from transformer_course.solutions import encoder_decoder, sequence_reversal
 from transformer_course.text_recovery.library.meter import Batch, TokenMeter
 from transformer_course.text_recovery.library.scale import EMBEDDED
 
@@ -74,7 +70,7 @@ def trained(
         faster.mixed_precision(model)
     optimizer = torch.optim.AdamW(model.parameters(), betas=(0.9, 0.98), fused=True)
     meter = TokenMeter(run["tokens"])
-    loss = partial(text_recovery.smoothed_loss, smoothing=run["smoothing"])
+    loss = partial(smoothed_loss, smoothing=run["smoothing"])
     for source, target in meter(batches(tokenizer, corpus.train, seed)):
         factor = sequence_reversal.rate_factor(int(1000 * meter.progress), 100, 1000)
         optimizer.param_groups[0]["lr"] = run["peak"] * factor

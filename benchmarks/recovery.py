@@ -23,6 +23,7 @@ from itertools import count, islice
 from pathlib import Path
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
@@ -41,6 +42,14 @@ from transformer_course.solutions import (
     sequence_reversal,
     text_recovery,
 )
+
+
+def smoothed_loss(logits: Tensor, target: Tensor, smoothing: float = 0.1) -> Tensor:
+    """The notebook's cross-entropy with label smoothing; padding does not count."""
+    return F.cross_entropy(
+        logits.flatten(0, 1), target.flatten(), ignore_index=PAD,
+        label_smoothing=smoothing,
+    )  # fmt: skip
 
 
 class TorchRestorer(nn.Module):
@@ -173,7 +182,7 @@ def train(
             optimizer.param_groups[0]["lr"] = options.peak * factor
             sequence_reversal.training_step(
                 model, optimizer, *next(stream),
-                loss_function=text_recovery.smoothed_loss,
+                loss_function=smoothed_loss,
             )  # fmt: skip
         seconds, done = seconds + clock() - started, done + part
         texts = restored(model, tokenizer, [s for s, _ in pairs])
@@ -216,7 +225,7 @@ def step_ratio(sizes: Sizes, tokenizer, corpus, batch: int, rounds: int = 40) ->
         for name, model in models.items():
             started = clock()
             steps[name].zero_grad()
-            loss = text_recovery.smoothed_loss(model(source, target_in), target_out)
+            loss = smoothed_loss(model(source, target_in), target_out)
             loss.backward()
             nn.utils.clip_grad_norm_(model.parameters(), 1.0)
             steps[name].step()

@@ -229,28 +229,6 @@ CODE: dict[str, tuple[str, ...]] = {
             return ids[:, :int((ids != PAD).sum(1).max())]
         """,
     ),
-    "text_recovery/pipeline": (
-        """
-        from transformer_course.library import pipeline
-
-        def preprocess(sentence, level, function_words=frozenset(), lemma=lemma):
-            pipeline.closed_class = lambda: function_words
-            pipeline.lemma = lemma
-            return pipeline.damage(sentence, level)
-        """,
-    ),
-    "text_recovery/clipped_matches": (
-        """
-        import sacrebleu
-
-        def clipped_matches(hypothesis, references, n):
-            metric = sacrebleu.BLEU(tokenize="none", effective_order=True,
-                                    max_ngram_order=max(n, 1))
-            score = metric.sentence_score(" ".join(hypothesis),
-                                          [" ".join(r) for r in references])
-            return score.counts[n - 1], score.totals[n - 1]
-        """,
-    ),
     "text_recovery/bleu": (
         """
         import sacrebleu
@@ -259,21 +237,6 @@ CODE: dict[str, tuple[str, ...]] = {
             kind = "none" if tokenize is str.split else "13a"
             metric = sacrebleu.BLEU(tokenize=kind, smooth_method="none")
             return metric.corpus_score(hypotheses, [references]).score
-        """,
-    ),
-    "text_recovery/corpus_bleu": (
-        """
-        import sacrebleu
-
-        def corpus_bleu(hypotheses, references, tokenize=tokenize_13a, smooth="exp",
-                        effective_order=False):
-            most = max(map(len, references))
-            streams = [[row[i] if i < len(row) else None for row in references]
-                       for i in range(most)]
-            metric = sacrebleu.BLEU(
-                tokenize="none" if tokenize is str.split else "13a",
-                smooth_method=smooth, effective_order=effective_order)
-            return metric.corpus_score(hypotheses, streams).score
         """,
     ),
 }

@@ -9,7 +9,6 @@ from benchmarks.faster import PooledDropout
 from transformer_course.library.model import Restorer, Sizes
 from transformer_course.solutions import encoder_decoder
 from transformer_course.solutions.sequence_reversal import training_step
-from transformer_course.solutions.text_recovery import smoothed_loss
 
 
 def _model(dropout=0.0):
@@ -105,10 +104,7 @@ def test_both_together_learn_by_heart():
     faster.mixed_precision(model)
     source, target = _batch()
     optimizer = torch.optim.AdamW(model.parameters(), 0.01)
-    losses = [
-        training_step(model, optimizer, source, target, loss_function=smoothed_loss)
-        for _ in range(60)
-    ]
+    losses = [training_step(model, optimizer, source, target) for _ in range(60)]
 
     assert losses[-1] < losses[0] / 2
     assert {p.dtype for p in model.parameters()} == {torch.float32}

@@ -29,7 +29,7 @@ NAMES = (
     "encoder_decoder/bug_clinic",
     "sequence_reversal/greedy_decode",
     "sequence_reversal/trained_model",
-    "text_recovery/corpus_bleu",
+    "text_recovery/bleu",
     "text_recovery/model",
     "since_2017/trained_model",
     "since_2017/bug_clinic",
@@ -144,7 +144,7 @@ def test_a_fault_of_ours_is_left_to_a_person_and_costs_no_other_check():
 
 
 @pytest.mark.parametrize(
-    "name", ["attention/scaled_dot_product", "text_recovery/align"]
+    "name", ["attention/scaled_dot_product", "text_recovery/learn_merges"]
 )
 def test_the_longest_names_of_types_make_a_panel_of_the_usual_size(name):
     check = prepared(name)

@@ -81,7 +81,6 @@ def test_recorded_gradients_cost_what_learns_wherever_they_are_looked_at():
         "sequence_reversal/greedy_decode",
         "sequence_reversal/greedy_sequence",
         "text_recovery/beam_search",
-        "text_recovery/beam_sentence",
     }
     assert all(aspects == {"learning"} for aspects in looked_at.values())
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 
 import pytest
@@ -16,7 +15,6 @@ from autograder.authoring.catalogue import specification
 from autograder.authoring.draw import Draw
 from autograder.authoring.specification import Inputs
 from autograder.authoring.variants import build_object
-from transformer_course.text_recovery.exercises.align import _tempting
 from transformer_course.text_recovery.exercises.beam_search import COUNT
 from transformer_course.text_recovery.exercises.learn_merges import _real_counts
 
@@ -24,7 +22,7 @@ _SEARCHES = {
     "small": "first_end_wins ended_stay_live last_end_wins small_steps_lost",
     "wide": "first_end_wins ended_stay_live last_end_wins small_steps_lost "
     "length_off_by_one",
-    "no_norm": "small_steps_lost per_prefix no_parent",
+    "no_norm": "small_steps_lost per_prefix",
     "half": "small_steps_lost length_off_by_one",
     "defaults": "length_off_by_one",
     "specials": "small_steps_lost length_off_by_one stops_by_raw_score",
@@ -47,17 +45,8 @@ def _planted(case: str) -> Callable[[Draw], Inputs]:
     return inputs
 
 
-def _tempted(draw: Draw) -> Inputs:
-    return {"rows": json.dumps(_tempting(draw))}
-
-
 _TOLD = [
     *(("beam_search", _planted(case), names) for case, names in _SEARCHES.items()),
-    (
-        "align",
-        _tempted,
-        "case_is_ignored taking_out_is_free putting_in_is_free difflib start_left_out",
-    ),
     ("learn_merges", lambda draw: _real_counts(draw, 60), "each_pair_once"),
 ]
 

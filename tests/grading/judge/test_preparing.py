@@ -41,12 +41,12 @@ def test_what_is_computed_is_drawn_for_several_submissions():
     assert not fresh(NAME, "one", "shared").equal(fresh(NAME, "one", "another"))
 
 
-MASKS, WORDS, COUNTS = (
-    "attention/masks", "text_recovery/pipeline", "text_recovery/error_kinds"
+MASKS, WORDS, NUMBER = (
+    "attention/masks", "text_recovery/segment", "text_recovery/bleu"
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("name", [CLINIC, GREEDY, MEASURED, MASKS, WORDS, COUNTS])
+@pytest.mark.parametrize("name", [CLINIC, GREEDY, MEASURED, MASKS, WORDS, NUMBER])
 def test_what_is_played_measured_or_filled_in_is_drawn_for_each_submission(name):
     one, two = (prepared(name, own, "shared") for own in ("one", "two"))
     assert one.fresh is not two.fresh

@@ -2,133 +2,168 @@
 
 from __future__ import annotations
 
-from autograder.authoring.notation import edit, wrong
+from autograder.authoring.notation import edit, source, wrong
 
-_TOTAL = "total = scores[..., None] + log_p"
+_LOG_P = "logits[:, -1].log_softmax(dim=-1)"
+_ENDED = "((scores + log_p[:, EOS]) / length**alpha).max(dim=0)"
+_BETTER = "if ended > best:"
+_ANSWER = "[*prefixes[i, 1:].tolist(), EOS]"
+_CLOSE = "log_p[:, EOS] = -math.inf"
+_STEP = "beam_step(prefixes, scores, log_p, beam_size)"
+_LIVE = "scores[0] / length**alpha"
+_STOP = f"if best >= {_LIVE}:"
 
 SCORES = [
     wrong("greedy",
-          "This is greedy decoding: only one prefix stays live, or all live prefixes are the same.",
+          "This is greedy decoding: only one prefix stays live.",
           "How many different prefixes does `beam_size` ask for?",
-          edit("k, answers = beam_size,", "k, answers = 1,")),
+          edit("log_p, beam_size)", "log_p, 1)")),
     wrong("per_prefix",
           "Every prefix keeps its own best continuation; they should compete with each other.",
           "From how many continuations are the k best chosen?",
-          edit("scores, places = total.flatten(1).topk(wide)  # (b, k)", """
-              each, tokens = total.topk(min(k if live == 1 else 1, total.size(-1)), dim=-1)
-              scores = each.flatten(1)
-              places = (tokens + torch.arange(live)[:, None] * total.size(-1)).flatten(1)
-              scores, order = scores.sort(dim=1, descending=True)
-              places = places.gather(1, order)
+          edit(f"prefixes, scores = {_STEP}", """
+              own = zip(prefixes.split(1), scores.split(1), log_p.split(1))
+              kept = [beam_step(*row, beam_size if n == 1 else 1) for row in own]
+              prefixes, scores = (torch.cat(part) for part in zip(*kept))
+              order = scores.argsort(descending=True)
+              prefixes, scores = prefixes[order], scores[order]
               """)),
     wrong("probabilities",
           "Probabilities are added up, not their logarithms.",
           "What is the probability of two tokens in a row?",
-          edit("log_softmax(-1)", "softmax(-1)")),
+          edit("log_softmax(dim=-1)", "softmax(dim=-1)")),
     wrong("logits",
           "Logits are added up. They are not logarithms of probabilities, so they cannot compare prefixes.",
-          "What makes the scores of different prefixes comparable?",
-          edit("[:, -1].log_softmax(-1).unflatten", "[:, -1].unflatten")),
-    wrong("scores_forgotten",
-          "Only the newest token's score counts: the prefix's own score is forgotten.",
-          "What is the score of a continuation made of?",
-          edit(_TOTAL, "total = log_p.clone()")),
-    wrong("divided_by_k",
-          "The index in the flat list is divided by k, not by the size of the vocabulary.",
-          "How many columns does the table have?",
-          edit("places // total.size(-1)", "(places // k) % live")),
-    wrong("no_parent",
-          "The new tokens are appended to the wrong prefixes: the prefixes stay in their old order.",
-          "Which prefix does each of the k best continue?",
-          edit("places // total.size(-1)", "torch.arange(places.size(1)).expand_as(places) % live")),
+          "Between which numbers is the logarithm of a probability?",
+          edit(_LOG_P, "logits[:, -1].clone()")),
+    wrong("first_position",
+          "You read the logits at the first position; the last one says what comes next.",
+          "Which position of the logits follows the whole prefix?",
+          edit("logits[:, -1]", "logits[:, 0]")),
+    wrong("scores_start_anew",
+          "Each step starts from scores of 0, so only the newest token counts.",
+          "What is the score of a prefix?",
+          edit(_STEP, "beam_step(prefixes, scores * 0, log_p, beam_size)")),
     wrong("not_normalised",
           "Finished hypotheses are compared by their raw scores, whatever alpha is.",
           "Where does your code use `alpha`?",
-          edit("(total[..., EOS] / length**alpha)", "(total[..., EOS] / 1)",
-               "best[rows] < scores[:, 0] / length**alpha", "best[rows] < scores[:, 0]")),
+          edit(_ENDED, "(scores + log_p[:, EOS]).max(dim=0)", _LIVE, "scores[0]")),
     wrong("always_by_length",
           "Scores are divided by the length, whatever alpha is.",
           "What is length to the power of alpha for alpha = 0?",
-          edit("(total[..., EOS] / length**alpha)", "(total[..., EOS] / length)",
-               "best[rows] < scores[:, 0] / length**alpha", "best[rows] < scores[:, 0] / length")),
+          edit(_ENDED, "((scores + log_p[:, EOS]) / length).max(dim=0)", _LIVE, "scores[0] / length")),
     wrong("length_off_by_one",
           "The length of a finished hypothesis is one too large.",
           "What is the length of a hypothesis that consists only of BOS and EOS?",
-          edit("(total[..., EOS] / length**alpha)", "(total[..., EOS] / (length + 1)**alpha)",
-               "best[rows] < scores[:, 0] / length**alpha", "best[rows] < scores[:, 0] / (length + 1)**alpha")),
+          edit(_ENDED, "((scores + log_p[:, EOS]) / (length + 1)**alpha).max(dim=0)",
+               _LIVE, "scores[0] / (length + 1)**alpha")),
     wrong("published_penalty",
           "Scores are divided by `((5 + length) / 6)^alpha`, as in Wu et al. (2016). This task uses "
           "`length^alpha`.",
           "How much does your divisor grow from length 1 to length 2, and how much should it?",
-          edit("(total[..., EOS] / length**alpha)", "(total[..., EOS] / ((5 + length) / 6)**alpha)",
-               "best[rows] < scores[:, 0] / length**alpha", "best[rows] < scores[:, 0] / ((5 + length) / 6)**alpha")),
+          edit(_ENDED, "((scores + log_p[:, EOS]) / ((5 + length) / 6)**alpha).max(dim=0)",
+               _LIVE, "scores[0] / ((5 + length) / 6)**alpha")),
     wrong("normalised_on_the_way",
           "Live scores are divided by the length in every step, so the divisions accumulate.",
           "When do lengths have to be compared?",
-          edit("going = best", """
+          edit(_STOP, """
               scores = scores / length**alpha
-              going = best
+              if best >= scores[0]:
               """),
           unsteady=["defaults"]),  # after 60 divisions all scores are nearly equal
     wrong("narrow_beam",
           "A wide beam is cut down: fewer prefixes stay live than `beam_size` asks for.",
           "Where does your code use `beam_size`?",
-          edit("k, answers = beam_size,", "k, answers = min(beam_size, 5),")),
+          edit("log_p, beam_size)", "log_p, min(beam_size, 5))")),
     wrong("small_steps_lost",
           "Scores are kept in half precision, so scores that differ little become equal.",
           "How many digits does a `bfloat16` have?",
-          edit("total = scores[..., None] + log_p", "total = (scores[..., None] + log_p).bfloat16().to(log_p.dtype)")),
+          edit(_LOG_P, f"(scores[:, None] + {_LOG_P}).bfloat16().to(scores.dtype)",
+               _ENDED, "(log_p[:, EOS] / length**alpha).max(dim=0)",
+               _STEP, "beam_step(prefixes, scores * 0, log_p, beam_size)")),
 ]
 
 ENDS = [
     wrong("ended_stay_live",
           "Continuations by EOS stay among the live prefixes and go on growing.",
           "What should become of a hypothesis that has ended?",
-          edit("total[..., EOS] = -math.inf", "")),
+          edit(_CLOSE, "")),
     wrong("first_end_wins",
-          "The search stops only when EOS is the best continuation of a step; hypotheses that ended in earlier steps "
-          "do not stop it.",
-          "Which finished hypothesis is compared with the live ones?",
-          edit("total[..., EOS] = -math.inf", """
-              over = total.flatten(1).argmax(1) % total.size(-1) == EOS
-              total[..., EOS] = -math.inf
+          "The first hypothesis that ends is returned. A live one may still be better.",
+          "When can no live prefix win any more?",
+          edit(_STOP, "if best > -math.inf:")),
+    wrong("first_in_the_beam",
+          "The search stops as soon as EOS is among the k best continuations. A live prefix may still be better.",
+          "When can no live prefix win any more?",
+          source("""
+              @torch.no_grad()
+              def beam_search(model, source, beam_size=4, max_len=60, alpha=1.0):
+                  model.eval()
+                  answers = []
+                  for one in source.split(1):
+                      memory, answer = model.encode(one), []
+                      prefixes, scores = one.new_full((1, 1), BOS), torch.zeros(1)
+                      for _ in range(max_len):
+                          n = len(prefixes)
+                          logits = model.decode(prefixes, memory.expand(n, -1, -1), one.expand(n, -1))
+                          prefixes, scores = beam_step(prefixes, scores, logits[:, -1].log_softmax(dim=-1), beam_size)
+                          ended = (prefixes[:, -1] == EOS).nonzero().flatten().tolist()
+                          answer = prefixes[ended[0] if ended else 0, 1:].tolist()
+                          if ended:
+                              break
+                      answers.append(answer)
+                  return padded(answers)
+              """)),
+    wrong("eos_must_be_best",
+          "A hypothesis ends only if EOS is the best continuation of all.",
+          "In which steps, and after which prefixes, is EOS a continuation?",
+          edit(_BETTER, "if ended > best and scores[i] + log_p[i, EOS] >= (scores[:, None] + log_p).max():")),
+    wrong("stops_at_a_probable_end",
+          "The search ends as soon as EOS is the most probable continuation of the best prefix. A live one may still "
+          "be better.",
+          "When can no live prefix win any more?",
+          edit(_CLOSE, """
+              if log_p[0].argmax() == EOS:
+                  break
+              log_p[:, EOS] = -math.inf
               """,
-               "going = best[rows] < scores[:, 0] / length**alpha", "going = ~over")),
+               _STOP, "if False:")),
+    wrong("best_prefix_only",
+          "Only the best prefix may end.",
+          "After which prefixes is EOS a continuation?",
+          edit(_ENDED, "((scores + log_p[:, EOS]) / length**alpha)[:1].max(dim=0)")),
     wrong("last_end_wins",
-          "The finished hypothesis that came last is taken, not the best one.",
+          "The hypothesis that ended last is taken, not the best one.",
           "What do you remember, and when do you replace it?",
-          edit("(ended > best[rows]).nonzero()", "(ended > -math.inf).nonzero()")),
+          edit(_BETTER, "if True:")),
     wrong("later_of_equal",
           "Of two finished hypotheses that are equally good, you take the later one.",
           "When does a finished hypothesis replace the one that you remember?",
-          edit("(ended > best[rows]).nonzero()", "(ended >= best[rows]).nonzero()")),
+          edit(_BETTER, "if ended >= best:")),
     wrong("live_wins",
-          "The best live hypothesis is returned, although others have ended.",
+          "The best live prefix is returned, although others have ended.",
           "What is the answer when the search is over?",
-          edit("return padded(answers)", """
-              for i, row in enumerate(rows.tolist()):
-                  answers[row] = prefixes[i, 0, 1:].tolist()
-              return padded(answers)""")),
+          edit("answers.append(answer)", "answers.append(prefixes[0, 1:].tolist())")),
     wrong("never_stops",
           "The search always runs for `max_len` steps.",
-          "When can no live hypothesis win any more?",
-          edit("going = best[rows] < scores[:, 0] / length**alpha", "going = best[rows] < math.inf")),
+          "When can no live prefix win any more?",
+          edit(_STOP, "if False:")),
     wrong("stops_by_raw_score",
           "The stop rule compares a normalised score with a raw one.",
           "Is each score divided by the power of its own length?",
-          edit("best[rows] < scores[:, 0] / length**alpha", "best[rows] < scores[:, 0]")),
+          edit(_LIVE, "scores[0]")),
     wrong("eos_lost",
           "EOS is missing at the end of the answers.",
-          "What should an ended row end with?",
-          edit("[*prefixes[i, winner[i], 1:].tolist(), EOS]", "prefixes[i, winner[i], 1:].tolist()")),
+          "What is the last token of a finished hypothesis?",
+          edit(_ANSWER, "prefixes[i, 1:].tolist()")),
+    wrong("bos_returned",
+          "BOS is part of the answers.",
+          "Where does the answer begin?",
+          edit(_ANSWER, "[*prefixes[i].tolist(), EOS]")),
     wrong("one_sentence_alone",
           "For a single sentence, the first dimension is lost.",
           "What is the shape of the result if B is 1?",
           edit("return padded(answers).to(source.device)", "return padded(answers).to(source.device).squeeze(0)")),
-    wrong("bos_returned",
-          "BOS is part of the answers.",
-          "Where does the answer begin?",
-          edit("[*prefixes[i, winner[i], 1:].tolist(), EOS]", "[*prefixes[i, winner[i]].tolist(), EOS]")),
     wrong("at_most_60",
           "No text is longer than 60 tokens, whatever `max_len` is.",
           "Where does your code use `max_len`?",
@@ -136,7 +171,7 @@ ENDS = [
     wrong("minus_hundred",
           "A number like -100 is used for minus infinity: in a long text, ended prefixes go on.",
           "Which number is below every possible score?",
-          edit("total[..., EOS] = -math.inf", "total[..., EOS] = -100.0")),
+          edit(_CLOSE, "log_p[:, EOS] = -100.0 - scores")),
 ]
 
 STEPS = [
@@ -149,15 +184,15 @@ STEPS = [
           "Which line of `greedy_decode` saves this memory?",
           edit("@torch.no_grad()", "")),
     wrong("memory_of_others",
-          "The prefixes use the memory of other sentences: it was repeated in the wrong order.",
-          "Three sentences, two prefixes each: is it 0 0 1 1 2 2 or 0 1 2 0 1 2?",
-          edit("asked = rows.repeat_interleave(live)", "asked = rows.repeat(live)")),
+          "The prefixes use the memory of another sentence.",
+          "Whose memory does `decode` get for the second sentence?",
+          edit("model.encode(one)", "model.encode(source[:1])")),
     wrong("one_step_short",
           "The search ends one step too early.",
           "How many tokens may an answer have, EOS included?",
           edit("range(1, max_len + 1)", "range(1, max_len)")),
-    wrong("worst",
-          "The k worst continuations stay live.",
-          "At which end of the list are the best?",
-          edit(".topk(wide)", ".topk(wide, largest=False)")),
+    wrong("one_step_more",
+          "The search takes one step too many.",
+          "How many tokens may an answer have, EOS included?",
+          edit("range(1, max_len + 1)", "range(1, max_len + 2)")),
 ]

@@ -45,10 +45,6 @@ def words_of(texts: list[str]) -> list[str]:
     return re.findall(r"[A-Za-z]+", " ".join(texts))
 
 
-def normal_text(text: str) -> str:
-    return " ".join(re.findall(r"\w+(?:['-]\w+)*", text.lower()))
-
-
 def shuffled(draw: Draw, items: list[str]) -> list[str]:
     return some_of(draw, items, len(items))
 

@@ -38,6 +38,19 @@ def _wordy(draw: Draw) -> Inputs:
     return _texts([*longer, originals[1]], [*originals, originals[1]])
 
 
+def _repetitive(draw: Draw) -> Inputs:
+    """Texts of few different words, so that n-grams recur; the last one is right."""
+    pool = ["the", "cat", "sat", "on", "mat"]
+
+    def text(low: int, high: int) -> str:
+        return " ".join(pool[int(i)] for i in draw.ids(0, len(pool), int(draw.ids(low, high, 1))))
+
+    rows = [(text(6, 12), text(6, 12)) for _ in range(8)]
+    rows += [("the " * 7, "the cat is on the mat"), ("a b a b a b a b", "a b a b a b a b")]
+    hypotheses, originals = map(list, zip(*rows, strict=True))
+    return _texts(hypotheses, originals)
+
+
 def _brief(draw: Draw) -> Inputs:
     """Perfect outputs of one to three words beside long ones; one is empty."""
     originals = natural_sentences(draw, 6)
@@ -63,6 +76,8 @@ CASES = [
          "Sum the counts over all sentences; then divide, once.", tells=("arithmetic_mean", "extra_words_left_out")),
     case("poor", "poorer outputs, all of them short", lambda draw: _corpus(draw, 10, 0.3, brief=1),
          "The brevity penalty uses the lengths of the whole corpus."),
+    case("repetitive", "texts of few different words", _repetitive,
+         "An n-gram matches at most as often as it occurs in the reference."),
     case("wordy", "outputs that are longer than the references", _wordy,
          "The brevity penalty is never larger than 1."),
     case("brief", "perfect outputs of up to three words and an empty output, among longer outputs", _brief,
@@ -75,6 +90,7 @@ CASES = [
          "The same for other texts.", hidden_only=True),
 ]
 
+_MATCHES = "(own & allowed).total()"
 _BP = "min(1.0, math.exp(1 - r / h))"
 _TOKENS = "tokens, wanted = tokenize(text), tokenize(original)"
 _LOGS = "logs = sum(math.log(m / t) for m, t in zip(matches, totals, strict=True))"
@@ -87,14 +103,30 @@ MISTAKES = [
               def bleu(hypotheses, references, tokenize=tokenize_13a):
                   def one(text, original):
                       tokens, wanted = tokenize(text), tokenize(original)
-                      pairs = [clipped_matches(tokens, [wanted], n) for n in range(1, 5)]
-                      if any(m == 0 for m, _ in pairs):
+                      pairs = [(ngrams(tokens, n), ngrams(wanted, n)) for n in range(1, 5)]
+                      if not all(own & allowed for own, allowed in pairs):
                           return 0.0
-                      logs = sum(math.log(m / t) for m, t in pairs)
+                      logs = sum(math.log((own & allowed).total() / own.total()) for own, allowed in pairs)
                       return 100 * min(1.0, math.exp(1 - len(wanted) / len(tokens))) * math.exp(logs / 4)
                   scores = [one(*row) for row in zip(hypotheses, references)]
                   return sum(scores) / len(scores)
               """)),
+    wrong("no_clipping",
+          "Matches are not clipped: `the the the` matches a reference with one `the` three times.",
+          "How often may an n-gram count?",
+          edit(_MATCHES, "sum(c for gram, c in own.items() if gram in allowed)")),
+    wrong("sets",
+          "Each distinct n-gram counts only once.",
+          "What does a set forget about repeated items?",
+          edit(_MATCHES, "len(own & allowed)", "own.total()", "len(own)")),
+    wrong("each_counts_once",
+          "Matches are counted with sets: each n-gram counts once.",
+          "How often does an n-gram count that occurs twice in both texts?",
+          edit(_MATCHES, "len(own & allowed)")),
+    wrong("total_of_reference",
+          "The total counts the n-grams of the reference: that is recall, not precision.",
+          "Whose n-grams have to match?",
+          edit("own.total()", "allowed.total()")),
     wrong("unigrams_only",
           "Only single words are counted: a shuffled sentence would be perfect.",
           "Which orders does BLEU-4 count?",
@@ -177,12 +209,8 @@ MISTAKES = [
     wrong("swapped",
           "Hypotheses and references are swapped: precision has become recall.",
           "Which text's n-grams have to match?",
-          edit("clipped_matches(tokens, [wanted], n + 1)", "clipped_matches(wanted, [tokens], n + 1)",
+          edit("own.total()", "allowed.total()",
                "h, r = h + len(tokens), r + len(wanted)", "h, r = h + len(wanted), r + len(tokens)")),
-    wrong("references_as_characters",
-          "Each reference is taken apart: `clipped_matches` expects a *list of references*, each a list of tokens.",
-          "How many references does `clipped_matches(tokens, wanted, n)` believe there are?",
-          edit("[wanted], n + 1", "wanted, n + 1")),
     wrong("one_sentence",
           "Only the first sentence was scored.",
           "Where does your loop end?",
@@ -215,9 +243,11 @@ ACCEPTED = [
             hyps, refs = [tokenize(t) for t in hypotheses], [tokenize(t) for t in references]
             h, r, product = sum(map(len, hyps)), sum(map(len, refs)), 1.0
             for n in (1, 2, 3, 4):
-                pairs = [clipped_matches(t, [w], n) for t, w in zip(hyps, refs)]
-                total = sum(t for _, t in pairs)
-                product *= sum(m for m, _ in pairs) / total if total else 0
+                matched = total = 0
+                for own, allowed in ((ngrams(t, n), ngrams(w, n)) for t, w in zip(hyps, refs)):
+                    matched += sum(min(c, allowed[gram]) for gram, c in own.items())
+                    total += sum(own.values())
+                product *= matched / total if total else 0
             return 100.0 * (1.0 if h >= r or h == 0 else math.exp(1 - r / h)) * product ** 0.25
         """)),
     right("exponent", edit("math.exp(logs / 4)", "math.e ** (logs / 4)")),

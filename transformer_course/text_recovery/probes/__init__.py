@@ -5,5 +5,4 @@ from transformer_course.text_recovery.probes import (  # noqa: F401  (they regis
     decoding,
     model,
     scoring,
-    training,
 )

@@ -1,4 +1,4 @@
-"""Probes of unit 06: the pipeline and byte-pair encoding."""
+"""Probes of unit 06: byte-pair encoding."""
 
 from __future__ import annotations
 
@@ -8,30 +8,7 @@ from typing import Any
 
 from autograder.checks.exercise import WrongAnswerError
 from autograder.checks.probes import Inputs, Seen, describe, probe
-from transformer_course.text_recovery.probes.observing import (
-    as_json,
-    kinds,
-    text,
-)
-
-
-@probe("text_recovery/pipeline", results="level *")
-def preprocess(function: Callable[..., Any], inputs: Inputs) -> Seen:
-    """What is left of some sentences at the levels that are asked for."""
-    lemmas, dropped = json.loads(inputs["lemmas"]), json.loads(inputs["dropped"])
-    sentences = json.loads(inputs["sentences"])
-
-    def left(level: int) -> list[str]:
-        return [
-            text(
-                function(s, level, frozenset(dropped), lambda w: lemmas.get(w, w)),
-                "the words",
-            )
-            for s in sentences
-        ]
-
-    levels = json.loads(inputs["levels"])
-    return {f"level {level}": as_json(left(level), "them") for level in levels}
+from transformer_course.text_recovery.probes.observing import as_json, kinds
 
 
 @probe(

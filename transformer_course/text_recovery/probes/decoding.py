@@ -10,12 +10,10 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from autograder.checks.exercise import WrongAnswerError
 from autograder.checks.probes import (
     Inputs,
     Log,
     Seen,
-    describe,
     probe,
     returned,
     tensor,
@@ -125,36 +123,3 @@ def beam_step(function: Callable[..., Any], inputs: Inputs) -> Seen:
         "scores afterwards": scores,
         "log_p afterwards": log_p,
     }
-
-
-@probe(
-    "text_recovery/beam_sentence",
-    results="tokens before EOS, k *; tokens of the longest prefix that was read, k *",
-    form="form of the ids, k *",
-    calls="* afterwards",
-    learning="gradients recorded, k *",
-)
-def beam_sentence(function: Callable[..., Any], inputs: Inputs) -> Seen:
-    """What is said with each beam size, one sentence after the other."""
-    seen: Seen = {}
-    source = inputs["source"]
-    for size in json.loads(inputs["beam_sizes"]):
-        model = Script(inputs["places"], inputs["habits"]).train("training" in inputs)
-        dials = {"beam_size": size, "max_len": int(inputs["max_len"])} if size else {}
-        rows = [
-            _ids(function(model.train("training" in inputs), one[None], **dials))
-            for one in source
-        ]
-        ids = nn.utils.rnn.pad_sequence(rows, batch_first=True)
-        seen |= _found(model, ids, size)
-    return seen | {"source afterwards": source}
-
-
-def _ids(found: object) -> torch.Tensor:
-    """The ids of one answer, (L,)."""
-    if isinstance(found, list | tuple) and all(isinstance(i, int) for i in found):
-        return torch.tensor(list(found), dtype=torch.int64)
-    ids = tensor(found, "the ids")
-    if ids.dim() != 1 or ids.is_floating_point():
-        raise WrongAnswerError(f"expected a list of ids, got {describe(found)}")
-    return ids
