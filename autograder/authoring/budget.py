@@ -155,7 +155,7 @@ def refuse_wrong(cells: Sequence[Cell], path: Sequence[str]) -> None:
             f"takes at most half of {sum(minutes.values())}"
         )
     whole = hours(total(cells, numbered) + sum(written(cells)))
-    true = wording().hours.format(whole)
+    true = wording().time(whole)
     if path:
         listed = ", ".join(numbered[name] for name in path)
         time = hours(total(cells, path))

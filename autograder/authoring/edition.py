@@ -146,7 +146,7 @@ def _outline(cells: Sequence[Cell], outline: Cell, given: Collection[str]) -> Ce
     minutes = budget.reading(cells) + sum(budget.written(cells))
     minutes += sum(stated[numbered[name]] for name in asked)
     words = wording()
-    said = words.hours.format(budget.hours(minutes))
+    said = words.time(budget.hours(minutes))
     said += words.given.format(exercises=listed)
     text = words.stated.sub(said, outline.text)
     text = numbers.with_count(text, len(numbered), len(asked))

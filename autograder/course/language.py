@@ -26,6 +26,7 @@ class Wording:
         exercise: in the heading of an exercise, before its number.
         minutes: the budget, with ``{}`` for the number.
         hours: the unit's time, with ``{}`` for hours in halves.
+        hour: the time of a unit that takes one hour.
         short: the short path, with ``{hours}`` and ``{exercises}``.
         given: of an edition that gives exercises, with ``{exercises}``.
         paid, unpaid: an exercise's points, and what a given one has in their place.
@@ -39,6 +40,7 @@ class Wording:
     exercise: str = "Exercise"
     minutes: str = "time ~{} min"
     hours: str = "About {} hours"
+    hour: str = "About 1 hour"
     short: str = " · short path about {hours}: exercises {exercises}"
     given: str = " · given, solved and without points: exercises {exercises}"
     paid: str = "{:g} points"
@@ -80,7 +82,12 @@ class Wording:
         """A unit's hours and short path, in lines of any length."""
         listed = {"hours": r"[\d½]+", "exercises": r"[\d.,\s]+\b"}
         hours = _filled(self.hours, {"": r"[\d½]+"})
-        return re.compile(f"{hours}(?:{_filled(self.short, listed)})?")
+        hour = _filled(self.hour, {})
+        return re.compile(f"(?:{hours}|{hour})(?:{_filled(self.short, listed)})?")
+
+    def time(self, hours: str) -> str:
+        """The time of a unit, from its hours as text: "2½"."""
+        return self.hour if hours == "1" else self.hours.format(hours)
 
     @functools.cached_property
     def worth(self) -> re.Pattern[str]:
@@ -108,6 +115,7 @@ WORDINGS = {
         exercise="Aufgabe",
         minutes="Zeit ~{} min",
         hours="Etwa {} Stunden",
+        hour="Etwa 1 Stunde",
         short=" · kurzer Weg etwa {hours}: Aufgaben {exercises}",
         given=" · vorgegeben, gelöst und ohne Punkte: Aufgaben {exercises}",
         paid="{:g} Punkte",

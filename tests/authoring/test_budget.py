@@ -41,7 +41,7 @@ def test_the_sum_of_reading_and_exercises_is_accepted():
 
 
 def test_a_small_unit_needs_no_short_path():
-    refuse_wrong(notebook("*About 1 hours*", 30), [])
+    refuse_wrong(notebook("*About 1 hour*", 30), [])
 
 
 def test_nobody_is_asked_to_read_what_is_folded():
@@ -93,7 +93,7 @@ def test_a_question_takes_the_time_that_its_text_states_or_goes_by_its_points():
 
 
 def test_an_exercise_without_a_time_is_named():
-    cells = notebook("*About 1 hours*", 20)
+    cells = notebook("*About 1 hour*", 20)
     cells.append(Cell("markdown", "### Exercise 9.2 - no time", "n.py:9"))
     with pytest.raises(CourseError, match=r"n\.py:9: exercise 9\.2 states no time"):
         refuse_wrong(cells, [])

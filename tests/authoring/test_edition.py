@@ -17,7 +17,7 @@ from tests.tiny_course import as_text, autograde, data, hand_in, make_course, po
 TEXT = """# %% [markdown]
 # # 1 · Numbers
 #
-# *About 1 hours · short path about ½: exercises 1.1*
+# *About 1 hour · short path about ½: exercises 1.1*
 #
 # *Two exercises and one question in words · 100 points.* The short path carries the
 # story: read the rest, and come back to it.
