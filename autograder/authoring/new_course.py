@@ -121,6 +121,14 @@ def _belongs(name: str, gone: Collection[Unit]) -> bool:
     return any(words & {unit.name, unit.label} for unit in gone)
 
 
+def is_named(unit: str, text: str) -> bool:
+    """Whether a text names a unit, "attention"; a word of its prose does not."""
+    if "_" in unit:
+        return unit in text
+    code = rf"""[/."'_]{unit}(?![a-z])|import [^\n]*\b{unit}\b"""
+    return re.search(code, text) is not None
+
+
 def _naming(root: Path, names: Iterable[str], gone: Collection[str]) -> set[str]:
     """Examples that name a unit that is gone, and those that import one of them."""
     texts = {
@@ -128,7 +136,9 @@ def _naming(root: Path, names: Iterable[str], gone: Collection[str]) -> set[str]
         for name in names
         if name.startswith(_EXAMPLES) and name.endswith(".py")
     }
-    found = {name for name, text in texts.items() if any(one in text for one in gone)}
+    found = {
+        name for name, text in texts.items() if any(is_named(one, text) for one in gone)
+    }
     while more := {
         name
         for name, text in texts.items()

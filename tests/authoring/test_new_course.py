@@ -25,7 +25,8 @@ def test_a_course_of_three_units_holds_nothing_of_the_others(tmp_path):
     for unit in OTHERS:
         assert not list(folder.rglob(f"*{unit.name}*/*")), unit.name
         for path in folder.glob("tests/**/*.py"):
-            assert unit.name not in path.read_text(encoding="utf-8"), path
+            text = path.read_text(encoding="utf-8")
+            assert not new_course.is_named(unit.name, text), path
     readme = (folder / "README.md").read_text(encoding="utf-8")
     assert "three units with" in readme
     assert not [unit for unit in OTHERS if unit.label in readme]
@@ -45,7 +46,7 @@ def test_what_every_course_takes_names_no_later_unit(folder):
     for path in (ROOT / folder).rglob("*"):
         if path.suffix in (".py", ".yml"):
             text = path.read_text(encoding="utf-8")
-            named = [unit.name for unit in OTHERS if unit.name in text]
+            named = [u.name for u in OTHERS if new_course.is_named(u.name, text)]
             assert not named, path
 
 
@@ -92,6 +93,22 @@ def test_nothing_is_overwritten(tmp_path):
     with pytest.raises(CourseError, match="is not empty; name a new folder"):
         new_course.create(FIRST, ROOT, tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
+
+
+@pytest.mark.parametrize(
+    ("text", "is_named"),
+    [
+        ("given.code('newer')", True),
+        ("transformer_course/newer/library", True),
+        ("from transformer_course.solutions import attention, newer", True),
+        ("notebooks/10_newer.py", True),
+        ("They do not touch a newer PyTorch.", False),
+        ("'newer_one'", True),  # rather one example too few
+    ],
+)
+def test_a_unit_is_named_in_code_not_in_prose(text, is_named):
+    assert new_course.is_named("newer", text) is is_named
+    assert not new_course.is_named("since_2017", text)
 
 
 def test_what_imports_a_left_out_example_is_left_out(tmp_path):
