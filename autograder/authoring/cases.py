@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import copy
+import inspect
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
+from types import FunctionType
 from typing import Any
 
 from autograder.authoring import properties
@@ -191,19 +193,37 @@ def fresh_cases(
 def builds_on(
     specification: Specification, unit: Sequence[Specification]
 ) -> tuple[str, ...]:
-    """The exercises of a unit whose objects an exercise's solution uses."""
+    """The exercises of a unit whose objects an exercise's solution uses.
+
+    Also through what the notebook gives: functions and classes that are no exercise's.
+    """
     if not unit:
         return ()
-    used = {
-        node.id
-        for node in ast.walk(ast.parse(solution_source(specification)))
-        if isinstance(node, ast.Name)
-    }
+    targets = {other.target for other in unit}
+    names = namespace(specification)
+    used: set[str] = set()
+    waiting = [solution_source(specification)]
+    while waiting:
+        found = _names(waiting.pop()) - used
+        used |= found
+        given = (names.get(name) for name in found - targets)
+        waiting += [
+            inspect.getsource(one)
+            for one in given
+            if getattr(one, "__module__", "") == names["__name__"]
+            and isinstance(one, FunctionType | type)
+        ]
     return tuple(
         other.name
         for other in unit
         if used.intersection(other.targets) and other.name != specification.name
     )
+
+
+def _names(source: str) -> set[str]:
+    """The names that code reads or sets."""
+    nodes = ast.walk(ast.parse(source))
+    return {node.id for node in nodes if isinstance(node, ast.Name)}
 
 
 def _case(

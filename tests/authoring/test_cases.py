@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from autograder.authoring import cases
+from autograder.authoring.catalogue import specification, specifications
 from autograder.checks.probes import probe
 from autograder.course.errors import CourseError
 
@@ -59,6 +60,14 @@ def test_a_mistake_that_no_drawing_tells_or_nobody_makes_is_a_plain_error(
 
 def test_an_exercise_builds_on_those_whose_objects_its_solution_uses(tiny_exercise):
     assert cases.builds_on(tiny_exercise, [tiny_exercise]) == ()
+
+
+def test_it_builds_on_them_through_code_that_the_notebook_gives():
+    name = "since_2017/language_model"
+    unit = specifications("since_2017")
+    found = cases.builds_on(specification(name), unit)
+    assert {"since_2017/attention_layer", "since_2017/swiglu"} <= set(found)
+    assert name not in found
 
 
 def _reporting(**declared):
