@@ -13,6 +13,8 @@ from autograder.root import PACKAGE
 
 # Imports for pictures, which solutions do not need.
 _SKIPPED = ("matplotlib", "seaborn", "IPython")
+# What wrong and accepted variants of an answer use, even if no solution does.
+_ALWAYS = {"torch", "F"}
 _EARLIER = re.compile(r'\bearlier\(\s*"(\w+)"')
 _LATER = r"\b{unit}\.(\w+)"
 
@@ -73,7 +75,7 @@ def module_text(label: str, cells: list[Cell], later: Collection[str] = ()) -> s
         if isinstance(node, ast.Name)
     }  # fmt: skip
     head = f'"""Built from notebooks/{label}.py by `make build`; do not edit."""\n\n'
-    kept = [line for line in imports if _bound(line) & used]
+    kept = [line for line in imports if _bound(line) & (used | _ALWAYS)]
     return head + "\n".join(sorted(kept)) + "\n\n\n" + "\n\n\n".join(bodies) + "\n"
 
 
