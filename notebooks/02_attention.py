@@ -1541,7 +1541,7 @@ for n in (50, 512, 5_000, 100_000):
 # Beyond $n = d = 512$. Most sentences in machine translation have a few dozen words, so
 # attention was the *cheaper* layer there. On top of that, it computes all positions in
 # parallel, and every word is one step away from every other. Contexts of 100,000 tokens
-# came later. There the square hurts, and unit 7 returns to the last row of the table,
+# came later. There the square hurts; unit 10 returns to the last row of the table,
 # attention that sees only a window. The square is the price of a path of length one.
 #
 # ## What you built

@@ -72,7 +72,7 @@ def test_an_exercise_is_added_as_it_says(tmp_path):
 
 def test_the_units_that_one_builds_on_are_those_that_it_names():
     part = TEXT.split("| unit | builds on |")[1].split("\n\n")[0]
-    told = dict(re.findall(r"^\| (\d) \| (.+) \|$", part, re.MULTILINE))
+    told = dict(re.findall(r"^\| (\d+) \| (.+) \|$", part, re.MULTILINE))
     found = {
         str(int(unit.number)): ", ".join(
             str(int(label[:2])) for label in builds_on(unit)
@@ -90,21 +90,21 @@ def test_a_unit_is_left_out_as_it_says(tmp_path):
     clone = checkout(tmp_path / "clone")
     part = TEXT.split("**Leave a unit out**")[1].split("```")[1]
     *removed, docs, listed = part.strip().splitlines()
-    assert docs == "make docs" and listed == "git grep -l since_2017"
+    assert docs == "make docs" and listed.startswith("git grep -lE '10_newer|")
     commit = "git -c user.name=us -c user.email=us@here commit -qm all"
     script = "\n".join(["git init -q .", "git add -A", commit, *removed])
     subprocess.run(["bash", "-ec", script], cwd=clone, check=True)
     assert run(clone, "tests.derived") == "README.md, outside.md\n"
     readme = (clone / "README.md").read_text(encoding="utf-8")
-    assert "six units with" in readme and "07_since_2017.ipynb" not in readme
-    assert "since_2017/" not in (clone / "docs" / "outside.md").read_text("utf-8")
+    assert "eight units with" in readme and "10_newer.ipynb" not in readme
+    assert "| newer/" not in (clone / "docs" / "outside.md").read_text("utf-8")
     assert run(clone, "autograder", "build", "06") == "06_text_recovery: up to date\n"
     run(clone, "autograder", "kit", "06")
     [wheel] = (clone / "dist" / "student").rglob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
     assert any("/text_recovery/" in name for name in names)
-    assert not [name for name in names if "since_2017" in name]
+    assert not [name for name in names if "newer" in name]
     left = subprocess.run(
         shlex.split(listed), cwd=clone, capture_output=True, text=True, check=True
     )

@@ -57,9 +57,7 @@ class Exposure:
         if self.played:
             return set()
         cases = {case for case, _ in self.answers}
-        handed_on = {case for name, case in HANDED_ON if name == self.name}
-        found = {case for case, _ in self.answers - self.fixed - self.revealed}
-        return cases - (found - handed_on)
+        return cases - {case for case, _ in self.answers - self.fixed - self.revealed}
 
     @property
     def open_parts(self) -> set[tuple[str, str]]:
@@ -204,8 +202,6 @@ def _why(found: Sequence[Exposure]) -> Iterator[str]:
             yield f"- {', '.join(here)}: {why}"
 
 
-# Cases whose probe makes something of the answer: to hand the input on is right.
-HANDED_ON = {("since_2017/repetition_penalty", "none")}
 # The open cases of the same kind, and why they are.
 REASONS = {
     ("property_start", "start"): "any good initialisation is accepted, so filling the "
@@ -216,17 +212,14 @@ REASONS = {
         "too_long", "too_long_for_one", "refuse", "refused", "refused_again",
         "larger_source", "larger_target",
     ): "impossible input is refused in every drawing.",
-    ("nothing", "silent", "turned", "zeros"): "what must be 0 is 0 in every drawing.",
+    ("nothing", "silent", "zeros"): "what must be 0 is 0 in every drawing.",
     ("one",): "a single head is packed unchanged.",
-    ("none",): "a penalty of 1 changes no probability, so the logits themselves are "
-    "right.",
     ("one_number",): "any mask combined with one that allows nothing allows nothing.",
     ("both_open",): "two masks that allow everything combine to one that does.",
     ("no_padding", "full", "one_row"): "with no padding, or a fixed amount of it, "
     "masks depend on the sizes alone.",
     ("nothing_chosen",): "no position is chosen, so every label is ignored.",
     ("brief_and_right",): "a perfect score is 100, or 0 if an order is missing.",
-    ("far",): "one expert has all the weight in every drawing.",
     ("equal",): "the sentence ends at once, in every drawing.",
 }  # fmt: skip
 

@@ -59,7 +59,7 @@ def test_each_line_of_a_contract_is_tested(unit):
             own = rows.pop(cell.name.split("/")[1], {})
             wrong[cell.name] = gaps(names, own, exercise, stated(text))
         text = cell.text
-    assert len(wrong) >= 6
+    assert len(wrong) >= 2
     assert not any(wrong.values()), wrong
     assert not rows, "no such exercise"
 

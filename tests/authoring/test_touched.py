@@ -3,7 +3,7 @@
 import pytest
 
 from autograder.authoring.catalogue import specification, specifications
-from autograder.course import ROOT, units
+from autograder.course import ROOT, find_unit, units
 from tests.authoring import touched
 from tests.authoring.convincing import convincing
 
@@ -19,10 +19,7 @@ def test_exercises_that_a_change_touches_are_valid(name):
 @pytest.mark.parametrize(
     ("file", "names"),
     [
-        (
-            "transformer_course/since_2017/exercises/rms_norm.py",
-            {"since_2017/rms_norm"},
-        ),
+        ("transformer_course/newer/exercises/qk_norm.py", {"newer/qk_norm"}),
         ("autograder/grading/faults.py", set()),
         ("transformer_course/sequence_reversal/exercises/masked_loss.py", set()),
     ],
@@ -38,7 +35,7 @@ def test_a_changed_file_touches_the_exercises_that_it_belongs_to(
 
 
 def test_what_exercises_share_and_a_changed_solution_touch_them(monkeypatch):
-    unit = units()[-1]
+    unit = find_unit("sequence_reversal")
     everything = {exercise.name for exercise in specifications(unit.name)}
     shared = f"transformer_course/{unit.name}/exercises/_inputs.py\0"
     said = {"diff": shared, "show": ""}

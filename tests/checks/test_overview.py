@@ -15,7 +15,7 @@ def test_each_unit_has_a_row_with_a_field_for_each_exercise(capsys):
     check("attention/softmax", lambda scores, dim=-1: scores)
     shown = check.overview()
     lines = repr(shown).splitlines()
-    assert len(lines) == len(units()) == 7
+    assert len(lines) == len(units()) == 9
     assert lines[1].split() == [
         "2",
         "·",

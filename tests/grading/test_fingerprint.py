@@ -33,7 +33,7 @@ COURSE = "transformer_course"
     [
         (f"{COURSE}/solutions/positional_encoding.py", {ALL[0], *ALL[3:]}),
         (f"{COURSE}/solutions/attention.py", set(ALL[1:])),
-        (f"{COURSE}/solutions/since_2017.py", {"since_2017"}),
+        (f"{COURSE}/solutions/since_2017.py", {"since_2017", "newer"}),
         (f"{COURSE}/attention/exercises/softmax.py", {"attention"}),
         (f"{COURSE}/since_2017/modern.safetensors", {"since_2017"}),
         (

@@ -119,10 +119,10 @@ def test_a_blank_exercise_costs_none_of_those_that_build_on_it(unit, earlier):
     assert lost(unit, cells, earlier, untrained(unit) - {earlier}) == {}
 
 
-def test_renamed_attributes_of_a_base_cost_none_of_the_points_of_its_subclass():
+def test_renamed_attributes_of_a_layer_cost_none_of_the_points_of_a_model_of_it():
     unit = find_unit("since_2017")
     cells = solved(unit)
-    earlier, later = "since_2017/attention_layer", "since_2017/qk_norm"
+    earlier, later = "since_2017/attention_layer", "since_2017/language_model"
     (code,) = (c.source for c in cells if "class CausalAttention(" in c.source)
     put(cells, earlier, code.replace("self.w_", "self.my_"))
     assert lost(unit, cells, earlier, {later}) == {}

@@ -47,7 +47,7 @@ def numbers_of(unit: Unit) -> dict[str, list[str]]:
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, str) and bool(re.fullmatch(r"\d\.\d+", value))
+    return isinstance(value, str) and bool(re.fullmatch(r"\d+\.\d+", value))
 
 
 def figures(unit: Unit) -> Iterator[tuple[notebook.Cell, ast.Call, str]]:
@@ -73,7 +73,8 @@ def test_figures_are_numbered_in_the_order_of_the_notebook(unit):
     numbered = [number for _, _, number in figures(unit) if number]
     count = len(numbered)
     assert numbered == [f"{int(unit.number)}.{n}" for n in range(1, count + 1)]
-    assert count >= 5
+    exercises = [cell for cell in notebook.read(unit) if cell.role == "exercise"]
+    assert count >= min(5, len(exercises) / 2)
 
 
 @by_label
@@ -196,13 +197,13 @@ def test_rotary_clocks_tell_what_each_pair_adds(told):
 
 def test_windows_tell_the_losses_at_both_ends(told):
     losses = {"global": [1.88, 2.1, 2.52], "window of 8": [1.83, 1.81, 1.79]}
-    pictures("since_2017").windows((32, 64, 128), losses)
+    pictures("newer").windows((32, 64, 128), losses)
     text = "global: from 1.88 to 2.52; window of 8: from 1.83 to 1.79."
     assert told == [[f"Loss at 32, 64, 128 bytes. {text}"]]
 
 
 def test_curves_over_steps_are_told_by_their_ends(told):
-    unit = pictures("since_2017")
+    unit = pictures("newer")
     curves = {"AdamW": [4.0] * 10 + [2.0] * 10, "Muon": [4.0] * 10 + [1.5] * 10}
     unit.optimizers(curves)
     unit.loads({"without": [0.25, 0.03], "with balancing": [0.25, 0.21]})

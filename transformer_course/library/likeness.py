@@ -7,6 +7,7 @@ the logits; the file keeps both, so that a comparison does not need the package.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +15,7 @@ from typing import Any
 
 import torch
 from safetensors import safe_open
-from torch import Tensor
+from torch import Tensor, nn
 
 SHIPPED = Path(__file__).with_suffix(".safetensors")
 SIZES = {"vocab_size": 50, "d_model": 32, "num_heads": 4, "num_kv_heads": 2,
@@ -150,3 +151,47 @@ def mistaken(weights: Mapping[str, Tensor]) -> dict[str, dict[str, Tensor]]:
         }
         for mistake, by_end in changes.items()
     }
+
+
+def llama_name(name: str) -> str:
+    """The name that a published Llama gives to one of our parameters."""
+    renamed = {
+        "embedding": "model.embed_tokens", "norm": "model.norm",
+        "blocks": "model.layers", "attention": "self_attn", "feed_forward": "mlp",
+        "norm1": "input_layernorm", "norm2": "post_attention_layernorm",
+        "router": "gate",  # of a mixture of experts
+    }  # fmt: skip
+    parts = [renamed.get(part, part) for part in name.split(".")]
+    return ".".join(re.sub("^w_(.*)", r"\1_proj", part) for part in parts)
+
+
+def logits_of(model: nn.Module, weights: Mapping[str, Tensor], ids: Tensor) -> Tensor:
+    """The logits of one of our models with the weights of a published one."""
+    names = model.state_dict()
+    model.load_state_dict({name: weights[llama_name(name)] for name in names})
+    with torch.no_grad():
+        logits: Tensor = model(ids)
+    return logits
+
+
+def compare(kind: str, model: nn.Module, mistakes: Mapping[str, nn.Module]) -> None:
+    """Print how far logits are from those of transformers, also after mistakes.
+
+    Args:
+        model: ours, whose parameters get the stored weights.
+        mistakes: models that differ from it in one point, by what that is.
+    """
+    theirs = stored(kind)
+
+    def tell(who: str, logits: Tensor) -> None:
+        print(f"    {who:<40} {theirs.gap(logits):9.5f}")
+
+    print(f"transformers' {KINDS[kind][0]}, logits up to "
+          f"{theirs.logits.abs().max():.1f}; largest difference:")  # fmt: skip
+    tell("your model", logits_of(model, theirs.weights, theirs.ids))
+    if (computed := live(kind)) is not None:
+        tell("transformers, computed just now", computed)
+    for mistake, weights in mistaken(theirs.weights).items():
+        tell(mistake, logits_of(model, weights, theirs.ids))
+    for mistake, other in mistakes.items():
+        tell(mistake, logits_of(other, theirs.weights, theirs.ids))

@@ -1,5 +1,6 @@
 """An error costs once: what follows is tried again with a right earlier part."""
 
+import inspect
 import re
 import shutil
 import sys
@@ -31,6 +32,7 @@ from autograder.grading.judge.verdict import Verdict
 from tests.grading import judged_course as judged
 from tests.grading.judged_course import checked
 from tests.tiny_course import answer_cell, cell, graded, make_course, source_of
+from transformer_course.solutions import since_2017
 
 ATTENTION = """def scaled_dot_product_attention(q, k, v, mask=None):
     return attend(q, k, v, mask)"""
@@ -77,7 +79,12 @@ LUCKY = RIGHT.replace(
     "class CrossAttention",
 )
 SOLUTIONS = earlier_solutions("08_and_all_before")
-BASE, DERIVED = "since_2017/attention_layer", "since_2017/qk_norm"
+BASE, DERIVED = "since_2017/attention_layer", "since_2017/language_model"
+# Its blocks hold a class of its own, whose base is the earlier exercise's.
+SUBCLASS = "class Layer(CausalAttention):\n    pass\n\n\n" + "\n\n".join([
+    inspect.getsource(since_2017.Block).replace("CausalAttention(", "Layer("),
+    solution_source(specification(DERIVED)),
+])  # fmt: skip
 BLANK = "class CausalAttention(nn.Module):\n    pass"
 BLIND = RIGHT.replace("(q, k, v, mask)", "(q, k, v)")
 
@@ -113,13 +120,13 @@ def pristine(tmp_path_factory):
             "from transformer_course.solutions import attention\n"
             "from transformer_course.solutions import multi_head_attention as mha\n"
             "from transformer_course.solutions.since_2017 import (\n"
-            "    RMSNorm, grouped_attention, rotary_angles, rotate\n)",
+            "    Block, RMSNorm, SwiGLU, grouped_attention, rotary_angles, rotate\n)",
             id="earlier",
         ),
         solved_cell(BASE, "base-answer"),
-        checked(BASE, "CausalAttention", "base", 7.0),
+        checked(BASE, "CausalAttention", "base", 12.0),
         solved_cell(DERIVED, "derived-answer"),
-        checked(DERIVED, "QKNormAttention", "derived", 3.0),
+        checked(DERIVED, "LanguageModel", "derived", 8.0),
     ]
     make_course(root, judged.UNIT, source_of(cells))
     hand_in(root, "ann", UNSCALED, RIGHT)
@@ -133,14 +140,10 @@ def pristine(tmp_path_factory):
     )
     hand_in(root, "sam", stub, RIGHT)
     hand_in(root, "kim", UNSCALED, f"{RIGHT}\nprint('here')", COUNTS_PADS, PERPLEXITY)
-    hand_in(root, "tim", UNSCALED, RIGHT, base=BLANK, derived=solution(DERIVED))
+    hand_in(root, "tim", UNSCALED, RIGHT, base=BLANK, derived=SUBCLASS)
     assert converter.install()
     assert judged.autograde(root, readable=SOLUTIONS)["success"]
     return root
-
-
-def solution(exercise):
-    return solution_source(specification(exercise))
 
 
 def hand_in(root, student, attention, own, loss=None, unsure=None, **more):
@@ -180,7 +183,7 @@ def test_a_right_exercise_earns_its_points_after_one_that_is_not_solved(pristine
 def test_a_right_class_earns_its_points_on_a_base_that_is_not_solved(pristine):
     found = records(pristine, "tim")
     assert found["base"]["points"] == 0.0
-    assert found["derived"]["points"] == 3.0 and found["derived"]["given"] == [BASE]
+    assert found["derived"]["points"] == 8.0 and found["derived"]["given"] == [BASE]
 
 
 def test_each_sandbox_of_a_submission_rolls_the_same_dice(pristine, tmp_path):
@@ -318,23 +321,24 @@ def test_what_was_made_of_a_replaced_exercise_is_run_again_in_its_order():
         checked(f"{unit}/rms_norm", "RMSNorm", "1", 1.0),
         answer_cell("class CausalAttention: ...", "b"),
         checked(f"{unit}/attention_layer", "CausalAttention", "2", 1.0),
-        answer_cell("class Block: ...", "c"),
-        new_code_cell("train(Block)  # nobody's answer"),
-        checked(f"{unit}/block", "Block", "3", 1.0),
-        answer_cell("class LanguageModel: ...", "d"),
-        checked(f"{unit}/language_model", "LanguageModel", "4", 1.0),
+        answer_cell("class LanguageModel: ...", "c"),
+        new_code_cell("look_at(LanguageModel)  # nobody's answer"),
+        checked(f"{unit}/language_model", "LanguageModel", "3", 1.0),
+        answer_cell("def trained_model(): ...", "d"),
+        checked(f"{unit}/trained_model", "trained_model", "4", 1.0),
     ]
 
     def again(exercise, *replaced):
         names = [f"{unit}/{name}" for name in replaced]
         return [
-            answer.split()[1].rstrip(":")
+            answer.split()[1].rstrip("():")
             for answer in run_again(cells, f"{unit}/{exercise}", names, {})
         ]
 
-    assert again("block", "attention_layer") == ["Block"]
-    assert again("language_model", "attention_layer") == ["Block", "LanguageModel"]
-    assert again("language_model", "attention_layer", "block") == ["LanguageModel"]
+    both = ["LanguageModel", "trained_model"]
+    assert again("language_model", "attention_layer") == ["LanguageModel"]
+    assert again("trained_model", "attention_layer") == both
+    assert again("trained_model", "attention_layer", "language_model") == both[1:]
 
 
 def test_an_exercise_builds_on_what_the_students_answer_names():

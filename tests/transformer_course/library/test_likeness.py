@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from transformer_course.library import likeness
+from transformer_course.solutions import since_2017
 
 by_kind = pytest.mark.parametrize("kind", likeness.KINDS)
 
@@ -49,3 +50,16 @@ def test_a_mistake_changes_some_weights_and_keeps_their_shapes(kind):
             n: w.shape for n, w in weights.items()
         }
         assert any(not torch.equal(changed[n], weights[n]) for n in weights)
+
+
+def test_a_comparison_tells_the_model_from_mistakes(monkeypatch, capsys):
+    monkeypatch.setattr(likeness, "live", lambda kind: None)
+    model, other = (
+        since_2017.LanguageModel(**likeness.SIZES, base=b) for b in (1e4, 9)
+    )
+    likeness.compare("llama", model, {"another base": other})
+    head, *rows = capsys.readouterr().out.splitlines()
+    gaps = {row[:45].strip(): float(row[45:]) for row in rows}
+    assert head.startswith("transformers' Llama, logits up to")
+    assert gaps.pop("your model") < 1e-4
+    assert "another base" in gaps and min(gaps.values()) > 1

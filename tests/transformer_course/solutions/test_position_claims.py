@@ -1,4 +1,4 @@
-"""What the text of unit 07 says of positions, measured with the notebook's own code."""
+"""What the text of unit 10 says of positions, measured with the notebook's own code."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import torch
 
 from tests.transformer_course.solutions import given
 
-UNIT = given.code("since_2017")
+UNIT = given.code("newer")
 SEEDS = pytest.mark.parametrize("seed", range(3))
 TWO_SEEDS = pytest.mark.parametrize("seed", range(2))  # those of the notebook's table
 KINDS = ("none", "learned", "sinusoidal", "rotary")

@@ -15,6 +15,7 @@ from transformer_course.library import attention_maps, published
 from transformer_course.solutions import encoder_decoder, since_2017
 
 MINILM, SMOLLM = (given.code(name) for name in ("encoder_decoder", "since_2017"))
+ROUNDED = given.code("assistant")["rounded"]
 SIZES = {"hidden_size": 24, "num_attention_heads": 6, "num_hidden_layers": 3}
 
 
@@ -40,7 +41,7 @@ def bert(transformers: Any, **sizes: int) -> torch.nn.Module:
 
 
 def halves_to_pairs(weight: torch.Tensor, heads: int) -> torch.Tensor:
-    """As llama.cpp stores queries and keys: the way back of exercise 7.5."""
+    """As llama.cpp stores queries and keys: the way back of exercise 7.3."""
     return weight.unflatten(0, (heads, 2, -1)).transpose(1, 2).flatten(0, 2)
 
 
@@ -185,7 +186,7 @@ def chat() -> published.PublishedModel:
 
 @pytest.mark.slow
 class TestSmolLM2:
-    """What unit 7 says of it."""
+    """What units 7 and 8 say of it."""
 
     def test_its_perplexity_is_the_stored_one(self, chat):
         found = SMOLLM["perplexity_of_text"](SMOLLM["chat"])
@@ -231,7 +232,7 @@ class TestSmolLM2:
                 for weight in model.blocks[number].parameters():
                     if weight.dim() == 2:
                         stored[weight] = weight.detach().clone()
-                        weight.copy_(SMOLLM["rounded"](weight, bits, size))
+                        weight.copy_(ROUNDED(weight, bits, size))
             found = SMOLLM["perplexity_of_text"](model)
             for weight, before in stored.items():
                 weight.copy_(before)

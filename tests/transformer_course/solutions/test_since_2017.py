@@ -11,6 +11,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from tests.transformer_course.solutions import given
+from transformer_course.library import likeness
 from transformer_course.solutions import since_2017 as unit
 
 BATCH, LENGTH, SIZE, HEADS, GROUPS = 3, 7, 24, 6, 2
@@ -64,8 +65,9 @@ def test_scores_of_rotated_vectors_know_the_distance_only():
         return unit.rotate(x, unit.rotary_angles(x.size(-2), x.size(-1), offset))
 
     q, k = torch.randn(2, BATCH, LENGTH, 8)
-    assert unit.relative_gap(turn, q, k, 11) < 1e-4
-    assert unit.relative_gap(lambda x, offset: x + turn(x, offset), q, k, 11) > 0.1
+    relative_gap = given.code("since_2017")["relative_gap"]
+    assert relative_gap(turn, q, k, 11) < 1e-4
+    assert relative_gap(lambda x, offset: x + turn(x, offset), q, k, 11) > 0.1
 
 
 def test_neighbours_and_halves_differ_by_the_order_of_rows():
@@ -123,23 +125,10 @@ def llama():
     )
     ours = unit.LanguageModel(50, SIZE, HEADS, GROUPS, 3, 48)
     published = shaken(theirs).state_dict()
-    ours.load_state_dict({n: published[llama_name(n)] for n in ours.state_dict()})
+    ours.load_state_dict(
+        {n: published[likeness.llama_name(n)] for n in ours.state_dict()}
+    )
     return ours.eval(), theirs
-
-
-def llama_name(name: str) -> str:
-    """The name in a published Llama of one of our parameters."""
-    renamed = {
-        "embedding": "model.embed_tokens",
-        "norm": "model.norm",
-        "blocks": "model.layers",
-        "norm1": "input_layernorm",
-        "norm2": "post_attention_layernorm",
-        "attention": "self_attn",
-        "feed_forward": "mlp",
-    }
-    parts = [renamed.get(part, part) for part in name.split(".")]
-    return ".".join(f"{p[2:]}_proj" if p.startswith("w_") else p for p in parts)
 
 
 def test_the_model_is_a_llama_with_the_same_weights():
@@ -159,31 +148,8 @@ def test_so_are_its_gradients():
         F.cross_entropy(logits.flatten(0, 1), ids.roll(1, 1).flatten()).backward()
     published = dict(theirs.named_parameters())
     for name, parameter in ours.named_parameters():
-        expected = published[llama_name(name)].grad
+        expected = published[likeness.llama_name(name)].grad
         torch.testing.assert_close(parameter.grad, expected, rtol=1e-4, atol=1e-6)
-
-
-def test_the_penalty_is_transformers_on_log_probabilities():
-    transformers = pytest.importorskip(
-        "transformers", reason="pip install .[llama] to compare with its penalty"
-    )
-    logits, written = 3 * torch.randn(BATCH, 20), torch.randint(20, (BATCH, 9))
-    processor = transformers.RepetitionPenaltyLogitsProcessor(1.3)
-    expected = processor(written, logits.log_softmax(-1))
-    found = unit.repetition_penalty(logits, written, 1.3)
-    torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-6)
-
-
-def test_it_does_not_depend_on_the_zero_of_the_logits_and_the_published_one_does():
-    published = given.code("since_2017")["published_penalty"]
-    logits, written = 3 * torch.randn(BATCH, 20), torch.randint(20, (BATCH, 9))
-    for penalty, least, most in (
-        (unit.repetition_penalty, 0, 1e-5),
-        (published, 0.05, 1),
-    ):
-        with_five_more = penalty(logits + 5, written, 1.3).softmax(-1)
-        gap = (penalty(logits, written, 1.3).softmax(-1) - with_five_more).abs().max()
-        assert least <= gap < most
 
 
 # --- with a cache ---------------------------------------------------------------------

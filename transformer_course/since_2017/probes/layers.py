@@ -1,16 +1,14 @@
-"""Probes of the attention layer, the block and the language model."""
+"""Probes of the attention layer and the language model."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import torch
 
 from autograder.checks.probes import Inputs, Seen, options, tensor
-from autograder.checks.probes.weights import beginning, load_weights
-from transformer_course.since_2017.probes.observing import (
+from autograder.checks.probes.observing import (
     kept,
     module_answers,
     module_probe,
@@ -20,34 +18,20 @@ from transformer_course.since_2017.probes.observing import (
     who_moves,
     whole,
 )
+from autograder.checks.probes.weights import beginning, load_weights
 
-_of_a_layer = partial(
-    module_probe,
+
+@module_probe(
+    "since_2017/attention_layer",
     results="output; output moves with x; output of one row alone; "
     "num_heads; num_kv_heads; base",
 )
-
-
-@_of_a_layer("since_2017/qk_norm")
-@_of_a_layer("since_2017/attention_layer")
 def attention_layer(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
     """Who sees whom, what the module does, and the numbers that it keeps."""
     sizes = whole(inputs, "num_heads", "num_kv_heads")
     made = module_class(inputs["x"].size(-1), *sizes, **options(inputs))
     start, module = beginning(made, inputs), load_weights(made, inputs)
     start |= kept(module, "num_heads", "num_kv_heads", "base")
-    return module_answers(module, inputs) | start
-
-
-@module_probe(
-    "since_2017/block",
-    results="output; output moves with x; output of one row alone",
-)
-def block(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
-    """Who sees whom, and what the module does."""
-    sizes = whole(inputs, "num_heads", "num_kv_heads", "d_ff")
-    made = module_class(inputs["x"].size(-1), *sizes, **options(inputs))
-    start, module = beginning(made, inputs), load_weights(made, inputs)
     return module_answers(module, inputs) | start
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -14,7 +13,6 @@ from autograder.checks.probes import (
     Seen,
     describe,
     gradients,
-    kind,
     listed,
     options,
     probe,
@@ -22,14 +20,13 @@ from autograder.checks.probes import (
     tensor,
     under,
 )
-from autograder.checks.probes.weights import beginning, load_weights
-from transformer_course.since_2017.probes.observing import (
+from autograder.checks.probes.observing import (
     in_half,
     module_answers,
     module_probe,
-    number,
     whole,
 )
+from autograder.checks.probes.weights import beginning, load_weights
 
 
 @probe(
@@ -79,28 +76,6 @@ def _resized(module_class: Callable[..., Any]) -> torch.Tensor:
 
 
 @probe(
-    "since_2017/rotary_angles",
-    results="angles; angles once more; angles of another base",
-)
-def rotary_angles(function: Callable[..., Any], inputs: Inputs) -> Seen:
-    """The angles, and whether a second call gives them again."""
-    length, d_k = whole(inputs, "length", "d_k")
-    given = options(inputs)
-    if "offset" in given:
-        given["offset"] = int(given["offset"])
-    found = tensor(function(length, d_k, **given), "the angles")
-    angles = found.clone()
-    function(length + 1, d_k)
-    with contextlib.suppress(RuntimeError):  # one that was expanded is left alone
-        found.add_(1)  # as a caller may: the next call gives new ones
-    return {
-        "angles": angles,
-        "angles once more": function(length, d_k, **given),
-        "angles of another base": function(length, d_k, **(given | {"base": 700.0})),
-    }
-
-
-@probe(
     "since_2017/rotate",
     results="result; result of one row alone; dtype for *; output for *",
     calls="* afterwards",
@@ -122,33 +97,6 @@ def rotate(function: Callable[..., Any], inputs: Inputs) -> Seen:
     seen = {"result": call(x), "result of one row alone": call(alone)}
     seen |= {"x afterwards": x, "angles afterwards": angles}
     return seen | gradients(call, [x], ["x"], inputs)
-
-
-@probe("since_2017/relative_gap", results="gap", calls="kind of the gap; * afterwards")
-def relative_gap(function: Callable[..., Any], inputs: Inputs) -> Seen:
-    """The gap of a scripted way to place vectors, its kind, and inputs afterwards."""
-    q, k, table = inputs["q"], inputs["k"], inputs["table"]
-    way = inputs["way"]
-
-    def turn(x: torch.Tensor, offset: int) -> torch.Tensor:
-        rows: torch.Tensor = table[int(offset) : int(offset) + x.size(-2)]  # (L, d_k)
-        if way == "adds":
-            return x + rows
-        if way == "scales":
-            return x * rows
-        # Neighbours as complex numbers, all turned at the speed of their column.
-        speeds = table[0, ::2]  # (d_k / 2,)
-        places = torch.arange(int(offset), int(offset) + x.size(-2))
-        angles = places[:, None] * speeds
-        points = torch.view_as_complex(x.unflatten(-1, (-1, 2)).contiguous())
-        turned = points * torch.polar(torch.ones_like(angles), angles)
-        return torch.view_as_real(turned).flatten(-2)
-
-    gap = function(turn, q, k, *whole(inputs, "shift"))
-    return {
-        "gap": number(gap, "the gap"), "kind of the gap": kind(gap, float),
-        "q afterwards": q, "k afterwards": k,
-    }  # fmt: skip
 
 
 @probe("since_2017/pairs_to_halves", results="weight", calls="* afterwards")

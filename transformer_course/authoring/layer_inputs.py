@@ -1,4 +1,4 @@
-"""Inputs that several exercises of the unit share."""
+"""Inputs of a language model's layers, which exercises of several units share."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from autograder.authoring.draw import Draw
 from autograder.authoring.specification import Inputs, Maker
 
 Shapes = dict[str, tuple[int, ...]]
-# A norm's epsilon does not count among vectors of the one size, and does among the other.
+# A norm's epsilon does not count among vectors of one size, and does among the other.
 LARGE, FAINT = 8.0, 2.0**-8
 
 
@@ -43,12 +43,13 @@ def faint(inputs: Maker, *endings: str) -> Maker:
 
 def block_shapes(d_model: int, heads: int, groups: int, d_ff: int) -> Shapes:
     """The shapes of a block's parameters, by name."""
+    attention = attention_shapes(d_model, heads, groups)
     return {
         "norm1.weight": (d_model,),
-        **{f"attention.{n}": s for n, s in attention_shapes(d_model, heads, groups).items()},
+        **{f"attention.{name}": shape for name, shape in attention.items()},
         "norm2.weight": (d_model,),
         **{f"feed_forward.{n}": s for n, s in swiglu_shapes(d_model, d_ff).items()},
-    }  # fmt: skip
+    }
 
 
 def swiglu_shapes(d_model: int, d_ff: int) -> Shapes:

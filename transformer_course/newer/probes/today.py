@@ -11,62 +11,41 @@ from torch import nn
 from autograder.checks.probes import (
     Inputs,
     Seen,
-    gradients,
-    kind,
     options,
     probe,
     tensor,
 )
-from autograder.checks.probes.weights import beginning, load_weights
-from transformer_course.since_2017.probes.observing import (
+from autograder.checks.probes.observing import (
+    kept,
     module_answers,
     module_probe,
-    number,
     whole,
 )
+from autograder.checks.probes.weights import beginning, load_weights
 
 
-@probe("since_2017/window_mask", results="mask")
+@probe("newer/window_mask", results="mask")
 def window_mask(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """The mask, of whatever dtype."""
     return {"mask": tensor(function(*whole(inputs, *inputs)), "the mask")}
 
 
-@probe("since_2017/cache_bytes", results="bytes", calls="kind of the bytes")
-def cache_bytes(function: Callable[..., Any], inputs: Inputs) -> Seen:
-    """How many bytes, and whether they are a whole number."""
-    windows = [window or None for window in inputs["windows"].tolist()]
-    found = function(
-        windows, *whole(inputs, "length", "num_kv_heads", "d_k"), **options(inputs)
-    )
-    return {"bytes": number(found, "the bytes"), "kind of the bytes": kind(found, int)}
-
-
-@probe(
-    "since_2017/route",
-    results="weights; weights in order of size",
-    calls="* afterwards",
-    learning="gradient of the logits",
+@module_probe(
+    "newer/qk_norm",
+    results="output; output moves with x; output of one row alone; "
+    "num_heads; num_kv_heads; base",
 )
-def route(function: Callable[..., Any], inputs: Inputs) -> Seen:
-    """The weights, and the gradient of the logits.
-
-    Where logits are equal, any of them may be chosen: only the sizes are compared.
-    """
-    logits, (top_k,) = inputs["logits"], whole(inputs, "top_k")
-
-    def call(logits: torch.Tensor) -> torch.Tensor:
-        return tensor(function(logits, top_k), "the weights")
-
-    weights = call(logits)
-    if "any order" in inputs:
-        return {"weights in order of size": weights.sort(-1, descending=True).values}
-    seen = {"weights": weights, "logits afterwards": logits}
-    return seen | gradients(call, [logits], ["the logits"], inputs)
+def qk_norm(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
+    """Who sees whom, what the module does, and the numbers that it keeps."""
+    sizes = whole(inputs, "num_heads", "num_kv_heads")
+    made = module_class(inputs["x"].size(-1), *sizes, **options(inputs))
+    start, module = beginning(made, inputs), load_weights(made, inputs)
+    start |= kept(module, "num_heads", "num_kv_heads", "base")
+    return module_answers(module, inputs) | start
 
 
 @module_probe(
-    "since_2017/mixture",
+    "newer/mixture",
     results="output; output of one row alone",
     calls="* afterwards; vectors that the experts compute",
 )
@@ -97,7 +76,7 @@ def _counting(counts: list[int], index: int) -> Callable[..., None]:
 
 
 @probe(
-    "since_2017/load_balance",
+    "newer/load_balance",
     results="loss",
     calls="* afterwards",
     learning="gradient of the logits",
@@ -117,7 +96,7 @@ def load_balance(function: Callable[..., Any], inputs: Inputs) -> Seen:
     }
 
 
-@probe("since_2017/orthogonalise", results="result", calls="* afterwards")
+@probe("newer/orthogonalise", results="result", calls="* afterwards")
 def orthogonalise(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """The result, and the matrix afterwards."""
     update, given = inputs["update"], options(inputs)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from autograder.authoring.contract import OF_MODULES, Contract, special
 from autograder.authoring.draw import Draw
-from autograder.authoring.notation import case, edit, right, source, wrong
-from autograder.authoring.specification import Inputs, Maker, Specification
-from transformer_course.since_2017.exercises._inputs import (
+from transformer_course.authoring.layer_inputs import (
     Shapes,
     options,
     swiglu_shapes,
     whole,
 )
+from autograder.authoring.notation import case, edit, right, source, wrong
+from autograder.authoring.specification import Inputs, Maker, Specification
 
 
 def _mixture(experts: int, d_ff: int, *shape: int, **given: float) -> Maker:
@@ -39,7 +39,7 @@ def _one_is_idle(draw: Draw) -> Inputs:
 
 _WEIGHTED = "output[chosen] += weights[..., i][chosen].unsqueeze(-1) * expert(x[chosen])"
 _ROUTED = "weights = route(self.router(x), self.top_k)"
-_EXPERTS = "nn.ModuleList(SwiGLU(d_model, d_ff) for _ in range(num_experts))"
+_EXPERTS = "nn.ModuleList(experts)"
 _ROUTER = "self.router = nn.Linear(d_model, num_experts, bias=False)"
 
 CASES = [
@@ -85,7 +85,7 @@ MISTAKES = [
     wrong("one_network",
           "All experts are the same network.",
           "How many networks does `[SwiGLU(...)] * 4` make?",
-          edit(_EXPERTS, "nn.ModuleList([SwiGLU(d_model, d_ff)] * num_experts)")),
+          edit(_EXPERTS, "nn.ModuleList([modern.SwiGLU(d_model, d_ff)] * num_experts)")),
     wrong("experts_backwards",
           "The experts are in the reverse order.",
           "Which expert belongs to column `i` of the weights?",
@@ -120,15 +120,15 @@ MISTAKES = [
     wrong("a_plain_list",
           "The experts are in a Python list, so their parameters are not part of the module.",
           "What does `nn.ModuleList` do that a list does not?",
-          edit(_EXPERTS, "[SwiGLU(d_model, d_ff) for _ in range(num_experts)]")),
+          edit(_EXPERTS, "[modern.SwiGLU(d_model, d_ff) for _ in range(num_experts)]")),
     wrong("divided_width",
           "The experts share the width `d_ff`; each of them should have all of it.",
           "What does the docstring say about `d_ff`?",
-          edit("SwiGLU(d_model, d_ff)", "SwiGLU(d_model, d_ff // num_experts)")),
+          edit("modern.SwiGLU(d_model, d_ff)", "modern.SwiGLU(d_model, d_ff // num_experts)")),
     wrong("divided_by_top_k",
           "The experts that are used share the width `d_ff`; each of them should have all of it.",
           "What does the docstring say about `d_ff`?",
-          edit("SwiGLU(d_model, d_ff)", "SwiGLU(d_model, d_ff // top_k)")),
+          edit("modern.SwiGLU(d_model, d_ff)", "modern.SwiGLU(d_model, d_ff // top_k)")),
     wrong("residual",
           "x is added to the result; adding it is the block's job.",
           "Is there an `x +` in the formula?",
@@ -171,7 +171,7 @@ ACCEPTED = [
             def __init__(self, d_model, d_ff, num_experts, top_k=2):
                 super().__init__()
                 self.k = top_k
-                self.experts = nn.ModuleList([SwiGLU(d_model, d_ff) for _ in range(num_experts)])
+                self.experts = nn.ModuleList([modern.SwiGLU(d_model, d_ff) for _ in range(num_experts)])
                 self.router = nn.Linear(d_model, num_experts, bias=False)
 
             def forward(self, x):
@@ -191,7 +191,7 @@ ACCEPTED = [
                 super().__init__()
                 self.top_k = top_k
                 self.router = nn.Linear(d_model, num_experts, bias=False)
-                self.experts = nn.ModuleList(SwiGLU(d_model, d_ff) for _ in range(num_experts))
+                self.experts = nn.ModuleList(modern.SwiGLU(d_model, d_ff) for _ in range(num_experts))
 
             def forward(self, x):
                 rows = x.view(-1, x.size(-1))
@@ -208,7 +208,7 @@ ACCEPTED = [
                 super().__init__()
                 self.top_k = top_k
                 self.router = nn.Linear(d_model, num_experts, bias=False)
-                self.experts = nn.ModuleList(SwiGLU(d_model, d_ff) for _ in range(num_experts))
+                self.experts = nn.ModuleList(modern.SwiGLU(d_model, d_ff) for _ in range(num_experts))
 
             def forward(self, x):
                 results = []
@@ -225,7 +225,7 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    name="since_2017/mixture", title="A mixture of experts", target="MixtureOfExperts",
+    name="newer/mixture", title="A mixture of experts", target="MixtureOfExperts",
     contract=Contract(
         arguments="x: B L d", results="output: B L d", on=("two_of_four",), module=True,
         # Nobody says how x lies in memory: a norm before it makes a new tensor.

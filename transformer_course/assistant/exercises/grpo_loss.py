@@ -145,7 +145,7 @@ MISTAKES = [
     wrong("base_two",
           "You use the base-2 logarithm; use the natural one.",
           "By which factor is your loss too large?",
-          edit(_RESULT, "return -(advantages * means).mean() / math.log(2)")),
+          edit(_RESULT, "return -(advantages * means).mean() / torch.tensor(2.0).log()")),
     wrong("only_praise",
           "Answers with a negative advantage are left out: nothing is discouraged.",
           "What should happen to an answer that is worse than its group?",
@@ -224,7 +224,7 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    name="since_2017/grpo_loss", title="The loss of an answer", target="grpo_loss",
+    name="assistant/grpo_loss", title="The loss of an answer", target="grpo_loss",
     contract=Contract(ways=(), sizes=special(one_answer=_answers((6,), 7), answers_of_one_token=_answers((1, 1, 1), 8))),
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

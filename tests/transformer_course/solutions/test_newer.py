@@ -1,4 +1,4 @@
-"""What unit 07 builds of 2025/26 equals code of others, and buys what the text says."""
+"""What unit 10 builds of 2025/26 equals code of others, and buys what the text says."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ import math
 
 import pytest
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from tests.transformer_course.solutions import given
 from transformer_course.library import likeness
-from transformer_course.since_2017.library import trials
+from transformer_course.newer.library import trials
 
-UNIT = given.code("since_2017")
+UNIT = given.code("newer")
+MODERN = UNIT["modern"]
 SIZES = likeness.SIZES
 
 
@@ -27,15 +28,8 @@ def layer_of(kind: str) -> dict[str, object]:
 
 
 def model_of(kind: str) -> nn.Module:
-    model = UNIT["LanguageModel"](**SIZES, base=likeness.KINDS[kind][1])
+    model = MODERN.LanguageModel(**SIZES, base=likeness.KINDS[kind][1])
     return UNIT["exchanged"](model, **layer_of(kind))
-
-
-def logits(model: nn.Module, weights: dict[str, Tensor], ids: Tensor) -> Tensor:
-    named = {name: weights[UNIT["llama_name"](name)] for name in model.state_dict()}
-    model.load_state_dict(named)
-    with torch.no_grad():
-        return model(ids)
 
 
 @pytest.mark.parametrize("kind", likeness.KINDS)
@@ -43,20 +37,20 @@ def test_a_model_of_each_kind_has_the_logits_of_transformers(kind):
     theirs = likeness.stored(kind)
     model = model_of(kind)
     assert len(model.state_dict()) == len(theirs.weights)
-    assert theirs.gap(logits(model, theirs.weights, theirs.ids)) < 1e-4
+    assert theirs.gap(likeness.logits_of(model, theirs.weights, theirs.ids)) < 1e-4
 
 
 @pytest.mark.parametrize("kind", likeness.KINDS)
 def test_each_mistake_in_attention_moves_them_by_more_than_half_of_the_largest(kind):
     theirs = likeness.stored(kind)
     for weights in likeness.mistaken(theirs.weights).values():
-        found = logits(model_of(kind), weights, theirs.ids)
+        found = likeness.logits_of(model_of(kind), weights, theirs.ids)
         assert theirs.gap(found) > 0.5 * theirs.logits.abs().max()
 
 
 def test_attention_in_these_models_is_far_from_flat():
     theirs, model = likeness.stored("llama"), model_of("llama")
-    logits(model, theirs.weights, theirs.ids)
+    likeness.logits_of(model, theirs.weights, theirs.ids)
     block = model.blocks[0]
     x = block.norm1(model.embedding(theirs.ids))
     q, k = UNIT["compared"](block.attention, x)
@@ -79,8 +73,8 @@ def test_the_balancing_loss_is_that_of_transformers():
 
 
 def test_the_bytes_are_those_of_a_cache():
-    attention, x = UNIT["CausalAttention"](24, 6, 2), torch.randn(1, 9, 24)
-    _, cache = UNIT["attend_with_cache"](attention, x)
+    attention, x = MODERN.CausalAttention(24, 6, 2), torch.randn(1, 9, 24)
+    _, cache = MODERN.attend_with_cache(attention, x)
     held = sum(part.numel() * part.element_size() for part in cache)
     assert UNIT["cache_bytes"]([None], 9, 2, 4, 4) == held
 
@@ -114,7 +108,7 @@ SEEDS = pytest.mark.parametrize("seed", range(2))
 
 
 def small_model(seed: int, **parts: object) -> nn.Module:
-    model = UNIT["exchanged"](UNIT["LanguageModel"](**UNIT["SMALL"]), **parts)
+    model = UNIT["exchanged"](MODERN.LanguageModel(**UNIT["SMALL"]), **parts)
     return trials.quiet_start(model, seed)
 
 
@@ -122,13 +116,13 @@ def small_model(seed: int, **parts: object) -> nn.Module:
 @SEEDS
 def test_norms_keep_the_largest_score_several_times_smaller(seed):
     largest = {}
-    for name in ("CausalAttention", "QKNormAttention"):
-        kind = UNIT[name]
+    kinds = {"plain": MODERN.CausalAttention, "normed": UNIT["QKNormAttention"]}
+    for name, kind in kinds.items():
         model = small_model(seed, attention=lambda: kind(32, 4, 2, base=1e4))  # noqa: B023
         adamw = trials.adamw(model.parameters(), 0.03)
         trials.train(model, 200, seed, optimizers=[adamw])
         largest[name] = UNIT["largest_score"](model, trials.new_windows()[:32])
-    assert largest["CausalAttention"] > 2 * largest["QKNormAttention"]
+    assert largest["plain"] > 2 * largest["normed"]
 
 
 @pytest.mark.slow
@@ -186,6 +180,6 @@ def test_after_1000_steps_experts_are_ahead_of_equal_and_behind_total_width():
         return UNIT["MixtureOfExperts"](32, 48, 4)
 
     dense = loss(0.0)
-    wide = loss(0.0, feed_forward=lambda: UNIT["SwiGLU"](32, 192))
+    wide = loss(0.0, feed_forward=lambda: MODERN.SwiGLU(32, 192))
     mixtures = [loss(factor, feed_forward=experts) for factor in (0.0, 0.01)]
     assert wide < min(mixtures) and max(mixtures) < dense

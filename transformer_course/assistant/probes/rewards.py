@@ -1,4 +1,4 @@
-"""Probes of text generation: the repetition penalty and learning from rewards."""
+"""Probes of learning from rewards."""
 
 from __future__ import annotations
 
@@ -10,29 +10,7 @@ import torch
 from autograder.checks.probes import Inputs, Seen, gradients, options, probe, tensor
 
 
-@probe(
-    "since_2017/repetition_penalty",
-    results="probabilities; probabilities of one text alone",
-    calls="* afterwards",
-)
-def repetition_penalty(function: Callable[..., Any], inputs: Inputs) -> Seen:
-    """The softmax of the new logits, that of one text alone, and both inputs.
-
-    Logits mean the same with a constant added, so only their softmax is compared.
-    """
-    logits, written, given = inputs["logits"], inputs["written"], options(inputs)
-    alone = logits[-1:].clone(), written[-1:].clone()
-    result = tensor(function(logits, written, **given), "the new logits")
-    single = tensor(function(*alone, **given), "the new logits")
-    return {
-        "probabilities": result.softmax(-1),
-        "probabilities of one text alone": single.softmax(-1),
-        "logits afterwards": logits,
-        "written afterwards": written,
-    }
-
-
-@probe("since_2017/group_advantages", results="advantages", calls="* afterwards")
+@probe("assistant/group_advantages", results="advantages", calls="* afterwards")
 def group_advantages(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """The advantages, and the rewards afterwards."""
     rewards = inputs["rewards"]
@@ -41,7 +19,7 @@ def group_advantages(function: Callable[..., Any], inputs: Inputs) -> Seen:
 
 
 @probe(
-    "since_2017/grpo_loss",
+    "assistant/grpo_loss",
     results="loss",
     calls="* afterwards",
     learning="gradient of the logits",

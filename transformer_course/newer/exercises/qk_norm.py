@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from autograder.authoring.contract import OF_MODULES, Contract, special
-from autograder.authoring.notation import case, edit, right, source, wrong
-from autograder.authoring.specification import Maker, Specification
-from transformer_course.since_2017.exercises._inputs import (
+from transformer_course.authoring.layer_inputs import (
     Shapes,
     attention_inputs,
     faint,
     looked_at,
     one_text,
 )
+from autograder.authoring.notation import case, edit, right, source, wrong
+from autograder.authoring.specification import Maker, Specification
 
 
 def _layer(batch: int, length: int, d_model: int, heads: int, groups: int, **given: float) -> Maker:
@@ -21,9 +21,9 @@ def _layer(batch: int, length: int, d_model: int, heads: int, groups: int, **giv
 
 
 _NORMED = "q, k = self.q_norm(q), self.k_norm(k)"
-_ROTATED = "q, k = rotate(q, angles), rotate(k, angles)"
-_ANGLES = "rotary_angles(x.size(1), q.size(-1), base=self.base)"
-_MADE = "self.q_norm, self.k_norm = RMSNorm(d_k, eps), RMSNorm(d_k, eps)"
+_ROTATED = "q, k = modern.rotate(q, angles), modern.rotate(k, angles)"
+_ANGLES = "modern.rotary_angles(x.size(1), q.size(-1), base=self.base)"
+_MADE = "self.q_norm, self.k_norm = modern.RMSNorm(d_k, eps), modern.RMSNorm(d_k, eps)"
 
 CASES = [
     case("grouped", "4 heads, 2 of keys and values", looked_at(_layer(3, 5, 16, 4, 2)),
@@ -54,7 +54,7 @@ MISTAKES = [
           "Queries and keys are normalised after the rotation, so each weight scales a mixture of two components.",
           "What does `q_norm.weight[0]` multiply: one component of the query, or a mixture of two?",
           edit(_NORMED, "pass", _ROTATED,
-               "q, k = self.q_norm(rotate(q, angles)), self.k_norm(rotate(k, angles))")),
+               "q, k = self.q_norm(modern.rotate(q, angles)), self.k_norm(modern.rotate(k, angles))")),
     wrong("norms_exchanged",
           "The queries get the norm of the keys, and the keys that of the queries.",
           "Which of the two weights belongs to the queries?",
@@ -66,24 +66,24 @@ MISTAKES = [
     wrong("values_rotated",
           "The values are rotated as well; only queries and keys should be.",
           "What do values carry: where something is, or what it is?",
-          edit(_ROTATED, "q, k, v = rotate(q, angles), rotate(k, angles), rotate(v, angles)")),
+          edit(_ROTATED, "q, k, v = modern.rotate(q, angles), modern.rotate(k, angles), modern.rotate(v, angles)")),
     wrong("one_norm",
           "Queries and keys share a single norm.",
           "How many norms does the contract name?",
-          edit(_MADE, "self.q_norm = self.k_norm = RMSNorm(d_k, eps)")),
+          edit(_MADE, "self.q_norm = self.k_norm = modern.RMSNorm(d_k, eps)")),
     wrong("of_the_model",
           "Your norms have `d_model` weights, but the queries of one head have only `d_k` components.",
           "How long is the vector that one head compares?",
-          edit(_MADE, "self.q_norm, self.k_norm = RMSNorm(d_model, eps), RMSNorm(d_model, eps)")),
+          edit(_MADE, "self.q_norm, self.k_norm = modern.RMSNorm(d_model, eps), modern.RMSNorm(d_model, eps)")),
     wrong("a_norm_per_head",
           "You made one norm for every head; all heads share a single one.",
           "How many weights does the example name, and of what shape?",
-          edit(_MADE, "self.q_norm = nn.ModuleList(RMSNorm(d_k, eps) for _ in range(num_heads)); "
-               "self.k_norm = nn.ModuleList(RMSNorm(d_k, eps) for _ in range(num_kv_heads))")),
+          edit(_MADE, "self.q_norm = nn.ModuleList(modern.RMSNorm(d_k, eps) for _ in range(num_heads)); "
+               "self.k_norm = nn.ModuleList(modern.RMSNorm(d_k, eps) for _ in range(num_kv_heads))")),
     wrong("before_the_split",
           "The norms have the size of all heads together: they are applied before the split (as in OLMo 2).",
           "How many components should each mean square be taken over?",
-          edit(_MADE, "self.q_norm, self.k_norm = RMSNorm(num_heads * d_k, eps), RMSNorm(num_kv_heads * d_k, eps)",
+          edit(_MADE, "self.q_norm, self.k_norm = modern.RMSNorm(num_heads * d_k, eps), modern.RMSNorm(num_kv_heads * d_k, eps)",
                "q = mha.split_heads(self.w_q(x), self.num_heads)",
                "q = mha.split_heads(self.q_norm(self.w_q(x)), self.num_heads)",
                "k = mha.split_heads(self.w_k(x), self.num_kv_heads)",
@@ -122,11 +122,11 @@ MISTAKES = [
     wrong("epsilon_ignored",
           "`eps` has no influence on the norms.",
           "What is the second argument of `RMSNorm`?",
-          edit(_MADE, "self.q_norm, self.k_norm = RMSNorm(d_k), RMSNorm(d_k)")),
+          edit(_MADE, "self.q_norm, self.k_norm = modern.RMSNorm(d_k), modern.RMSNorm(d_k)")),
     wrong("one_epsilon",
           "`eps` has no influence on the norm of the keys.",
           "Which two norms does the docstring mean by *both*?",
-          edit(_MADE, "self.q_norm, self.k_norm = RMSNorm(d_k, eps), RMSNorm(d_k)")),
+          edit(_MADE, "self.q_norm, self.k_norm = modern.RMSNorm(d_k, eps), modern.RMSNorm(d_k)")),
     wrong("base_ignored",
           "`base` has no influence: the angles have the base that `CausalAttention` uses by default.",
           "Which arguments do you pass to `super().__init__`?",
@@ -135,7 +135,7 @@ MISTAKES = [
     wrong("default_angles",
           "The angles always have the base 10,000, whatever `base` is.",
           "What is the fourth argument of `rotary_angles`?",
-          edit(_ANGLES, "rotary_angles(x.size(1), q.size(-1))")),
+          edit(_ANGLES, "modern.rotary_angles(x.size(1), q.size(-1))")),
     wrong("no_rotation",
           "Nothing is rotated: the layer does not know the order of its past.",
           "Does a norm say anything about positions?",
@@ -156,26 +156,26 @@ MISTAKES = [
                       self.w_k = nn.Linear(d_model, num_kv_heads * d_k, bias=False)
                       self.w_v = nn.Linear(d_model, num_kv_heads * d_k, bias=False)
                       self.w_o = nn.Linear(num_heads * d_k, d_model, bias=False)
-                      self.q_norm, self.k_norm = RMSNorm(d_k, eps), RMSNorm(d_k, eps)
+                      self.q_norm, self.k_norm = modern.RMSNorm(d_k, eps), modern.RMSNorm(d_k, eps)
 
                   def forward(self, x):
                       q = self.q_norm(mha.split_heads(self.w_q(x), self.h))
                       k = self.k_norm(mha.split_heads(self.w_k(x), self.g))
                       v = mha.split_heads(self.w_v(x), self.g)
-                      angles = rotary_angles(x.size(1), q.size(-1), base=self.theta)
-                      heads, _ = grouped_attention(
-                          rotate(q, angles), rotate(k, angles), v, attention.causal_mask(x.size(1)))
+                      angles = modern.rotary_angles(x.size(1), q.size(-1), base=self.theta)
+                      heads, _ = modern.grouped_attention(
+                          modern.rotate(q, angles), modern.rotate(k, angles), v, attention.causal_mask(x.size(1)))
                       return self.w_o(mha.merge_heads(heads))
               """)),
     wrong("names_of_its_own",
           "The norms do not have the names given in the contract.",
           "Under which names will a checkpoint store the weights?",
-          edit(_MADE, "self.norm_q, self.norm_k = RMSNorm(d_k, eps), RMSNorm(d_k, eps)",
+          edit(_MADE, "self.norm_q, self.norm_k = modern.RMSNorm(d_k, eps), modern.RMSNorm(d_k, eps)",
                _NORMED, "q, k = self.norm_q(q), self.norm_k(k)")),
     wrong("normed_scores",
           "The scores are not divided by `√d_k`, as if the norms made that unnecessary.",
           "Which length do queries have after an RMSNorm: 1 or `√d_k`?",
-          edit(_ROTATED, "q, k = rotate(q, angles) * q.size(-1) ** 0.5, rotate(k, angles)")),
+          edit(_ROTATED, "q, k = modern.rotate(q, angles) * q.size(-1) ** 0.5, modern.rotate(k, angles)")),
 ]
 
 ACCEPTED = [
@@ -197,13 +197,13 @@ ACCEPTED = [
                 q = self.q_norm(self.w_q(x).view(b, n, -1, self.d_k)).transpose(1, 2)
                 k = self.k_norm(self.w_k(x).view(b, n, -1, self.d_k)).transpose(1, 2)
                 v = self.w_v(x).view(b, n, -1, self.d_k).transpose(1, 2)
-                angles = rotary_angles(n, self.d_k, 0, self.base)
+                angles = modern.rotary_angles(n, self.d_k, 0, self.base)
                 out = F.scaled_dot_product_attention(
-                    rotate(q, angles), rotate(k, angles), v, is_causal=True, enable_gqa=True)
+                    modern.rotate(q, angles), modern.rotate(k, angles), v, is_causal=True, enable_gqa=True)
                 return self.w_o(out.transpose(1, 2).reshape(b, n, d))
         """)),
     right("in_the_rotation", edit(_NORMED, "pass", _ROTATED,
-                                  "q, k = rotate(self.q_norm(q), angles), rotate(self.k_norm(k), angles)")),
+                                  "q, k = modern.rotate(self.q_norm(q), angles), modern.rotate(self.k_norm(k), angles)")),
     right("weights_by_hand", edit(_NORMED, """
         q = F.rms_norm(q, q.shape[-1:], self.q_norm.weight, self.q_norm.eps)
         k = F.rms_norm(k, k.shape[-1:], self.k_norm.weight, self.k_norm.eps)
@@ -212,7 +212,7 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    name="since_2017/qk_norm", title="Attention with QK-norm", target="QKNormAttention",
+    name="newer/qk_norm", title="Attention with QK-norm", target="QKNormAttention",
     contract=Contract(
         arguments="x: B L d", results="output: B L d", on=("grouped",), ways=OF_MODULES, module=True,
         sizes=special(

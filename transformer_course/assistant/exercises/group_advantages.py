@@ -7,9 +7,9 @@ import torch
 from autograder.authoring.common import common
 from autograder.authoring.contract import Contract, special
 from autograder.authoring.draw import Draw
+from transformer_course.authoring.layer_inputs import options
 from autograder.authoring.notation import case, edit, right, source, wrong
 from autograder.authoring.specification import Inputs, Maker, Specification
-from transformer_course.since_2017.exercises._inputs import options
 
 
 def _graded(groups: int, answers: int, scale: float = 2.0, **given: float) -> Maker:
@@ -208,7 +208,7 @@ ACCEPTED = [
             rows = []
             for row in rewards:
                 mean = row.sum() / len(row)
-                deviation = math.sqrt(sum((r.item() - mean.item()) ** 2 for r in row) / len(row))
+                deviation = (sum((r.item() - mean.item()) ** 2 for r in row) / len(row)) ** 0.5
                 rows.append((row - mean) / (deviation + eps))
             return torch.stack(rows)
         """)),
@@ -226,7 +226,7 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    name="since_2017/group_advantages", title="Group advantages", target="group_advantages",
+    name="assistant/group_advantages", title="Group advantages", target="group_advantages",
     contract=Contract(
         arguments="rewards: B n", results="advantages: B n", on=("graded",), ways=("steady", "alone", "spread"),
         typed=True,

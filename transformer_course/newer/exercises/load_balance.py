@@ -6,9 +6,9 @@ import torch
 
 from autograder.authoring.contract import Contract
 from autograder.authoring.draw import Draw
+from transformer_course.authoring.layer_inputs import whole
 from autograder.authoring.notation import case, edit, right, source, wrong
 from autograder.authoring.specification import Inputs, Maker, Specification
-from transformer_course.since_2017.exercises._inputs import whole
 
 
 def _logits(top_k: int, *shape: int, scale: float = 2.0) -> Maker:
@@ -154,7 +154,7 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    name="since_2017/load_balance", title="The load-balancing loss", target="load_balance",
+    name="newer/load_balance", title="The load-balancing loss", target="load_balance",
     contract=Contract(ways=(), sizes=lambda draw: {
         "one token": _logits(2, 1, 4)(draw), "one expert": _logits(1, 5, 1)(draw), "a matrix": _logits(2, 4, 4)(draw),
     }),

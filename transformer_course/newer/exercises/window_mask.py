@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from autograder.authoring.common import common
 from autograder.authoring.draw import Draw
+from transformer_course.authoring.layer_inputs import whole
 from autograder.authoring.notation import case, edit, right, source, wrong
 from autograder.authoring.specification import Inputs, Maker, Specification
-from transformer_course.since_2017.exercises._inputs import whole
 
 
 def _mask(length: int, window: int | None, *, growing: bool = False) -> Maker:
@@ -97,7 +97,7 @@ MISTAKES = [
           edit("allowed if window is None", "torch.ones_like(allowed) if window is None")),
     common("additive", edit(_RETURN,
                             "return torch.zeros(length, length).masked_fill("
-                            "~(allowed if window is None else allowed & (distance < window)), -math.inf)")),
+                            "~(allowed if window is None else allowed & (distance < window)), -torch.inf)")),
     wrong("numbers",
           "The mask holds numbers, but this exercise asks for booleans.",
           "What does `torch.ones` return if you name no dtype?",
@@ -141,6 +141,6 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    name="since_2017/window_mask", title="The mask of a window", target="window_mask",
+    name="newer/window_mask", title="The mask of a window", target="window_mask",
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

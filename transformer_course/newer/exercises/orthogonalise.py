@@ -6,9 +6,9 @@ import torch
 
 from autograder.authoring.contract import Contract, special
 from autograder.authoring.draw import Draw
+from transformer_course.authoring.layer_inputs import options
 from autograder.authoring.notation import case, edit, right, source, wrong
 from autograder.authoring.specification import Inputs, Maker, Specification
-from transformer_course.since_2017.exercises._inputs import options
 
 
 def _matrix(rows: int, columns: int, scale: float = 2.0, **given: float) -> Maker:
@@ -192,7 +192,7 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    name="since_2017/orthogonalise", title="Orthogonalise", target="orthogonalise",
+    name="newer/orthogonalise", title="Orthogonalise", target="orthogonalise",
     contract=Contract(
         arguments="update: m n", results="result: m n", ways=("steady",), on=("wide",), typed=True,
         sizes=special(one_row=_matrix(1, 4), one_column=_matrix(5, 1), one_entry=_matrix(1, 1), square=_matrix(4, 4)),

@@ -1,4 +1,4 @@
-"""What the probes of unit 07 look at in every function and in every module."""
+"""What probes of several units look at in every function and in every module."""
 
 from __future__ import annotations
 

@@ -1,0 +1,1312 @@
+# %% [markdown]
+# # 10 · Newer and faster
+#
+# *An optional unit, which needs unit 7.* Most open models of 2025/26 descend from
+# LLaMA's design, but they have moved on: norms for queries and keys, layers that see
+# only a window, experts in place of one feed-forward network, and an optimizer made for
+# matrices. You build each of them in a few lines, check the layers against independent
+# implementations, and measure what each change buys for the same number of steps.
+
+# %% [markdown]
+# **You will learn**
+# - why the scores of attention can grow without limit, and how QK-norm prevents it;
+# - what a window saves in memory, and what it does for texts longer than in training;
+# - how a router sends each token to a few experts, and why it needs a second loss;
+# - Muon, which gives every direction of an update the same length of step;
+# - what each part of LLaMA buys at this size, by your own measurements, including where
+#   it buys nothing.
+#
+# *About 2 hours · short path about 1: exercises 10.1, 10.2*
+#
+# *Five exercises and one question in words · 100 points; the whole notebook runs in
+# about five minutes on one core.* The short path carries the story: read the rest, and
+# do its exercises later.
+#
+# **Recap.** Unit 7 gave `CausalAttention` with rotary positions and grouped heads, and
+# a `LanguageModel` that is made of it, of `RMSNorm` and of `SwiGLU`. We use them as
+# `modern.CausalAttention`, `modern.RMSNorm` and so on, together with the functions
+# `modern.rotary_angles`, `modern.rotate` and `modern.grouped_attention`. Unit 3 gave
+# `mha.split_heads` and `mha.merge_heads`.
+#
+# <details><summary>Conventions of this unit</summary>
+#
+# | name | meaning |
+# |---|---|
+# | `B`, `L` | texts in a batch, positions in a text |
+# | `d_model`, `d_k` | size of the vector at a position, and of one head's queries and keys |
+# | `h`, `g` (in code `num_heads`, `num_kv_heads`) | heads of queries; heads of keys and values |
+# | `E` | number of experts |
+# | mask | boolean, **`True` = may attend**, broadcastable to `(B, h, Lq, Lk)` |
+# | layers | pre-norm, without biases or dropout; PyTorch's default initialisation is fine |
+#
+# </details>
+
+# %%
+import math
+import time
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from autograder import check, demo, earlier, require_solved
+from transformer_course.library import likeness
+from transformer_course.newer.library import pictures, trials
+
+# False: what earlier units built comes from the course, and is correct. True: from your
+# own notebooks, if they are beside this one. Grading always uses the course's.
+USE_MY_OWN = False
+attention = earlier("02_attention", mine=USE_MY_OWN)
+mha = earlier("03_multi_head_attention", mine=USE_MY_OWN)
+reversal = earlier("05_sequence_reversal", mine=USE_MY_OWN)
+modern = earlier("07_since_2017", mine=USE_MY_OWN)
+
+torch.set_num_threads(1)  # for tensors this small, more threads only get in the way
+torch.set_printoptions(precision=4, sci_mode=False)
+
+# %% folded=true
+# @title Small models with new parts, and one seed for all that follows
+SEED = 0  # for initial weights and batches; what we say below also holds for others
+SMALL = {"vocab_size": 128, "d_model": 32, "num_heads": 4, "num_kv_heads": 2,
+         "num_layers": 2, "d_ff": 96}  # fmt: skip
+
+
+def exchanged(model: nn.Module, **parts: Callable[[], nn.Module]) -> nn.Module:
+    """The model with a new part in each of its blocks: `attention=...`, for example."""
+    for block in model.blocks:
+        for name, make in parts.items():
+            setattr(block, name, make())
+    return model
+
+
+def small_model(**parts: Callable[[], nn.Module]) -> nn.Module:
+    """A small model with new parts, ready to be trained."""
+    return trials.quiet_start(exchanged(modern.LanguageModel(**SMALL), **parts), SEED)
+
+
+# %% [markdown]
+# ## 1. A norm for queries and keys
+#
+# Nothing limits the size of a score. If queries and keys both double during training,
+# their dot products become four times as large, and a softmax over large scores puts
+# all its weight on one key and passes on almost no gradient. When Dehghani et al. 2023
+# (section 2) scaled a vision Transformer to 8 billion parameters, training diverged for
+# this reason. The cure goes back to Henry et al. 2020: **normalise the queries and keys
+# of each head** before they are compared. Qwen3 (Yang et al. 2025, section 2) and Gemma
+# 3 do so with an RMSNorm; OLMo 2 normalises all heads of a position together.
+#
+# **Predict first.** RMSNorm gives a vector of $d_k$ components the length $\sqrt{d_k}$,
+# as long as its weights are ones. With $d_k = 16$, how large can a score
+# $q \cdot k / \sqrt{d_k}$ become?
+#
+# ### Exercise 10.1 - Attention with QK-norm
+#
+# *time ~15 min · difficulty 2/5 · 20 points*
+#
+# **Task.** Write `QKNormAttention`: your `CausalAttention`, with each head's queries
+# and keys normalised before they are rotated. All heads share two `RMSNorm`s of size
+# `d_k`: one for queries, one for keys.
+#
+# **Example.** `QKNormAttention(16, 4, 2)` has two more parameters than
+# `CausalAttention(16, 4, 2)`: `q_norm.weight` and `k_norm.weight`, each of shape
+# `(4,)`.
+#
+# <details><summary>Contract</summary>
+#
+# - Submodules `w_q`, `w_k`, `w_v`, `w_o`, `q_norm`, `k_norm`.
+# - Attributes `num_heads`, `num_kv_heads` and `base`, as in `CausalAttention`.
+# - All heads share one norm for queries and one for keys, each of size `d_k`.
+# - Values are neither normalised nor rotated.
+#
+# </details>
+# <details><summary>Hint 1: a question</summary>
+#
+# A norm of size `d_k` needs `d_k` components in the last dimension. Is that the case
+# before the split into heads, or after it?
+#
+# </details>
+# <details><summary>Hint 2: the shapes</summary>
+#
+# ```text
+# q            (B, h, L, d_k)    split, then normalised, then rotated
+# k            (B, g, L, d_k)    split, then normalised, then rotated
+# v            (B, g, L, d_k)    split
+# result       (B, L, d_model)
+# ```
+#
+# </details>
+# <details><summary>Hint 3: pseudocode</summary>
+#
+# ```text
+# in __init__: all of CausalAttention; two norms of size d_k with the given eps
+# in forward:  as in CausalAttention, but between the split and the rotation
+#     q = q_norm(q); k = k_norm(k)
+# ```
+#
+# </details>
+
+
+# %% exercise="newer/qk_norm"
+class QKNormAttention(modern.CausalAttention):
+    """Causal attention that normalises each head's queries and keys, as in Qwen3.
+
+    Args:
+        d_model, num_heads, num_kv_heads: see CausalAttention.
+        base: of the rotary angles.
+        eps: of both norms.
+    """
+
+    def __init__(
+        self, d_model: int, num_heads: int, num_kv_heads: int,
+        base: float = 1_000_000.0, eps: float = 1e-6,
+    ):  # fmt: skip
+        ### BEGIN SOLUTION
+        super().__init__(d_model, num_heads, num_kv_heads, base)
+        d_k = d_model // num_heads
+        self.q_norm, self.k_norm = modern.RMSNorm(d_k, eps), modern.RMSNorm(d_k, eps)
+        ### END SOLUTION
+
+    def forward(self, x: Tensor) -> Tensor:
+        """From `(B, L, d_model)` to `(B, L, d_model)`; no position sees a later one."""
+        ### BEGIN SOLUTION
+        q = mha.split_heads(self.w_q(x), self.num_heads)  # (B, h, L, d_k)
+        k = mha.split_heads(self.w_k(x), self.num_kv_heads)  # (B, g, L, d_k)
+        v = mha.split_heads(self.w_v(x), self.num_kv_heads)  # (B, g, L, d_k)
+        q, k = self.q_norm(q), self.k_norm(k)
+        angles = modern.rotary_angles(x.size(1), q.size(-1), base=self.base)
+        q, k = modern.rotate(q, angles), modern.rotate(k, angles)
+        heads, _ = modern.grouped_attention(q, k, v, attention.causal_mask(x.size(1)))
+        return self.w_o(mha.merge_heads(heads))  # (B, L, d_model)
+        ### END SOLUTION
+
+
+# %% check="newer/qk_norm" points=20
+# Checks parameters, which position sees which, values and gradients.
+check("newer/qk_norm", QKNormAttention)
+
+# %% [markdown]
+# The course comes with miniatures of published models: random weights, chosen so that
+# attention is far from uniform, and the logits that the `transformers` library computes
+# from them. The next cell puts your layer into unit 7's `LanguageModel` and compares it
+# with a miniature Qwen3, also after mistakes that ought to change the logits.
+
+
+# %%
+@demo
+def against_a_qwen3():
+    def model(layer: type[nn.Module], base: float) -> nn.Module:
+        made = modern.LanguageModel(**likeness.SIZES)
+        return exchanged(made, attention=lambda: layer(32, 4, 2, base=base))
+
+    likeness.compare("qwen3", model(QKNormAttention, 1e6), {
+        "without the two norms": model(modern.CausalAttention, 1e6),
+        "with LLaMA's base, 10,000": model(QKNormAttention, 1e4),
+    })  # fmt: skip
+
+
+# %% [markdown]
+# The prediction: two vectors of length $\sqrt{d_k}$ have a dot product of at most
+# $d_k$, so no score exceeds $\sqrt{d_k} = 4$ while the norms' weights are ones. The
+# weights are trained, so larger scores remain possible. But now they can come only from
+# $2 d_k$ parameters per layer; they are no longer a side effect of training all the
+# others.
+#
+# What does it buy? Two small models start from the same matrices and see the same
+# batches, at a rather high learning rate (0.03). The figure follows the largest score
+# on text that neither model was trained on.
+
+
+# %% folded=true
+# @title The largest score in a model
+def compared(layer: nn.Module, x: Tensor) -> list[Tensor]:
+    """Queries `(B, h, L, d_k)` and keys `(B, g, L, d_k)` as a layer compares them."""
+    ready = []
+    for kind, heads in (("q", layer.num_heads), ("k", layer.num_kv_heads)):
+        part = mha.split_heads(getattr(layer, f"w_{kind}")(x), heads)
+        if isinstance(layer, QKNormAttention):
+            part = getattr(layer, f"{kind}_norm")(part)
+        turns = modern.rotary_angles(x.size(1), part.size(-1), base=layer.base)
+        ready.append(modern.rotate(part, turns))
+    return ready
+
+
+@torch.no_grad()
+def largest_score(model: nn.Module, ids: Tensor) -> float:
+    """The largest absolute score between a query and a key in any block."""
+    x, largest = model.embedding(ids), 0.0
+    for block in model.blocks:
+        q, k = compared(block.attention, block.norm1(x))
+        k = k.repeat_interleave(q.size(1) // k.size(1), dim=1)  # (B, h, L, d_k)
+        scores = (q @ k.mT).tril() / math.sqrt(q.size(-1))  # (B, h, L, L)
+        largest = max(largest, scores.abs().max().item())
+        x = block(x)
+    return largest
+
+
+# %%
+@demo
+def the_largest_score():
+    require_solved(largest_score, QKNormAttention)
+    ids = trials.new_windows(32)[:32]
+
+    def curve(name: str, layer: type[nn.Module]) -> list[float]:
+        model = small_model(attention=lambda: layer(32, 4, 2, base=1e4))
+        run = trials.train(
+            model, 200, SEED, optimizers=[trials.adamw(model.parameters(), 0.03)],
+            watch=lambda: largest_score(model, ids),
+        )  # fmt: skip
+        print(f"{name:<13} largest score {run.watched[-1]:4.1f}; {run}")
+        return run.watched
+
+    pictures.largest_scores({
+        "without": curve("without", modern.CausalAttention),
+        "with QK-norm": curve("with QK-norm", QKNormAttention),
+    })  # fmt: skip
+
+
+# %% [markdown]
+# With the norms, the largest score stays about three to six times smaller for each of
+# the five seeds that we tried. The loss is another matter: the norms lower it for some
+# seeds and raise it for others, because a model of this size does not diverge even
+# without them. QK-norm is a safety measure for large models, and it costs two vectors
+# of weights per layer.
+#
+# ## 2. A window on the past
+#
+# Unit 7's cache grows with the text, in every layer. Most heads attend to
+# nearby positions most of the time, so a **sliding window** is enough for most layers:
+# each position sees itself and the $w - 1$ positions before it (Beltagy et al. 2020;
+# Jiang et al. 2023, section 2, Mistral 7B with $w$ = 4,096). A layer with a window
+# keeps the keys and values of the last $w$ positions and forgets older ones.
+# Information can still travel further, by up to $w - 1$ positions per layer. Gemma 3
+# (Gemma Team 2025, section 2) places five such *local* layers before each *global* one,
+# with $w$ = 1,024.
+#
+# ### Exercise 10.2 - The mask of a window
+#
+# *time ~10 min · difficulty 1/5 · 12 points*
+#
+# **Task.** Return the causal mask in which each query sees at most `window` positions,
+# itself included. Without a window, return the plain causal mask.
+#
+# **Example.** `window_mask(4, 2)` is
+#
+# ```text
+# True   False  False  False
+# True   True   False  False
+# False  True   True   False
+# False  False  True   True
+# ```
+#
+# <details><summary>Contract</summary>
+#
+# - The result is boolean; `True` means that the query may attend to the key.
+# - `window` is at least 1, and may be larger than `length`.
+#
+# </details>
+# <details><summary>Hint 1: a question</summary>
+#
+# If query `i` sees key `j`, which values can `i - j` have?
+#
+# </details>
+# <details><summary>Hint 2: the shapes</summary>
+#
+# ```text
+# distance[i, j] = i - j     (L, L), negative for keys in the future
+# mask                       (L, L), bool
+# ```
+#
+# </details>
+# <details><summary>Hint 3: pseudocode</summary>
+#
+# ```text
+# allowed where the distance is at least 0
+# with a window: and where it is less than window
+# ```
+#
+# </details>
+
+
+# %% exercise="newer/window_mask"
+def window_mask(length: int, window: int | None = None) -> Tensor:
+    """The mask of causal attention with a sliding window (Beltagy et al. 2020).
+
+    Args:
+        length: number of positions, L.
+        window: how many positions a query sees, itself included; None: all so far.
+
+    Returns:
+        A boolean mask `(L, L)`, a row for each query.
+    """
+    ### BEGIN SOLUTION
+    positions = torch.arange(length)
+    distance = positions[:, None] - positions  # (L, L)
+    allowed = distance >= 0
+    return allowed if window is None else allowed & (distance < window)
+    ### END SOLUTION
+
+
+# %% check="newer/window_mask" points=12
+# Checks windows of several widths, wider ones than the text, and none.
+check("newer/window_mask", window_mask)
+
+# %% [markdown]
+# How much memory does that save? A cache holds a key and a value for each position that
+# a layer keeps, and the next cell adds up their bytes over all layers. `windows` has an
+# entry for each layer: its window, or `None` for a global layer, which keeps the whole
+# text.
+
+
+# %%
+def cache_bytes(
+    windows: Sequence[int | None], length: int, num_kv_heads: int, d_k: int,
+    bytes_per_entry: int = 2,
+) -> int:  # fmt: skip
+    """The size of the keys and values that a model keeps for one text.
+
+    Args:
+        windows: the window of each layer; None for a layer that sees everything.
+        length: of the text, in tokens.
+        num_kv_heads: heads of keys and values, g, of each layer.
+        d_k: size of a key and of a value.
+        bytes_per_entry: 2 for half precision, 4 for float32.
+    """
+    kept = sum(length if window is None else min(window, length) for window in windows)
+    return 2 * kept * num_kv_heads * d_k * bytes_per_entry  # keys and values
+
+
+# %% [markdown]
+# **Predict first.** Gemma 3 27B has 62 layers, of which every sixth is global, and 16
+# heads of keys and values with 128 components each. For a text of 131,072 tokens, how
+# large is its cache, compared with 62 global layers: about 1/2, 1/6 or 1/60?
+
+
+# %%
+@demo
+def five_to_one():
+    mixed = [None if layer % 6 == 5 else 1024 for layer in range(62)]
+    for length in (1024, 8192, 131_072):
+        sizes = [cache_bytes(w, length, 16, 128) for w in ([None] * 62, mixed)]
+        print(
+            f"{length:>7,} tokens: all global {sizes[0] / 2**30:5.2f} GiB, "
+            f"5 to 1 {sizes[1] / 2**30:5.2f} GiB ({sizes[1] / sizes[0]:.0%})"
+        )
+
+
+# %% [markdown]
+# Close to 1/6: for a long text, the local layers hardly count. For a short one, they
+# save nothing. Here is the layer, which is `CausalAttention` with a different mask:
+
+
+# %%
+class WindowAttention(modern.CausalAttention):
+    """Causal attention in which each position sees at most `window` positions."""
+
+    window: int | None = None  # None: all so far
+
+    def forward(self, x: Tensor) -> Tensor:
+        q, k = compared(self, x)  # rotated
+        values = mha.split_heads(self.w_v(x), self.num_kv_heads)  # (B, g, L, d_k)
+        mask = window_mask(x.size(1), self.window)
+        seen, _ = modern.grouped_attention(q, k, values, mask)
+        return self.w_o(mha.merge_heads(seen))
+
+
+def with_window(window: int | None) -> Callable[[], nn.Module]:
+    """A function that makes a small model's attention layer, with a window."""
+
+    def make() -> nn.Module:
+        layer = WindowAttention(32, 4, 2)
+        layer.window = window
+        return layer
+
+    return make
+
+
+@demo
+def against_a_mistral():
+    require_solved(window_mask)
+
+    def model(window: int | None) -> nn.Module:
+        made = modern.LanguageModel(**likeness.SIZES)
+        return exchanged(made, attention=with_window(window))
+
+    likeness.compare("mistral", model(4), {
+        "a window that is larger by one": model(5), "no window": model(None),
+    })  # fmt: skip
+
+
+# %% [markdown]
+# **Predict first.** Two models are trained on texts of 32 bytes. One has global layers;
+# in the other, each position sees only 8. What happens to their losses when they read
+# 64 or 128 bytes at a time?
+
+
+# %%
+@demo
+def longer_texts():
+    lengths, losses = (32, 64, 128), {}
+    for name, window in (("global", None), ("window of 8", 8)):
+        model = small_model(attention=with_window(window))
+        run = trials.train(model, 300, SEED)
+        losses[name] = [trials.loss_on_new_text(model, n) for n in lengths]
+        print(f"{name:<12} {run}")
+    pictures.windows(lengths, losses)
+
+
+# %% [markdown]
+# Without a window, the loss rises with the length: rotary positions alone do not carry
+# over to distances that never occurred in training. With a window, no such distance
+# exists, so the loss even *falls*, because a smaller share of a longer text has little
+# or no past. At the training length, the two are close. This holds for a small model
+# and short sentences; one that has to look up a name 10,000 tokens back needs its
+# global layers. Nor does a mask save any computing time: only a cache that forgets
+# saves time and memory.
+#
+# ## 3. Experts
+#
+# A feed-forward network that is twice as wide can store more, but it costs twice as
+# much for every token. A **mixture of experts** has several networks and a *router*,
+# which picks a few of them for each token (Shazeer et al. 2017). The number of
+# parameters grows with the number of experts, but the computation per token grows only
+# with the number of experts that are *picked*. Mixtral (Jiang et al. 2024, section 2.1)
+# picks 2 of 8; DeepSeek-V3 picks 8 of 256 and adds one that is always on.
+#
+# The router is a linear layer that computes one logit per expert. The $k$ largest
+# logits of a token win, and a softmax over *these* gives the weights of the experts'
+# outputs:
+#
+# $$y = \sum_{i \in \text{top-}k} w_i \, E_i(x), \qquad
+# w = \operatorname{softmax}(\text{the } k \text{ largest logits})$$
+#
+# The function `route` computes these weights, with 0 for all experts that are not
+# chosen: for the logits `[1, 3, 0, 3]` and two experts, it returns `[0, 0.5, 0, 0.5]`.
+
+
+# %%
+def route(logits: Tensor, top_k: int) -> Tensor:
+    """The weights of the experts for each token (Jiang et al. 2024, section 2.1).
+
+    Args:
+        logits: of the router, shape `(..., E)`.
+        top_k: how many experts each token is sent to.
+
+    Returns:
+        Weights, shape `(..., E)`: `top_k` of them positive, the others 0.
+    """
+    values, indices = logits.topk(top_k, dim=-1)  # (..., k)
+    return torch.zeros_like(logits).scatter(-1, indices, values.softmax(dim=-1))
+
+
+# %% [markdown]
+# ### Exercise 10.3 - A mixture of experts
+#
+# *time ~20 min · difficulty 3/5 · 25 points*
+#
+# **Task.** Write a module with a router and `SwiGLU` networks as experts. For each
+# vector, return the weighted sum of its experts' outputs.
+#
+# **Example.** `MixtureOfExperts(8, 12, num_experts=4)` maps `(2, 5, 8)` to `(2, 5, 8)`.
+# For these 10 vectors, the experts compute 20 in all, not 40.
+#
+# <details><summary>Contract</summary>
+#
+# - Submodules `router` (`nn.Linear` without bias) and `experts` (an `nn.ModuleList` of
+#   `modern.SwiGLU(d_model, d_ff)`).
+# - An expert computes only the vectors that are routed to it; there may be none.
+# - One or more leading dimensions.
+# - Everything is computed in the dtype of `x`.
+#
+# </details>
+# <details><summary>Hint 1: a question</summary>
+#
+# For a boolean mask `chosen` of shape `(B, L)`, which shape does `x[chosen]` have?
+#
+# </details>
+# <details><summary>Hint 2: the shapes</summary>
+#
+# ```text
+# x                     (..., d_model)
+# weights               (..., E)
+# chosen by expert i    (...)             bool
+# x[chosen]             (n, d_model)      n vectors
+# expert(x[chosen])     (n, d_model)
+# its weights           (n, 1)
+# ```
+#
+# </details>
+# <details><summary>Hint 3: pseudocode</summary>
+#
+# ```text
+# weights = route(router(x))
+# output = zeros like x
+# for each expert i:
+#     chosen = where weights[..., i] is positive
+#     output[chosen] += weight of the chosen ones * expert(x[chosen])
+# ```
+#
+# </details>
+
+
+# %% exercise="newer/mixture"
+class MixtureOfExperts(nn.Module):
+    """Several feed-forward networks, of which each vector is sent to a few.
+
+    Args:
+        d_model: size of the vectors.
+        d_ff: see SwiGLU; of each expert.
+        num_experts: how many there are, E.
+        top_k: how many of them each vector is sent to.
+    """
+
+    def __init__(self, d_model: int, d_ff: int, num_experts: int, top_k: int = 2):
+        super().__init__()
+        ### BEGIN SOLUTION
+        self.top_k = top_k
+        self.router = nn.Linear(d_model, num_experts, bias=False)
+        experts = (modern.SwiGLU(d_model, d_ff) for _ in range(num_experts))
+        self.experts = nn.ModuleList(experts)
+        ### END SOLUTION
+
+    def forward(self, x: Tensor) -> Tensor:
+        """From `(..., d_model)` to `(..., d_model)`, each position on its own."""
+        ### BEGIN SOLUTION
+        weights = route(self.router(x), self.top_k)  # (..., E)
+        output = torch.zeros_like(x)
+        for i, expert in enumerate(self.experts):
+            chosen = weights[..., i] > 0  # (...)
+            output[chosen] += weights[..., i][chosen].unsqueeze(-1) * expert(x[chosen])
+        return output  # (..., d_model)
+        ### END SOLUTION
+
+
+# %% check="newer/mixture" points=25
+# Checks parameters, values, gradients, and how many vectors the experts compute.
+check("newer/mixture", MixtureOfExperts)
+
+
+# %%
+@demo
+def against_a_mixtral():
+    def model(top_k: int) -> nn.Module:
+        made = modern.LanguageModel(**likeness.SIZES, base=1e6)
+        return exchanged(made, feed_forward=lambda: MixtureOfExperts(32, 48, 4, top_k))
+
+    likeness.compare("mixtral", model(2), {
+        "one expert per token": model(1), "three experts per token": model(3),
+    })  # fmt: skip
+
+
+# %% [markdown]
+# An expert that gets few tokens learns little, so it gets even fewer. The usual remedy
+# is a loss that favours using all experts equally (Fedus et al. 2022, equations 4 to
+# 6). Let $f_i$ be the share of tokens that are sent to expert $i$, and $P_i$ the mean
+# probability that a softmax over *all* logits gives to it. Then
+#
+# $$\mathcal{L}_\text{balance} = E \sum_{i=1}^{E} f_i \, P_i$$
+#
+# The shares $f_i$ come from counting, so no gradient flows through them. The gradient
+# flows through the $P_i$, and it pushes down most strongly the experts that are used
+# most.
+#
+# ### Exercise 10.4 - The load-balancing loss
+#
+# *time ~10 min · difficulty 2/5 · 16 points*
+#
+# **Task.** Return $\mathcal{L}_\text{balance}$ of all tokens of a batch. A token counts
+# for each of its `top_k` experts.
+#
+# **Example.** If the experts are used evenly, the loss is `top_k`, whatever $E$ is. If
+# all tokens choose the same `top_k` experts with certainty, it is larger.
+#
+# <details><summary>Contract</summary>
+#
+# - The loss is a tensor of shape `()`; its gradient reaches the logits.
+# - The mean is taken over all leading dimensions.
+#
+# </details>
+# <details><summary>Hint 1: a question</summary>
+#
+# Each token is sent to `top_k` experts. What is the sum of all $f_i$?
+#
+# </details>
+# <details><summary>Hint 2: the shapes</summary>
+#
+# ```text
+# logits           (..., E)   ->   (N, E)       one row per token
+# used             (N, E)          1 where an expert is chosen, else 0
+# f                (E,)
+# P                (E,)
+# ```
+#
+# </details>
+# <details><summary>Hint 3: pseudocode</summary>
+#
+# ```text
+# f = mean over the tokens of (route(logits) is positive)
+# P = mean over the tokens of the softmax over all experts
+# E * sum of f * P
+# ```
+#
+# </details>
+
+
+# %% exercise="newer/load_balance"
+def load_balance(logits: Tensor, top_k: int) -> Tensor:
+    """The load-balancing loss of a router (Fedus et al. 2022, equations 4 to 6).
+
+    Args:
+        logits: of the router, shape `(..., E)`.
+        top_k: how many experts each token is sent to.
+
+    Returns:
+        The loss, shape `()`: `top_k` if all experts are used alike.
+    """
+    ### BEGIN SOLUTION
+    rows = logits.flatten(0, -2)  # (N, E)
+    shares = (route(rows, top_k) > 0).to(rows.dtype).mean(dim=0)  # (E,)
+    probabilities = rows.softmax(dim=-1).mean(dim=0)  # (E,)
+    return rows.size(-1) * (shares * probabilities).sum()
+    ### END SOLUTION
+
+
+# %% check="newer/load_balance" points=16
+# Checks even and uneven loads, one and several experts per token, and the gradient.
+check("newer/load_balance", load_balance)
+
+# %% [markdown]
+# Now compare three models with the same amount of computation per token. The
+# feed-forward network of the first one has 64 hidden components; the others have four
+# experts of 32, of which each token uses two. The third one also minimises 0.01 times
+# the balancing loss.
+#
+# **Predict first.** Without that loss, does one expert get everything?
+
+
+# %% folded=true
+# @title How much each expert is used while a mixture is trained
+def routers_of(model: nn.Module) -> list[Tensor]:
+    """A list that holds each router's logits `(B, L, E)` of the model's last call."""
+    kept = []
+    for number, block in enumerate(model.blocks):
+        kept.append(torch.zeros(1, 1, 4))
+        block.feed_forward.router.register_forward_hook(
+            lambda _, given, logits, number=number: kept.__setitem__(number, logits)
+        )
+    return kept
+
+
+def load_of(logits: Tensor) -> Tensor:
+    """Each expert's share of all slots, `(E,)`."""
+    return (route(logits.flatten(0, -2), 2) > 0).float().mean(dim=0) / 2
+
+
+def mixture_trained(name: str, factor: float) -> list[float]:
+    """The share of the least used expert during training; prints the other results."""
+    model = small_model(feed_forward=lambda: MixtureOfExperts(32, 48, 4))
+    logits = routers_of(model)
+    run = trials.train(
+        model, STEPS_OF_EXPERTS, SEED,
+        extra=lambda: factor * sum(load_balance(each, 2) for each in logits),
+        watch=lambda: min(load_of(each).min().item() for each in logits),
+    )  # fmt: skip
+    print(f"{name:<15} {run}")
+    for number, load in enumerate(map(load_of, logits)):
+        shares = ", ".join(f"{share:.0%}" for share in load)
+        print(f"    block {number}: the four experts' shares are {shares}")
+    return run.watched
+
+
+# %%
+STEPS_OF_EXPERTS = 300
+
+
+@demo
+def experts_compared():
+    require_solved(route, MixtureOfExperts, load_balance)
+    dense = small_model()
+    print(f"{'dense':<15} {trials.train(dense, STEPS_OF_EXPERTS, SEED)}")
+    pictures.loads({
+        "without": mixture_trained("without", 0.0),
+        "with balancing": mixture_trained("with balancing", 0.01),
+    })  # fmt: skip
+
+
+# %% [markdown]
+# Not quite. Without the balancing loss, the load is uneven: at some point in training,
+# one expert of a block gets only a few percent of the tokens. Which one it is, and
+# whether it recovers, depends on the seed. With the balancing loss, each expert soon
+# gets about a quarter.
+#
+# And what do experts buy? After 300 steps, hardly anything: the three losses are close,
+# their order depends on the seed, and the dense network takes less time. Each expert
+# sees about half of the tokens, so it has had half as many chances to learn. After
+# 1,000 steps, both mixtures were ahead for each seed that we tried, by 0.01 to 0.1
+# nats; set `STEPS_OF_EXPERTS` to see this. A dense network with as many parameters as
+# all experts together is better still, and on one CPU it is also faster. Experts pay
+# off where the limit is computation, not memory.
+#
+# ## 4. An optimizer for matrices
+#
+# Adam treats a matrix as a list of numbers. But a layer multiplies by this matrix, so
+# the singular values of an update decide how far each direction moves. The updates of
+# most layers have nearly low rank: a few directions get almost the whole step, and the
+# others hardly move. **Muon** (Jordan et al. 2024) takes the momentum of the gradient,
+# $M = U S V^\top$, and replaces it by $U V^\top$: the same directions, each with the
+# same length of step. Kimi K2 was trained by a variant of it (Kimi Team 2025, section
+# 2.1).
+#
+# A singular value decomposition in each step would be slow. A polynomial does nearly
+# the same job. For $X = U S V^\top$,
+#
+# $$a X + b\,(X X^\top) X + c\,(X X^\top)^2 X = U\,(aS + bS^3 + cS^5)\,V^\top,$$
+#
+# so it leaves the directions alone and maps each singular value $s$ to $as+bs^3+cs^5$.
+# Repeated five times with $a = 3.4445$, $b = -4.7750$, $c = 2.0315$, it brings all but
+# the smallest ones close to 1. This is a **Newton-Schulz iteration** with coefficients
+# that were tuned for speed; it does not converge to 1, nor does it need to.
+#
+# **Predict first.** Start from $s = 0.01$. Is it above or below 0.5 after five steps?
+#
+# ### Exercise 10.5 - Orthogonalise
+#
+# *time ~10 min · difficulty 2/5 · 17 points*
+#
+# **Task.** Divide `update` by its Frobenius norm plus `eps`, then apply the polynomial
+# `steps` times.
+#
+# **Example.** For the matrix `[[2.0, 0.0]]`, the singular value is 1 after the
+# division. With `steps=1` the result is `[[0.7010, 0.0]]`.
+#
+# <details><summary>Contract</summary>
+#
+# - The result has the shape and the dtype of `update`, which is not modified.
+# - Matrices may be wide or tall; a matrix of zeros stays zero.
+#
+# </details>
+# <details><summary>Hint 1: a question</summary>
+#
+# $X X^\top$ appears twice in the polynomial. How often do you have to compute it?
+#
+# </details>
+# <details><summary>Hint 2: the shapes</summary>
+#
+# ```text
+# X              (m, n)
+# X @ X.T        (m, m)      small if m < n; of a tall matrix, use the transpose
+# result         (m, n)
+# ```
+#
+# </details>
+# <details><summary>Hint 3: pseudocode</summary>
+#
+# ```text
+# X = update / (its Frobenius norm + eps)
+# steps times:
+#     A = X @ X.T
+#     X = a * X + (b * A + c * A @ A) @ X
+# ```
+#
+# </details>
+
+
+# %% exercise="newer/orthogonalise"
+def orthogonalise(update: Tensor, steps: int = 5, eps: float = 1e-7) -> Tensor:
+    """Bring the singular values of a matrix close to 1 (Jordan et al. 2024, Muon).
+
+    Args:
+        update: a matrix `(m, n)`.
+        steps: of the Newton-Schulz iteration.
+        eps: added to the Frobenius norm.
+
+    Returns:
+        A matrix `(m, n)` with the singular vectors of `update`.
+    """
+    ### BEGIN SOLUTION
+    a, b, c = 3.4445, -4.7750, 2.0315
+    x = update / (update.norm() + eps)
+    for _ in range(steps):
+        gram = x @ x.T  # (m, m)
+        x = a * x + (b * gram + c * gram @ gram) @ x  # (m, n)
+    return x
+    ### END SOLUTION
+
+
+# %% check="newer/orthogonalise" points=17
+# Checks wide and tall matrices, numbers of steps, small and large entries, and zeros.
+check("newer/orthogonalise", orthogonalise)
+
+
+# %%
+@demo
+def singular_values():
+    before = torch.tensor([1.0, 0.3, 0.1, 0.03, 0.01, 0.001])
+    before = before / before.norm()  # as `orthogonalise` does first
+    for steps in range(6):
+        after = orthogonalise(torch.diag(before), steps).diagonal()
+        print(f"{steps} steps:", "  ".join(f"{value:6.3f}" for value in after))
+
+
+# %% [markdown]
+# Each column follows one singular value. The fifth one begins near 0.01 and is
+# **above** 0.5 after five steps. The first five columns end between 0.68 and 1.10, and
+# only the last one, which began a thousand times smaller than the first, is still on
+# its way. None of them settles at 1. The coefficients were chosen to raise small values
+# fast, since it hardly matters whether a direction gets 0.7 or 1.1 of a step.
+#
+# The optimizer around this function is short: a running mean of the gradients, as in
+# Adam, is mixed with the newest gradient (Nesterov momentum), and the result is
+# orthogonalised. Only matrices *inside* the blocks are treated like this. Embeddings
+# and norms stay with AdamW: a norm's weight is not a matrix, and each row of an
+# embedding belongs to a single token.
+
+
+# %%
+class Muon(torch.optim.Optimizer):
+    """Momentum, orthogonalised (Jordan et al. 2024); for matrices of hidden layers."""
+
+    def __init__(
+        self, parameters: Iterable[nn.Parameter], lr: float, momentum: float = 0.95
+    ):
+        super().__init__(parameters, {"lr": lr, "momentum": momentum})
+
+    @torch.no_grad()
+    def step(self) -> None:
+        for group in self.param_groups:
+            for p in group["params"]:
+                mean = self.state[p].setdefault("mean", torch.zeros_like(p))
+                mean.lerp_(p.grad, 1 - group["momentum"])
+                update = orthogonalise(p.grad.lerp(mean, group["momentum"]))
+                longer = max(1.0, p.size(0) / p.size(1)) ** 0.5  # for tall matrices
+                p.sub_(group["lr"] * longer * update)
+
+
+def muon_and_adamw(model: nn.Module, rate: float) -> list[torch.optim.Optimizer]:
+    """Muon for the matrices of the blocks, AdamW at 0.01 for all other parameters."""
+    matrices = [p for p in model.blocks.parameters() if p.dim() == 2]
+    inside = set(matrices)
+    others = [p for p in model.parameters() if p not in inside]
+    return [Muon(matrices, rate), trials.adamw(others, 0.01)]
+
+
+# %%
+@demo
+def muon_beside_adamw():
+    require_solved(orthogonalise)
+    plain, other = small_model(), small_model()
+    adamw = [trials.adamw(plain.parameters(), 0.02)]
+    runs = {
+        "AdamW": trials.train(plain, 200, SEED, optimizers=adamw),
+        "Muon": trials.train(other, 200, SEED, optimizers=muon_and_adamw(other, 0.05)),
+    }
+    for name, run in runs.items():
+        print(f"{name:<6} {run}")
+    pictures.optimizers({name: run.losses for name, run in runs.items()})
+
+
+# %% [markdown]
+# Both learning rates are the best of a small sweep. Muon ends with a lower loss for
+# every seed that we tried, by more than the seeds differ from each other. Its lead
+# shrinks when both train longer, and each of its steps takes a little more time because
+# of the extra matrix products. How much remains in large models is disputed: Liu et al.
+# 2025 (Moonlight) report that AdamW needs about twice the computation for the same
+# loss, while Wen et al. 2025, who tuned both with equal care, find 1.4 times for small
+# models and 1.1 times for one with 1.2 billion parameters.
+
+# %% [markdown]
+# ## 5. What does each part buy?
+#
+# Papers compare models with billions of parameters. How much of the difference is left
+# at twenty thousand? We replace **one** part of a small model at a time by its ancestor
+# of 2017. All models have the same number of parameters (within one percent: LayerNorm
+# has a few more), see the same batches, and are trained for the same number of
+# **steps**; the CPU seconds are printed next to the loss.
+#
+# **Predict first.** Four replacements: RMSNorm → LayerNorm, SwiGLU → ReLU, rotary →
+# added sines, grouped → multi-head. Which of them make the loss worse? Rank them.
+
+
+# %% folded=true
+# @title Models with one part of 2017, and how they are trained
+class NotRotated(modern.CausalAttention):
+    """The attention layer without rotations."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        sizes = (self.num_heads, self.num_kv_heads, self.num_kv_heads)
+        every = zip((self.w_q, self.w_k, self.w_v), sizes, strict=True)
+        q, k, v = (mha.split_heads(layer(x), size) for layer, size in every)
+        output, _ = modern.grouped_attention(q, k, v, attention.causal_mask(x.size(1)))
+        return self.w_o(mha.merge_heads(output))
+
+
+class WithTable(nn.Embedding):
+    """An embedding that adds row i of a table to the token at position i."""
+
+    def __init__(self, count: int, table: Tensor):
+        super().__init__(count, table.size(1))
+        self.table = table
+
+    def forward(self, ids: Tensor) -> Tensor:
+        return super().forward(ids) + self.table[: ids.size(-1)]
+
+
+def table_of(positions: str, length: int, d_model: int) -> Tensor:
+    """Sines as in unit 1, or a learned table of the same magnitude."""
+    angles = modern.rotary_angles(length, d_model)
+    sines = 0.1 * torch.cat((angles.sin(), angles.cos()), dim=-1)  # (length, d_model)
+    if positions == "sinusoidal":
+        return sines
+    return nn.Parameter(sines.std() * torch.randn(length, d_model))
+
+
+def with_parts(
+    norm: str = "RMSNorm", feed_forward: str = "SwiGLU", positions: str = "rotary",
+    groups: int = 2, longest: int = 256,
+) -> nn.Module:  # fmt: skip
+    """A small model with some parts of 2017."""
+    d_model, heads, d_ff = 32, 4, 96
+    if groups == heads:  # more parameters for keys and values, fewer elsewhere
+        d_ff -= d_model // 2
+    model = modern.LanguageModel(128, d_model, heads, groups, 2, d_ff)
+    for block in model.blocks:
+        if norm == "LayerNorm":
+            block.norm1, block.norm2 = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
+        if feed_forward == "ReLU":
+            block.feed_forward = nn.Sequential(
+                nn.Linear(d_model, d_ff, bias=False), nn.ReLU(),
+                nn.Linear(d_ff, d_model, bias=False),
+            )  # fmt: skip
+        if positions != "rotary":
+            block.attention = NotRotated(d_model, heads, groups)
+    if norm == "LayerNorm":
+        model.norm = nn.LayerNorm(d_model)
+    for parameter in model.parameters():
+        if parameter.dim() == 2:
+            nn.init.normal_(parameter, std=0.1)
+    if positions in ("sinusoidal", "learned"):
+        weight = model.embedding.weight
+        model.embedding = WithTable(128, table_of(positions, longest, d_model))
+        model.embedding.weight = weight
+    return model
+
+
+def mean_loss(model: nn.Module, windows: Tensor) -> Tensor:
+    """The mean loss of all bytes but the first of each window, `()`."""
+    return F.cross_entropy(model(windows[:, :-1]).transpose(1, 2), windows[:, 1:])
+
+
+def train_for(
+    model: nn.Module, steps: int, seed: int, length: int = 64
+) -> tuple[list[float], float]:
+    """Train for some steps; return each step's loss and the total CPU seconds."""
+    text = modern.text_ids(seed, 20_000)
+    rng = torch.Generator().manual_seed(seed)
+    adamw = torch.optim.AdamW(
+        model.parameters(), lr=0.01, betas=(0.9, 0.95), weight_decay=0.1, fused=True
+    )
+    losses, warmup, started = [], max(1, steps // 20), time.process_time()
+    for step in range(steps):
+        factor = reversal.rate_factor(step, warmup, steps)
+        adamw.param_groups[0]["lr"] = 0.01 * factor
+        starts = torch.randint(len(text) - length, (32, 1), generator=rng)
+        loss = mean_loss(model, text[starts + torch.arange(length + 1)])
+        adamw.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), max_norm=1.0)
+        adamw.step()
+        losses.append(loss.item())
+    return losses, time.process_time() - started
+
+
+def loss_on_fresh_text(model: nn.Module, length: int = 64) -> float:
+    """The mean loss per byte, in windows of one length."""
+    text = modern.text_ids("fresh", 800, "test")
+    windows = text[: len(text) // (length + 1) * (length + 1)].view(-1, length + 1)
+    with torch.no_grad():
+        return mean_loss(model, windows).item()
+
+
+# %%
+SEEDS = 1  # 3 shows how much a seed matters: three times as long
+
+EXCHANGES = {
+    "none": {}, "LayerNorm": {"norm": "LayerNorm"},
+    "ReLU": {"feed_forward": "ReLU"}, "sines": {"positions": "sinusoidal"},
+    "multi-head": {"groups": 4},
+}  # fmt: skip
+
+
+# %%
+@demo
+def one_part_at_a_time():
+    curves = {}
+    for name, parts in EXCHANGES.items():
+        found, spent = [], 0.0
+        for seed in range(SEEDS):
+            torch.manual_seed(seed)
+            model = with_parts(**parts)
+            losses, seconds = train_for(model, steps=300, seed=seed)
+            found.append(f"{loss_on_fresh_text(model):.3f}")
+            spent += seconds / SEEDS
+        curves[name] = losses
+        print(f"{name:<11} loss {', '.join(found)}   ({spent:.1f} CPU seconds)")
+    pictures.exchanges(curves)
+
+
+# %% [markdown]
+# What we saw with three seeds:
+#
+# - **Rotary positions make the difference.** Without them the loss is higher by 0.4 to
+#   0.5 nats per byte. Section 6 asks whether this is a lasting gain or only faster
+#   learning.
+# - **The other three replacements hardly matter.** Each changes the loss by 0.1 at
+#   most, not much more than a different seed does, and LayerNorm and ReLU lower it for
+#   every seed.
+# - **Grouped heads** save memory while writing, which training does not measure.
+#   **RMSNorm** saves a pass over the vectors, which counts where memory traffic is the
+#   limit: on large models with fused kernels, not here. Nor does this refute what
+#   Shazeer measured for **SwiGLU** at 220 million parameters, after half a million
+#   steps.
+#
+# So only one of these four changes pays off at this size and after so few steps. A
+# change can be right for a large model and worth nothing for yours. Measure.
+#
+# ## 6. Longer than anything seen
+#
+# Now replace the positions again, with four kinds of them and a question that training
+# never asked: what if the text is twice, or four times, as long?
+#
+# **Predict first.** Four models are trained on 64 bytes at a time: without any
+# positions, with learned ones, with added sines, and with rotations. Which of them cope
+# with 128 bytes? Which with 256?
+
+# %% folded=true
+# @title Four kinds of positions, at three lengths
+LENGTHS = (64, 128, 256)  # bytes in a window; training has windows of 64
+
+
+def losses_by_length(steps: int) -> dict[str, list[float]]:
+    """Mean loss on fresh text, for each kind of positions and each length."""
+    found = {}
+    for name in ("none", "learned", "sinusoidal", "rotary"):
+        rows = []
+        for seed in range(SEEDS):
+            torch.manual_seed(seed)
+            model = with_parts(positions=name)
+            train_for(model, steps, seed)
+            rows.append([loss_on_fresh_text(model, length) for length in LENGTHS])
+        found[name] = torch.tensor(rows).mean(0).tolist()
+        print(f"{name:<12}", "  ".join(f"{mean:.2f}" for mean in found[name]))
+    return found
+
+
+# %%
+@demo
+def positions_compared():
+    pictures.positions(LENGTHS, losses_by_length(steps=300))
+
+
+# %% [markdown]
+# After 300 steps, rotary positions are best at all three lengths, and four times the
+# length costs them less than 0.2 nats. Learned positions get worse beyond 64, because
+# rows 64 to 255 of their table were never trained. The added sines are hardly better
+# than no positions at all. So are rotary positions worth half a nat per byte, and do
+# they carry over to longer texts?
+#
+# **Predict first.** We train the same four models ten times as long. What happens to
+# the lead of rotary positions at 64 bytes? And at 256?
+
+# %%
+TRAIN_LONG = False  # True: 3,000 steps for each, which takes some minutes
+
+
+@demo
+def positions_after_more_steps():
+    if not TRAIN_LONG:
+        return print("(for TRAIN_LONG = True; the table below has what we measured)")
+    losses_by_length(steps=3000)
+
+
+# %% [markdown]
+# Loss on fresh text with this code (three seeds after 300 steps, two after 3,000):
+#
+# | positions | 300 steps: 64 bytes | 128 | 256 | 3,000 steps: 64 bytes | 128 | 256 |
+# |---|---|---|---|---|---|---|
+# | rotary | 1.77, 1.73, 1.79 | 1.81, 1.77, 1.82 | 1.88, 1.87, 1.86 | 1.02, 1.03 | 1.30, 1.22 | 2.30, 1.89 |
+# | learned | 2.04, 2.14, 2.04 | 2.40, 2.35, 2.44 | 2.55, 2.44, 2.61 | 1.08, 1.09 | 3.01, 2.90 | 3.98, 3.88 |
+# | sines, added | 2.22, 2.22, 2.26 | 2.31, 2.32, 2.33 | 2.37, 2.36, 2.38 | 1.22, 1.23 | 2.65, 2.58 | 3.44, 3.46 |
+# | none | 2.24, 2.24, 2.26 | 2.28, 2.28, 2.29 | 2.31, 2.31, 2.32 | 1.75, 1.78 | 2.01, 1.93 | 2.25, 2.12 |
+#
+# - **Learning faster is not learning better.** Over learned positions, rotary's lead at
+#   64 bytes shrinks from 0.2 to 0.4 nats to less than 0.1; over the sines, from 0.4 to
+#   0.5 nats to 0.2. Most of what the short comparison showed is that rotary positions
+#   are learnt sooner.
+# - **Longer training makes the cliff steeper.** From 64 to 256 bytes, the loss of each
+#   model rises more after 3,000 steps than after 300: by about 1 nat with rotary
+#   positions, by more than 2 with learned ones or sines. Without positions it rises
+#   least, and at 256 bytes it ends up near that of rotary ones: higher with one seed,
+#   lower with the other. Kazemnejad et al. 2023 go further: in their tasks, decoders
+#   without positions carried over to longer texts better than those with rotary ones.
+#
+# How does your own model of unit 7 fare, which was trained on 96 bytes? The next cell
+# looks for its file beside this notebook and beside that of unit 7.
+
+
+# %%
+def own_model() -> nn.Module | None:
+    """The model that you trained in unit 7; None if its file is not here."""
+    for folder in (Path(), Path("../07_since_2017")):
+        if (file := folder / "modern.safetensors").is_file():
+            return modern.trained_model(str(file)).eval()
+    return None
+
+
+@demo
+def trained_longer():
+    model = own_model()
+    if model is None:
+        return print("(needs modern.safetensors, which you train in unit 7)")
+    for length in (48, 96, 128, 192, 256):
+        loss = loss_on_fresh_text(model, length)
+        print(f"{length:>3} bytes in a window: loss on fresh text {loss:.2f}")
+
+
+# %% [markdown]
+# Up to 96 bytes, more context helps. Beyond that, the loss rises, and at 256 bytes it
+# is far higher than at 48.
+#
+# *Question in words (10 points, time ~10 min).* A friend looks at figure 10.6 and says:
+# "Rotary positions generalise to any length." Explain in three to five sentences what
+# longer training shows, why a distance larger than any in training is a problem even
+# for rotations, and why the model that was trained *longer* suffers *more*. What would
+# you measure next?
+#
+# *What a full answer has: the longer runs contradict the claim (1); a reason that names
+# unseen distances or angles, and what the longer-trained model relies on (1); a
+# measurement that could decide (1).*
+
+# %% [markdown] written="newer/positions" points=10
+# *Your answer here*
+#
+# ### BEGIN SOLUTION
+# The longer runs contradict the friend: after ten times as many steps, the loss at four
+# times the training length is about as high as without any positions, though the
+# rotations are the same. Only distances enter the scores, but distances beyond those of
+# training bring angles of the slow pairs that the model has never seen, and its heads
+# have not learnt what to do with them; added up over many unseen keys, their weights
+# are noise. After 300 steps a model looks at its nearest neighbours only, so distant
+# keys hardly matter to it. The well-trained one has learnt to use the whole window, and
+# relies on what breaks. I would measure the loss at 64 and at 256 bytes over the number
+# of training steps (when does the second curve turn up?), or divide the angles by 4 at
+# 256 bytes (interpolation) and see whether the loss comes down.
+# ### END SOLUTION
+
+# %% [markdown]
+# ## 7. Where do heads look when they have nothing to say?
+#
+# Attention weights sum to 1, so a head must attend *somewhere*. Large models put the
+# leftover weight on the first token, whatever that token is (an **attention sink**,
+# Xiao et al. 2024). Does the model that you trained in unit 7?
+
+
+# %% folded=true
+# @title The attention weights of all blocks and heads
+def attention_maps(model: nn.Module, ids: Tensor) -> Tensor:
+    """Weights of all blocks and heads for ids `(B, L)`: `(blocks, B, h, L, L)`."""
+    x, maps = model.embedding(ids), []
+    for block in model.blocks:
+        layer, normed = block.attention, block.norm1(x)
+        angles = modern.rotary_angles(ids.size(1), x.size(-1) // layer.num_heads)
+        turned = (
+            modern.rotate(mha.split_heads(part(normed), size), angles)
+            for part, size in (
+                (layer.w_q, layer.num_heads), (layer.w_k, layer.num_kv_heads),
+            )
+        )  # fmt: skip
+        values = mha.split_heads(layer.w_v(normed), layer.num_kv_heads)
+        mask = attention.causal_mask(ids.size(1))
+        maps.append(modern.grouped_attention(*turned, values, mask)[1])
+        x = block(x)
+    return torch.stack(maps)
+
+
+# %%
+@demo
+def sinks():
+    model, text = own_model(), modern.text_ids("sinks", 300, "test")
+    if model is None:
+        return print("(needs modern.safetensors, which you train in unit 7)")
+    windows = text[: len(text) // 64 * 64].view(-1, 64)[:100]  # anywhere in a sentence
+    with torch.no_grad():
+        maps = attention_maps(model, windows)  # (blocks, B, h, L, L)
+    pictures.sinks(maps.mean(1))  # (blocks, h, L, L)
+
+
+# %% [markdown]
+# It does not: all heads attend nearby, and the first byte gets one percent or less.
+# Random starts of windows are not the reason: every window has a *first* position, and
+# sinks form there with or without a start token (Gu et al. 2025, in models with tens of
+# millions of parameters). More likely, this model is too small and too briefly trained,
+# and its task is too easy and local. An effect that fails to appear is also a result.
+
+# %% [markdown]
+# ## What this course leaves out
+#
+# You will meet five more ideas in the models and servers of 2025/26. You can now read
+# up on each.
+#
+# - **Latent attention** (DeepSeek-V2 and V3, Kimi K2). The cache keeps one compressed
+#   vector per position, from which the keys and values of *all* heads are projected
+#   again. In DeepSeek-V2, this vector has 512 components, plus 64 for a rotary key that
+#   all heads share; keys and values for its 128 heads of 128 would need 32,768.
+#   Pointer: DeepSeek-AI 2024, *DeepSeek-V2*, section 2.1.
+# - **Linear and hybrid attention** (Qwen3-Next, Kimi Linear). Without the softmax,
+#   attention can be written as a matrix of fixed size that each token updates, so the
+#   cache does not grow at all. The weak spot is looking up one exact detail far back,
+#   so these models keep one layer of full attention for every three linear ones.
+#   Pointers: Katharopoulos et al. 2020, *Transformers are RNNs*; Yang et al. 2024,
+#   *Gated Delta Networks*.
+# - **FlashAttention.** It computes the same result as your attention, but tile by tile
+#   in the GPU's fast memory, without ever storing the `L × L` scores. It changes no
+#   model and makes long texts affordable in training; you met it in unit 2 as a backend
+#   of PyTorch's function. Pointer: Dao et al. 2022.
+# - **Quantised and paged caches.** A server with hundreds of conversations stores their
+#   caches in pages, as an operating system manages memory, and with fewer bits per
+#   entry. Pointers: Kwon et al. 2023, *PagedAttention* (vLLM); Liu et al. 2024, *KIVI*
+#   (two bits).
+# - **Multi-token prediction** (DeepSeek-V3). A small extra module also learns to
+#   predict the token after the next one. This gives training more signal per text, and
+#   at inference time it is the cheap guesser of unit 8. Pointer: Gloeckle et al.
+#   2024, *Better & Faster Large Language Models via Multi-token Prediction*.
+#
+# ## What you built
+#
+# - QK-norm, windows, a mixture of experts and Muon, and what each buys for the same
+#   number of steps;
+# - layers that match `transformers`' Qwen3, Mistral and Mixtral, weight by weight;
+# - your own measurement of what the new parts are worth at this size.
+#
+# The table at the end of unit 7 says which models use what.
+#
+# ## Go further
+#
+# - Press et al. 2022, *Train Short, Test Long*; Chen et al. 2023, *Extending Context
+#   Window of Large Language Models via Positional Interpolation*; Peng et al. 2023,
+#   *YaRN*: how to go beyond the training length. Kazemnejad et al. 2023, *The Impact of
+#   Positional Encoding on Length Generalization*.
+# - Xiao et al. 2024, *Efficient Streaming Language Models with Attention Sinks*; Gu et
+#   al. 2025, *When Attention Sink Emerges in Language Models*.
+# - Narang et al. 2021, *Do Transformer Modifications Transfer Across Implementations
+#   and Applications?* Mostly not, the authors find. Compare with your own table.
+# - Try it: divide all angles by 4 when the text is four times as long (interpolation).
+#   Does the loss at 256 bytes come down?
+
+# %% [markdown]
+# ## Where you stand
+#
+# Your points so far, and what to do next. Run this cell again after each exercise.
+
+# %%
+check.summary()

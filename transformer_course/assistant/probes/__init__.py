@@ -1,0 +1,3 @@
+"""Probes of unit 08, from base model to assistant."""
+
+from transformer_course.assistant.probes import rewards  # noqa: F401  (they register)

@@ -1,0 +1,1 @@
+"""What this unit hands to the student: its pictures. It ships with the notebook."""

@@ -1,0 +1,136 @@
+"""The figures of unit 10. They draw what a notebook computed, and compute nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from statistics import fmean
+from typing import Any
+
+from torch import Tensor
+
+from autograder.checks.display import show
+from autograder.figures import maps, style, told
+from autograder.figures.style import BLUE, ORANGE, PALETTE
+
+LINES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)))
+
+
+def largest_scores(curves: Mapping[str, Sequence[float]]) -> None:
+    """The largest score on new text, every tenth step."""
+    caption = "The largest score while training, with and without norms."
+    _every_tenth(curves, "largest score", "10.1", caption)
+
+
+def windows(lengths: Sequence[int], losses: Mapping[str, Sequence[float]]) -> None:
+    """Loss on new text by the number of bytes that are read at a time."""
+    figure, axes = _two(lengths, losses, "o", xlabel="bytes read at a time")
+    axes.set_title("loss on new text")
+    axes.set_xticks(lengths, lengths)
+    caption = f"Trained at {lengths[0]} bytes, measured at longer texts."
+    show(figure, f"Loss at {', '.join(map(str, lengths))} bytes. {told.curves(losses)}",
+         "10.2", caption)  # fmt: skip
+
+
+def loads(curves: Mapping[str, Sequence[float]]) -> None:
+    """The share of the least used expert of any block, every tenth step."""
+    caption = "The least used of four experts; dotted: an even load."
+    _every_tenth(curves, "share of the least used expert", "10.3", caption, even=0.25)
+
+
+def optimizers(curves: Mapping[str, Sequence[float]]) -> None:
+    """Training loss over steps, a mean of ten."""
+    tenths = {
+        name: [fmean(losses[i : i + 10]) for i in range(0, len(losses), 10)]
+        for name, losses in curves.items()
+    }
+    caption = "Two optimizers, equal weights and batches."
+    _every_tenth(tenths, "training loss", "10.4", caption)
+
+
+def exchanges(losses: Mapping[str, Sequence[float]]) -> None:
+    """Training loss over steps, with one part replaced at a time."""
+    figure, axes = style.subplots(height=3.0)
+    smooth = {name: _smooth(values) for name, values in losses.items()}
+    colours = (style.INK, *PALETTE)
+    for (name, values), colour, line in zip(
+        smooth.items(), colours, LINES, strict=False
+    ):
+        axes.plot(values, color=colour, linestyle=line, label=name, lw=1.8)
+    axes.set(xlabel="step", title="training loss", ylim=(None, 2.6))
+    style.legend(axes)
+    caption = "Training loss with one part at a time replaced by its ancestor of 2017."
+    show(figure, f"Training loss over steps. {told.curves(smooth)}", "10.5", caption)
+
+
+def positions(lengths: Sequence[int], losses: Mapping[str, Sequence[float]]) -> None:
+    """Loss on fresh text by the length of the window."""
+    figure, axes = style.subplots(height=2.8, width=6.0)
+    looks = zip(reversed(PALETTE[:4]), reversed(LINES[:4]), "^Dso", strict=True)
+    for (name, values), (colour, line, marker) in zip(
+        losses.items(), looks, strict=True
+    ):
+        look = {"color": colour, "linestyle": line, "marker": marker}
+        axes.plot(lengths, values, label=name, **look)
+    axes.set(xlabel="bytes in a window", title="loss on fresh text")
+    axes.set_xticks(lengths, lengths)
+    style.legend(axes)
+    caption = "Four kinds of positions, on windows longer than those in training."
+    show(figure, f"Loss at {', '.join(map(str, lengths))} bytes. {told.curves(losses)}",
+         "10.6", caption)  # fmt: skip
+
+
+def sinks(mean: Tensor) -> None:
+    """Mean attention weights of all heads, `(blocks, h, L, L)`."""
+    blocks, heads = mean.shape[:2]
+    figure, grid = style.subplots(blocks, heads, height=4.2, sharex=True, sharey=True)
+    said = []
+    for block in range(blocks):
+        for head in range(heads):
+            axes = grid[block, head]
+            maps.image(axes, mean[block, head], top=0.3)
+            first = float(mean[block, head, 32:, 0].mean())
+            axes.set(title=f"block {block}, head {head}", aspect="equal")
+            said.append(f"block {block}, head {head}: {first:.1%}")
+    figure.supxlabel("attends to", size=9.5, color=style.QUIET)
+    figure.supylabel("position in the window", size=9.5, color=style.QUIET)
+    alt = (
+        f"Mean attention maps; the weight of the first byte is, for {'; '.join(said)}."
+    )
+    caption = "Mean attention weights of each head, over 100 windows."
+    show(figure, alt, "10.7", caption)
+
+
+def _two(
+    xs: Sequence[int], named: Mapping[str, Sequence[float]], marker: str = "",
+    **more: Any,
+) -> tuple[Any, Any]:  # fmt: skip
+    """Two curves that colour and line tell apart, and their legend."""
+    figure, axes = style.subplots(height=2.6, width=6.0)
+    looks = ((ORANGE, f"--{marker}"), (BLUE, f"-{marker}"))
+    for (name, values), (colour, line) in zip(named.items(), looks, strict=True):
+        axes.plot(xs[: len(values)], values, line, color=colour, label=name)
+    style.legend(axes)
+    axes.set(**more)
+    return figure, axes
+
+
+def _every_tenth(
+    curves: Mapping[str, Sequence[float]],
+    title: str,
+    number: str,
+    caption: str,
+    even: float | None = None,
+) -> None:
+    """Two curves over steps, of which each tenth is known."""
+    steps = range(0, 10 * max(map(len, curves.values())), 10)
+    figure, axes = _two(steps, curves, xlabel="steps", title=title)
+    if even is not None:
+        axes.axhline(even, **style.DOTTED)
+    alt = f"{title.capitalize()} over steps. {told.curves(curves)}"
+    show(figure, alt, number, caption)
+
+
+def _smooth(values: Sequence[float], window: int = 25) -> list[float]:
+    """The mean of each value and those before it, as many as the window holds."""
+    parts = [values[max(0, n - window) : n] for n in range(1, len(values) + 1)]
+    return [sum(part) / len(part) for part in parts]
