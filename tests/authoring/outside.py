@@ -212,14 +212,13 @@ REASONS = {
         "too_long", "too_long_for_one", "refuse", "refused", "refused_again",
         "larger_source", "larger_target",
     ): "impossible input is refused in every drawing.",
-    ("nothing", "silent", "zeros"): "what must be 0 is 0 in every drawing.",
+    ("nothing", "zeros"): "what must be 0 is 0 in every drawing.",
     ("one",): "a single head is packed unchanged.",
     ("one_number",): "any mask combined with one that allows nothing allows nothing.",
     ("both_open",): "two masks that allow everything combine to one that does.",
     ("no_padding", "full", "one_row"): "with no padding, or a fixed amount of it, "
     "masks depend on the sizes alone.",
     ("nothing_chosen",): "no position is chosen, so every label is ignored.",
-    ("brief_and_right",): "a perfect score is 100, or 0 if an order is missing.",
     ("equal",): "the sentence ends at once, in every drawing.",
 }  # fmt: skip
 
