@@ -679,7 +679,7 @@ def pairs_of_bytes(model: nn.Module, table: Tensor, prompt: Tensor) -> tuple:
 
 # %%
 def bytes_model() -> nn.Module:
-    """Your model of unit 7 if its file is here or beside unit 7, else a new one."""
+    """Your model of unit 7 if its file is here or in its folder, else a new one."""
     for folder in (Path(), Path("../07_since_2017")):
         if (file := folder / "modern.safetensors").is_file():
             return modern.trained_model(str(file)).eval()

@@ -105,9 +105,9 @@ def small_model(**parts: Callable[[], nn.Module]) -> nn.Module:
 #
 # *time ~15 min · difficulty 2/5 · 20 points*
 #
-# **Task.** Write `QKNormAttention`: your `CausalAttention`, with each head's queries
-# and keys normalised before they are rotated. All heads share two `RMSNorm`s of size
-# `d_k`: one for queries, one for keys.
+# **Task.** Write `QKNormAttention`: unit 7's `CausalAttention`, with each head's
+# queries and keys normalised before they are rotated. All heads share two
+# `modern.RMSNorm`s of size `d_k`: one for queries, one for keys.
 #
 # **Example.** `QKNormAttention(16, 4, 2)` has two more parameters than
 # `CausalAttention(16, 4, 2)`: `q_norm.weight` and `k_norm.weight`, each of shape
@@ -1183,9 +1183,9 @@ def trained_longer():
 # for rotations, and why the model that was trained *longer* suffers *more*. What would
 # you measure next?
 #
-# *What a full answer has: the longer runs contradict the claim (1); a reason that names
-# unseen distances or angles, and what the longer-trained model relies on (1); a
-# measurement that could decide (1).*
+# *What a full answer has: the longer runs contradict the claim (3); a reason that names
+# unseen distances or angles, and what the longer-trained model relies on (4); a
+# measurement that could decide (3).*
 
 # %% [markdown] written="newer/positions" points=10
 # *Your answer here*
