@@ -532,10 +532,10 @@ def softmax_under_rising_scores():
 #
 # *time ~15 min · difficulty 2/5 · 16 points*
 #
-# With one diagonal too many, a language model copies the answer from its own input. The
-# training loss looks wonderful, and the model has learnt nothing. A decoder must also
-# respect padding, and with the wrong logical operator between them, each mask undoes
-# the other.
+# With one diagonal too many in its causal mask, a language model copies the answer from
+# its own input. The training loss looks wonderful, and the model has learnt nothing. A
+# decoder must also respect padding, and with the wrong logical operator between the two
+# masks, each of them undoes the other.
 #
 # **Task.** Write three functions: the padding mask of a batch of token ids, the causal
 # mask of a length, and the combination of two masks, in which a pair is allowed only if

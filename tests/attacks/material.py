@@ -66,7 +66,8 @@ def source_notebook() -> Notebook:
     cells = [
         new_markdown_cell("# Two exercises of attention", id="title"),
         new_code_cell(
-            "import math\nimport torch\nfrom torch import Tensor\n"
+            "import math\nfrom collections.abc import Callable\n"
+            "import torch\nfrom torch import Tensor\n"
             "from autograder import check",
             id="imports",
         ),
