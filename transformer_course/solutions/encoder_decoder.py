@@ -1,12 +1,53 @@
 """Built from notebooks/04_encoder_decoder.py by `make build`; do not edit."""
 
+from collections.abc import Callable, Iterator, Mapping
+from torch import Tensor, nn
 from transformer_course.solutions import attention as attention
 from transformer_course.solutions import multi_head_attention as multi_head_attention
 from transformer_course.solutions import positional_encoding as positional_encoding
-from collections.abc import Callable, Iterator, Mapping
-from torch import Tensor, nn
 import torch
 import torch.nn.functional as F
+
+
+def make_masks(src: Tensor, tgt: Tensor, pad_id: int = 0) -> tuple[Tensor, Tensor]:
+    """The masks of an encoder-decoder.
+
+    Args:
+        src: ids of the source, `(B, Ls)`, int64.
+        tgt: ids that the decoder reads, `(B, Lt)`, int64; the first id of a row is
+            never padding.
+        pad_id: the id of the padding token.
+
+    Returns:
+        src_mask, `(B, 1, Ls)`: for the encoder and the cross-attention.
+        tgt_mask, `(B, Lt, Lt)`: for the decoder's self-attention.
+    """
+    causal = attention.causal_mask(tgt.size(1)).to(tgt.device)  # (Lt, Lt)
+    padding = attention.padding_mask(tgt, pad_id)  # (B, 1, Lt)
+    return (
+        attention.padding_mask(src, pad_id),  # (B, 1, Ls)
+        attention.combine_masks(padding, causal),  # (B, Lt, Lt)
+    )
+
+
+def assert_parameters(layer: nn.Module, d_model: int, d_ff: int) -> None:
+    """Return quietly if a decoder layer has as many parameters as it should.
+
+    Args:
+        layer: should have two multi-head attentions, one feed-forward network and
+            three norms, and nothing else.
+        d_model: size of its vectors.
+        d_ff: size of the hidden layer of its feed-forward network.
+
+    Raises:
+        AssertionError: the layer has more or fewer parameters.
+    """
+    attentions = 2 * 4 * (d_model * d_model + d_model)
+    network = 2 * d_model * d_ff + d_ff + d_model
+    norms = 3 * 2 * d_model
+    count = sum(parameter.numel() for parameter in layer.parameters())
+    expected = attentions + network + norms
+    assert count == expected, f"{count} parameters, not {expected}"
 
 
 class FeedForward(nn.Module):
@@ -207,28 +248,6 @@ class DecoderLayer(nn.Module):
         )
 
 
-def make_masks(src: Tensor, tgt: Tensor, pad_id: int = 0) -> tuple[Tensor, Tensor]:
-    """The masks of an encoder-decoder.
-
-    Args:
-        src: ids of the source, `(B, Ls)`, int64.
-        tgt: ids that the decoder reads, `(B, Lt)`, int64; the first id of a row is
-            never padding.
-        pad_id: the id of the padding token.
-
-    Returns:
-        src_mask, `(B, 1, Ls)` or `(B, 1, 1, Ls)`: for the encoder and the
-            cross-attention.
-        tgt_mask, `(B, Lt, Lt)` or `(B, 1, Lt, Lt)`: for the decoder's self-attention.
-    """
-    causal = attention.causal_mask(tgt.size(1)).to(tgt.device)  # (Lt, Lt)
-    padding = attention.padding_mask(tgt, pad_id)  # (B, 1, Lt)
-    return (
-        attention.padding_mask(src, pad_id),  # (B, 1, Ls)
-        attention.combine_masks(padding, causal),  # (B, Lt, Lt)
-    )
-
-
 class Transformer(nn.Module):
     """The encoder-decoder of Vaswani et al. 2017.
 
@@ -301,26 +320,6 @@ class Transformer(nn.Module):
         return self.decode(tgt, self.encode(src), src)
 
 
-def tie_embeddings(model: nn.Module) -> nn.Module:
-    """Let one table serve as source embedding, target embedding and output weight.
-
-    Args:
-        model: has `source.embedding`, `target.embedding` and `output`, like
-            `Transformer`; changed in place.
-
-    Returns:
-        The same model.
-
-    Raises:
-        ValueError: the vocabularies differ in size.
-    """
-    table = model.source.embedding.weight  # (vocab, d_model)
-    if model.output.weight.shape != table.shape:
-        raise ValueError(f"{len(table)} and {len(model.output.weight)} words")
-    model.target.embedding.weight = model.output.weight = table
-    return model
-
-
 def layer_cost(
     length: int, d_model: int, num_heads: int, d_ff: int
 ) -> tuple[int, int, int, int]:
@@ -341,35 +340,6 @@ def layer_cost(
     feed_forward = 2 * 2 * length * d_model * d_ff
     weights = num_heads * length * length
     return projections + scores_and_sum, feed_forward, weights, length * d_ff
-
-
-def from_bert(published: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """The weights of a published BERT, under the names of your encoder.
-
-    Args:
-        published: tensors by BERT's names, under any prefix.
-
-    Returns:
-        The state dict of a `Stack` of as many post-norm `EncoderLayer`s.
-    """
-    names = {
-        "attention.self.query": "attention.w_q",
-        "attention.self.key": "attention.w_k",
-        "attention.self.value": "attention.w_v",
-        "attention.output.dense": "attention.w_o",
-        "attention.output.LayerNorm": "norm1",
-        "intermediate.dense": "feed_forward.linear1",
-        "output.dense": "feed_forward.linear2",
-        "output.LayerNorm": "norm2",
-    }
-    state = {}
-    for name, tensor in published.items():
-        _, inside, rest = name.partition("encoder.layer.")
-        if inside:  # "3.attention.self.query.weight"
-            number, part = rest.split(".", 1)
-            part, kind = part.rsplit(".", 1)
-            state[f"layers.{number}.{names[part]}.{kind}"] = tensor
-    return state
 
 
 class LanguageModel(nn.Module):
@@ -422,43 +392,6 @@ class LanguageModel(nn.Module):
         return self.output(self.encoder(self.input(ids), mask))  # (B, L, vocab)
 
 
-def left_padding(ids: Tensor, pad_id: int = 0) -> tuple[Tensor, Tensor]:
-    """Mask and positions for a decoder-only model whose batch is padded on the left.
-
-    Args:
-        ids: `(B, L)`, int64; padding is at the beginning only, and each row has at
-            least one real token.
-        pad_id: the id of the padding token.
-
-    Returns:
-        The mask `(B, L, L)`, bool, and the positions `(B, L)`, int64.
-    """
-    real = ids != pad_id  # (B, L)
-    causal = attention.causal_mask(ids.size(1)).to(ids.device)  # (L, L)
-    itself = torch.eye(ids.size(1), dtype=torch.bool, device=ids.device)  # (L, L)
-    mask = causal & real[:, None] | itself  # (B, L, L)
-    return mask, (real.cumsum(1) - 1).clamp(min=0)
-
-
-def masked_tokens(
-    ids: Tensor, chosen: Tensor, mask_id: int, pad_id: int = 0, ignore: int = -100
-) -> tuple[Tensor, Tensor]:
-    """Inputs and targets for a model that fills in masked tokens.
-
-    Args:
-        ids: `(B, L)`, int64.
-        chosen: `(B, L)`, bool: which tokens to mask; padding is never masked.
-        mask_id: the token that replaces them.
-        pad_id: the id of the padding token, which may appear anywhere.
-        ignore: the target of all other positions.
-
-    Returns:
-        inputs `(B, L)` and targets `(B, L)`, int64.
-    """
-    masked = chosen & (ids != pad_id)  # (B, L)
-    return ids.masked_fill(masked, mask_id), ids.masked_fill(~masked, ignore)
-
-
 def shifted(ids: Tensor, pad_id: int = 0, ignore: int = -100) -> tuple[Tensor, Tensor]:
     """Inputs and targets for a model that names the next token.
 
@@ -501,7 +434,7 @@ def attention_weights(
 
 
 def assert_decoder_layer(layer: nn.Module, d_model: int, d_ff: int) -> None:
-    """Return quietly if a decoder layer follows the five rules above.
+    """Return quietly if a decoder layer follows the rules above.
 
     Args:
         layer: called as `layer(x, memory)`, with x `(B, Lt, d_model)` and memory
@@ -536,8 +469,4 @@ def assert_decoder_layer(layer: nn.Module, d_model: int, d_ff: int) -> None:
                     other[b, j] += push
                     whole = own.expand(batch, target)
                     assert_moves(whole, x, other, f"memory position {j}")
-    attentions = 2 * 4 * (d_model * d_model + d_model)
-    network = 2 * d_model * d_ff + d_ff + d_model
-    count = sum(parameter.numel() for parameter in layer.parameters())
-    expected = attentions + network + 3 * 2 * d_model
-    assert count == expected, f"{count} parameters, not {expected}"
+    assert_parameters(layer, d_model, d_ff)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from torch import Tensor, nn
 from transformer_course.solutions import attention as attention
 import torch
+import torch.nn.functional as F
 
 
 class ListOfHeads(nn.Module):

@@ -1,12 +1,13 @@
 """Built from notebooks/05_sequence_reversal.py by `make build`; do not edit."""
 
-from transformer_course.solutions import attention as attention
-from transformer_course.solutions import encoder_decoder as encoder_decoder
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from safetensors.torch import load_model, save_model
 from torch import Tensor, nn
+from torch.nn.utils.rnn import pack_padded_sequence, pad_sequence
 from tqdm.auto import tqdm
+from transformer_course.library.text import BOS, EOS, FIRST, PAD, UNK, glue, pieces
+from transformer_course.solutions import encoder_decoder as encoder_decoder
 import functools
 import math
 import os
@@ -14,22 +15,6 @@ import random
 import sys
 import torch
 import torch.nn.functional as F
-
-
-def new_model(vocab_size: int = 14) -> nn.Module:
-    """An untrained Transformer for this unit: small, pre-norm, small embeddings."""
-    d_model = 32
-    model = encoder_decoder.Transformer(
-        vocab_size, vocab_size, d_model, num_heads=2, num_layers=1, d_ff=64,
-        norm_first=True,
-    )  # fmt: skip
-    for module in model.modules():
-        if isinstance(module, nn.Embedding):
-            nn.init.normal_(module.weight, std=d_model**-0.5)
-    return model
-
-
-PAD, BOS, EOS, UNK, FIRST = 0, 1, 2, 3, 4
 
 
 def random_sequences(
@@ -50,6 +35,19 @@ def random_sequences(
     return [rng.choices(ids, k=rng.randint(1, longest)) for _ in range(count)]
 
 
+def new_model(vocab_size: int = 14) -> nn.Module:
+    """An untrained Transformer for this unit: small, pre-norm, small embeddings."""
+    d_model = 32
+    model = encoder_decoder.Transformer(
+        vocab_size, vocab_size, d_model, num_heads=2, num_layers=1, d_ff=64,
+        norm_first=True,
+    )  # fmt: skip
+    for module in model.modules():
+        if isinstance(module, nn.Embedding):
+            nn.init.normal_(module.weight, std=d_model**-0.5)
+    return model
+
+
 def make_batch(sequences: Sequence[list[int]]) -> tuple[Tensor, Tensor]:
     """Source and target rows of a batch, with special tokens and padding.
 
@@ -60,25 +58,10 @@ def make_batch(sequences: Sequence[list[int]]) -> tuple[Tensor, Tensor]:
         The source `(B, n + 1)` and the target `(B, n + 2)`, int64, in this order, where
         n is the length of the longest sequence.
     """
-    source = [[*ids, EOS] for ids in sequences]
-    target = [[BOS, *ids[::-1], EOS] for ids in sequences]
-    longest, widest = max(map(len, source)), max(map(len, target))
-    return (
-        torch.tensor([row + [PAD] * (longest - len(row)) for row in source]),
-        torch.tensor([row + [PAD] * (widest - len(row)) for row in target]),
-    )  # (B, n + 1), (B, n + 2)
-
-
-def shift(target: Tensor) -> tuple[Tensor, Tensor]:
-    """The decoder's input, and the labels that it should predict.
-
-    Args:
-        target: rows BOS ... EOS PAD ..., shape `(B, L)`.
-
-    Returns:
-        The decoder's input and the labels, each `(B, L - 1)`, in this order.
-    """
-    return target[:, :-1], target[:, 1:]
+    sources = [torch.tensor([*ids, EOS]) for ids in sequences]
+    targets = [torch.tensor([BOS, *ids[::-1], EOS]) for ids in sequences]
+    pad = functools.partial(pad_sequence, batch_first=True, padding_value=PAD)
+    return pad(sources), pad(targets)  # (B, n + 1), (B, n + 2)
 
 
 def masked_loss(logits: Tensor, labels: Tensor) -> Tensor:
@@ -127,15 +110,15 @@ def training_step(
         optimizer: of the model's parameters.
         source: source rows, shape `(B, Ls)`.
         target: target rows with BOS and EOS, shape `(B, L)`.
-        max_norm: the largest norm that the common gradient of all parameters may have.
+        max_norm: the largest norm of all gradients together.
         loss_function: maps logits `(B, L - 1, V)` and labels `(B, L - 1)` to the loss;
             None: masked_loss.
 
     Returns:
-        The loss on this batch, before the step.
+        The loss before the step.
     """
     model.train()
-    decoder_input, labels = shift(target)
+    decoder_input, labels = target[:, :-1], target[:, 1:]  # (B, L - 1) each
     loss = (loss_function or masked_loss)(model(source, decoder_input), labels)
     optimizer.zero_grad()
     loss.backward()
@@ -202,7 +185,7 @@ def evaluating(decode: Callable) -> Callable:
 
 @evaluating
 def greedy_sequence(model: nn.Module, source: Tensor, max_len: int) -> list[int]:
-    """The most probable token again and again, until it is EOS.
+    """The most probable token again and again, until EOS.
 
     Args:
         model: called as `model(source, tokens)`, gives logits `(1, T, V)`.
@@ -210,7 +193,7 @@ def greedy_sequence(model: nn.Module, source: Tensor, max_len: int) -> list[int]
         max_len: the largest number of tokens to write, EOS included.
 
     Returns:
-        The ids that were written, without BOS and with EOS.
+        The ids that were written, without BOS, with EOS.
     """
     tokens = [BOS]
     while tokens[-1] != EOS and len(tokens) <= max_len:
@@ -242,28 +225,6 @@ def greedy_decode(model: nn.Module, source: Tensor, max_len: int) -> Tensor:
         if done.all():
             break
     return tokens[:, 1:]
-
-
-def same_width(decoded: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
-    """Both tensors, padded at the end to the larger of the two widths."""
-    width = max(decoded.size(1), labels.size(1))
-    return tuple(
-        F.pad(rows, (0, width - rows.size(1)), value=PAD) for rows in (decoded, labels)
-    )
-
-
-def exact_match(decoded: Tensor, labels: Tensor) -> float:
-    """The fraction of rows that are correct from the first token to EOS.
-
-    Args:
-        decoded: what was written, shape `(B, T)`: tokens, EOS, PAD.
-        labels: the correct rows, shape `(B, L)`: tokens, EOS, PAD.
-
-    Returns:
-        A float between 0 and 1.
-    """
-    decoded, labels = same_width(decoded, labels)  # (B, width) each
-    return (decoded == labels).all(dim=1).double().mean().item()
 
 
 def trained_model(seed: int = 0, weights: str = "reversal.safetensors") -> nn.Module:
@@ -309,22 +270,6 @@ def antidiagonal_share(weights: Tensor, lengths: Tensor) -> float:
     wanted = lengths.unsqueeze(1) - 1 - steps  # (B, Lt), negative after the last symbol
     hits = (weights.argmax(dim=-1) == wanted)[wanted >= 0]
     return hits.double().mean().item()
-
-
-def word_ids(sentences: Sequence[str]) -> dict[str, int]:
-    """An id for each word, in the order of first appearance.
-
-    Args:
-        sentences: texts whose words are separated by white space.
-
-    Returns:
-        A dictionary from words to FIRST, FIRST + 1, ...
-    """
-    ids: dict[str, int] = {}
-    for sentence in sentences:
-        for word in sentence.split():
-            ids.setdefault(word, FIRST + len(ids))
-    return ids
 
 
 def with_temperature(logits: Tensor, temperature: float) -> Tensor:
@@ -395,30 +340,3 @@ def perplexity(batches: Iterable[tuple[Tensor, Tensor]]) -> tuple[float, float]:
             total += float(masked_loss(logits, labels)) * real
         count += real
     return total / count, math.exp(total / count)
-
-
-def attend_with_cache(
-    layer: nn.Module, x: Tensor, cache: object = None
-) -> tuple[Tensor, object]:
-    """Causal self-attention of the newest position, with the past in a cache.
-
-    Args:
-        layer: multi-head attention with linear layers `w_q, w_k, w_v, w_o` (d_model to
-            d_model) and `num_heads`; head i owns the i-th block of features.
-        x: the newest position, shape `(B, 1, d_model)`.
-        cache: None for the first position, else what the last call returned.
-
-    Returns:
-        The output `(B, 1, d_model)` and the new cache, in this order. Keys and values
-        of old positions come from the cache; they are not computed again.
-    """
-    keys, values = layer.w_k(x), layer.w_v(x)  # (B, 1, d_model)
-    if cache is not None:
-        keys = torch.cat((cache[0], keys), dim=1)  # (B, T + 1, d_model)
-        values = torch.cat((cache[1], values), dim=1)
-    q, k, v = (
-        rows.unflatten(-1, (layer.num_heads, -1)).transpose(1, 2)
-        for rows in (layer.w_q(x), keys, values)
-    )  # (B, h, 1, d_k), (B, h, T + 1, d_k), (B, h, T + 1, d_k)
-    heads, _ = attention.scaled_dot_product_attention(q, k, v)  # (B, h, 1, d_k)
-    return layer.w_o(heads.transpose(1, 2).flatten(2)), (keys, values)

@@ -1,16 +1,61 @@
 """Built from notebooks/07_since_2017.py by `make build`; do not edit."""
 
+from collections.abc import Callable, Mapping
+from safetensors.torch import load_model, save_model
+from torch import Tensor, nn
+from tqdm.auto import tqdm
 from transformer_course.library import corpora, likeness
 from transformer_course.solutions import attention as attention
 from transformer_course.solutions import multi_head_attention as mha
 from transformer_course.solutions import sequence_reversal as reversal
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from safetensors.torch import load_model, save_model
-from torch import Tensor, nn
-from tqdm.auto import tqdm
 import math
 import torch
 import torch.nn.functional as F
+
+
+def rotary_angles(
+    length: int, d_k: int, offset: int = 0, base: float = 10_000.0
+) -> Tensor:
+    """The angle of each pair at each position (Su et al. 2021).
+
+    Args:
+        length: number of positions.
+        d_k: size of a query or key; even.
+        offset: the first position.
+        base: a larger one gives the slow pairs lower frequencies.
+
+    Returns:
+        Angles in radians, shape `(length, d_k / 2)`, float32.
+    """
+    frequencies = base ** -(torch.arange(0, d_k, 2) / d_k)  # (d_k / 2,)
+    positions = torch.arange(offset, offset + length)  # (length,)
+    return positions[:, None] * frequencies
+
+
+class Block(nn.Module):
+    """One layer of the decoder, pre-norm.
+
+    Args:
+        d_model, num_heads, num_kv_heads: see CausalAttention.
+        d_ff: see SwiGLU.
+        base: of the rotary angles.
+        eps: of both norms.
+    """
+
+    def __init__(
+        self, d_model: int, num_heads: int, num_kv_heads: int, d_ff: int,
+        base: float = 10_000.0, eps: float = 1e-6,
+    ):  # fmt: skip
+        super().__init__()
+        self.norm1 = RMSNorm(d_model, eps)
+        self.attention = CausalAttention(d_model, num_heads, num_kv_heads, base)
+        self.norm2 = RMSNorm(d_model, eps)
+        self.feed_forward = SwiGLU(d_model, d_ff)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """From `(B, L, d_model)` to `(B, L, d_model)`."""
+        x = x + self.attention(self.norm1(x))  # (B, L, d_model)
+        return x + self.feed_forward(self.norm2(x))
 
 
 class RMSNorm(nn.Module):
@@ -34,25 +79,6 @@ class RMSNorm(nn.Module):
         return (normed * self.weight).to(x.dtype)  # (..., d_model)
 
 
-def rotary_angles(
-    length: int, d_k: int, offset: int = 0, base: float = 10_000.0
-) -> Tensor:
-    """The angle of each pair at each position (Su et al. 2021).
-
-    Args:
-        length: number of positions.
-        d_k: size of a query or key; even.
-        offset: the first position.
-        base: a larger one gives the slow pairs lower frequencies.
-
-    Returns:
-        Angles in radians, shape `(length, d_k / 2)`, float32; new ones in each call.
-    """
-    frequencies = base ** -(torch.arange(0, d_k, 2) / d_k)  # (d_k / 2,)
-    positions = torch.arange(offset, offset + length)  # (length,)
-    return positions[:, None] * frequencies  # (length, d_k / 2)
-
-
 def rotate(x: Tensor, angles: Tensor) -> Tensor:
     """Rotate each pair of components, in halves, by its angle.
 
@@ -67,25 +93,6 @@ def rotate(x: Tensor, angles: Tensor) -> Tensor:
     cos, sin = angles.cos(), angles.sin()
     rotated = torch.cat((a * cos - b * sin, a * sin + b * cos), dim=-1)
     return rotated.to(x.dtype)  # (..., L, d_k)
-
-
-def relative_gap(
-    turn: Callable[[Tensor, int], Tensor], q: Tensor, k: Tensor, shift: int
-) -> float:
-    """How much scores change if a whole text moves by `shift` positions.
-
-    Args:
-        turn: called as `turn(x, offset)`, returns a tensor of the shape of `x`.
-        q, k: queries `(B, Lq, d_k)` and keys `(B, Lk, d_k)`.
-        shift: by how many positions the text moves.
-
-    Returns:
-        The largest absolute difference between two scores of the same pair.
-    """
-    still, moved = (
-        turn(q, offset) @ turn(k, offset).transpose(-2, -1) for offset in (0, shift)
-    )  # (B, Lq, Lk) each
-    return (moved - still).abs().max().item()
 
 
 def pairs_to_halves(weight: Tensor, num_heads: int) -> Tensor:
@@ -186,32 +193,6 @@ class CausalAttention(nn.Module):
         return self.w_o(mha.merge_heads(heads))  # (B, L, d_model)
 
 
-class Block(nn.Module):
-    """One layer of the decoder, pre-norm.
-
-    Args:
-        d_model, num_heads, num_kv_heads: see CausalAttention.
-        d_ff: see SwiGLU.
-        base: of the rotary angles.
-        eps: of both norms.
-    """
-
-    def __init__(
-        self, d_model: int, num_heads: int, num_kv_heads: int, d_ff: int,
-        base: float = 10_000.0, eps: float = 1e-6,
-    ):  # fmt: skip
-        super().__init__()
-        self.norm1 = RMSNorm(d_model, eps)
-        self.attention = CausalAttention(d_model, num_heads, num_kv_heads, base)
-        self.norm2 = RMSNorm(d_model, eps)
-        self.feed_forward = SwiGLU(d_model, d_ff)
-
-    def forward(self, x: Tensor) -> Tensor:
-        """From `(B, L, d_model)` to `(B, L, d_model)`."""
-        x = x + self.attention(self.norm1(x))  # (B, L, d_model)
-        return x + self.feed_forward(self.norm2(x))  # (B, L, d_model)
-
-
 class LanguageModel(nn.Module):
     """A decoder-only model (Touvron et al. 2023) with tied embeddings.
 
@@ -268,159 +249,6 @@ def attend_with_cache(
     mask = attention.causal_mask(past + x.size(1))[past:]  # (n, T + n)
     heads, _ = grouped_attention(q, k, v, mask)
     return layer.w_o(mha.merge_heads(heads)), (k, v)
-
-
-class QKNormAttention(CausalAttention):
-    """Causal attention that normalises each head's queries and keys, as in Qwen3.
-
-    Args:
-        d_model, num_heads, num_kv_heads: see CausalAttention.
-        base: of the rotary angles.
-        eps: of both norms.
-    """
-
-    def __init__(
-        self, d_model: int, num_heads: int, num_kv_heads: int,
-        base: float = 1_000_000.0, eps: float = 1e-6,
-    ):  # fmt: skip
-        super().__init__(d_model, num_heads, num_kv_heads, base)
-        d_k = d_model // num_heads
-        self.q_norm, self.k_norm = RMSNorm(d_k, eps), RMSNorm(d_k, eps)
-
-    def forward(self, x: Tensor) -> Tensor:
-        """From `(B, L, d_model)` to `(B, L, d_model)`; no position sees a later one."""
-        q = mha.split_heads(self.w_q(x), self.num_heads)  # (B, h, L, d_k)
-        k = mha.split_heads(self.w_k(x), self.num_kv_heads)  # (B, g, L, d_k)
-        v = mha.split_heads(self.w_v(x), self.num_kv_heads)  # (B, g, L, d_k)
-        q, k = self.q_norm(q), self.k_norm(k)
-        angles = rotary_angles(x.size(1), q.size(-1), base=self.base)  # (L, d_k / 2)
-        q, k = rotate(q, angles), rotate(k, angles)
-        heads, _ = grouped_attention(q, k, v, attention.causal_mask(x.size(1)))
-        return self.w_o(mha.merge_heads(heads))  # (B, L, d_model)
-
-
-def window_mask(length: int, window: int | None = None) -> Tensor:
-    """The mask of causal attention with a sliding window (Beltagy et al. 2020).
-
-    Args:
-        length: number of positions, L.
-        window: how many positions a query sees, itself included; None: all so far.
-
-    Returns:
-        A boolean mask `(L, L)`, a row for each query.
-    """
-    positions = torch.arange(length)
-    distance = positions[:, None] - positions  # (L, L)
-    allowed = distance >= 0
-    return allowed if window is None else allowed & (distance < window)
-
-
-def cache_bytes(
-    windows: Sequence[int | None], length: int, num_kv_heads: int, d_k: int,
-    bytes_per_entry: int = 2,
-) -> int:  # fmt: skip
-    """The size of the keys and values that a model keeps for one text.
-
-    Args:
-        windows: the window of each layer; None for a layer that sees everything.
-        length: of the text, in tokens.
-        num_kv_heads: heads of keys and values, g, of each layer.
-        d_k: size of a key and of a value.
-        bytes_per_entry: 2 for half precision, 4 for float32.
-    """
-    kept = sum(length if window is None else min(window, length) for window in windows)
-    return 2 * kept * num_kv_heads * d_k * bytes_per_entry  # keys and values
-
-
-def route(logits: Tensor, top_k: int) -> Tensor:
-    """The weights of the experts for each token (Jiang et al. 2024, section 2.1).
-
-    Args:
-        logits: of the router, shape `(..., E)`.
-        top_k: how many experts each token is sent to.
-
-    Returns:
-        Weights, shape `(..., E)`: `top_k` of them positive, the others 0.
-    """
-    values, indices = logits.topk(top_k, dim=-1)  # (..., k)
-    return torch.zeros_like(logits).scatter(-1, indices, values.softmax(dim=-1))
-
-
-class MixtureOfExperts(nn.Module):
-    """Several feed-forward networks, of which each vector is sent to a few.
-
-    Args:
-        d_model: size of the vectors.
-        d_ff: see SwiGLU; of each expert.
-        num_experts: how many there are, E.
-        top_k: how many of them each vector is sent to.
-    """
-
-    def __init__(self, d_model: int, d_ff: int, num_experts: int, top_k: int = 2):
-        super().__init__()
-        self.top_k = top_k
-        self.router = nn.Linear(d_model, num_experts, bias=False)
-        self.experts = nn.ModuleList(SwiGLU(d_model, d_ff) for _ in range(num_experts))
-
-    def forward(self, x: Tensor) -> Tensor:
-        """From `(..., d_model)` to `(..., d_model)`, each position on its own."""
-        weights = route(self.router(x), self.top_k)  # (..., E)
-        output = torch.zeros_like(x)
-        for i, expert in enumerate(self.experts):
-            chosen = weights[..., i] > 0  # (...)
-            output[chosen] += weights[..., i][chosen].unsqueeze(-1) * expert(x[chosen])
-        return output  # (..., d_model)
-
-
-def load_balance(logits: Tensor, top_k: int) -> Tensor:
-    """The load-balancing loss of a router (Fedus et al. 2022, equations 4 to 6).
-
-    Args:
-        logits: of the router, shape `(..., E)`.
-        top_k: how many experts each token is sent to.
-
-    Returns:
-        The loss, shape `()`: `top_k` if all experts are used alike.
-    """
-    rows = logits.flatten(0, -2)  # (N, E)
-    shares = (route(rows, top_k) > 0).to(rows.dtype).mean(dim=0)  # (E,)
-    probabilities = rows.softmax(dim=-1).mean(dim=0)  # (E,)
-    return rows.size(-1) * (shares * probabilities).sum()
-
-
-def orthogonalise(update: Tensor, steps: int = 5, eps: float = 1e-7) -> Tensor:
-    """Bring the singular values of a matrix close to 1 (Jordan et al. 2024, Muon).
-
-    Args:
-        update: a matrix `(m, n)`.
-        steps: of the Newton-Schulz iteration.
-        eps: added to the Frobenius norm.
-
-    Returns:
-        A matrix `(m, n)` with the singular vectors of `update`.
-    """
-    a, b, c = 3.4445, -4.7750, 2.0315
-    x = update / (update.norm() + eps)
-    for _ in range(steps):
-        gram = x @ x.T  # (m, m)
-        x = a * x + (b * gram + c * gram @ gram) @ x  # (m, n)
-    return x
-
-
-def repetition_penalty(logits: Tensor, written: Tensor, penalty: float) -> Tensor:
-    """Make tokens that already occur less probable, wherever logits have their zero.
-
-    Args:
-        logits: of the next token, shape `(B, V)`.
-        written: the ids so far, shape `(B, T)`, int64.
-        penalty: at least 1; 1 changes nothing.
-
-    Returns:
-        New logits, shape `(B, V)`.
-    """
-    log_p = logits.log_softmax(dim=-1)  # (B, V)
-    occurs = torch.zeros_like(logits, dtype=torch.bool).scatter(1, written, True)
-    return torch.where(occurs, penalty * log_p, log_p)  # (B, V)
 
 
 WINDOW = 96  # bytes that the model sees in training
@@ -511,38 +339,6 @@ def assert_cached_decoding(decoder: object) -> None:
                 "after a cut"
             )
             begin = end
-
-
-def group_advantages(rewards: Tensor, eps: float = 1e-4) -> Tensor:
-    """How much better each answer is than its group (Shao et al. 2024, section 4.1).
-
-    Args:
-        rewards: of S answers to each of P prompts, shape `(P, S)`, floating point.
-        eps: added to the standard deviation.
-
-    Returns:
-        The advantages, shape `(P, S)`.
-    """
-    centred = rewards - rewards.mean(dim=-1, keepdim=True)  # (P, S)
-    spread = centred.square().mean(dim=-1, keepdim=True).sqrt()  # (P, 1)
-    return centred / (spread + eps)
-
-
-def grpo_loss(logits: Tensor, written: Tensor, advantages: Tensor) -> Tensor:
-    """The loss of sampled answers, weighted with their advantages (Shao et al. 2024).
-
-    Args:
-        logits: for each token of the answers, shape `(N, T, V)`.
-        written: the answers, shape `(N, T)`, int64; `reversal.PAD` after the end.
-        advantages: one per answer, shape `(N,)`.
-
-    Returns:
-        The loss, shape `()`.
-    """
-    real = written != reversal.PAD  # (N, T)
-    log_p = logits.log_softmax(-1).gather(-1, written.unsqueeze(-1)).squeeze(-1)
-    means = (log_p * real).sum(dim=1) / real.sum(dim=1)  # (N,)
-    return -(advantages * means).mean()
 
 
 def published_tensor(

@@ -1,0 +1,38 @@
+"""Built from notebooks/08_assistant.py by `make build`; do not edit."""
+
+from torch import Tensor, nn
+from transformer_course.solutions import sequence_reversal as reversal
+import torch
+import torch.nn.functional as F
+
+
+def group_advantages(rewards: Tensor, eps: float = 1e-4) -> Tensor:
+    """How much better each answer is than its group (Shao et al. 2024, section 4.1).
+
+    Args:
+        rewards: of S answers to each of P prompts, shape `(P, S)`, floating point.
+        eps: added to the standard deviation.
+
+    Returns:
+        The advantages, shape `(P, S)`.
+    """
+    centred = rewards - rewards.mean(dim=-1, keepdim=True)  # (P, S)
+    spread = centred.square().mean(dim=-1, keepdim=True).sqrt()  # (P, 1)
+    return centred / (spread + eps)
+
+
+def grpo_loss(logits: Tensor, written: Tensor, advantages: Tensor) -> Tensor:
+    """The loss of sampled answers, weighted with their advantages (Shao et al. 2024).
+
+    Args:
+        logits: for each token of the answers, shape `(N, T, V)`.
+        written: the answers, shape `(N, T)`, int64; `reversal.PAD` after the end.
+        advantages: one per answer, shape `(N,)`.
+
+    Returns:
+        The loss, shape `()`.
+    """
+    real = written != reversal.PAD  # (N, T)
+    log_p = logits.log_softmax(-1).gather(-1, written.unsqueeze(-1)).squeeze(-1)
+    means = (log_p * real).sum(dim=1) / real.sum(dim=1)  # (N,)
+    return -(advantages * means).mean()

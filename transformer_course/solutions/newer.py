@@ -1,0 +1,129 @@
+"""Built from notebooks/10_newer.py by `make build`; do not edit."""
+
+from torch import Tensor, nn
+from transformer_course.solutions import attention as attention
+from transformer_course.solutions import multi_head_attention as mha
+from transformer_course.solutions import since_2017 as modern
+import torch
+import torch.nn.functional as F
+
+
+def route(logits: Tensor, top_k: int) -> Tensor:
+    """The weights of the experts for each token (Jiang et al. 2024, section 2.1).
+
+    Args:
+        logits: of the router, shape `(..., E)`.
+        top_k: how many experts each token is sent to.
+
+    Returns:
+        Weights, shape `(..., E)`: `top_k` of them positive, the others 0.
+    """
+    values, indices = logits.topk(top_k, dim=-1)  # (..., k)
+    return torch.zeros_like(logits).scatter(-1, indices, values.softmax(dim=-1))
+
+
+class QKNormAttention(modern.CausalAttention):
+    """Causal attention that normalises each head's queries and keys, as in Qwen3.
+
+    Args:
+        d_model, num_heads, num_kv_heads: see CausalAttention.
+        base: of the rotary angles.
+        eps: of both norms.
+    """
+
+    def __init__(
+        self, d_model: int, num_heads: int, num_kv_heads: int,
+        base: float = 1_000_000.0, eps: float = 1e-6,
+    ):  # fmt: skip
+        super().__init__(d_model, num_heads, num_kv_heads, base)
+        d_k = d_model // num_heads
+        self.q_norm, self.k_norm = modern.RMSNorm(d_k, eps), modern.RMSNorm(d_k, eps)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """From `(B, L, d_model)` to `(B, L, d_model)`; no position sees a later one."""
+        q = mha.split_heads(self.w_q(x), self.num_heads)  # (B, h, L, d_k)
+        k = mha.split_heads(self.w_k(x), self.num_kv_heads)  # (B, g, L, d_k)
+        v = mha.split_heads(self.w_v(x), self.num_kv_heads)  # (B, g, L, d_k)
+        q, k = self.q_norm(q), self.k_norm(k)
+        angles = modern.rotary_angles(x.size(1), q.size(-1), base=self.base)
+        q, k = modern.rotate(q, angles), modern.rotate(k, angles)
+        heads, _ = modern.grouped_attention(q, k, v, attention.causal_mask(x.size(1)))
+        return self.w_o(mha.merge_heads(heads))  # (B, L, d_model)
+
+
+def window_mask(length: int, window: int | None = None) -> Tensor:
+    """The mask of causal attention with a sliding window (Beltagy et al. 2020).
+
+    Args:
+        length: number of positions, L.
+        window: how many positions a query sees, itself included; None: all so far.
+
+    Returns:
+        A boolean mask `(L, L)`, a row for each query.
+    """
+    positions = torch.arange(length)
+    distance = positions[:, None] - positions  # (L, L)
+    allowed = distance >= 0
+    return allowed if window is None else allowed & (distance < window)
+
+
+class MixtureOfExperts(nn.Module):
+    """Several feed-forward networks, of which each vector is sent to a few.
+
+    Args:
+        d_model: size of the vectors.
+        d_ff: see SwiGLU; of each expert.
+        num_experts: how many there are, E.
+        top_k: how many of them each vector is sent to.
+    """
+
+    def __init__(self, d_model: int, d_ff: int, num_experts: int, top_k: int = 2):
+        super().__init__()
+        self.top_k = top_k
+        self.router = nn.Linear(d_model, num_experts, bias=False)
+        experts = (modern.SwiGLU(d_model, d_ff) for _ in range(num_experts))
+        self.experts = nn.ModuleList(experts)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """From `(..., d_model)` to `(..., d_model)`, each position on its own."""
+        weights = route(self.router(x), self.top_k)  # (..., E)
+        output = torch.zeros_like(x)
+        for i, expert in enumerate(self.experts):
+            chosen = weights[..., i] > 0  # (...)
+            output[chosen] += weights[..., i][chosen].unsqueeze(-1) * expert(x[chosen])
+        return output  # (..., d_model)
+
+
+def load_balance(logits: Tensor, top_k: int) -> Tensor:
+    """The load-balancing loss of a router (Fedus et al. 2022, equations 4 to 6).
+
+    Args:
+        logits: of the router, shape `(..., E)`.
+        top_k: how many experts each token is sent to.
+
+    Returns:
+        The loss, shape `()`: `top_k` if all experts are used alike.
+    """
+    rows = logits.flatten(0, -2)  # (N, E)
+    shares = (route(rows, top_k) > 0).to(rows.dtype).mean(dim=0)  # (E,)
+    probabilities = rows.softmax(dim=-1).mean(dim=0)  # (E,)
+    return rows.size(-1) * (shares * probabilities).sum()
+
+
+def orthogonalise(update: Tensor, steps: int = 5, eps: float = 1e-7) -> Tensor:
+    """Bring the singular values of a matrix close to 1 (Jordan et al. 2024, Muon).
+
+    Args:
+        update: a matrix `(m, n)`.
+        steps: of the Newton-Schulz iteration.
+        eps: added to the Frobenius norm.
+
+    Returns:
+        A matrix `(m, n)` with the singular vectors of `update`.
+    """
+    a, b, c = 3.4445, -4.7750, 2.0315
+    x = update / (update.norm() + eps)
+    for _ in range(steps):
+        gram = x @ x.T  # (m, m)
+        x = a * x + (b * gram + c * gram @ gram) @ x  # (m, n)
+    return x
