@@ -18,7 +18,7 @@ from autograder.checks.attempts import AttemptLog as AttemptLog
 from autograder.checks.attempts import RecordedAttempt as RecordedAttempt
 from autograder.checks.words import ATTEMPTS, ATTEMPTS_DATA
 from autograder.grading.intake.common import DEFAULTS, RefusedError, UnreadableError
-from autograder.grading.intake.files import opened, read_file
+from autograder.grading.intake.files import open_file, read_file
 
 _MOST = 10_000  # attempts of a student
 
@@ -64,7 +64,7 @@ def live(pattern: str) -> dict[str, AttemptLog]:
     logs: dict[str, list[AttemptLog]] = defaultdict(list)
     for folder in sorted(glob.glob(pattern)):
         try:
-            with opened(Path(folder) / ATTEMPTS) as (file, status):
+            with open_file(Path(folder) / ATTEMPTS) as (file, status):
                 owner = pwd.getpwuid(status.st_uid).pw_name
                 logs[owner].append(attempts.parse(file.read(attempts.LARGEST)))
         except (RefusedError, UnreadableError, KeyError):

@@ -13,7 +13,7 @@ from nbformat import NotebookNode, from_dict
 from autograder.course.access import permission_message
 from autograder.course.errors import CourseError
 from autograder.course.notebooks import remedy
-from autograder.grading.intake import Repair, said, say
+from autograder.grading.intake import Repair, dump_repairs, load_repairs
 from autograder.grading.judge.verdict import Verdict
 
 KEY = "autograder"  # of a notebook's metadata; of an output's, if it is a verdict
@@ -57,12 +57,14 @@ class GradingMetadata:
         kept = notebook["metadata"].get(KEY, {})
         known = {one.name: kept[one.name] for one in fields(cls) if one.name in kept}
         checks = {n: Verdict.from_json(r) for n, r in known.pop("checks", {}).items()}
-        return cls(checks=checks, repairs=said(known.pop("repairs", ())), **known)
+        return cls(
+            checks=checks, repairs=load_repairs(known.pop("repairs", ())), **known
+        )
 
     def put(self, notebook: Mapping[str, Any]) -> None:
         """Have it kept in a notebook, in place of what was."""
         checks = {name: r.to_json() for name, r in self.checks.items()}
-        named = vars(self) | {"checks": checks, "repairs": say(self.repairs)}
+        named = vars(self) | {"checks": checks, "repairs": dump_repairs(self.repairs)}
         notebook["metadata"][KEY] = {n: v for n, v in named.items() if v is not None}
 
     @property

@@ -16,7 +16,7 @@ from typing import Any
 from nbformat import NotebookNode
 from traitlets.config import Config
 
-from autograder.grading.intake import Repair, SizeLimits, said, say
+from autograder.grading.intake import Repair, SizeLimits, dump_repairs, load_repairs
 from autograder.grading.settings import (
     Preprocessor,
     as_plain,
@@ -72,7 +72,7 @@ class Task:
         plain = vars(self) | {
             "submission": None if self.submission is None else _text(self.submission),
             "files": {path: _text(data) for path, data in self.files.items()},
-            "repairs": say(self.repairs),
+            "repairs": dump_repairs(self.repairs),
             "limits": asdict(self.limits),
             "secret": _text(self.secret),
             "preprocessors": [class_name(kind) for kind in self.preprocessors],
@@ -88,7 +88,7 @@ class Task:
         return cls(**given | {
             "submission": None if submission is None else _bytes(submission),
             "files": {path: _bytes(text) for path, text in given["files"].items()},
-            "repairs": said(given["repairs"]),
+            "repairs": load_repairs(given["repairs"]),
             "limits": SizeLimits(**given["limits"]),
             "secret": _bytes(given["secret"]),
             "preprocessors": tuple(map(loaded, given["preprocessors"])),

@@ -60,7 +60,7 @@ def contents(archive: Source, attempt: Attempt, unit: str, root: Path) -> Attemp
             raise NotPlacedError(f"{path}: {reason}") from None
         left, spare = left - len(data), spare - size
         files[path] = data
-        notes += [intake.told(path, size)] * bool(size)
+        notes += [intake.describe_slimming(path, size)] * bool(size)
     if not _notebooks(files):
         left = limits.total  # for all of them together
         for path, member in attempt.files.items():
@@ -91,7 +91,7 @@ def _notebook(
     others = partial(intake.grade_ids, root)
     try:
         chosen, repairs = intake.find_notebook(
-            handed_in, f"{unit}.ipynb", source, others=others
+            handed_in, f"{unit}.ipynb", source, course_ids=others
         )
     except intake.RefusedError as reason:
         return "", str(reason), []

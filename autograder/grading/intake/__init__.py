@@ -3,7 +3,7 @@
 Nothing here runs student code, follows a link or writes a file. ``take`` reads a
 submission's folder, ``find_notebook`` picks the unit's notebook by its content,
 ``rebuild`` lays the student's answers into the course's own notebook, and
-``handed_in`` tells when it came. What had to be put right is told in ``Repair``s.
+``handed_in`` tells when it came. ``Repair``s say what had to be put right.
 """
 
 from autograder.grading.intake.building import rebuild, without_installs
@@ -15,13 +15,13 @@ from autograder.grading.intake.common import (
     RefusedError,
     Repair,
     SizeLimits,
-    said,
-    say,
+    dump_repairs,
+    load_repairs,
 )
 from autograder.grading.intake.files import File, Taken, first, take
 from autograder.grading.intake.matching import find_notebook, is_unanswered
 from autograder.grading.intake.other_units import grade_ids
-from autograder.grading.intake.slimming import read_slim, told
+from autograder.grading.intake.slimming import describe_slimming, read_slim
 from autograder.grading.intake.stamp import handed_in, parse_stamp
 
 __all__ = [
@@ -34,17 +34,17 @@ __all__ = [
     "Repair",
     "SizeLimits",
     "Taken",
+    "describe_slimming",
+    "dump_repairs",
     "find_notebook",
     "first",
     "grade_ids",
     "handed_in",
     "is_unanswered",
+    "load_repairs",
     "parse_stamp",
     "read_slim",
     "rebuild",
-    "said",
-    "say",
     "take",
-    "told",
     "without_installs",
 ]  # fmt: skip

@@ -10,7 +10,13 @@ from nbformat import NotebookNode
 from nbgrader.utils import compute_checksum
 
 from autograder.course.notebooks import GENERATED
-from autograder.grading.intake.common import DEFAULTS, Repair, SizeLimits, few, listed
+from autograder.grading.intake.common import (
+    DEFAULTS,
+    Repair,
+    SizeLimits,
+    join_names,
+    limit_repairs,
+)
 from autograder.grading.intake.invited import is_invited
 from autograder.grading.intake.matching import Match, Slot, defined, same_text, slots_of
 from autograder.grading.intake.reading import StudentCell, StudentNotebook, read
@@ -39,25 +45,31 @@ def rebuild(
         CourseError: source and release do not belong together.
     """
     slots = slots_of(source, release)
-    given = StudentNotebook(()) if submission is None else read(submission, limits)
-    match = Match(slots, given.cells)
+    student_notebook = (
+        StudentNotebook(()) if submission is None else read(submission, limits)
+    )
+    match = Match(slots, student_notebook.cells)
     builder = _Builder(match, limits)
     # Not by `new_notebook`, which would look at the course's cells by the schema; the
     # student's own are looked at when they are made.
-    kept = source.metadata.keys() & {"kernelspec", "language_info"}
-    metadata = {key: source.metadata[key] for key in sorted(kept)}
+    keys = source.metadata.keys() & {"kernelspec", "language_info"}
+    metadata = {key: source.metadata[key] for key in sorted(keys)}
     notebook = NotebookNode(
         cells=builder.cells(), metadata=nbformat.from_dict(metadata),
         nbformat=4, nbformat_minor=5,
     )  # fmt: skip
-    repairs = [*builder.repairs, *_about_whole(given)] if given.cells else []
-    return notebook, few(repairs)
+    repairs = (
+        [*builder.repairs, *_about_whole(student_notebook)]
+        if student_notebook.cells
+        else []
+    )
+    return notebook, limit_repairs(repairs)
 
 
-def _about_whole(given: StudentNotebook) -> Iterator[Repair]:
-    if given.language and "python" not in given.language:
+def _about_whole(student_notebook: StudentNotebook) -> Iterator[Repair]:
+    if student_notebook.language and "python" not in student_notebook.language:
         yield Repair("kernel", "The notebook's kernel was set back to Python.")
-    if given.personal:
+    if student_notebook.personal:
         yield Repair("personal data", "Names and ids added by Colab were removed.")
 
 
@@ -67,7 +79,7 @@ class _Builder:
     def __init__(self, match: Match, limits: SizeLimits):
         self.match, self.limits = match, limits
         self.repairs: list[Repair] = []
-        self.own = 0
+        self.own_count = 0
 
     def cells(self) -> list[NotebookNode]:
         answers = {n: self._answer(n) for n in self._answer_slots()}
@@ -86,7 +98,7 @@ class _Builder:
         return [n for n, slot in enumerate(self.match.slots) if slot.is_answer]
 
     def _answer(self, n: int) -> int | None:
-        """Of the cells of an exercise, the number of the one that answers it."""
+        """The number of the cell that answers an exercise; None if it has no cell."""
         cells = self.match.of(n)
         filled = [cell for cell in self.match.filled(n) if not self._too_long(cell)]
         targets = self.match.slots[n].targets
@@ -117,13 +129,13 @@ class _Builder:
     def _fill(self, cell: NotebookNode, answer: int, slot: Slot) -> None:
         if not self.match.is_filled(answer):
             return
-        given = self.match.cells[answer]
-        cell.source = given.source
+        student_cell = self.match.cells[answer]
+        cell.source = student_cell.source
         if cell.cell_type == "code":
-            cell.source = self._without_installs(given.source, slot.name)
-        elif given.attachments:
-            cell.attachments = nbformat.from_dict(given.attachments)
-        if given.kind != "code" and cell.cell_type == "code":
+            cell.source = self._without_installs(student_cell.source, slot.name)
+        elif student_cell.attachments:
+            cell.attachments = nbformat.from_dict(student_cell.attachments)
+        if student_cell.kind != "code" and cell.cell_type == "code":
             self._note("cell type", f"Your answer {slot.name} is code again.")
 
     def _extras(self, answers: set[int]) -> dict[int, list[int]]:
@@ -143,8 +155,9 @@ class _Builder:
         if not cell.source.strip() or _is_badge(cell):
             return False
         if self._too_long(number):
-            says = f"A cell of more than {self.limits.cell_characters} characters"
-            self._note("cell left out", f"{says} was left out.")
+            most = self.limits.cell_characters
+            message = f"A cell of more than {most} characters was left out."
+            self._note("cell left out", message)
             return False
         return slot is None or self._is_kept_copy(number, self.match.slots[slot])
 
@@ -152,34 +165,34 @@ class _Builder:
         """Whether a cell that belongs to a slot, but does not fill it, is kept."""
         if slot.release.get("id") in GENERATED:  # a kit's has its own version
             return False
-        cell, there = self.match.cells[number], self.match.slot_of[number]
+        cell, slot_index = self.match.cells[number], self.match.slot_of[number]
         changed = not same_text(cell.source, slot.release.source)
         if slot.is_answer:
-            return self._is_kept_answer(cell, slot, changed, there)
+            return self._is_kept_answer(cell, slot, changed, slot_index)
         if slot.is_test:
-            return changed and number != self.match.of(there)[0]
-        told = not is_invited(cell.source, slot.release.source)
-        if changed and told and cell.kind == "code":
-            first = listed([cell.source.strip().splitlines()[0]])
-            says = (
+            return changed and number != self.match.of(slot_index)[0]
+        is_reported = not is_invited(cell.source, slot.release.source)
+        if changed and is_reported and cell.kind == "code":
+            first = join_names([cell.source.strip().splitlines()[0]])
+            message = (
                 f'Your change of the course\'s cell "{first}" runs after the original.'
             )
-            self._note("course cell", says)
+            self._note("course cell", message)
         return changed and cell.kind == "code"
 
     def _is_kept_answer(
-        self, cell: StudentCell, slot: Slot, changed: bool, there: int
+        self, cell: StudentCell, slot: Slot, changed: bool, slot_index: int
     ) -> bool:
         if changed and not defined(cell.source) & slot.targets:
             self._note("copy kept", f"A second cell of {slot.name} was kept as yours.")
             return True
-        if changed or there not in self.match.moved_in:
+        if changed or slot_index not in self.match.moved_in:
             self._note("copy ignored", f"Your copied cell of {slot.name} was ignored.")
         return False
 
     def _own_cell(self, number: int) -> NotebookNode:
         cell = self.match.cells[number]
-        self.own += 1
+        self.own_count += 1
         if cell.kind == "code":
             text = self._without_installs(cell.source, "a cell of yours")
             built: NotebookNode = nbformat.v4.new_code_cell(text)
@@ -190,15 +203,15 @@ class _Builder:
             built = nbformat.v4.new_markdown_cell(text)
             if cell.attachments:
                 built.attachments = nbformat.from_dict(cell.attachments)
-        built.id = f"own-{self.own}"
+        built.id = f"own-{self.own_count}"
         built.metadata = NotebookNode(autograder="own")
         return built
 
-    def _without_installs(self, code: str, where: str) -> str:
+    def _without_installs(self, code: str, place: str) -> str:
         code, lines = without_installs(code)
         if lines:
-            says = f"Not run while grading, in {where}: {listed(lines)}."
-            self._note("install", says)
+            message = f"Not run while grading, in {place}: {join_names(lines)}."
+            self._note("install", message)
         return code
 
     def _about_tests(self) -> None:
@@ -210,30 +223,33 @@ class _Builder:
             if not cells:
                 self._note("test returned", f"The deleted check {slot.name} is back.")
             elif not any(same_text(self._text(c), slot.release.source) for c in cells):
-                says = f"The check {slot.name} was changed; the course's own is used."
-                self._note("test restored", says)
+                message = (
+                    f"The check {slot.name} was changed; the course's own is used."
+                )
+                self._note("test restored", message)
             elif len(cells) > 1:
-                says = f"Your copied check {slot.name} was ignored."
-                self._note("copy ignored", says)
+                message = f"Your copied check {slot.name} was ignored."
+                self._note("copy ignored", message)
 
     def _about_answers(self) -> None:
         slots = self.match.slots
         if self.match.restored:
             names = [slots[n].name for n in sorted(set(self.match.restored))]
-            says = "Lost grading marks were restored for"
-            self._note("metadata restored", f"{says} {listed(names)}.")
+            message = f"Lost grading marks were restored for {join_names(names)}."
+            self._note("metadata restored", message)
         for n in self.match.moved_in:
-            says = f"Your answer {slots[n].name} was found in a cell of your own."
-            self._note("answer found", says)
+            message = f"Your answer {slots[n].name} was found in a cell of your own."
+            self._note("answer found", message)
         missing = [slots[n].name for n in self._answer_slots() if not self.match.of(n)]
         if missing and self.match.cells:
-            self._note("answer missing", f"No cell for {listed(missing)} was found.")
+            message = f"No cell for {join_names(missing)} was found."
+            self._note("answer missing", message)
         for n in self._answer_slots():
             if any(self._too_long(cell) for cell in self.match.of(n)):
                 self._note("cell left out", f"Your answer {slots[n].name} is too long.")
 
-    def _note(self, kind: str, says: str) -> None:
-        repair = Repair(kind, says)
+    def _note(self, kind: str, message: str) -> None:
+        repair = Repair(kind, message)
         if repair not in self.repairs:
             self.repairs.append(repair)
 
@@ -264,18 +280,18 @@ def without_installs(code: str) -> tuple[str, list[str]]:
 
     Each becomes ``pass`` with a comment, so that a block around it stays whole.
     """
-    kept, removed, indent = [], [], ""
+    lines, removed, indent = [], [], ""
     open_brackets, continued = 0, False
     for line in code.split("\n"):
-        found = _INSTALL.match(line)
-        if not (open_brackets or continued or found):
-            kept.append(line)
+        match = _INSTALL.match(line)
+        if not (open_brackets or continued or match):
+            lines.append(line)
             continue
-        if found and not (open_brackets or continued):
-            indent = found["indent"]
-        kept.append(f"{indent}pass  # not run while grading: {line.strip()}")
+        if match and not (open_brackets or continued):
+            indent = match["indent"]
+        lines.append(f"{indent}pass  # not run while grading: {line.strip()}")
         removed.append(line.strip())
         if line.lstrip()[:1] not in ("!", "%"):
             open_brackets = max(0, open_brackets + line.count("(") - line.count(")"))
         continued = line.rstrip().endswith("\\")
-    return "\n".join(kept), removed
+    return "\n".join(lines), removed

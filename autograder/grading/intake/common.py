@@ -52,34 +52,34 @@ class SizeLimits:
 
 
 DEFAULTS = SizeLimits()
-_FEW = 3  # repairs of a kind that are told
+_FEW = 3  # repairs of a kind that a student reads
 
 
-def listed(names: Sequence[object], most: int = 3) -> str:
-    """The names, safe to print, the first few of many."""
-    shown = [printable(str(name))[:60] for name in names[:most]]
-    rest = len(names) - most
-    return ", ".join(shown) + (f" and {rest} more" if rest > 0 else "")
+def join_names(names: Sequence[object], most: int = 3) -> str:
+    """Join the first names, made safe to print, and say how many more there are."""
+    texts = [printable(str(name))[:60] for name in names[:most]]
+    omitted = len(names) - most
+    return ", ".join(texts) + (f" and {omitted} more" if omitted > 0 else "")
 
 
-def say(repairs: Iterable[Repair]) -> list[dict[str, str]]:
-    """Repairs as plain JSON values."""
+def dump_repairs(repairs: Iterable[Repair]) -> list[dict[str, str]]:
+    """Turn repairs into plain JSON values."""
     return [asdict(repair) for repair in repairs]
 
 
-def few(repairs: Iterable[Repair]) -> tuple[Repair, ...]:
-    """The first repairs of each kind, and how many more there are of it."""
+def limit_repairs(repairs: Iterable[Repair]) -> tuple[Repair, ...]:
+    """Keep the first repairs of each kind, and say how many more there are of it."""
     kinds: dict[str, list[Repair]] = {}
     for repair in repairs:
         kinds.setdefault(repair.kind, []).append(repair)
-    kept: list[Repair] = []
-    for kind, all_ in kinds.items():
-        kept += all_[:_FEW]
-        if (rest := len(all_) - _FEW) > 0:
-            kept.append(Repair(kind, f"And {rest:,} more like this."))
-    return tuple(kept)
+    limited: list[Repair] = []
+    for kind, group in kinds.items():
+        limited += group[:_FEW]
+        if (omitted := len(group) - _FEW) > 0:
+            limited.append(Repair(kind, f"And {omitted:,} more like this."))
+    return tuple(limited)
 
 
-def said(values: Iterable[dict[str, str]]) -> tuple[Repair, ...]:
-    """The repairs that `say` made plain values of."""
+def load_repairs(values: Iterable[dict[str, str]]) -> tuple[Repair, ...]:
+    """Turn the JSON values of `dump_repairs` into repairs again."""
     return tuple(Repair(**value) for value in values)

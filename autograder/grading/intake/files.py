@@ -19,9 +19,9 @@ from autograder.grading.intake.common import (
     Repair,
     SizeLimits,
     UnreadableError,
-    listed,
+    join_names,
 )
-from autograder.grading.intake.slimming import OUTPUTS, read_slim, told
+from autograder.grading.intake.slimming import OUTPUTS, describe_slimming, read_slim
 
 
 @dataclass(frozen=True)
@@ -80,15 +80,18 @@ def take(
         try:
             files[path], size = _read(folder / names[path], within, room)
             room, spare = room - len(files[path].data), spare - size
-            repairs += [Repair(OUTPUTS, told(listed([path]), size))] * bool(size)
+            if size:
+                message = describe_slimming(join_names([path]), size)
+                repairs.append(Repair(OUTPUTS, message))
         except RefusedError as reason:
             left_out.setdefault(str(reason), []).append(path)
             if _is_notebook(path):
-                without = without or f"{listed([path])} {reason}"
+                without = without or f"{join_names([path])} {reason}"
     if any(map(_is_notebook, files)):
         without = ""
-    for why, all_ in left_out.items():
-        repairs.append(Repair("file left out", f"Left out: {listed(all_)} ({why})."))
+    for objection, omitted in left_out.items():
+        message = f"Left out: {join_names(omitted)} ({objection})."
+        repairs.append(Repair("file left out", message))
     return Taken(files, tuple(repairs), without)
 
 
@@ -110,11 +113,11 @@ def _plainly(paths: Iterable[str], left_out: dict[str, list[str]]) -> dict[str, 
 def _read(path: Path, limits: SizeLimits, room: int) -> tuple[File, int]:
     """A file within the limits; its size if it is a notebook without its outputs."""
     if not _is_notebook(path.name):
-        says = f"is larger than {limits.file >> 20} MB"
+        message = f"is larger than {limits.file >> 20} MB"
         if room < limits.file:
-            says = f"is beyond the {limits.total >> 20} MB of all files together"
-        return read_file(path, min(limits.file, room), says), 0
-    with opened(path) as (file, status):
+            message = f"is beyond the {limits.total >> 20} MB of all files together"
+        return read_file(path, min(limits.file, room), message), 0
+    with open_file(path) as (file, status):
         data, size = read_slim(file, limits, min(limits.file, room))
     return File(data, status.st_mtime), size
 
@@ -132,25 +135,28 @@ def _walk(
     """Relative paths of what look like regular files; reasons go to ``left_out``."""
     if folder.is_symlink() or not folder.is_dir():
         raise RefusedError("the submission is not a folder")
-    waiting, seen = [""], 0
+    waiting, count = [""], 0
     while waiting:
-        here = waiting.pop()
+        subfolder = waiting.pop()
         try:
-            entries = _entries(folder / here)
+            entries = _entries(folder / subfolder)
         except PermissionError as error:
-            raise UnreadableError(folder / here, error) from None
+            raise UnreadableError(folder / subfolder, error) from None
         except OSError:
-            if not here:
+            if not subfolder:
                 raise RefusedError("the submission's folder cannot be read") from None
-            left_out.setdefault("cannot be read", []).append(here)
+            left_out.setdefault("cannot be read", []).append(subfolder)
             continue
         for entry in entries:
-            seen += 1
-            if seen > SEEN:
-                left_out.setdefault("are too many files", []).append(f"{here or '.'}/…")
+            count += 1
+            if count > SEEN:
+                crowd = left_out.setdefault("are too many files", [])
+                crowd.append(f"{subfolder or '.'}/…")
                 return
-            path = f"{here}/{entry.name}".lstrip("/")
-            if any(fnmatch.fnmatch(entry.name, one) for one in (PROGRESS, *ignore)):
+            path = f"{subfolder}/{entry.name}".lstrip("/")
+            if any(
+                fnmatch.fnmatch(entry.name, pattern) for pattern in (PROGRESS, *ignore)
+            ):
                 continue
             reason = _objection(entry, path, limits)
             if reason:
@@ -181,25 +187,25 @@ def _objection(entry: os.DirEntry[str], path: str, limits: SizeLimits) -> str:
     return "" if entry.is_file(follow_symlinks=False) else "is not a regular file"
 
 
-def read_file(path: Path, most: int, says: str = "is too large") -> File:
-    """A regular file of at most ``most`` bytes.
+def read_file(path: Path, most: int, message: str = "is too large") -> File:
+    """Read a regular file of at most ``most`` bytes.
 
     Raises:
-        RefusedError: what it is instead, or that it is larger: ``says``.
+        RefusedError: what it is instead, or that it is larger: ``message``.
         UnreadableError: it is closed to us.
     """
-    with opened(path) as (file, status):
+    with open_file(path) as (file, status):
         data = b"" if status.st_size > most else file.read(most + 1)
     if max(status.st_size, len(data)) > most:
-        raise RefusedError(says)
+        raise RefusedError(message)
     return File(data, status.st_mtime)
 
 
 @contextmanager
-def opened(
+def open_file(
     path: Path | str, folder: int | None = None
 ) -> Iterator[tuple[BinaryIO, os.stat_result]]:
-    """A regular file, which nobody's link leads to; raises what `read_file` does.
+    """Open a regular file, without following a link; raises what `read_file` does.
 
     Args:
         folder: one that is open already, in which ``path`` is a name.

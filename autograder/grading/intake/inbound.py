@@ -19,7 +19,7 @@ from typing import IO
 
 from autograder.grading.intake import STAMP, RefusedError, SizeLimits, read_slim
 from autograder.grading.intake.common import UnreadableError
-from autograder.grading.intake.files import SEEN, first, opened
+from autograder.grading.intake.files import SEEN, first, open_file
 from autograder.grading.intake.stamp import in_utc
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -32,7 +32,7 @@ def last_change(folder: Path, ignore: Sequence[str]) -> datetime.datetime:
     cannot be looked at is not copied, either.
     """
     latest = folder.lstat().st_ctime
-    with contextlib.suppress(OSError), _opened(folder) as descriptor:
+    with contextlib.suppress(OSError), _open_folder(folder) as descriptor:
         for _, parent, name in _counting(descriptor, ignore):
             with contextlib.suppress(OSError):
                 status = os.stat(name, dir_fd=parent, follow_symlinks=False)
@@ -53,19 +53,19 @@ def copy(
     """
     limits, left_out, latest = SizeLimits(), [], 0.0
     room = limits.total
-    with _opened(source) as descriptor:
+    with _open_folder(source) as descriptor:
         for path, parent, name in _counting(descriptor, ignore):
             try:
-                found = _read(parent, name, owner, limits, min(limits.file, room))
+                content = _read(parent, name, owner, limits, min(limits.file, room))
             except RefusedError as reason:
                 left_out.append((path, f"it {reason}"))
                 continue
             except (OSError, UnreadableError):
                 left_out.append((path, "it cannot be read"))
                 continue
-            if found is None:  # a folder is made for what is in it
+            if content is None:  # a folder is made for what is in it
                 continue
-            data, saved, changed = found
+            data, saved, changed = content
             (target / path).parent.mkdir(parents=True, exist_ok=True)
             (target / path).write_bytes(data)
             room, latest = room - len(data), max(latest, changed)
@@ -87,7 +87,7 @@ def _read(
         return None
     if stat.S_ISLNK(status.st_mode):
         raise RefusedError("is a link")
-    with opened(name, parent) as (file, status):
+    with open_file(name, parent) as (file, status):
         if owner is not None and status.st_uid != owner:
             raise RefusedError("is not the student's own file")
         data, saved = _within(file, name, status.st_size, limits, most)
@@ -119,26 +119,27 @@ def _entries(
     No deeper than a submission may be.
     """
     with os.scandir(folder) as scan:
-        seen = (entry.name for entry in islice(scan, SEEN))
-        names = heapq.nsmallest(SizeLimits.files, seen, key=first)
+        candidates = (entry.name for entry in islice(scan, SEEN))
+        names = heapq.nsmallest(SizeLimits.files, candidates, key=first)
     for name in names:
         if any(fnmatch.fnmatch(name, pattern) for pattern in ignore):
             continue
-        here = f"{path}{name}"
-        yield here, folder, name
-        if here.count("/") < SizeLimits.folders_deep:
+        entry_path = f"{path}{name}"
+        yield entry_path, folder, name
+        if entry_path.count("/") < SizeLimits.folders_deep:
             try:
                 inner = os.open(name, _FOLDER, dir_fd=folder)
             except OSError:  # not a folder, or a closed one
                 continue
             try:
-                yield from _entries(inner, ignore, f"{here}/")
+                yield from _entries(inner, ignore, f"{entry_path}/")
             finally:
                 os.close(inner)
 
 
 @contextlib.contextmanager
-def _opened(folder: Path) -> Iterator[int]:
+def _open_folder(folder: Path) -> Iterator[int]:
+    """Open a folder, without following a link, for as long as it is used."""
     descriptor = os.open(folder, _FOLDER)
     try:
         yield descriptor

@@ -1,6 +1,6 @@
 """Changes that a notebook invites: values of its settings, and its demonstrations.
 
-They cannot change what an exercise needs, so nobody has to be told of them.
+They cannot change what an exercise needs, so nobody reads about them.
 """
 
 from __future__ import annotations
@@ -8,12 +8,12 @@ from __future__ import annotations
 import ast
 
 
-def is_invited(given: str, original: str) -> bool:
+def is_invited(changed: str, original: str) -> bool:
     """Whether a changed cell of the course only sets what the original sets, too.
 
     Both may hold plain values and functions below ``@demo``, and nothing else.
     """
-    ours, theirs = _sets(original), _sets(given)
+    ours, theirs = _sets(original), _sets(changed)
     return ours is not None and theirs is not None and theirs <= ours
 
 

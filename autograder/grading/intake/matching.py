@@ -17,7 +17,7 @@ from autograder.grading.intake.common import (
     RefusedError,
     Repair,
     SizeLimits,
-    listed,
+    join_names,
 )
 from autograder.grading.intake.files import File
 from autograder.grading.intake.other_units import GradeIds, owner
@@ -72,10 +72,10 @@ class Slot:
 def slots_of(source: NotebookNode, release: NotebookNode) -> list[Slot]:
     """The cells of the course's notebook, source and release beside each other."""
     slots = [Slot(*pair) for pair in zip(source.cells, release.cells, strict=False)]
-    same = len(source.cells) == len(release.cells) and all(
+    is_aligned = len(source.cells) == len(release.cells) and all(
         slot.grade_id == Slot(slot.release, slot.release).grade_id for slot in slots
     )
-    if not same:
+    if not is_aligned:
         raise CourseError(
             "source and release notebooks differ; build and release the unit again"
         )
@@ -92,24 +92,24 @@ def _plain(text: str) -> str:
 
     A kit's first cells name who publishes it, and when (authoring/colab.py).
     """
-    kept = "\n".join(line.rstrip() for line in text.splitlines() if line.strip())
+    plain = "\n".join(line.rstrip() for line in text.splitlines() if line.strip())
     for pattern, replacement in _KIT:
-        kept = pattern.sub(replacement, kept)
-    return kept
+        plain = pattern.sub(replacement, plain)
+    return plain
 
 
-def same_text(one: str, other: str) -> bool:
+def same_text(first: str, second: str) -> bool:
     """Whether two cells differ in nothing but blanks, and who publishes the kit."""
-    return one == other or _plain(one) == _plain(other)
+    return first == second or _plain(first) == _plain(second)
 
 
 class Match:
-    """Which cell of a submission belongs to which slot, and how it was told."""
+    """Which cell of a submission belongs to which slot, and how it was recognised."""
 
     def __init__(self, slots: Sequence[Slot], cells: Sequence[StudentCell]):
         self.slots, self.cells = slots, cells
         self.slot_of: dict[int, int] = {}
-        self.restored: list[int] = []  # answers told by something else than grade_id
+        self.restored: list[int] = []  # answers recognised without a grade_id
         self.moved_in: list[int] = []  # answers found in cells of the student's own
         self._defined = [defined(cell.source) for cell in cells]
         self._by_grade_id()
@@ -120,7 +120,7 @@ class Match:
 
     def of(self, slot: int) -> list[int]:
         """The numbers of the cells of a slot, in the student's order."""
-        return sorted(cell for cell, there in self.slot_of.items() if there == slot)
+        return sorted(c for c, matched in self.slot_of.items() if matched == slot)
 
     def is_filled(self, cell: int) -> bool:
         stub = self.slots[self.slot_of[cell]].release.source
@@ -134,28 +134,29 @@ class Match:
         return [n for n in range(len(self.cells)) if n not in self.slot_of]
 
     def _by_grade_id(self) -> None:
-        known = {slot.grade_id: n for n, slot in enumerate(self.slots) if slot.grade_id}
+        slot_by_grade_id = {slot.grade_id: n for n, slot in enumerate(self.slots)}
+        slot_by_grade_id.pop("", None)
         for number, cell in enumerate(self.cells):
-            if cell.grade_id in known:
-                self.slot_of[number] = known[cell.grade_id]
+            if cell.grade_id in slot_by_grade_id:
+                self.slot_of[number] = slot_by_grade_id[cell.grade_id]
 
     def _by_id(self) -> None:
-        known = {slot.source.get("id", ""): n for n, slot in enumerate(self.slots)}
-        known.pop("", None)
+        slot_by_id = {slot.source.get("id", ""): n for n, slot in enumerate(self.slots)}
+        slot_by_id.pop("", None)
         for number in self._free():
-            slots = [known[i] for i in self.cells[number].ids if i in known]
+            slots = [slot_by_id[i] for i in self.cells[number].ids if i in slot_by_id]
             if slots:
                 self._restore(number, slots[0])
 
     def _by_text(self) -> None:
-        taken = set(self.slot_of.values())
-        known = {
+        matched = set(self.slot_of.values())
+        slot_by_text = {
             _plain(slot.release.source): n
             for n, slot in enumerate(self.slots)
-            if n not in taken and slot.release.source.strip()
+            if n not in matched and slot.release.source.strip()
         }
         for number in self._free():
-            slot = known.pop(_plain(self.cells[number].source), None)
+            slot = slot_by_text.pop(_plain(self.cells[number].source), None)
             if slot is not None:
                 self._restore(number, slot)
 
@@ -163,14 +164,14 @@ class Match:
         for n, slot in enumerate(self.slots):
             if not slot.is_answer or not slot.targets or self.filled(n):
                 continue
-            found = [
+            candidates = [
                 number
                 for number in self._free()
                 if self.cells[number].kind == "code"
                 and self._defined[number] & slot.targets
             ]
-            if found:
-                self.slot_of[found[-1]] = n
+            if candidates:
+                self.slot_of[candidates[-1]] = n
                 self.moved_in.append(n)
 
     def _by_place(self) -> None:
@@ -197,14 +198,14 @@ class Match:
 
     def in_place(self) -> set[int]:
         """The largest set of matched cells that stand in the course's order."""
-        ends: list[int] = []  # smallest last slot of a run of each length
+        last_slots: list[int] = []  # smallest last slot of a run of each length
         last: list[int] = []  # the cell that ends it
         before: dict[int, int | None] = {}
         for cell in sorted(self.slot_of):
             slot = self.slot_of[cell]
-            length = bisect_left(ends, slot)
+            length = bisect_left(last_slots, slot)
             before[cell] = last[length - 1] if length else None
-            ends[length : length + 1] = [slot]
+            last_slots[length : length + 1] = [slot]
             last[length : length + 1] = [cell]
         run: set[int] = set()
         end = last[-1] if last else None
@@ -220,8 +221,8 @@ class Match:
 
     def belongs(self) -> bool:
         """Whether this can be the unit's notebook at all."""
-        told = set(self.slot_of.values())
-        return self.recognised() > 0 or 5 * len(told) > len(self.slots)
+        matched = set(self.slot_of.values())
+        return self.recognised() > 0 or 5 * len(matched) > len(self.slots)
 
 
 def find_notebook(
@@ -229,16 +230,17 @@ def find_notebook(
     name: str,
     release: NotebookNode,
     limits: SizeLimits = DEFAULTS,
-    others: Callable[[], GradeIds] = dict,
+    course_ids: Callable[[], GradeIds] = dict,
 ) -> tuple[str, tuple[Repair, ...]]:
-    """The path of the file that is the unit's notebook, told by its content.
+    """Find the file that is the unit's notebook by its content.
 
     Of several, the one with most of the unit's cells counts, then the one with most
     answers, then the newest.
 
     Args:
         name: the name it should have, like "02_attention.ipynb".
-        others: the grade ids of the course's assignments, asked if none is found.
+        course_ids: reads the grade ids of the course's assignments; called if no
+            notebook is found.
 
     Raises:
         RefusedError: no file is a readable notebook of this unit.
@@ -251,7 +253,7 @@ def find_notebook(
         try:
             notebook = read(files[path].data, limits)
         except RefusedError as reason:
-            broken.append(f'"{listed([path])}": {reason}')
+            broken.append(f'"{join_names([path])}": {reason}')
             continue
         match = Match(slots, notebook.cells)
         strange[path] = {cell.grade_id for cell in notebook.cells}
@@ -262,13 +264,18 @@ def find_notebook(
             rank = (match.recognised(), answers, files[path].time, path == name)
             ranked.append((rank, path))
     if not ranked:
-        broken += [f'"{listed([path])}": it is damaged or incomplete' for path in cut]
-        raise RefusedError(_why_none(candidates, broken, strange, others))
+        broken += [
+            f'"{join_names([path])}": it is damaged or incomplete' for path in cut
+        ]
+        raise RefusedError(_why_none(candidates, broken, strange, course_ids))
     best = max(ranked)[1]
     repairs = [*_about_choice(best, name, [path for _, path in ranked])]
     if best in cut:
-        says = f'"{listed([best])}" is damaged after its first {cut[best]} cells; only'
-        repairs.append(Repair("cut off", f"{says} those count. Hand it in again."))
+        message = (
+            f'"{join_names([best])}" is damaged after its first {cut[best]} cells; '
+            "only those count. Hand it in again."
+        )
+        repairs.append(Repair("cut off", message))
     return best, tuple(repairs)
 
 
@@ -282,26 +289,29 @@ def _why_none(
     candidates: Sequence[str],
     broken: Sequence[str],
     strange: Mapping[str, Collection[str]],
-    others: Callable[[], GradeIds],
+    course_ids: Callable[[], GradeIds],
 ) -> str:
     if broken:
         return f"the notebook cannot be read: {broken[0]}"
-    known = others() if strange else {}
+    ids_by_assignment = course_ids() if strange else {}
     for path, ids in strange.items():
-        if whose := owner(ids, known):
-            return f'"{listed([path])}" is {whose}, not this unit\'s'
+        if whose := owner(ids, ids_by_assignment):
+            return f'"{join_names([path])}" is {whose}, not this unit\'s'
     if candidates:
-        return f"no notebook of this unit is among the files: {listed(candidates)}"
+        return f"no notebook of this unit is among the files: {join_names(candidates)}"
     return "there is no notebook in the submission"
 
 
-def _about_choice(best: str, name: str, found: Sequence[str]) -> Iterator[Repair]:
+def _about_choice(best: str, name: str, paths: Sequence[str]) -> Iterator[Repair]:
     if best != name:
-        yield Repair("renamed", f'"{listed([best])}" was taken as "{name}".')
-    others = [path for path in found if path != best]
-    if others:
-        says = f'Of several notebooks, "{listed([best])}" was graded, not'
-        yield Repair("several notebooks", f"{says} {listed(others)}.")
+        yield Repair("renamed", f'"{join_names([best])}" was taken as "{name}".')
+    ignored = [path for path in paths if path != best]
+    if ignored:
+        message = (
+            f'Of several notebooks, "{join_names([best])}" was graded, not '
+            f"{join_names(ignored)}."
+        )
+        yield Repair("several notebooks", message)
 
 
 def is_unanswered(

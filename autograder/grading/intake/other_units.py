@@ -15,12 +15,13 @@ _DAMAGED = (OSError, ValueError, LookupError, TypeError, AttributeError)
 
 def grade_ids(root: Path) -> GradeIds:
     """The grade ids of all assignments of the course at ``root``."""
-    found: dict[str, frozenset[str]] = {}
+    ids_by_assignment: dict[str, frozenset[str]] = {}
     for path in sorted(root.glob("source/*/*.ipynb")):
         with contextlib.suppress(*_DAMAGED):
             ids = _grade_ids(path, path.stat().st_mtime_ns)
-            found[path.parent.name] = found.get(path.parent.name, frozenset()) | ids
-    return found
+            before = ids_by_assignment.get(path.parent.name, frozenset())
+            ids_by_assignment[path.parent.name] = before | ids
+    return ids_by_assignment
 
 
 @functools.lru_cache
@@ -32,7 +33,10 @@ def _grade_ids(path: Path, _changed: int) -> frozenset[str]:
 
 def owner(ids: Collection[str], assignments: GradeIds) -> str:
     """Whose notebook has these grade ids, in words for its student; "" for nobody's."""
-    shared = {label: len({*ids} & {*own}) for label, own in assignments.items()}
+    shared = {
+        label: len({*ids} & {*assignment_ids})
+        for label, assignment_ids in assignments.items()
+    }
     label = max(shared, key=lambda name: shared[name], default="")
     if not shared.get(label):
         return ""

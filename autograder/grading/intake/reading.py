@@ -166,12 +166,12 @@ def _text(value: object) -> str:
 
 def _attachments(value: object) -> dict[str, dict[str, str]]:
     """The pictures that were dropped into a text cell."""
-    kept = {}
+    pictures = {}
     for name, bundle in _dict(value).items():
         for kind, data in _dict(bundle).items():
             if kind in _PICTURES and _BASE64.fullmatch(_text(data)):
-                kept[_text(name)] = {kind: _text(data)}
-    return kept
+                pictures[_text(name)] = {kind: _text(data)}
+    return pictures
 
 
 def _is_personal(raw: list[Any]) -> bool:

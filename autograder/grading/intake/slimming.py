@@ -51,8 +51,8 @@ def read_slim(file: IO[bytes], limits: SizeLimits, room: int) -> tuple[bytes, in
     return bytes(slimmer.kept), size
 
 
-def told(path: str, size: int) -> str:
-    """What a student and a grader read of a notebook without its outputs."""
+def describe_slimming(path: str, size: int) -> str:
+    """Say that a notebook of so many bytes was read without its outputs."""
     return f"{path} has {size >> 20} MB: its saved outputs were left out."
 
 
@@ -82,8 +82,8 @@ class Slimmer:
 
     def _string(self, piece: bytes, start: int) -> int:
         """Go to the end of a string, or of the piece."""
-        found = _IN_STRING.match(piece, min(start + self._escaped, len(piece)))
-        end = found.end() if found else start
+        match = _IN_STRING.match(piece, min(start + self._escaped, len(piece)))
+        end = match.end() if match else start
         self._escaped = piece[end : end + 1] == b"\\"  # the last byte of the piece
         self._in_string = piece[end : end + 1] != b'"'
         self._keep(piece[start : end + 1])
@@ -94,11 +94,11 @@ class Slimmer:
         at = start
         if self._depth > 0 and (passed := _UNIMPORTANT.match(piece, at)):
             at = passed.end()
-        found = _MARK.search(piece, at)
-        if not found:
+        match = _MARK.search(piece, at)
+        if not match:
             self._keep(piece[start:])
             return len(piece)
-        mark, end = found[0], found.end()
+        mark, end = match[0], match.end()
         if self._depth < 0:
             self._keep(piece[start:end])
             if mark == b'"':

@@ -46,8 +46,8 @@ def handed_in(folder: Path) -> tuple[datetime.datetime | None, tuple[Repair, ...
     wrong = (
         "lay after its collection" if stamp and stamp > collected else "was unreadable"
     )
-    says = f"The time of submission {wrong}; the time of collection counts."
-    return collected, (Repair("time", says),)
+    message = f"The time of submission {wrong}; the time of collection counts."
+    return collected, (Repair("time", message),)
 
 
 def in_utc(seconds: float) -> datetime.datetime:
@@ -57,16 +57,16 @@ def in_utc(seconds: float) -> datetime.datetime:
 
 def parse_stamp(text: str) -> datetime.datetime | None:
     """A time as nbgrader writes it, in UTC without zone; None if it is not one."""
-    found = _STAMP.fullmatch(text)
-    if not found:
+    match = _STAMP.fullmatch(text)
+    if not match:
         return None
-    zone = found[2] or "UTC"
+    zone = match[2] or "UTC"
     try:
         if zone[0] in "+-" or zone in ("Z", "UTC"):
             offset = "+00:00" if zone in ("Z", "UTC") else zone
-            time = datetime.datetime.fromisoformat(found[1] + offset)
+            time = datetime.datetime.fromisoformat(match[1] + offset)
         else:
-            time = datetime.datetime.fromisoformat(found[1])
+            time = datetime.datetime.fromisoformat(match[1])
             time = time.replace(tzinfo=zoneinfo.ZoneInfo(zone))
         return time.astimezone(datetime.UTC).replace(tzinfo=None)
     except (ValueError, OverflowError, OSError, zoneinfo.ZoneInfoNotFoundError):

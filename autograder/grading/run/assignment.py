@@ -31,11 +31,11 @@ from autograder.grading.intake import (
     RefusedError,
     Repair,
     SizeLimits,
+    dump_repairs,
     find_notebook,
     grade_ids,
     handed_in,
     rebuild,
-    say,
     take,
 )
 from autograder.grading.run.submission import InFlightSubmission
@@ -144,7 +144,7 @@ class Assignment:
         """What a result depends on, as far as files tell; and on what else."""
         digest = hashlib.sha256()
         parts: list[object] = [__version__, task.source, task.release, task.refused]
-        parts += [*more, *self.depends, task.submission, *say(task.repairs)]
+        parts += [*more, *self.depends, task.submission, *dump_repairs(task.repairs)]
         parts += sorted(task.quiz.items())
         parts += [part for item in sorted(task.files.items()) for part in item]
         for part in parts:

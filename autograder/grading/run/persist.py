@@ -14,7 +14,7 @@ from autograder.grading.faults import GradingInfrastructureError
 from autograder.grading.gradebook.book import GradebookError, PatientBook
 from autograder.grading.gradebook.recording import Recorder
 from autograder.grading.intake import rebuild
-from autograder.grading.intake.common import listed
+from autograder.grading.intake.common import join_names
 from autograder.grading.metadata import GradingMetadata
 from autograder.grading.run.assignment import Assignment
 from autograder.grading.run.graded_folder import GradedFolder
@@ -108,7 +108,9 @@ class ResultWriter:
         self.permit(task.student)
         found = outcome(task.student, "graded", known)
         if endless := out_of_time(graded.notebook, known):
-            self.log.warning(f"{task.student}: did not end in time: {listed(endless)}")
+            self.log.warning(
+                f"{task.student}: did not end in time: {join_names(endless)}"
+            )
         if found.repairs and not graded.refused:
             self.log.warning(str(found))
         if lost:

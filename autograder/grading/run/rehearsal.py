@@ -20,7 +20,7 @@ from autograder.grading import warmable
 from autograder.grading.checks.check_cell import check_cell
 from autograder.grading.checks.reference_metadata import is_measured
 from autograder.grading.faults import GradingInfrastructureError
-from autograder.grading.intake.common import listed
+from autograder.grading.intake.common import join_names
 from autograder.grading.judge.verdict import Verdict
 from autograder.grading.metadata import GradingMetadata
 from autograder.grading.quiz import is_quiz
@@ -96,7 +96,7 @@ def _refuse_broken(unit: str, graded: Graded) -> None:
     reason = f"is refused: {graded.refused}" if graded.refused else ""
     if failures := _failures(graded.notebook):
         first = next(iter(failures.values()))
-        reason = f"does not get all points for {listed(list(failures))}: {first}"
+        reason = f"does not get all points for {join_names(list(failures))}: {first}"
     if reason:
         number = unit.partition("_")[0]
         raise CourseError(

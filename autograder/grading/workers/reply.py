@@ -16,7 +16,7 @@ from traitlets.log import get_logger
 from autograder.course.errors import CourseError
 from autograder.grading.faults import GradingInfrastructureError
 from autograder.grading.grade import grade
-from autograder.grading.intake import said, say
+from autograder.grading.intake import dump_repairs, load_repairs
 from autograder.grading.task import Graded, Task
 
 
@@ -30,7 +30,7 @@ def answer(data: bytes) -> bytes:
         try:
             graded = grade(Task.from_bytes(data))
             reply = {
-                "notebook": graded.notebook, "repairs": say(graded.repairs),
+                "notebook": graded.notebook, "repairs": dump_repairs(graded.repairs),
                 "refused": graded.refused,
             }  # fmt: skip
         except CourseError as error:
@@ -58,7 +58,7 @@ def opened(reply: bytes, task: Task, log: logging.Logger) -> Graded:
     if "fault" in found:
         raise GradingFaultError(found["fault"])
     notebook = nbformat.from_dict(found["notebook"])
-    return Graded(notebook, said(found["repairs"]), found["refused"])
+    return Graded(notebook, load_repairs(found["repairs"]), found["refused"])
 
 
 @contextlib.contextmanager

@@ -21,7 +21,7 @@ def test_a_notebook_of_another_unit_is_called_by_its_unit(tmp_path):
     files = {"b.ipynb": File(source.read_bytes()), "a.ipynb": File(b'{"cells": []}')}
     with pytest.raises(RefusedError) as refused:
         intake.find_notebook(
-            files, NAME, RELEASE, others=lambda: intake.grade_ids(tmp_path)
+            files, NAME, RELEASE, course_ids=lambda: intake.grade_ids(tmp_path)
         )
     assert str(refused.value) == (
         "\"b.ipynb\" is unit 7's notebook (07_words), not this unit's"
