@@ -29,7 +29,7 @@ from autograder.checks import agent
 from autograder.course import find_unit
 from autograder.grading.judge.exchange import Seconds
 from autograder.grading.judge.judging import decide
-from autograder.grading.judge.preparing import prepared
+from autograder.grading.judge.preparing import prepare_check
 from autograder.grading.judge.questioning import SandboxClient
 from autograder.sandbox.meter import Meter
 
@@ -66,7 +66,7 @@ def judged(exercise: Specification, seed: str) -> tuple[float, float]:
 
         thread = threading.Thread(target=lambda: sandbox.append(spent(serve)))
         thread.start()
-        check = prepared(exercise.name, seed)
+        check = prepare_check(exercise.name, seed)
         asked = SandboxClient(ours, TICKET, Meter(None), Seconds(SECONDS))
         asked.await_ready()
         judge = spent(lambda: decide(check, asked))

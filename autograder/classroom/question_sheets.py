@@ -31,7 +31,7 @@ from autograder.course import (
     graded_notebooks,
     notebooks,
 )
-from autograder.grading.cells.observing import Asked, observed
+from autograder.grading.cells.observing import ObservationRequest, observe_answers
 from autograder.grading.secret import course_secret
 
 _TRIED = 6  # answers of a student that are observed
@@ -76,7 +76,7 @@ class _Answer:
     listing: CodeListing
     places: Sequence[NotedPlace]
     edits: Sequence[TriedEdit]
-    asked: Asked
+    asked: ObservationRequest
 
 
 def made(
@@ -146,7 +146,9 @@ def _sheet(
     cells = _cells(path)
     answers, said = _answers(accepted, cells, known, draw)
     plain = [source for _, source in cells]
-    printed = observed(unit, plain, [one.asked for one in answers]) if answers else []
+    printed = (
+        observe_answers(unit, plain, [one.asked for one in answers]) if answers else []
+    )
     parts = []
     for answer, text in zip(answers, printed, strict=True):
         try:
@@ -239,7 +241,7 @@ def _answers(
             said.append(_not_asked(known[name].title, error))
             continue
         edited = tuple(edit.code for edit in tried)
-        asked = Asked(name, shown.target, shown.method, code, edited)
+        asked = ObservationRequest(name, shown.target, shown.method, code, edited)
         found.append(_Answer(known[name].title, shown, places, tried, asked))
     return found, said
 

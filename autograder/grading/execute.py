@@ -85,7 +85,9 @@ class JudgedExecute(SandboxedExecute, Stage):
             Seconds(self.answer_seconds, self.check_seconds),
         )  # fmt: skip
         try:
-            nb, resources = self.executed(nb, resources, assignment, self._dice(key))
+            nb, resources = self.execute_notebook(
+                nb, resources, assignment, self._dice(key)
+            )
         except ConfinementError as error:
             raise CourseError(_no_sandbox(error)) from error
         self.refuse_full()

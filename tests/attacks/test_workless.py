@@ -10,7 +10,7 @@ from autograder.authoring.variants import build_object
 from autograder.checks.exercise import Case
 from autograder.checks.points import aspects, open_parts
 from autograder.course import units
-from autograder.grading.judge.preparing import PreparedCheck, prepared
+from autograder.grading.judge.preparing import PreparedCheck, prepare_check
 from tests.attacks.workless import points_of, points_without_work, result_of_object
 
 EVERY_DAY = [
@@ -49,7 +49,7 @@ def test_no_answer_without_work_earns_anything_in_any_exercise(unit):
 
 def is_full(name: str, own: str) -> bool:
     """Whether the solution has all points, and something nobody could repeat."""
-    check, task = prepared(name, own), specification(name)
+    check, task = prepare_check(name, own), specification(name)
     parts = {(case.name, aspect) for case in check.cases for aspect in aspects(case)}
     result = result_of_object(check, build_object(task))
     return result.points == check.exercise.points and bool(
@@ -59,7 +59,7 @@ def is_full(name: str, own: str) -> bool:
 
 @pytest.mark.parametrize(("name", "own"), REPEATED)
 def test_the_solution_has_all_points_where_some_answers_ship(name, own):
-    assert any(case.shipped & {"values"} for case in prepared(name, own).fresh)
+    assert any(case.shipped & {"values"} for case in prepare_check(name, own).fresh)
     assert is_full(name, own)
 
 
@@ -74,7 +74,7 @@ def bounded(table: torch.Tensor) -> None:
 
 @pytest.mark.parametrize("test", [circles, bounded])
 def test_one_property_of_a_table_earns_nothing(test):
-    assert points_of(prepared("positional_encoding/bug_clinic", "one"), test) == 0
+    assert points_of(prepare_check("positional_encoding/bug_clinic", "one"), test) == 0
 
 
 def is_first(check: PreparedCheck, case: Case) -> bool:
@@ -87,7 +87,7 @@ def is_first(check: PreparedCheck, case: Case) -> bool:
 def test_to_take_the_first_thing_for_the_right_one_earns_what_chance_gives():
     lucky = []
     for number in range(30):
-        check = prepared("since_2017/bug_clinic", str(number))
+        check = prepare_check("since_2017/bug_clinic", str(number))
         drawn: dict[str, list[Case]] = {}
         for case in check.cases:
             drawn.setdefault(case.name, []).append(case)

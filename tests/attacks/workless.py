@@ -16,7 +16,7 @@ from autograder.checks.exercise import RAISED, Answers, Case, CheckResult, Value
 from autograder.checks.interactor import asking, concluded, reply
 from autograder.checks.observe import observe
 from autograder.checks.probes import find
-from autograder.grading.judge.preparing import PreparedCheck, prepared
+from autograder.grading.judge.preparing import PreparedCheck, prepare_check
 
 Answerer = Callable[[Sequence[Case], Answers, Case], Answers]
 
@@ -128,7 +128,7 @@ def result_of(
 
 def points_without_work(name: str, own: str = "one") -> dict[str, float]:
     """What each of these answers earns in one drawing of an exercise, if anything."""
-    check = prepared(name, own)
+    check = prepare_check(name, own)
     visible = check.exercise.cases
     found = {
         way: result_of(

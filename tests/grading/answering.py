@@ -11,7 +11,7 @@ from autograder.checks.compare import judge
 from autograder.checks.exercise import Answers, Case, Other
 from autograder.checks.naming import diagnose
 from autograder.checks.panel import as_html
-from autograder.grading.judge.judging import shown
+from autograder.grading.judge.judging import hide_stub
 from autograder.grading.judge.preparing import PreparedCheck
 from autograder.grading.judge.rendered import verdict_of
 from autograder.grading.judge.verdict import Verdict
@@ -27,7 +27,7 @@ def kept(check: PreparedCheck, ask: Callable[[Case], Answers]) -> Verdict:
     """What is kept of a check with these answers, once our side has made them."""
     found = judge(check.exercise, check.exercise.cases, ask)
     diagnose(check.exercise, found.results)
-    final = shown(found)
+    final = hide_stub(found)
     as_html(final).encode()
     record = verdict_of(final)
     json.dumps(record.to_json(), allow_nan=False).encode()

@@ -5,9 +5,9 @@ import threading
 
 from autograder.checks.wire import WireError, receive, send, within
 from autograder.grading.judge.exchange import Seconds
-from autograder.grading.judge.judging import decide, shown
-from autograder.grading.judge.naming import named
-from autograder.grading.judge.preparing import prepared
+from autograder.grading.judge.judging import decide, hide_stub
+from autograder.grading.judge.naming import name_mistake
+from autograder.grading.judge.preparing import prepare_check
 from autograder.grading.judge.questioning import SandboxClient
 from autograder.sandbox.meter import Meter
 
@@ -25,11 +25,11 @@ def asked(channel, seconds=30.0, stop=None, most=60.0):
 
 def judged(channel, seed="abc", seconds=30.0):
     """The verdict as it is shown, on what answers there."""
-    check = prepared(NAME, seed)
+    check = prepare_check(NAME, seed)
     verdict = decide(check, asked(channel, seconds))
     if not verdict.passed and verdict.results:
-        verdict = named(check.exercise, check.task, verdict)
-    return shown(verdict)
+        verdict = name_mistake(check.exercise, check.task, verdict)
+    return hide_stub(verdict)
 
 
 def hostile(theirs, behaviour):

@@ -12,7 +12,7 @@ from autograder.checks import references
 from autograder.checks.exercise import RAISED
 from autograder.checks.interactor import concluded, reply
 from autograder.checks.probes import find
-from autograder.grading.judge.preparing import prepared
+from autograder.grading.judge.preparing import prepare_check
 from transformer_course.encoder_decoder.probes import bugs as layers
 from transformer_course.since_2017.probes import bugs as decoders
 
@@ -94,7 +94,7 @@ def test_two_that_are_ill_in_the_same_way_give_other_numbers(name):
 def test_in_grading_a_visible_case_has_weights_that_nobody_has_seen(name):
     case, found = references.load(name.split("/")[0])[name].cases[0], []
     for own in ("one", "one", "two"):
-        side = prepared(name, own).side(case)
+        side = prepare_check(name, own).side(case)
         for number in range(side.names.index(side.things()[0])):
             reply(side, word_on(number))
         number = side.names.index(side.things()[0])

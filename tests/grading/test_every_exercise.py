@@ -19,7 +19,7 @@ from autograder.checks.exercise import RAISED, Answers, Case, Value
 from autograder.checks.interactor import concluded
 from autograder.checks.wire import receive, send
 from autograder.course import units
-from autograder.grading.judge.naming import named
+from autograder.grading.judge.naming import name_mistake
 from autograder.grading.judge.preparing import PreparedCheck
 from tests.grading.answering import DTYPES, kept, run, values
 
@@ -144,7 +144,7 @@ def test_the_search_for_a_mistake_survives_any_answers(name):
         def ask(case: Case) -> Answers:
             return next(told)
 
-        named(
+        name_mistake(
             check.exercise, check.task, judge(check.exercise, check.exercise.cases, ask)
         )
 

@@ -15,8 +15,8 @@ from autograder.checks import references
 from autograder.checks.compare import judge
 from autograder.checks.exercise import RAISED, STUB, Answers, Other
 from autograder.checks.interactor import concluded, reply
-from autograder.grading.judge.preparing import PreparedCheck, titled
-from autograder.grading.judge.rendered import for_a_person, rendered
+from autograder.grading.judge.preparing import PreparedCheck, find_exercise
+from autograder.grading.judge.rendered import for_a_person, render_verdict
 from autograder.grading.judge.verdict import Verdict
 from tests.grading.answering import kept, run, values
 from transformer_course.since_2017.exercises.trained_model import instructors_model
@@ -136,7 +136,7 @@ def test_the_longest_errors_are_shown_in_time(piece):
 
 
 def test_a_fault_of_ours_is_left_to_a_person_and_costs_no_other_check():
-    exercise = titled("attention/scaled_dot_product")
+    exercise = find_exercise("attention/scaled_dot_product")
     shown = for_a_person(exercise, "me", "a.py:1: KeyError")
     assert shown.verdict.decided == "person" and shown.verdict.exercise in NAMES
     assert shown.verdict.max_points == 28.0 and "KeyError" not in shown.html
@@ -152,6 +152,6 @@ def test_the_longest_names_of_types_make_a_panel_of_the_usual_size(name):
     wrong = judge(
         check.exercise, check.cases, lambda case: dict.fromkeys(case.expected, vast)
     )
-    found = rendered(wrong, "somebody")
+    found = render_verdict(wrong, "somebody")
     assert wrong.points == 0 and len(found.html) < 50_000
     assert len(json.dumps(found.verdict.to_json())) < 50_000

@@ -18,8 +18,8 @@ from autograder.checks.exercise import RAISED
 from autograder.checks.interactor import concluded, reply
 from autograder.checks.probes import find
 from autograder.grading.judge.exchange import Seconds
-from autograder.grading.judge.judging import decide, shown
-from autograder.grading.judge.preparing import prepared
+from autograder.grading.judge.judging import decide, hide_stub
+from autograder.grading.judge.preparing import prepare_check
 from autograder.grading.judge.questioning import SandboxClient
 from autograder.sandbox.meter import Meter
 from transformer_course.sequence_reversal.library import measuring
@@ -48,10 +48,10 @@ def judged(name: str, answer: object, monkeypatch, seed: str = "abc"):
             target=agent.serve, args=(name, TICKET, lambda: answer), daemon=True
         )
         serve.start()
-        check = prepared(name, seed)
+        check = prepare_check(name, seed)
         sandbox = SandboxClient(ours, TICKET, Meter(None), Seconds(60.0))
         sandbox.await_ready()
-        verdict = shown(decide(check, sandbox))
+        verdict = hide_stub(decide(check, sandbox))
         serve.join(60)
         return verdict
 
@@ -199,7 +199,7 @@ def test_a_model_has_no_lines_to_read(monkeypatch):
 
 def reports(name: str, report) -> dict:
     """What the other side of the first case makes of a report."""
-    case = prepared(name, "abc").cases[0]
+    case = prepare_check(name, "abc").cases[0]
     side = find(name).other(case.inputs, random.Random(1))
     return concluded(side, report(side))
 
@@ -220,7 +220,7 @@ def test_a_report_of_nonsense_is_an_answer_that_is_wrong(name):
 
 @pytest.mark.parametrize("name", [LAYERS, GREEDY])
 def test_a_question_of_nonsense_is_answered_by_a_reason(name):
-    case = prepared(name, "abc").cases[0]
+    case = prepare_check(name, "abc").cases[0]
     side = find(name).other(case.inputs, random.Random(1))
     vast = torch.zeros(1, 1, 1 << 20)
     questions = [
@@ -298,7 +298,7 @@ def test_a_report_of_the_share_is_not_taken(monkeypatch):
     assert (
         "source"
         not in honest.other(
-            prepared(MODEL, "abc").cases[0].inputs, random.Random(1)
+            prepare_check(MODEL, "abc").cases[0].inputs, random.Random(1)
         ).shown()
     )
 

@@ -23,7 +23,7 @@ depends = [s.depends_on("02_attention") for s in stages if hasattr(s, "depends_o
 assert 64 in map(len, depends)
 failed = ["multi_head_attention/split_heads"]
 built = "multi_head_attention/multi_head_attention"
-builds = error_carried_forward.missing(built, failed, {})
+builds = error_carried_forward.find_prerequisites(built, failed, {})
 assert builds == failed
 print(sorted({"torch", "numpy", "pandas", "matplotlib", "lark"} & set(sys.modules)))
 """

@@ -22,7 +22,11 @@ from autograder.checks.panel import as_text
 from autograder.checks.words import LEFT_OUT
 from autograder.course import Unit, find_unit, grade_ids, units
 from autograder.grading.checks.check_cell import check_cell
-from autograder.grading.checks.error_carried_forward import missing, named, run_again
+from autograder.grading.checks.error_carried_forward import (
+    find_prerequisites,
+    find_uses,
+    run_again,
+)
 from autograder.grading.judge.reference_substitution import course_version
 
 Names = dict[str, Any]
@@ -73,12 +77,12 @@ def lost(
 ) -> dict[str, str]:
     """The exercises of those asked that lose points, with what their panels say."""
     known = {one.name: one for one in specifications(unit.name)}
-    uses = named(cells)
+    uses = find_uses(cells)
     names: Names = {"__name__": "__main__"}
     panels = {}
     for index, cell in enumerate(cells):
         if check := check_cell(cell):
-            if earlier in missing(check.exercise, [earlier], uses) and (
+            if earlier in find_prerequisites(check.exercise, [earlier], uses) and (
                 check.exercise in asked
             ):
                 so_far = cells[: index + 1]

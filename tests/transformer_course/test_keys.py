@@ -23,7 +23,7 @@ from autograder.checks.observe import observe
 from autograder.checks.probes import find
 from autograder.course import manifest, units
 from autograder.grading.checks import reference_metadata
-from autograder.grading.judge.preparing import prepared
+from autograder.grading.judge.preparing import prepare_check
 
 LUCK = 0.2  # the share that an answer may earn by its shape, or by chance
 CALLS = 16  # ways to give arguments to an earlier one
@@ -71,7 +71,7 @@ COMPOSITIONS = {
 
 def share(name: str, source: str, cases=None) -> float:
     """What an answer earns, of its points, beside the solutions of its unit."""
-    task, check = specification(name), prepared(name, "keys")
+    task, check = specification(name), prepare_check(name, "keys")
     cases = check.cases if cases is None else cases
     answer = run_source(source, namespace(task) | EXTRA, "<key>")[task.target]
     probe = find(name)
@@ -150,7 +150,9 @@ def is_hopeful(task, source: str) -> bool:
     except Exception:
         return False
     probe = find(task.name)
-    cases = [c for c in prepared(task.name, "keys").exercise.cases if not c.says][:3]
+    cases = [c for c in prepare_check(task.name, "keys").exercise.cases if not c.says][
+        :3
+    ]
     return any(
         RAISED not in observe(probe, answer, case.inputs)
         and share(task.name, source, [case]) > 0

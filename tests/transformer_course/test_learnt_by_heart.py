@@ -7,7 +7,7 @@ from autograder.checks import references
 from autograder.checks.compare import judge
 from autograder.checks.observe import observe
 from autograder.checks.probes import find
-from autograder.grading.judge.preparing import prepared
+from autograder.grading.judge.preparing import prepare_check
 
 UNIT = "positional_encoding"
 Rows = dict[int, dict[float, torch.Tensor]]  # by d_model, then by position
@@ -58,7 +58,7 @@ def test_rows_of_tables_that_ship_earn_next_to_nothing(name, shipped):
     target = {"sinusoid": sinusoid, "table_by_loops": table_by_loops}[name]
     probe, shares = find(f"{UNIT}/{name}"), []
     for own in ("one", "two", "three", "four"):
-        check = prepared(f"{UNIT}/{name}", own)
+        check = prepare_check(f"{UNIT}/{name}", own)
         verdict = judge(
             check.exercise,
             check.cases,

@@ -21,8 +21,8 @@ _SPEC = {"name": "python3", "display_name": "Python 3", "language": "python"}
 
 
 @dataclass(frozen=True)
-class Asked:
-    """An answer to be observed: as `autograder.checks.tracing` takes it."""
+class ObservationRequest:
+    """A request to observe an answer, as `autograder.checks.tracing` takes it."""
 
     exercise: str
     target: str
@@ -32,17 +32,19 @@ class Asked:
 
     @property
     def cell(self) -> str:
-        """The code that observes it, in the student's notebook."""
-        what = ", ".join(map(repr, (self.exercise, self.target, self.method)))
+        """The code of a cell that observes the answer in the student's notebook."""
+        arguments = ", ".join(map(repr, (self.exercise, self.target, self.method)))
         return (
             "from autograder.checks import tracing as _tracing\n"
-            f"_tracing.show(_tracing.AnswerCode({what}, globals()), {self.noted!r}, "
-            f"{list(self.edits)!r})"
+            f"_tracing.show(_tracing.AnswerCode({arguments}, globals()), "
+            f"{self.noted!r}, {list(self.edits)!r})"
         )
 
 
-def observed(unit: str, cells: Sequence[str], asked: Sequence[Asked]) -> list[str]:
-    """What the observation of each answer has printed, after the student's cells ran.
+def observe_answers(
+    unit: str, cells: Sequence[str], requests: Sequence[ObservationRequest]
+) -> list[str]:
+    """Run the student's cells, then observe each answer; what the observations print.
 
     Args:
         unit: the assignment, like "02_attention".
@@ -51,7 +53,7 @@ def observed(unit: str, cells: Sequence[str], asked: Sequence[Asked]) -> list[st
     Raises:
         CourseError: this machine gives no sandbox.
     """
-    sources = [*cells, *(one.cell for one in asked)]
+    sources = [*cells, *(request.cell for request in requests)]
     book = new_notebook(cells=[new_code_cell(source) for source in sources])
     book.metadata["kernelspec"] = dict(_SPEC)
     limits = {"timeout": _CELL_SECONDS, "notebook_seconds": _ALL_SECONDS,
@@ -59,14 +61,16 @@ def observed(unit: str, cells: Sequence[str], asked: Sequence[Asked]) -> list[st
     run = SandboxedExecute(config=Config(SandboxedExecute=limits))
     with tempfile.TemporaryDirectory() as folder:
         try:
-            done, _ = run.executed(book, {"metadata": {"path": folder}}, unit, unit)
+            executed, _ = run.execute_notebook(
+                book, {"metadata": {"path": folder}}, unit, unit
+            )
         except ConfinementError as error:
             raise CourseError(
                 f"this machine cannot create a sandbox: {error}"
             ) from error
-    return [_printed(cell) for cell in done.cells[len(cells) :]]
+    return [_read_stdout(cell) for cell in executed.cells[len(cells) :]]
 
 
-def _printed(cell: NotebookNode) -> str:
+def _read_stdout(cell: NotebookNode) -> str:
     streams = [out for out in cell.outputs if out.output_type == "stream"]
     return "".join(out.text for out in streams if out.name == "stdout")

@@ -41,14 +41,14 @@ class OneCell:
             cell.source, store_history=True, stop_on_error=False
         )
 
-    def heard(self, over: Callable[[], EndReason | None]) -> EndReason | None:
+    def await_end(self, over: Callable[[], EndReason | None]) -> EndReason | None:
         """Take in what comes until the cell has ended.
 
         Args:
             over: why it is to be ended before, if it is; asked now and again.
 
         Returns:
-            What that has said.
+            What ``over`` has returned; None if the cell ended by itself.
 
         Raises:
             DeadKernelError: the kernel has ended before the cell.
@@ -82,12 +82,12 @@ class OneCell:
         return not self._hear(0.0)  # else it was we who were late
 
     def _hear(self, seconds: float) -> bool:
-        """Take in what comes next; whether anything came."""
-        found = self._client.kc.messages(seconds)
-        for message, is_reply in found:
+        """Take in the next messages; whether any came."""
+        messages = self._client.kc.messages(seconds)
+        for message, is_reply in messages:
             if is_about(message, self._request):
                 self._take(message, is_reply)
-        return bool(found)
+        return bool(messages)
 
     def _take(self, message: KernelMessage, is_reply: bool) -> None:
         if is_reply and self._reply is None:

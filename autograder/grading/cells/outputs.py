@@ -18,7 +18,7 @@ _SHOWING = (
 _CELLS_IN_FULL = 8  # times what a cell may show is what a notebook may
 _OUTPUT = 64  # bytes that an output takes at least, be it empty
 _LARGEST_COUNT = 1 << 31  # of cells that have run
-_TOLD = 500  # characters of an error that a reply tells of, and no output
+_ERROR_CHARACTERS = 500  # kept of an error that stands in a reply and in no output
 
 
 def is_count(value: object) -> bool:
@@ -55,12 +55,12 @@ class CappedOutputs(Execute):  # type: ignore[misc]
             if self._goes_on(msg, cell):
                 self._parts.append(msg["content"]["text"])
                 return None
-            shown: NotebookNode | None = super().process_message(msg, cell, cell_index)
+            output: NotebookNode | None = super().process_message(msg, cell, cell_index)
             text = msg["content"].get("text")
             if msg["msg_type"] == "stream" and isinstance(text, str) and cell.outputs:
                 self._join()
                 self._open, self._parts = cell.outputs[-1], [text]
-            return shown
+            return output
         except CellExecutionComplete:
             raise
         except Exception:  # nbclient and nbformat have many for a message's faults
@@ -75,18 +75,19 @@ class CappedOutputs(Execute):  # type: ignore[misc]
         content, is_text = msg["content"], bool(msg["msg_type"] == "stream")
         goes_on = self._goes_on(msg, cell)
         cost = len(content["text"]) if goes_on else self._cost(content)
-        others = sum(min(n, most) for i, n in self._spent.items() if i != index)
-        left = min(most, _CELLS_IN_FULL * most - others) - before
+        sizes = (n for i, n in self._spent.items() if i != index)
+        spent_elsewhere = sum(min(size, most) for size in sizes)
+        room = min(most, _CELLS_IN_FULL * most - spent_elsewhere) - before
         self._spent[index] = before + cost
-        if cost <= left:
+        if cost <= room:
             return True
-        if left < 0:  # which has been said
+        if room < 0:  # which has been said
             return False
         notice = f"[output cut after {self.output_kb} kB]\n" * (before + cost > most)
         if is_text:
             text = content["text"]
-            kept = text[: max(left - (cost - len(text)), 0)]
-            content["text"] = kept + "\n" * bool(notice) + notice
+            part = text[: max(room - (cost - len(text)), 0)]
+            content["text"] = part + "\n" * bool(notice) + notice
         elif notice:
             cell.outputs.append(new_output("stream", name="stdout", text=notice))
         return is_text
@@ -115,16 +116,16 @@ class CappedOutputs(Execute):  # type: ignore[misc]
         places = sum(map(len, self._display_id_map.get(display, {}).values()))
         return (_OUTPUT + _size(content)) * (1 + places)
 
-    def on_cell_executed(self, **told: Any) -> None:
-        """Have an error that only the reply tells of be an output, in a line.
+    def on_cell_executed(self, **arguments: Any) -> None:
+        """Make an output, of one line, of an error that stands only in the reply.
 
         nbgrader would take it over as it is: nothing has counted it, or looked at it.
         """
         self._join()
-        content = told["execute_reply"]["content"]
+        content = arguments["execute_reply"]["content"]
         if content["status"] == "error":
-            told["execute_reply"] = {"content": _in_a_line(content)}
-        super().on_cell_executed(**told)
+            arguments["execute_reply"] = {"content": _in_a_line(content)}
+        super().on_cell_executed(**arguments)
 
     def handle_comm_msg(
         self, outs: list[Any], msg: KernelMessage, cell_index: int
@@ -134,8 +135,10 @@ class CappedOutputs(Execute):  # type: ignore[misc]
 
 def _in_a_line(content: dict[str, Any]) -> dict[str, Any]:
     """The error of a reply; whatever in it is no text, is left out."""
-    given = (content.get(name) for name in ("ename", "evalue"))
-    name, value = (text[:_TOLD] if isinstance(text, str) else "" for text in given)
+    fields = (content.get(name) for name in ("ename", "evalue"))
+    name, value = (
+        text[:_ERROR_CHARACTERS] if isinstance(text, str) else "" for text in fields
+    )
     error = {"ename": name or "Error", "evalue": value}
     return {"status": "error", **error, "traceback": [f"{error['ename']}: {value}"]}
 

@@ -39,8 +39,8 @@ class PromptChannel(ZMQSocketChannel):
         signature: a sandbox that wanted to send the same twice has the key to do so.
         """
         assert self.socket
-        found: list[Any] = self.socket.recv_multipart(**options)
-        signature, *packed = found[found.index(DELIM) + 1 :]
+        frames: list[Any] = self.socket.recv_multipart(**options)
+        signature, *packed = frames[frames.index(DELIM) + 1 :]
         if not hmac.compare_digest(signature, self.session.sign(packed[: len(_PARTS)])):
             raise ValueError("a message with another kernel's signature")
         message = {n: json.loads(p) for n, p in zip(_PARTS, packed, strict=False)}

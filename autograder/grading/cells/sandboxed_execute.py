@@ -84,18 +84,18 @@ class SandboxedExecute(CappedOutputs):
     final = True  # whether there is no second try
     _stopped: Ended | None = None  # the notebook as a whole
     _used_up = False  # whether the sandbox is one that nothing may be run in any more
-    _gone: dict[int, Ended]  # cells that were ended for good, by their index
+    _ended_cells: dict[int, Ended]  # cells that were ended for good, by their index
     _sandboxes: list[SandboxProvisioner]  # their provisioners; the last one is in use
     _meter: Meter  # of that one
 
     def reset(self) -> None:
         """Forget the notebook before."""
-        self._spent, self._gone = {}, {}
+        self._spent, self._ended_cells = {}, {}
         self._stopped, self._used_up, self._deaf = None, False, False
         self._meter, self._sandboxes = Meter(None), []
         self._cpu_before = self._clock_before = 0.0
 
-    def executed(
+    def execute_notebook(
         self, nb: NotebookNode, resources: Resources, assignment: str, seed: str
     ) -> Processed:
         """Run all cells of an assignment's notebook and store their outputs in it.
@@ -108,18 +108,18 @@ class SandboxedExecute(CappedOutputs):
         self.reset()
         code = [cell.source for cell in nb.cells if cell.cell_type == "code"]
         runs = [source for source in code if not source.startswith("@demo")]
-        asked = tuple(asked_for(code if self.demonstrations else runs))
+        imports = tuple(asked_for(code if self.demonstrations else runs))
         ours = (*earlier_solutions(assignment), *shipped(assignment))
         policy = Policy(
             **{name: getattr(self, name) for name in _LIMITS},
-            readable=(*self.readable, *ours), imports=asked, seed=seed,
+            readable=(*self.readable, *ours), imports=imports, seed=seed,
         )  # fmt: skip
         left_out = "0" if self.demonstrations else "1"
         with environment(
             AUTOGRADER_SANDBOX_POLICY=policy.to_json(), **{LEFT_OUT: left_out}
         ):
-            done: Processed = super().preprocess(nb, resources)
-        return done
+            processed: Processed = super().preprocess(nb, resources)
+        return processed
 
     def preprocess_cell(
         self, cell: NotebookNode, resources: Resources, index: int
@@ -134,7 +134,7 @@ class SandboxedExecute(CappedOutputs):
         used: list[dict[str, Any]] = [{**b.usage} for b in self._sandboxes if b.usage]
         if not used:
             return level
-        times = {k: sum(one[k] for one in used) for k in ("utime", "stime")}
+        times = {k: sum(usage[k] for usage in used) for k in ("utime", "stime")}
         return level | used[-1] | times | {"sandboxes": len(used)}
 
     def refuse_full(self) -> None:
@@ -163,7 +163,7 @@ class SandboxedExecute(CappedOutputs):
 
     def ended(self, index: int) -> Ended | None:
         """Why a cell, or the notebook before it, was ended for good, if it was."""
-        return self._gone.get(index, self._stopped)
+        return self._ended_cells.get(index, self._stopped)
 
     def has_sandbox(self, index: int) -> bool:
         """Have a sandbox in which the cells before have run, if one may be had."""
@@ -197,7 +197,11 @@ class SandboxedExecute(CappedOutputs):
                 tested = is_grade(cell) and not is_solution(cell)
                 if self._used_up or self._stopped:
                     return
-                if cell.cell_type == "code" and not tested and index not in self._gone:
+                if (
+                    cell.cell_type == "code"
+                    and not tested
+                    and index not in self._ended_cells
+                ):
                     self._run(copy.deepcopy(cell), index, Span.over)
 
     def leave_sandbox(self) -> None:
@@ -227,9 +231,9 @@ class SandboxedExecute(CappedOutputs):
         self._used_up = False
         self._note_sandbox()
 
-    def _stop(self, reason: EndReason, says: str = "") -> None:
-        says = f"The notebook stopped here: {says or reason}."
-        self._stopped = Ended(reason, says)
+    def _stop(self, reason: EndReason, detail: str = "") -> None:
+        message = f"The notebook stopped here: {detail or reason}."
+        self._stopped = Ended(reason, message)
 
     # One cell
 
@@ -237,7 +241,7 @@ class SandboxedExecute(CappedOutputs):
         span = Span(self._meter, usual_budget(self.timeout))
         ended = None
         try:
-            ended = self._executed(cell, index, span, look)
+            ended = self._execute(cell, index, span, look)
         except DeadKernelError:
             self._after_death(index)
         except _NONSENSE:
@@ -248,7 +252,7 @@ class SandboxedExecute(CappedOutputs):
             if ended is EndReason.TIME and span.busy and not self.final:
                 raise GradingInfrastructureError("a cell was cut off on a busy machine")
 
-    def _executed(
+    def _execute(
         self, cell: NotebookNode, index: int, span: Span, look: Look
     ) -> EndReason | None:
         """Execute a cell; why it was interrupted, if it was.
@@ -258,16 +262,16 @@ class SandboxedExecute(CappedOutputs):
         """
         if not cell.source.strip():
             return None
-        asked = OneCell(self, cell, index)
+        execution = OneCell(self, cell, index)
         log.debug("cell %d runs", index)
-        reason = asked.heard(lambda: look(span) or self._notebook_is_over(span))
+        reason = execution.await_end(lambda: look(span) or self._notebook_is_over(span))
         if reason:
             run_sync(self.km.interrupt_kernel)()
-            if asked.heard(Span(self._meter, _TO_END).over):
+            if execution.await_end(Span(self._meter, _TO_END).over):
                 run_sync(self.km.signal_kernel)(signal.SIGKILL)
-                asked.heard(lambda: None)  # its end
-        asked.close()
-        if asked.lacks_output and not (reason or self.final):
+                execution.await_end(lambda: None)  # its end
+        execution.close()
+        if execution.lacks_output and not (reason or self.final):
             raise GradingInfrastructureError(
                 "the end of a cell's output did not arrive"
             )
@@ -283,16 +287,18 @@ class SandboxedExecute(CappedOutputs):
         return None
 
     def _after_death(self, index: int) -> None:
-        """Say of what a sandbox has died; a fresh one goes on without this cell."""
+        """Note why a sandbox has died; a fresh one goes on without this cell."""
         usage = self._sandboxes[-1].usage
         log.debug("cell %d ended its sandbox: %s", index, usage)
         ended = usage["ended"] if usage else EndReason.EXITED
-        says = usage["reason"] if usage else "its process ended"
+        cause = usage["reason"] if usage else "its process ended"
         if ended.is_ours:
-            raise GradingInfrastructureError(f"its sandbox was lost: {says}")
+            raise GradingInfrastructureError(f"its sandbox was lost: {cause}")
         if ended is EndReason.SIGNAL and not self.final:
-            raise GradingInfrastructureError(f"its sandbox was ended by {says}")
-        self._gone[index] = Ended(ended, f"This cell ended its process: {says}.")
+            raise GradingInfrastructureError(f"its sandbox was ended by {cause}")
+        self._ended_cells[index] = Ended(
+            ended, f"This cell ended its process: {cause}."
+        )
         self._used_up = True
         if ended is EndReason.CPU_TIME:
             self._stop(EndReason.NOTEBOOK_TIME, _USED_UP)
@@ -316,5 +322,7 @@ class SandboxedExecute(CappedOutputs):
         """None: nbclient's own clock does not know how busy the machine is."""
 
 
-def _error(name: str, says: str) -> NotebookNode:
-    return NotebookNode(output_type="error", ename=name, evalue=says, traceback=[says])
+def _error(name: str, message: str) -> NotebookNode:
+    return NotebookNode(
+        output_type="error", ename=name, evalue=message, traceback=[message]
+    )

@@ -56,5 +56,5 @@ def earlier_solutions(assignment: str) -> list[str]:
 
 def shipped(assignment: str) -> list[str]:
     """What students get with a unit beside the package: a trained model, say."""
-    found = [unit for unit in units() if unit.label == assignment]
-    return [str(path) for unit in found for path in manifest.read(unit).ships]
+    graded = [unit for unit in units() if unit.label == assignment]
+    return [str(path) for unit in graded for path in manifest.read(unit).ships]

@@ -36,14 +36,16 @@ def _check_in(code: str) -> CheckCell | None:
         statements = ast.parse(code).body
     except SyntaxError:
         return None
-    found = {_check_call(statement) for statement in statements}
-    return found.pop() if len(found) == 1 else None
+    checks = {_check_call(statement) for statement in statements}
+    return checks.pop() if len(checks) == 1 else None
 
 
 def _check_call(statement: ast.stmt) -> CheckCell | None:
     match statement:
-        case ast.Expr(ast.Call(func, [ast.Constant(str(name)), answer, *more], [])):
+        case ast.Expr(ast.Call(func, [ast.Constant(str(name)), answer, *further], [])):
             if ast.unparse(func) in ("check", "check.hidden"):
-                whole = ast.Tuple([answer, *more], ast.Load()) if more else answer
-                return CheckCell(name, ast.unparse(whole))
+                expression = answer
+                if further:
+                    expression = ast.Tuple([answer, *further], ast.Load())
+                return CheckCell(name, ast.unparse(expression))
     return None

@@ -55,8 +55,8 @@ class Checks:
 
         Only when all has run: a display update can reach any output before it.
         """
-        known = GradingMetadata.of(notebook)
-        replace(known, checks=self._verdicts).put(notebook)
+        metadata = GradingMetadata.of(notebook)
+        replace(metadata, checks=self._verdicts).put(notebook)
         for index, output in self._panels.items():
             notebook.cells[index].outputs = [output]
 
@@ -66,38 +66,42 @@ class Checks:
             from autograder.grading.judge.rendered import without_sandbox
 
             points = float(cell.metadata.nbgrader.points)
-            found = without_sandbox(check.exercise, points, ended, self._submission)
-            self._keep(cell, index, found)
+            rendered = without_sandbox(check.exercise, points, ended, self._submission)
+            self._keep(cell, index, rendered)
             return
         question = Question(check.exercise, self._submission, self._key, self._seconds)
-        found = self._decided(question, cell, check, index)
+        rendered = self._decide(question, cell, check, index)
         if ended := self._cells.ended(index):  # why the sandbox has not answered
-            verdict = replace(found.verdict, note=ended.says, ended=ended.reason)
-            found = replace(found, verdict=verdict)
-        self._keep(cell, index, found)
+            verdict = replace(rendered.verdict, note=ended.says, ended=ended.reason)
+            rendered = replace(rendered, verdict=verdict)
+        self._keep(cell, index, rendered)
 
     def carry(self, notebook: NotebookNode) -> None:
         """Try what follows from other failures again, in another sandbox."""
         failed, self._reached = self._failed(), None
         if all(verdict.is_unsolved for verdict in failed.values()):
             return
-        uses = error_carried_forward.named(notebook.cells)
+        uses = error_carried_forward.find_uses(notebook.cells)
         for index, cell in enumerate(notebook.cells):
             check = check_cell(cell)
             before = failed.get(check.exercise) if check else None
             if check is None or before is None or before.is_unsolved:
                 continue
-            found = error_carried_forward.missing(check.exercise, failed, uses)
-            keys = error_carried_forward.kept_back(check.exercise, self._failed())
+            prerequisites = error_carried_forward.find_prerequisites(
+                check.exercise, failed, uses
+            )
+            keys = error_carried_forward.find_withheld_keys(
+                check.exercise, self._failed()
+            )
             if not self._been_in_place.isdisjoint(keys):
                 self._reached = None  # this sandbox may remember one of them
-            if names := [name for name in found if name not in keys]:
+            if names := [name for name in prerequisites if name not in keys]:
                 answers = error_carried_forward.run_again(
                     notebook.cells[: index + 1], check.exercise, names, uses
                 )
                 self._try_again(index, copy.deepcopy(cell), check, names, answers)
-            if named := [name for name in found if name in keys]:
-                self._say_kept_back(index, cell.metadata.nbgrader.grade_id, named)
+            if withheld := [name for name in prerequisites if name in keys]:
+                self._note_withheld(index, cell.metadata.nbgrader.grade_id, withheld)
 
     def _failed(self) -> Mapping[str, Verdict]:
         """The exercises that have failed, and the verdicts on them."""
@@ -107,7 +111,7 @@ class Checks:
             if verdict.points < verdict.max_points
         }
 
-    def _say_kept_back(self, index: int, grade_id: str, keys: list[str]) -> None:
+    def _note_withheld(self, index: int, grade_id: str, keys: list[str]) -> None:
         """Say under a failed check why some exercises were not put in place."""
         from autograder.checks.boxes import ORANGE, boxed
         from autograder.checks.rows import inline
@@ -116,13 +120,13 @@ class Checks:
         if verdict.points >= verdict.max_points:
             return
         titles = error_carried_forward.titles(keys)
-        says = (
+        sentence = (
             f"Not tried with the course's version of {titles}, which would give the "
             "answer away: solve most of it first."
         )
-        note = f"{verdict.note} {says}".strip()
+        note = f"{verdict.note} {sentence}".strip()
         self._verdicts[grade_id] = replace(verdict, note=note)
-        self._panels[index].data["text/html"] += boxed(ORANGE, inline(says))
+        self._panels[index].data["text/html"] += boxed(ORANGE, inline(sentence))
 
     def _has_second_sandbox(self, index: int) -> bool:
         """Have a sandbox with the cells before a check: the last check's goes on."""
@@ -153,12 +157,12 @@ class Checks:
             question = Question(
                 check.exercise, self._submission, self._key, self._seconds, tuple(names)
             )
-            found = self._decided(question, cell, check, index, answers)
+            rendered = self._decide(question, cell, check, index, answers)
         before = self._verdicts[cell.metadata.nbgrader.grade_id]
-        if error_carried_forward.is_better(found.verdict, before):
-            self._keep(cell, index, found)
+        if error_carried_forward.is_better(rendered.verdict, before):
+            self._keep(cell, index, rendered)
 
-    def _decided(
+    def _decide(
         self, question: Question, cell: NotebookNode, check: CheckCell, index: int,
         answers: Sequence[str] = (),
     ) -> RenderedVerdict:  # fmt: skip
@@ -176,7 +180,7 @@ class Checks:
             if exchange.hindered and not self._cells.final:
                 late = "an answer came late on a busy machine"
                 raise GradingInfrastructureError(late)
-            return exchange.named()
+            return exchange.await_mistake()
 
     def _ask(
         self, exchange: Exchange, cell: NotebookNode, check: CheckCell, index: int,
@@ -192,15 +196,15 @@ class Checks:
             f" lambda: ({check.expression}))"
         )
         if code := exchange.code:
-            again = f"{code!r}, globals(), {list(answers)!r}"  # texts, as data
-            cell.source = f"with {_AGENT}.in_place({again}): {cell.source}"
+            arguments = f"{code!r}, globals(), {list(answers)!r}"  # texts, as data
+            cell.source = f"with {_AGENT}.in_place({arguments}): {cell.source}"
         try:
             self._cells.run(cell, index, exchange.over)
         finally:
             cell.source = source
 
-    def _keep(self, cell: NotebookNode, index: int, found: RenderedVerdict) -> None:
+    def _keep(self, cell: NotebookNode, index: int, rendered: RenderedVerdict) -> None:
         """Keep a verdict, in place of what the sandbox printed under the check."""
-        points = min(found.verdict.points, float(cell.metadata.nbgrader.points))
-        self._panels[index] = as_output(points, found.html)
-        self._verdicts[cell.metadata.nbgrader.grade_id] = found.verdict
+        points = min(rendered.verdict.points, float(cell.metadata.nbgrader.points))
+        self._panels[index] = as_output(points, rendered.html)
+        self._verdicts[cell.metadata.nbgrader.grade_id] = rendered.verdict

@@ -32,38 +32,38 @@ Uses = Mapping[str, Collection[str]]  # by exercise, others before it
 SOLVED = 0.5  # the share of its points from which a key is put in place
 
 
-def named(cells: Iterable[NotebookNode]) -> Uses:
-    """By exercise, those before it whose objects the student's answer names.
+def find_uses(cells: Iterable[NotebookNode]) -> Uses:
+    """Find, by exercise, those before it whose objects the student's answer names.
 
-    As words, wherever they stand: code of a student is not parsed here, and a name
-    that plays no part costs a second try at most.
+    A name counts wherever it stands as a word: a student's code is not parsed here,
+    and a name that plays no part costs a second try at most.
     """
-    found: dict[str, Collection[str]] = {}
+    uses: dict[str, Collection[str]] = {}
     before: dict[str, str] = {}  # what was checked, and in which exercise
     words: set[str] = set()
     for cell in cells:
         if check := check_cell(cell):
-            found[check.exercise] = [before[n] for n in before if n in words]
+            uses[check.exercise] = [before[n] for n in before if n in words]
             checked = re.findall(r"\w+", check.expression)
             before |= dict.fromkeys(checked, check.exercise)
             words.clear()
         elif cell.cell_type == "code" and is_solution(cell):
             words.update(re.findall(r"\w+", cell.source))
-    return found
+    return uses
 
 
-def missing(exercise: str, failed: Collection[str], uses: Uses) -> list[str]:
-    """The failed exercises that one builds on, also through others, in their order."""
-    known = reference_metadata.entries(exercise.split("/")[0])
-    found: set[str] = set()
-    asked = [exercise]
-    while asked:
-        one = asked.pop()
-        for name in (*known[one]["builds_on"], *uses.get(one, ())):
-            if name in known and name not in found:
-                found.add(name)
-                asked.append(name)
-    return [name for name in failed if name in found]
+def find_prerequisites(exercise: str, failed: Collection[str], uses: Uses) -> list[str]:
+    """Find the failed exercises that one builds on, also through others, in order."""
+    exercises = reference_metadata.entries(exercise.split("/")[0])
+    prerequisites: set[str] = set()
+    pending = [exercise]
+    while pending:
+        current = pending.pop()
+        for name in (*exercises[current]["builds_on"], *uses.get(current, ())):
+            if name in exercises and name not in prerequisites:
+                prerequisites.add(name)
+                pending.append(name)
+    return [name for name in failed if name in prerequisites]
 
 
 def run_again(
@@ -75,9 +75,13 @@ def run_again(
     run. So the cells are run again, from the first one that builds on the replaced
     exercises to that of the exercise itself.
     """
-    known = reference_metadata.entries(exercise.split("/")[0])
-    needed = {exercise, *missing(exercise, known, uses)} - {*replaced}
-    affected = [e for e in needed if {*missing(e, known, uses)} & {*replaced}]
+    exercises = reference_metadata.entries(exercise.split("/")[0])
+    needed = {exercise, *find_prerequisites(exercise, exercises, uses)} - {*replaced}
+    affected = [
+        name
+        for name in needed
+        if {*find_prerequisites(name, exercises, uses)} & {*replaced}
+    ]
     answers: list[str] = []
     waiting: list[str] = []  # cells whose check is still to come
     for cell in cells:
@@ -89,12 +93,12 @@ def run_again(
     return answers
 
 
-def kept_back(exercise: str, failed: Mapping[str, Verdict]) -> list[str]:
-    """The keys to an exercise of which the student has not solved enough."""
+def find_withheld_keys(exercise: str, failed: Mapping[str, Verdict]) -> list[str]:
+    """Find the keys to an exercise that the student has not solved enough of."""
     unit, _, name = exercise.partition("/")
     keys = manifest.read(find_unit(unit)).keys.get(name, ())
-    found = (failed.get(f"{unit}/{key}") for key in keys)
-    return [r.exercise for r in found if r and r.points < SOLVED * r.max_points]
+    verdicts = (failed.get(f"{unit}/{key}") for key in keys)
+    return [v.exercise for v in verdicts if v and v.points < SOLVED * v.max_points]
 
 
 def titles(exercises: Collection[str]) -> str:
@@ -104,11 +108,11 @@ def titles(exercises: Collection[str]) -> str:
     )
 
 
-def is_better(again: Verdict, before: Verdict) -> bool:
+def is_better(second: Verdict, first: Verdict) -> bool:
     """Whether the second verdict earns more, or as much and names a mistake at last.
 
     A mistake on top of an earlier one is like no known mistake; alone it may be one.
     """
-    if again.points != before.points:
-        return again.points > before.points
-    return bool(again.mistake) and not before.mistake
+    if second.points != first.points:
+        return second.points > first.points
+    return bool(second.mistake) and not first.mistake

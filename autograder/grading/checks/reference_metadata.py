@@ -26,8 +26,8 @@ def entries(unit: str) -> dict[str, dict[str, Any]]:
 @functools.lru_cache
 def _read(path: Path, _changed: int) -> dict[str, dict[str, Any]]:
     """Read once: a page asks for titles at every cell."""
-    found = json.loads(path.read_text(encoding="utf-8"))["exercises"]
-    return {entry["name"]: entry for entry in found}
+    exercises = json.loads(path.read_text(encoding="utf-8"))["exercises"]
+    return {entry["name"]: entry for entry in exercises}
 
 
 def refuse_damaged(unit: str) -> None:
@@ -47,8 +47,9 @@ def refuse_damaged(unit: str) -> None:
         data = path.read_bytes()
         start = 8 + int.from_bytes(data[:8], "little")
         header = json.loads(data[8:start])
-        tensors = [told for name, told in header.items() if name != "__metadata__"]
-        is_whole = len(data) == start + max(told["data_offsets"][1] for told in tensors)
+        tensors = [tensor for name, tensor in header.items() if name != "__metadata__"]
+        end = max(tensor["data_offsets"][1] for tensor in tensors)
+        is_whole = len(data) == start + end
     except (OSError, ValueError, LookupError, TypeError):
         is_whole = False
     if not is_whole:

@@ -50,14 +50,14 @@ class Question:
         submission: whose check it is.
         key: what its fresh inputs are drawn from, with the course's secret.
         seconds: CPU time that answers may take.
-        given: exercises whose course version stands in place of the student's.
+        replaced: exercises whose course version stands in place of the student's.
     """
 
     exercise: str
     submission: str
     key: str
     seconds: Seconds = Seconds()
-    given: tuple[str, ...] = ()
+    replaced: tuple[str, ...] = ()
 
 
 class Exchange:
@@ -70,7 +70,7 @@ class Exchange:
 
     Attributes:
         ready: the sandbox has begun to answer.
-        code: what puts in place the exercises that the question says are given.
+        code: puts the course's version of the replaced exercises in place.
         heard: when the judge has last said something.
         verdict: once it is decided.
         complete: whether the sandbox has answered all that it was asked.
@@ -97,13 +97,13 @@ class Exchange:
     def prepare(self, **request: object) -> None:
         """See that the judge is there, before the sandbox is asked anything."""
         self._asked = True
-        self._put({"prepare": request})
+        self._send({"prepare": request})
         self.code = str(self._take("prepared")["code"])
 
     def ask(self, channel: socket.socket, supervisor: int | None, ticket: str) -> None:
         """Give the judge the sandbox's channel, and the process that watches it."""
         request = {"ticket": ticket, "supervisor": supervisor}
-        self._put({"ask": request}, [channel.fileno()])
+        self._send({"ask": request}, [channel.fileno()])
         self._channel.register(channel, select.POLLIN)
         self.heard = time.monotonic()
 
@@ -141,13 +141,13 @@ class Exchange:
         """The verdict, now that the cell has ended and no answer comes any more."""
         self.look()
         if not self.verdict:
-            self._put({"over": True})
+            self._send({"over": True})
         while not self.verdict:
             self._take("ready", "decided")
         return self.verdict
 
-    def named(self) -> RenderedVerdict:
-        """The verdict with the mistake that was found, if it comes in time."""
+    def await_mistake(self) -> RenderedVerdict:
+        """Wait for the verdict that names the mistake, if it comes in time."""
         verdict = self.settle()
         if self._goes_on:
             # The verdict stands without it.
@@ -155,7 +155,7 @@ class Exchange:
                 self._take("named")
         return self.verdict or verdict
 
-    def _put(self, message: Message, descriptors: Sequence[int] = ()) -> None:
+    def _send(self, message: Message, descriptors: Sequence[int] = ()) -> None:
         try:
             self._line.put({**self._names, **message}, self._patience, descriptors)
         except ConnectionLostError as error:
@@ -167,8 +167,8 @@ class Exchange:
             message, _ = self._line.get(self._patience)
         except ConnectionLostError as error:
             raise GradingInfrastructureError(f"the judge was lost: {error}") from None
-        same = all(message.get(k) == v for k, v in self._names.items())
-        if not same or message.get("state") not in states:
+        is_ours = all(message.get(k) == v for k, v in self._names.items())
+        if not is_ours or message.get("state") not in states:
             raise GradingInfrastructureError(
                 "the judge's reply was to another question"
             )

@@ -66,7 +66,7 @@ class Judge:
         try:
             seeds = self._seeds(question)
             seconds = asdict(question.seconds)
-            exchange.prepare(seconds=seconds, given=question.given, **seeds)
+            exchange.prepare(seconds=seconds, given=question.replaced, **seeds)
             yield exchange
         finally:
             if not exchange.finished:
@@ -78,9 +78,9 @@ class Judge:
         Which drawing it shares depends on what was handed in, like all that it is
         asked: who is graded once more, is asked the same.
         """
-        own = self._digest(f"{question.key}/{question.exercise}")
-        shared = f"{int(own, 16) % DRAWINGS}/{question.exercise}"
-        return {"own": own, "shared": self._digest(shared)}
+        own_seed = self._digest(f"{question.key}/{question.exercise}")
+        shared = f"{int(own_seed, 16) % DRAWINGS}/{question.exercise}"
+        return {"own": own_seed, "shared": self._digest(shared)}
 
     def _digest(self, text: str) -> str:
         return hmac.new(self.secret, text.encode(), hashlib.sha256).hexdigest()

@@ -28,10 +28,15 @@ from autograder.course.errors import describe_fault
 from autograder.grading.ipc import Connection, ConnectionLostError, Message
 from autograder.grading.judge import reference_substitution
 from autograder.grading.judge.exchange import Seconds
-from autograder.grading.judge.naming import named
-from autograder.grading.judge.preparing import PreparedCheck, preload, prepared, titled
+from autograder.grading.judge.naming import name_mistake
+from autograder.grading.judge.preparing import (
+    PreparedCheck,
+    find_exercise,
+    preload,
+    prepare_check,
+)
 from autograder.grading.judge.questioning import SandboxClient
-from autograder.grading.judge.rendered import for_a_person, rendered
+from autograder.grading.judge.rendered import for_a_person, render_verdict
 from autograder.grading.judge.verdict import RenderedVerdict
 from autograder.sandbox import logs
 from autograder.sandbox.launch import imported
@@ -72,20 +77,20 @@ def serve(control: socket.socket) -> None:
 
 
 def _answer(message: Message, line: Connection) -> None:
-    """One exchange; see `exchange.py`."""
+    """Serve one exchange; see `exchange.py`."""
     names = {key: message[key] for key in ("id", "exercise", "submission")}
     request = message["prepare"]
-    given, limits = request.pop("given"), Seconds(**request.pop("seconds"))
+    replaced, limits = request.pop("given"), Seconds(**request.pop("seconds"))
     log.debug("asked with %s", request)
     check: PreparedCheck | Exception
     try:
-        check = prepared(message["exercise"], **request)
-        code = reference_substitution.course_version(given)
+        check = prepare_check(message["exercise"], request["own"], request["shared"])
+        code = reference_substitution.course_version(replaced)
     except Exception as error:  # of the exercise: the judge is there for the others
         check, code = error, ""
 
-    def say(state: str, **more: object) -> None:
-        line.put({**names, "state": state, **more}, _REPLY_SECONDS)
+    def say(state: str, **fields: object) -> None:
+        line.put({**names, "state": state, **fields}, _REPLY_SECONDS)
 
     say("prepared", code=code)
     message, descriptors = line.get(math.inf)
@@ -98,20 +103,22 @@ def _answer(message: Message, line: Connection) -> None:
         )
         if sandbox.await_ready():
             say("ready")
-        verdicts = _verdicts(check, sandbox, names, draws=not given)
-        decided, more = next(verdicts)
+        verdicts = _verdicts(check, sandbox, names, draws=not replaced)
+        decided, continues = next(verdicts)
     seconds = round(time.monotonic() - started, 3)
     log.debug("decided in %s s: %s", seconds, decided.verdict)
 
-    def tell(state: str, final: RenderedVerdict, more: bool) -> None:
-        if given and final.verdict.decided != "person":
-            final = reference_substitution.given(final.verdict, given)
+    def tell(state: str, final: RenderedVerdict, continues: bool) -> None:
+        if replaced and final.verdict.decided != "person":
+            final = reference_substitution.render_second_verdict(
+                final.verdict, replaced
+            )
         verdict = replace(final.verdict, seconds=seconds)
         say(state, verdict=verdict.to_json(), html=final.html,
             complete=sandbox.complete, hindered=sandbox.hindered, took=sandbox.took,
-            more=more)  # fmt: skip
+            more=continues)  # fmt: skip
 
-    tell("decided", decided, more)
+    tell("decided", decided, continues)
     for final, _ in verdicts:
         tell("named", final, False)
 
@@ -131,25 +138,27 @@ def _verdicts(
         check: or why it could not be prepared.
         names: those of the exercise and of the submission.
     """
-    submission, drawn = names["submission"], dict[str, str]()
+    submission, images = names["submission"], dict[str, str]()
     try:
         if isinstance(check, Exception):
             raise check
         result = decide(check, sandbox)
-        seen = shown(result)
-        drawn = pictures(seen) if draws else {}
-        final = rendered(seen, submission, drawn)
-        more = sandbox.heard and not (seen.passed or seen.note or sandbox.late)
+        displayed = hide_stub(result)
+        images = pictures(displayed) if draws else {}
+        final = render_verdict(displayed, submission, images)
+        is_final = displayed.passed or displayed.note or sandbox.late
+        continues = sandbox.heard and not is_final
     except Exception as error:  # ours, over whatever the sandbox has answered
         log.debug("not judged", exc_info=error)
-        sandbox.done()
+        sandbox.release()
         fault = describe_fault(error, ROOT)
-        final, more = for_a_person(titled(names["exercise"]), submission, fault), False
-    yield final, more
-    if more and isinstance(check, PreparedCheck):
+        exercise, continues = find_exercise(names["exercise"]), False
+        final = for_a_person(exercise, submission, fault)
+    yield final, continues
+    if continues and isinstance(check, PreparedCheck):
         try:
-            result = named(check.exercise, check.task, result)
-            final = rendered(shown(result), submission, drawn)
+            result = name_mistake(check.exercise, check.task, result)
+            final = render_verdict(hide_stub(result), submission, images)
         except Exception:  # the verdict stands without the mistake's name
             log.exception("the mistake was not named")
         yield final, False
@@ -162,12 +171,12 @@ def decide(check: PreparedCheck, sandbox: SandboxClient) -> CheckResult:
     """
 
     def ask(case: Case) -> Answers:
-        return sandbox.ask(check.side(case), check.shown(case))
+        return sandbox.ask(check.side(case), check.pack_inputs(case))
 
     answers = {case: ask(case) for case in check.exercise.cases}
     if not all(map(is_stub, answers.values())):
         answers |= collect_answers(check.exercise, check.fresh, ask)
-    sandbox.done()
+    sandbox.release()
     for case, answer in answers.items():
         log.debug("case %s: the sandbox said %s", case.name, answer)
     result = judge_answers(check.exercise, answers)
@@ -176,6 +185,6 @@ def decide(check: PreparedCheck, sandbox: SandboxClient) -> CheckResult:
     return replace(result, mistake=sandbox.late, sure=True) if sandbox.late else result
 
 
-def shown(result: CheckResult) -> CheckResult:
-    """The result as it is shown."""
+def hide_stub(result: CheckResult) -> CheckResult:
+    """Put one friendly line in place of the cases of an unsolved stub."""
     return result if result.note else without_stub(result)

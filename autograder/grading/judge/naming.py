@@ -18,20 +18,22 @@ from autograder.checks.time_limit import TooLongError, limit
 NAMING_SECONDS = 60.0  # of CPU time
 
 
-def named(exercise: Exercise, task: Specification, result: CheckResult) -> CheckResult:
-    """The result with its mistake named: the fresh cases get to know mistakes, too.
+def name_mistake(
+    exercise: Exercise, task: Specification, result: CheckResult
+) -> CheckResult:
+    """Name the mistake of a result, by the answers of mistakes to the fresh cases, too.
 
-    What is not found in some CPU time is just not named.
+    A mistake that is not found within some CPU time is not named.
     """
     with contextlib.suppress(TooLongError), limit(NAMING_SECONDS):
-        return _diagnosed(exercise, task, result)
+        return _diagnose(exercise, task, result)
     return result
 
 
-def _diagnosed(
+def _diagnose(
     exercise: Exercise, task: Specification, result: CheckResult
 ) -> CheckResult:
-    """The result with the mistake that its answers show.
+    """Name the mistake that the answers of a result show.
 
     Computing the answers of mistakes is what costs time, so it is done for those
     mistakes only that the visible cases speak for, whose mistakes' answers are stored.
@@ -71,19 +73,21 @@ def _with_answers(
     """
     results = list(result.results)
     tried = {n: m for n, m in exercise.mistakes.items() if n in names}
-    exercise = replace(exercise, mistakes=tried)  # of the others nothing is asked
+    exercise = replace(exercise, mistakes=tried)  # no other mistake is looked for
     stored = {r.case.name: r.case for r in results if r.case.mistakes}
     is_played = task.side is not Interactor
     for place in sorted(range(len(results)), key=lambda n: results[n].passed):
         case = results[place].case
         if case.mistakes or case.measure:
             continue
-        shown = stored.get(case.name)
-        known, patterns = _as_shown(results[place], shown, names, is_played)
-        given = _given(task, [name for name in names if name not in known], case)
-        given |= {n: pattern(compare(case, given[n])) for n in patterns & given.keys()}
-        own = replace(case, mistakes={**known, **given})
-        results[place] = replace(results[place], case=own)
+        visible = stored.get(case.name)
+        reused, patterns = _reuse_answers(results[place], visible, names, is_played)
+        missing = [name for name in names if name not in reused]
+        computed = _compute_answers(task, missing, case)
+        for name in patterns & computed.keys():
+            computed[name] = pattern(compare(case, computed[name]))
+        extended = replace(case, mistakes={**reused, **computed})
+        results[place] = replace(results[place], case=extended)
         fitting = possible(exercise, [results[place]])
         names = [name for name in names if name in fitting]
     return results
@@ -92,37 +96,39 @@ def _with_answers(
 _answered = WeakKeyDictionary[Case, dict[str, Answers]]()  # by mistake
 
 
-def _given(
+def _compute_answers(
     task: Specification, names: Collection[str], case: Case
 ) -> dict[str, Answers]:  # fmt: skip
-    """What mistakes answer to a case: found once for all who are asked it.
+    """Compute what mistakes answer to a case, once for all who are asked it.
 
     Objects are made for it alone: what one keeps for itself from a case before, that
     depended on who was wrong where.
     """
-    known = _answered.setdefault(case, {})
-    if new := [name for name in names if name not in known]:
+    cached = _answered.setdefault(case, {})
+    if new := [name for name in names if name not in cached]:
         objects = answers.mistaken_objects(task, new)
-        known |= answers.mistaken_answers(task, objects, case.inputs)
-    return {name: known[name] for name in names}
+        cached |= answers.mistaken_answers(task, objects, case.inputs)
+    return {name: cached[name] for name in names}
 
 
-def _as_shown(
-    result: CaseResult, shown: Case | None, names: Collection[str], is_played: bool
+def _reuse_answers(
+    result: CaseResult, visible: Case | None, names: Collection[str], is_played: bool
 ) -> tuple[dict[str, Answers], set[str]]:
-    """What the visible drawing of a case tells of mistakes' answers to this one.
+    """Reuse what the visible drawing of a case says of mistakes' answers to this one.
 
     Of a property's case it keeps patterns: mistakes whose pattern this result has are
     not run again. Where the judge plays a side, a case is long; there, a mistake that
     is right in the visible drawing is right in all of them (a test asks), and is not
     run where this result is right. Then the names of all that have patterns.
     """
-    kept = {n: shown.mistakes[n] for n in names if shown and n in shown.mistakes}
+    mistakes = visible.mistakes if visible else {}
+    stored = {name: mistakes[name] for name in names if name in mistakes}
     if result.case.says:
-        kept = {n: known for n, known in kept.items() if PATTERN in known}
-        own = pattern(result)
-        return {n: known for n, known in kept.items() if known == own}, set(kept)
-    if shown is None or not (is_played and result.passed):
+        stored = {n: answer for n, answer in stored.items() if PATTERN in answer}
+        result_pattern = pattern(result)
+        alike = {n: answer for n, answer in stored.items() if answer == result_pattern}
+        return alike, set(stored)
+    if visible is None or not (is_played and result.passed):
         return {}, set()
-    right = (n for n, known in kept.items() if compare(shown, known).passed)
+    right = (n for n, answer in stored.items() if compare(visible, answer).passed)
     return dict.fromkeys(right, result.case.expected), set()

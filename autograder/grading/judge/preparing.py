@@ -28,7 +28,7 @@ _BY_HAND = 4  # numbers that a person might compute
 
 def preload(unit: str) -> None:
     """Load a unit's exercises and visible cases, while nobody waits for them."""
-    with contextlib.suppress(Exception):  # who asks for one of them is told
+    with contextlib.suppress(Exception):  # whoever asks for one of them gets the error
         specifications(unit)
         _visible(unit)
 
@@ -38,14 +38,14 @@ class PreparedCheck:
     """A check that is ready to be asked for.
 
     Attributes:
-        own: what nobody else is asked is drawn from it.
-        shared: what others are asked, too, is drawn from it; nothing without it.
+        own_seed: seeds the cases that nobody else is asked.
+        shared_seed: seeds the cases that others are asked, too; "" for none of them.
     """
 
     exercise: Visible
     task: Specification
-    own: str
-    shared: str = ""
+    own_seed: str
+    shared_seed: str = ""
 
     @property
     def fresh(self) -> tuple[Case, ...]:
@@ -58,9 +58,9 @@ class PreparedCheck:
         measured, inputs are read by people; a mask or a list of words can be filled in
         by hand, or by feedback: these are drawn for each submission.
         """
-        if self.shared and _is_computed(self.task.name):
-            return _fresh_for_several(self.task.name, self.shared)
-        return _fresh(self.task.name, self.own)
+        if self.shared_seed and _is_computed(self.task.name):
+            return _fresh_for_several(self.task.name, self.shared_seed)
+        return _fresh(self.task.name, self.own_seed)
 
     @property
     def cases(self) -> tuple[Case, ...]:
@@ -72,15 +72,16 @@ class PreparedCheck:
 
         For each of two fresh drawings anew: who is lucky with one is not with both.
         """
-        again = " again" if case.hidden and self._is_second(case) else ""
-        draw = random.Random(f"{self.own} {case.name} {case.hidden}{again}")
+        suffix = " again" if case.hidden and self._is_second(case) else ""
+        draw = random.Random(f"{self.own_seed} {case.name} {case.hidden}{suffix}")
         return self.task.side.in_grading(case.inputs, draw)
 
     def _is_second(self, case: Case) -> bool:
-        return case is not next(own for own in self.fresh if own.name == case.name)
+        drawings = (drawing for drawing in self.fresh if drawing.name == case.name)
+        return case is not next(drawings)
 
-    def shown(self, case: Case) -> Packed | None:
-        """The whole case where we play nothing: put together once for all sandboxes."""
+    def pack_inputs(self, case: Case) -> Packed | None:
+        """Pack a whole case, once for all sandboxes; None where we play a side."""
         if self.task.side is not Interactor:
             return None
         if case not in _packed:
@@ -88,16 +89,18 @@ class PreparedCheck:
         return _packed[case]
 
 
-def titled(name: str) -> Visible:
-    """The exercise as students see it; one that was never built has its name alone."""
-    known: Visible | None = _visible(name.split("/")[0]).get(name)
-    return known or Visible(name, name, 0.0, ())
+def find_exercise(name: str) -> Visible:
+    """Find an exercise as students see it; one never built has only its name."""
+    exercise: Visible | None = _visible(name.split("/")[0]).get(name)
+    return exercise or Visible(name, name, 0.0, ())
 
 
-def prepared(name: str, own: str, shared: str = "") -> PreparedCheck:
-    """Have all that a check takes at hand; see `PreparedCheck`."""
+def prepare_check(name: str, own_seed: str, shared_seed: str = "") -> PreparedCheck:
+    """Collect all that a check takes; see `PreparedCheck`."""
     unit = name.split("/")[0]
-    return PreparedCheck(_visible(unit)[name], specification(name), own, shared)
+    return PreparedCheck(
+        _visible(unit)[name], specification(name), own_seed, shared_seed
+    )
 
 
 _visible = functools.cache(references.load)
@@ -128,8 +131,8 @@ def _has_many_numbers(case: Case) -> bool:
     )
 
 
-def _drawn(name: str, seed: str) -> tuple[Case, ...]:
-    """Fresh cases; in a clinic, two of what has no visible drawing.
+def _draw_cases(name: str, seed: str) -> tuple[Case, ...]:
+    """Draw fresh cases; in a clinic, two of each that has no visible drawing.
 
     One guess in three or four is right, so each case counts by two drawings at least.
     """
@@ -141,5 +144,5 @@ def _drawn(name: str, seed: str) -> tuple[Case, ...]:
 
 
 # More than the exercises of one submission, and than all that a unit's exercises have.
-_fresh = functools.lru_cache(maxsize=24)(_drawn)
-_fresh_for_several = functools.lru_cache(maxsize=128)(_drawn)
+_fresh = functools.lru_cache(maxsize=24)(_draw_cases)
+_fresh_for_several = functools.lru_cache(maxsize=128)(_draw_cases)

@@ -54,11 +54,13 @@ class SandboxClient:
     ):  # fmt: skip
         self._channel, self._ticket, self._stop = channel, ticket, stop
         self._meter, self._seconds = meter, seconds
-        self._one, self._left = map(usual_budget, (seconds.answer, seconds.check))
+        self._answer_budget, self._check_budget = map(
+            usual_budget, (seconds.answer, seconds.check)
+        )
         self._worked = 0.0  # we, for what it has asked us
         self._number, self._questions, self._lost = 0, 0, ""
         self._room, self._clock = MOST_ANSWERED, 0.0
-        self._waits, self._said = waits, time.monotonic()
+        self._waits, self._last_sign = waits, time.monotonic()
         self.heard = self.complete = self.hindered = False
         self.late: Mistake | None = None
 
@@ -69,69 +71,69 @@ class SandboxClient:
 
     def await_ready(self) -> bool:
         """Whether our call begins there; the grading process bounds the wait."""
-        never = self._begun(Budget(math.inf, math.inf))
+        never = self._begin_span(Budget(math.inf, math.inf))
         self.heard = self._until((f"ready {self._ticket}",), never) is not None
         return self.heard
 
-    def ask(self, side: Interactor, shown: Packed | None = None) -> Answers:
+    def ask(self, side: Interactor, inputs: Packed | None = None) -> Answers:
         """The answers to a case; once an answer is missing, none is asked for.
 
         Meanwhile the sandbox may ask, too: we play the other side of its probe.
 
         Args:
-            shown: what that side shows, for who has it put together already.
+            inputs: what that side shows, if it is packed already.
         """
-        span = self._begun(self._one.least(self._left))
+        span = self._begin_span(self._answer_budget.least(self._check_budget))
         try:
-            return self._asked(side, shown or side.shown(), span)
+            return self._await_answers(side, inputs or side.shown(), span)
         finally:
             self._meter.look()
             self._count_ours(span)
             self._clock += span.clock
-            self._left = self._left.without(span)
+            self._check_budget = self._check_budget.without(span)
 
-    def _asked(
-        self, side: Interactor, shown: Answers | Packed, span: Span
+    def _await_answers(
+        self, side: Interactor, inputs: Answers | Packed, span: Span
     ) -> Answers:  # fmt: skip
         call = f"{self._ticket} {self._number}"
         kinds = (f"answer {call}", f"question {call}")
-        asked = self._send(f"ask {call}", shown, span)
-        while asked and (found := self._until(kinds, span)):
-            if found[0] == kinds[0]:
+        is_sent = self._send(f"ask {call}", inputs, span)
+        while is_sent and (message := self._until(kinds, span)):
+            if message[0] == kinds[0]:
                 self._number += 1
-                self._room -= _size(found[1])
-                return concluded(side, found[1])
+                self._room -= _size(message[1])
+                return concluded(side, message[1])
             self._questions += 1
             if self._questions > MOST_QUESTIONS:
                 self._lose(EndReason.TOO_MANY_QUESTIONS)
-            asked = self._send(f"reply {call}", reply(side, found[1]), span)
+            is_sent = self._send(f"reply {call}", reply(side, message[1]), span)
         return {RAISED: self._lost}
 
-    def done(self) -> None:
+    def release(self) -> None:
         """Let the notebook go on."""
-        span = self._begun(self._one)
+        span = self._begin_span(self._answer_budget)
         self.complete = self._send(f"done {self._ticket}", {}, span)
 
     def _send(self, kind: str, values: Answers | Packed, span: Span) -> bool:
         """Whether a sandbox that still answers has taken a message."""
         if not self._lost:
-            with self._noting_loss():
+            with self._note_loss():
                 send(self._channel, kind, values, self._waiting(span))
         return not self._lost
 
     def _until(self, kinds: tuple[str, ...], span: Span) -> tuple[str, Answers] | None:
         """A message of these kinds, past some of an interrupted call; None: lost."""
         limits = Limits(data=min(Limits.data, self._room))
-        with self._noting_loss():
+        with self._note_loss():
             for _ in range(_STRAYS):
-                found = receive(self._channel, limits, self._waiting(span))
-                if found[0] in kinds:
-                    return found
+                message = receive(self._channel, limits, self._waiting(span))
+                if message[0] in kinds:
+                    return message
             raise WireError("none of these kinds")
         return None
 
     @contextlib.contextmanager
-    def _noting_loss(self) -> Iterator[None]:
+    def _note_loss(self) -> Iterator[None]:
         """Mark the sandbox as lost if exchanging messages with it fails."""
         try:
             yield
@@ -146,24 +148,24 @@ class SandboxClient:
             poll.register(channel, event)
             if self._stop:
                 poll.register(self._stop, select.POLLIN)
-            while not (found := dict(poll.poll(LOOK_SECONDS * 1000))):
+            while not (ready := dict(poll.poll(LOOK_SECONDS * 1000))):
                 self._refuse_late(span)
-            if self._stop and self._stop.fileno() in found:
+            if self._stop and self._stop.fileno() in ready:
                 raise WireError("stopped")
             self._refuse_late(span)  # messages without end are late, too
 
         return wait
 
     def _refuse_late(self, span: Span) -> None:
-        if self.heard and time.monotonic() > self._said + _SIGN:
-            self._said = time.monotonic()
+        if self.heard and time.monotonic() > self._last_sign + _SIGN:
+            self._last_sign = time.monotonic()
             self._waits()
         self._count_ours(span)
         if self._worked > self._seconds.check:
             self._lose(EndReason.TOO_MANY_QUESTIONS)
             raise WireError("asked too much")
         if over := span.over():
-            alone = self._one.used_up(span)
+            alone = self._answer_budget.used_up(span)
             budget = usual_budget(
                 self._seconds.answer if alone else self._seconds.check
             )
@@ -174,15 +176,15 @@ class SandboxClient:
             self.hindered = over is EndReason.TIME and span.busy
             raise WireError("too slow")
 
-    def _lose(self, reason: EndReason, says: str = "") -> None:
-        """Ask no more: it was too much of something."""
-        self._lost = says or reason
+    def _lose(self, reason: EndReason, message: str = "") -> None:
+        """Ask no more, because a limit was exceeded."""
+        self._lost = message or reason
         self.late = Mistake(
             "late", f"The check was ended: {self._lost}.", _ASKED[reason]
         )
 
-    def _begun(self, budget: Budget) -> Span:
-        """A span from now on, of the sandbox's time and of ours."""
+    def _begin_span(self, budget: Budget) -> Span:
+        """Begin a span of the sandbox's time and of ours."""
         self._at = time.thread_time()
         return Span(self._meter, budget)
 

@@ -1,7 +1,7 @@
 """The course's version of exercises in place of a student's: the judge's part.
 
-Its code, and what is told of a verdict on what builds on it; error_carried_forward.py
-says when.
+It is their code, and the verdict on what builds on it as a student may see it;
+error_carried_forward.py says when they are put in place.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ def _imports(unit: str) -> str:
     return "\n".join(map(ast.unparse, wanted))
 
 
-def given(verdict: Verdict, names: Sequence[str]) -> RenderedVerdict:
-    """The verdict on a check that was tried with some exercises put in place.
+def render_second_verdict(verdict: Verdict, names: Sequence[str]) -> RenderedVerdict:
+    """Render the verdict on a check that was tried with some exercises put in place.
 
     The course's solutions are known where the answers were made. So nothing that an
     answer says leaves: no error's words, no tensor; only which cases were right. A
@@ -52,13 +52,13 @@ def given(verdict: Verdict, names: Sequence[str]) -> RenderedVerdict:
     if not right and issubclass(specification(verdict.exercise).side, BlindTrial):
         # Words on a clinic's things can be guessed, and two guesses are more than one.
         verdict = replace(verdict, points=0.0)
-    says = (
+    note = (
         f"Right, given a right version of: {titles}."
         if right
         else f"Tried once more with the course's version of: {titles}."
     )
     # Nor the panel's text, which has the words of errors.
-    verdict = replace(verdict, given=tuple(names), note=says, panel="")
+    verdict = replace(verdict, given=tuple(names), note=note, panel="")
     return RenderedVerdict(verdict, _panel(verdict))
 
 

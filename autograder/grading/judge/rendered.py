@@ -19,15 +19,15 @@ _COMPARED = 4  # findings of a case, by which equal wrong answers are known
 FOR_A_PERSON = marked("This check could not be decided: a person looks at it.")
 
 
-def rendered(
-    result: CheckResult, submission: str, drawn: Mapping[str, str] | None = None
+def render_verdict(
+    result: CheckResult, submission: str, images: Mapping[str, str] | None = None
 ) -> RenderedVerdict:
-    """The verdict on somebody's submission, from the result as it is shown.
+    """Render the verdict on a submission, from the result as it is displayed.
 
     Args:
-        drawn: the pictures of its panel, for who has them already.
+        images: the pictures of its panel, if they were drawn already.
     """
-    return RenderedVerdict(verdict_of(result, submission), as_html(result, drawn))
+    return RenderedVerdict(verdict_of(result, submission), as_html(result, images))
 
 
 def for_a_person(exercise: Exercise, submission: str, fault: str) -> RenderedVerdict:
@@ -35,9 +35,9 @@ def for_a_person(exercise: Exercise, submission: str, fault: str) -> RenderedVer
     result = CheckResult(
         exercise.name, exercise.title, 0.0, exercise.points, note=_(FOR_A_PERSON)
     )
-    found = rendered(result, submission)
-    verdict = replace(found.verdict, decided="person", fault=fault)
-    return replace(found, verdict=verdict)
+    rendered = render_verdict(result, submission)
+    verdict = replace(rendered.verdict, decided="person", fault=fault)
+    return replace(rendered, verdict=verdict)
 
 
 def without_sandbox(
@@ -45,19 +45,19 @@ def without_sandbox(
 ) -> RenderedVerdict:
     """The verdict on a check for which no sandbox could be had any more, and why."""
     result = CheckResult(exercise, "", 0.0, points, note=ended.says)
-    found = rendered(result, submission)
-    return replace(found, verdict=replace(found.verdict, ended=ended.reason))
+    rendered = render_verdict(result, submission)
+    return replace(rendered, verdict=replace(rendered.verdict, ended=ended.reason))
 
 
 def verdict_of(result: CheckResult, submission: str = "") -> Verdict:
     """The verdict that a result on a submission gives, without any tensors."""
     cases: dict[str, CaseVerdict] = {}
     scores: dict[str, float] = {}
-    for found in result.results:
-        case = found.case
+    for case_result in result.results:
+        case = case_result.case
         if case.measure and case.hidden:
-            scores |= details(case.measure, case.expected, found.answers)
-        wrong = [finding for finding in found.findings if finding.problem]
+            scores |= details(case.measure, case.expected, case_result.answers)
+        wrong = [finding for finding in case_result.findings if finding.problem]
         if case.name not in cases or (wrong and not cases[case.name].problem):
             problem = wrong[0].problem if wrong else ""
             answer = "" if case.hidden else _digest(wrong)
@@ -76,9 +76,9 @@ def verdict_of(result: CheckResult, submission: str = "") -> Verdict:
 
 
 def _digest(wrong: Sequence[Finding]) -> str:
-    """By which equal wrong answers are known; "" for none."""
-    told = [f"{one.name}: {_first_line(one.message)}" for one in wrong[:_COMPARED]]
-    return hashlib.sha256("\n".join(told).encode()).hexdigest()[:8] if told else ""
+    """A digest that is the same for equal wrong answers; "" for none."""
+    lines = [f"{f.name}: {_first_line(f.message)}" for f in wrong[:_COMPARED]]
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:8] if lines else ""
 
 
 def _panel(result: CheckResult) -> str:
@@ -91,8 +91,8 @@ def _error(result: CheckResult) -> str:
     """The first line of the error that all cases ended in, if they did."""
     messages = {
         _first_line(finding.message) if finding.problem == RAISED else ""
-        for found in result.results
-        for finding in found.findings
+        for case_result in result.results
+        for finding in case_result.findings
     }
     return messages.pop() if len(messages) == 1 else ""
 

@@ -9,6 +9,7 @@ never were a visible one, that alone would tell which of two it is.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
@@ -65,10 +66,11 @@ def _is_repeatable(
     """
     if name.endswith(AFTERWARDS):  # what is to stay as it was
         return True
-    alike = [own for own in visible if own.name == case.name] or visible
-    return any(_is_same(value, own, case) for own in _answers(alike, name)) or any(
-        _is_same(value, own, case) for own in _many_numbers(value, case, visible, side)
+    alike = [drawing for drawing in visible if drawing.name == case.name] or visible
+    answers = itertools.chain(
+        _answers(alike, name), _many_numbers(value, case, visible, side)
     )
+    return any(_is_same(value, answer, case) for answer in answers)
 
 
 def _answers(cases: Iterable[Case], name: str) -> Iterator[Value]:
@@ -85,16 +87,17 @@ def _many_numbers(
     if not isinstance(value, torch.Tensor) or value.numel() < 2:
         return
     yield value.flatten()[:1].expand_as(value)  # one number, everywhere
-    yield from _shown(case.inputs, side)
-    for own in visible:
-        yield from own.expected.values()
+    yield from _inputs_of(case.inputs, side)
+    for visible_case in visible:
+        yield from visible_case.expected.values()
 
 
-def _shown(inputs: Answers, side: type[Interactor]) -> Iterator[Value]:
-    yield from (own for name, own in inputs.items() if name not in side.keeps)
+def _inputs_of(inputs: Answers, side: type[Interactor]) -> Iterator[Value]:
+    """The inputs of a case that the sandbox gets."""
+    yield from (tensor for name, tensor in inputs.items() if name not in side.keeps)
 
 
-def _is_same(value: Value, own: Value, case: Case) -> bool:
+def _is_same(value: Value, answer: Value, case: Case) -> bool:
     if isinstance(value, torch.Tensor):
-        return same_tensors(value, own, case.atol, case.rtol)
-    return value == own
+        return same_tensors(value, answer, case.atol, case.rtol)
+    return value == answer

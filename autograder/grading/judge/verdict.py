@@ -91,9 +91,9 @@ class Verdict:
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Verdict:
         cases = tuple(CaseVerdict(**case) for case in data["cases"])
-        given = tuple(data.get("given", ()))
+        replaced = tuple(data.get("given", ()))
         ended = EndReason(data["ended"]) if data.get("ended") else None
-        return cls(**{**data, "cases": cases, "given": given, "ended": ended})
+        return cls(**{**data, "cases": cases, "given": replaced, "ended": ended})
 
 
 @dataclass(frozen=True)

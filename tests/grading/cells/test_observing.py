@@ -6,7 +6,7 @@ from autograder.authoring.questions.edits import edits
 from autograder.authoring.questions.listing import listing
 from autograder.authoring.questions.notes import noted
 from autograder.authoring.questions.observations import NothingObservedError, read
-from autograder.grading.cells.observing import Asked, observed
+from autograder.grading.cells.observing import ObservationRequest, observe_answers
 
 UNIT = "02_attention"
 IMPORTS = "import math\nimport torch"
@@ -16,16 +16,16 @@ ANSWER = (
 )
 
 
-def asked(source: str = ANSWER) -> Asked:
+def asked(source: str = ANSWER) -> ObservationRequest:
     shown = listing(source, "stable_softmax")
     codes = tuple(edit.code for edit in edits(shown))
-    return Asked(
+    return ObservationRequest(
         "attention/softmax", shown.target, shown.method, noted(shown)[0], codes
     )
 
 
 def test_an_answer_is_observed_with_its_edits():
-    (printed,) = observed(UNIT, [IMPORTS, ANSWER], [asked()])
+    (printed,) = observe_answers(UNIT, [IMPORTS, ANSWER], [asked()])
     seen = read(printed)
     assert [value.shape for _, value in seen[0].call] == [(3, 5)]
     assert seen[0].result.shape == (3, 5)
@@ -45,7 +45,7 @@ def test_an_answer_is_observed_with_its_edits():
 )
 def test_a_cell_that_ends_its_process_costs_only_itself(code, monkeypatch):
     monkeypatch.setattr("autograder.grading.cells.observing._CELL_SECONDS", 2)
-    (printed,) = observed(UNIT, [IMPORTS, code, ANSWER], [asked()])
+    (printed,) = observe_answers(UNIT, [IMPORTS, code, ANSWER], [asked()])
     assert read(printed)[0].result.shape == (3, 5)
 
 
@@ -59,7 +59,7 @@ def test_hostile_answers_stay_in_the_sandbox(tmp_path):
         "    return x"
     )
     reading = f"print(open({str(secret)!r}).read())\n{ANSWER}"
-    first, second = observed(UNIT, [IMPORTS], [asked(source), asked(reading)])
+    first, second = observe_answers(UNIT, [IMPORTS], [asked(source), asked(reading)])
     assert not target.exists() and "canary" not in first + second
     for printed in (first, second):
         with pytest.raises(NothingObservedError):
@@ -73,7 +73,7 @@ def test_an_answer_that_never_ends_costs_only_itself(monkeypatch):
         "    try:\n        while True: pass\n"
         "    except BaseException:\n        while True: pass\n    return x"
     )
-    first, second = observed(UNIT, [IMPORTS], [asked(source), asked()])
+    first, second = observe_answers(UNIT, [IMPORTS], [asked(source), asked()])
     with pytest.raises(NothingObservedError):
         read(first)
     assert read(second)[0].result.shape == (3, 5)

@@ -67,7 +67,7 @@ def test_it_takes_in_what_is_its_own_and_nothing_after_its_end():
     cell = new_code_cell("x")
     cell.outputs = ["of an earlier run"]
     asked = OneCell(kernel, cell, 3)
-    assert asked.heard(never) is None
+    assert asked.await_end(never) is None
     asked.close()
     assert kernel.seen == ["a", "b"] and cell.outputs == []
     assert kernel.executed == {
@@ -83,25 +83,25 @@ def test_it_takes_in_what_is_its_own_and_nothing_after_its_end():
 def test_its_number_is_in_the_reply(said, kept):
     reply = {**REPLY[0], "content": {"execution_count": said}}, True
     cell = new_code_cell("x")
-    OneCell(Kernel([reply], [IDLE]), cell, 0).heard(never)
+    OneCell(Kernel([reply], [IDLE]), cell, 0).await_end(never)
     assert cell.execution_count == kept
 
 
 def test_a_reply_waits_for_the_output_but_not_for_ever():
     kernel = Kernel([REPLY], [shown("late")], [IDLE])
-    assert OneCell(kernel, new_code_cell("x"), 0).heard(never) is None
+    assert OneCell(kernel, new_code_cell("x"), 0).await_end(never) is None
     assert kernel.seen == ["late"]
     kernel = Kernel([REPLY])  # whose output never ends
     kernel.iopub_timeout = 0.01
     asked = OneCell(kernel, new_code_cell("x"), 0)
-    assert asked.heard(never) is None and asked.lacks_output
+    assert asked.await_end(never) is None and asked.lacks_output
 
 
 def test_output_that_is_there_is_taken_in_however_late_that_is():
     kernel = Kernel([REPLY], [shown("a")], [shown("b")], [IDLE])
     kernel.iopub_timeout = -1.0  # we were stopped meanwhile
     asked = OneCell(kernel, new_code_cell("x"), 0)
-    assert asked.heard(never) is None and not asked.lacks_output
+    assert asked.await_end(never) is None and not asked.lacks_output
     assert kernel.seen == ["a", "b"]
 
 
@@ -109,25 +109,28 @@ def test_it_is_asked_now_and_again_whether_it_is_over():
     reasons = itertools.chain([None, None], itertools.repeat(EndReason.TIME))
     kernel = Kernel([shown("a")])
     asked = OneCell(kernel, new_code_cell("x"), 0)
-    assert asked.heard(lambda: next(reasons)) is EndReason.TIME
+    assert asked.await_end(lambda: next(reasons)) is EndReason.TIME
     kernel.batches = [[REPLY, shown("interrupted")], [IDLE]]
-    assert asked.heard(never) is None
+    assert asked.await_end(never) is None
     assert kernel.seen == ["a", "interrupted"]
 
 
 def test_a_cell_that_has_ended_meanwhile_is_not_interrupted():
     kernel = Kernel([REPLY, IDLE])
     asked = OneCell(kernel, new_code_cell("x"), 0)
-    assert asked.heard(never) is None and asked.heard(lambda: EndReason.TIME) is None
+    assert (
+        asked.await_end(never) is None
+        and asked.await_end(lambda: EndReason.TIME) is None
+    )
 
 
 def test_what_a_kernel_has_said_before_its_death_is_heard():
     kernel = Kernel([], [], [shown("last words")], alive=False)
     with pytest.raises(DeadKernelError):
-        OneCell(kernel, new_code_cell("x"), 0).heard(never)
+        OneCell(kernel, new_code_cell("x"), 0).await_end(never)
     assert kernel.seen == ["last words"]
 
 
 def test_a_kernel_that_dies_after_its_cell_has_ended_the_cell():
     kernel = Kernel([], [], [REPLY], [IDLE], alive=False)
-    assert OneCell(kernel, new_code_cell("x"), 0).heard(never) is None
+    assert OneCell(kernel, new_code_cell("x"), 0).await_end(never) is None

@@ -19,10 +19,10 @@ from autograder.grading.cells.submission_files import earlier_solutions
 from autograder.grading.checks.check_cell import check_cell
 from autograder.grading.checks.checking import Checks
 from autograder.grading.checks.error_carried_forward import (
+    find_prerequisites,
+    find_uses,
+    find_withheld_keys,
     is_better,
-    kept_back,
-    missing,
-    named,
     run_again,
     titles,
 )
@@ -311,7 +311,7 @@ def test_a_setting_switches_it_off(pristine, tmp_path):
 def test_what_an_exercise_builds_on_is_known_through_others():
     unit = "multi_head_attention"
     failed = [f"{unit}/list_of_heads", f"{unit}/split_heads"]
-    assert missing(f"{unit}/multi_head_attention", failed, {}) == failed[1:]
+    assert find_prerequisites(f"{unit}/multi_head_attention", failed, {}) == failed[1:]
 
 
 def test_what_was_made_of_a_replaced_exercise_is_run_again_in_its_order():
@@ -353,15 +353,15 @@ def test_an_exercise_builds_on_what_the_students_answer_names():
         answer_cell(clinic, "c"),
         checked(f"{unit}/bug_clinic", "assert_sinusoidal", "3", 1.0),
     ]
-    uses = named(cells)
+    uses = find_uses(cells)
     assert uses == {
         f"{unit}/table_by_loops": [],
         f"{unit}/sinusoid": [f"{unit}/table_by_loops"],
         f"{unit}/bug_clinic": [f"{unit}/sinusoid"],
     }
     failed = [f"{unit}/table_by_loops", f"{unit}/sinusoid", f"{unit}/module"]
-    assert missing(f"{unit}/bug_clinic", failed, uses) == failed[:2]
-    assert missing(f"{unit}/bug_clinic", failed, {}) == []
+    assert find_prerequisites(f"{unit}/bug_clinic", failed, uses) == failed[:2]
+    assert find_prerequisites(f"{unit}/bug_clinic", failed, {}) == []
 
 
 @pytest.mark.parametrize(
@@ -371,7 +371,7 @@ def test_a_second_try_at_a_clinic_counts_as_a_whole_only(name, counts):
     def again(points):
         earned = verdict_of(CheckResult(name, "A title", points, 8.0), "somebody")
         names = [FIRST]
-        return reference_substitution.given(earned, names).verdict
+        return reference_substitution.render_second_verdict(earned, names).verdict
 
     assert again(8.0).points == 8.0
     assert again(7.2).points == (7.2 if counts else 0.0)
@@ -386,9 +386,9 @@ def test_a_key_is_kept_back_unless_most_of_it_is_solved():
 
     key = f"{unit}/table_by_loops"
     for exercise in ("sinusoid", "shift_matrix", "bug_clinic"):
-        assert kept_back(f"{unit}/{exercise}", failed(4.9)) == [key]
-        assert kept_back(f"{unit}/{exercise}", failed(5.0)) == []
-    assert kept_back(f"{unit}/module", failed(0.0)) == []
+        assert find_withheld_keys(f"{unit}/{exercise}", failed(4.9)) == [key]
+        assert find_withheld_keys(f"{unit}/{exercise}", failed(5.0)) == []
+    assert find_withheld_keys(f"{unit}/module", failed(0.0)) == []
     assert titles([key]) == "The sinusoid table, by loops"
 
 

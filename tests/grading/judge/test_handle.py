@@ -25,7 +25,7 @@ def exchange(process, channel, ticket=TICKET, submission="ada"):
         while not found.verdict:
             found.look()
             time.sleep(0.01)
-        return found, found.named()
+        return found, found.await_mistake()
 
 
 def test_the_judge_process_answers_and_outlives_requests(judge, ends, sandbox):

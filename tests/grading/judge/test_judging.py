@@ -59,7 +59,7 @@ class Silent:
     heard = True
     late = None
 
-    def done(self):
+    def release(self):
         pass
 
 

@@ -101,7 +101,7 @@ def test_a_student_s_program_is_never_executed_in_the_judge():
     cases = [*exercise.cases, *fresh]
     result = judge(exercise, cases, lambda case: answers_of(undivided, case))
     assert result.sure and result.mistake.name in stored
-    found = naming.named(exercise, replace(task, mutants=programs), result)
+    found = naming.name_mistake(exercise, replace(task, mutants=programs), result)
     assert found.mistake == result.mistake and not found.sure
 
 

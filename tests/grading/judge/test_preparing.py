@@ -7,7 +7,7 @@ import torch
 
 from autograder.checks import references
 from autograder.grading.judge import preparing
-from autograder.grading.judge.preparing import prepared
+from autograder.grading.judge.preparing import prepare_check
 from tests.grading.sandbox_and_judge import NAME
 
 CLINIC = "positional_encoding/bug_clinic"
@@ -24,14 +24,14 @@ def test_visible_cases_are_read_before_the_first_check_where_they_are_expected(
     preparing.preload("no_such_unit")  # who asks for one of its exercises is told
     preparing.preload("attention")
     assert read == ["attention"]
-    prepared(NAME, "seed")
+    prepare_check(NAME, "seed")
     assert read == ["attention"]
 
 
 def fresh(name, *seeds):
     """A tensor of a fresh case."""
     own, *shared = seeds
-    case = prepared(name, own, *shared).fresh[0]
+    case = prepare_check(name, own, *shared).fresh[0]
     return next(v for v in case.inputs.values() if isinstance(v, torch.Tensor))
 
 
@@ -48,34 +48,34 @@ MASKS, WORDS, NUMBER = (
 
 @pytest.mark.parametrize("name", [CLINIC, GREEDY, MEASURED, MASKS, WORDS, NUMBER])
 def test_what_is_played_measured_or_filled_in_is_drawn_for_each_submission(name):
-    one, two = (prepared(name, own, "shared") for own in ("one", "two"))
+    one, two = (prepare_check(name, own, "shared") for own in ("one", "two"))
     assert one.fresh is not two.fresh
-    assert one.fresh is prepared(name, "one", "another").fresh
+    assert one.fresh is prepare_check(name, "one", "another").fresh
 
 
 def test_a_case_is_put_together_once_where_the_judge_plays_nothing():
-    one, two = (prepared(NAME, own, "shared") for own in ("one", "two"))
+    one, two = (prepare_check(NAME, own, "shared") for own in ("one", "two"))
     for case in one.cases:
-        assert one.shown(case) is two.shown(case) is not None
-    clinic = prepared(CLINIC, "one", "shared")
-    assert {clinic.shown(case) for case in clinic.cases} == {None}
+        assert one.pack_inputs(case) is two.pack_inputs(case) is not None
+    clinic = prepare_check(CLINIC, "one", "shared")
+    assert {clinic.pack_inputs(case) for case in clinic.cases} == {None}
 
 
 def test_the_order_in_which_things_are_tried_is_drawn_for_each_submission():
     orders = []
     for own in "abcd":
-        check = prepared(CLINIC, own, "shared")
+        check = prepare_check(CLINIC, own, "shared")
         orders.append(tuple(check.side(check.cases[0]).names))
     assert len(set(orders)) > 1
 
 
 def test_a_second_try_is_asked_what_the_first_one_was():
-    first, second = (prepared(NAME, "one").fresh for _ in range(2))
+    first, second = (prepare_check(NAME, "one").fresh for _ in range(2))
     assert first and first is second
 
 
 def test_each_case_of_a_clinic_comes_in_two_drawings():
-    check = prepared(CLINIC, "one")
+    check = prepare_check(CLINIC, "one")
     drawn = {}
     for case in check.cases:
         drawn.setdefault(case.name, []).append(case)

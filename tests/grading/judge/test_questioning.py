@@ -17,7 +17,7 @@ from autograder.grading.ipc import Connection
 from autograder.grading.judge import questioning
 from autograder.grading.judge.exchange import Seconds
 from autograder.grading.judge.judging import decide
-from autograder.grading.judge.preparing import prepared
+from autograder.grading.judge.preparing import prepare_check
 from autograder.grading.judge.questioning import SandboxClient
 from autograder.sandbox import meter
 from autograder.sandbox.meter import Meter
@@ -70,7 +70,7 @@ def test_no_reply_but_the_right_tensors_earns_points(ends, reply):
 def test_a_silent_sandbox_costs_its_own_time_once(ends):
     asks = []
     hostile(ends[1], answering(lambda channel, kind: asks.append(kind)))
-    check, found = prepared(NAME, "abc"), asked(ends[0], 0.3)
+    check, found = prepare_check(NAME, "abc"), asked(ends[0], 0.3)
     assert decide(check, found).points == 0
     assert len(asks) <= 1 and not found.complete
 
@@ -107,13 +107,13 @@ def test_junk_without_end_ends_with_its_cell_and_earns_nothing(ends, junk):
         found = asked(ends[0], stop=Connection(stop))
         end.join()
         assert not found.heard
-        assert decide(prepared(NAME, "abc"), found).points == 0
+        assert decide(prepare_check(NAME, "abc"), found).points == 0
     ends[0].shutdown(socket.SHUT_RDWR)
 
 
 def test_the_sandbox_waits_for_the_judge_as_long_as_its_cell_lives(sandbox):
     channel = sandbox(lambda: attention.stable_softmax)
-    check = prepared(NAME, "abc")
+    check = prepare_check(NAME, "abc")
     found = asked(channel, 1.0)
     time.sleep(1.5)  # longer than any answer may take
     assert decide(check, found).passed
@@ -159,7 +159,7 @@ def clock(monkeypatch):
 
 def test_what_a_sandbox_takes_for_its_answers_is_counted(ends, clock):
     hostile(ends[1], answering(clock.slowly))
-    check, found = prepared(NAME, "abc"), asked(ends[0])
+    check, found = prepare_check(NAME, "abc"), asked(ends[0])
     clock.seconds += 0.5  # which is ours
     decide(check, found)
     assert found.took == pytest.approx(0.25 * len(check.cases))
@@ -168,7 +168,7 @@ def test_what_a_sandbox_takes_for_its_answers_is_counted(ends, clock):
 def test_answers_that_are_each_in_time_are_late_together(ends, clock):
     hostile(ends[1], answering(clock.slowly))
     found = asked(ends[0], seconds=30.0, most=0.3)
-    verdict = decide(prepared(NAME, "abc"), found)
+    verdict = decide(prepare_check(NAME, "abc"), found)
     assert found.late == verdict.mistake and verdict.sure and not found.complete
     assert "together took longer than 0.6 seconds" in verdict.mistake.says
     assert verdict.mistake.asks == "What does your code wait for?"
@@ -209,14 +209,14 @@ def asking(questions):
 def test_what_we_work_for_a_sandbox_is_not_its_time(ends, work):
     hostile(ends[1], asking(questions=2))
     found = asked(ends[0], seconds=4.0, most=1000.0)
-    decide(prepared(NAME, "abc"), found)
+    decide(prepare_check(NAME, "abc"), found)
     assert found.complete and not found.late and work[0] > 200.0
 
 
 def test_but_we_work_no_longer_for_it_than_it_may_for_all_answers(ends, work):
     hostile(ends[1], asking(questions=1000))
     found = asked(ends[0], seconds=5.0, most=60.0)
-    verdict = decide(prepared(NAME, "abc"), found)
+    verdict = decide(prepare_check(NAME, "abc"), found)
     assert (
         verdict.points == 0
         and "asked more than a check answers" in verdict.mistake.says
@@ -228,7 +228,7 @@ def test_who_waits_for_an_answer_says_so_now_and_then(ends, monkeypatch):
     monkeypatch.setattr(questioning, "_SIGN", 0.0)
     signs = []
     hostile(ends[1], answering(lambda channel, kind: None))
-    check, meter = prepared(NAME, "abc"), Meter(None)
+    check, meter = prepare_check(NAME, "abc"), Meter(None)
     sandbox = SandboxClient(
         ends[0], TICKET, meter, Seconds(0.5), waits=lambda: signs.append(1)
     )

@@ -8,7 +8,7 @@ from autograder.checks.compare import compare
 from autograder.checks.exercise import RAISED, Case, Exercise
 from autograder.checks.interactor import BlindTrial, Interactor
 from autograder.checks.points import earned
-from autograder.grading.judge.preparing import prepared
+from autograder.grading.judge.preparing import prepare_check
 from autograder.grading.judge.shipped_answers import mark_shipped
 
 X = torch.arange(6.0).view(2, 3)
@@ -99,7 +99,9 @@ def test_who_repeats_earns_nothing_and_who_is_right_loses_nothing():
 def test_a_class_that_refuses_to_be_made_earns_nothing():
     refuse = [
         case
-        for case in prepared("multi_head_attention/multi_head_attention", "one").fresh
+        for case in prepare_check(
+            "multi_head_attention/multi_head_attention", "one"
+        ).fresh
         if case.name == "refuse"
     ]
     assert refuse and all(case.shipped == {"errors"} for case in refuse)
