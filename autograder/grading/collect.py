@@ -11,6 +11,7 @@ import contextlib
 import datetime
 import fnmatch
 import glob
+import operator
 import os
 import shutil
 from collections.abc import Iterator, Sequence
@@ -30,6 +31,7 @@ from autograder.grading.intake.inbound import copy, last_change
 # An honest `nbgrader submit` takes the time first and then copies the files.
 _COPYING = datetime.timedelta(minutes=1)
 _MOST = 50  # submissions of one student that are looked through, the newest
+_TIME = operator.attrgetter("time")
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,7 @@ class HandedIn:
     time: datetime.datetime
 
     @property
-    def whole(self) -> bool:
+    def is_complete(self) -> bool:
         """Whether `nbgrader submit` came to its end: it writes the time last."""
         try:
             return (self.path / STAMP).lstat().st_size > 0
@@ -82,15 +84,17 @@ class CourseCollect(ExchangeCollect):  # type: ignore[misc]
         for path in sorted(inbound.iterdir()):
             with contextlib.suppress(FileNotFoundError):  # taken away while we look
                 if student := self._student(path):
-                    one = (path.lstat().st_ctime, path)
-                    by_student.setdefault(student, []).append(one)
+                    changed = path.lstat().st_ctime
+                    by_student.setdefault(student, []).append((changed, path))
         self.src_records = []
         for student, paths in by_student.items():
-            if all_ := list(self._handed_in(student, paths)):
-                own = due + extra.get(student, datetime.timedelta()) if due else None
-                found = _latest(all_, own)
-                self.src_records.append(found)
-                if found.whole and not max(all_, key=lambda one: one.time).whole:
+            if submissions := list(self._handed_in(student, paths)):
+                extension = extra.get(student, datetime.timedelta())
+                deadline = due + extension if due else None
+                chosen = _latest(submissions, deadline)
+                self.src_records.append(chosen)
+                last = max(submissions, key=_TIME)
+                if chosen.is_complete and not last.is_complete:
                     self.log.warning(
                         "%s: the last hand-in is incomplete (was the disk full?); the "
                         "one before it counts",
@@ -100,17 +104,19 @@ class CourseCollect(ExchangeCollect):  # type: ignore[misc]
     def _due(self) -> datetime.datetime | None:
         with Gradebook(self.coursedir.db_url, self.coursedir.course_id) as book:
             try:
-                known = book.find_assignment(self.coursedir.assignment_id)
+                assignment = book.find_assignment(self.coursedir.assignment_id)
             except MissingEntry:
                 return None
-            due: datetime.datetime | None = known.duedate
+            due: datetime.datetime | None = assignment.duedate
             return due
 
     def _student(self, path: Path) -> str:
         """Whose folder of the exchange it is, "" if it is not for this run."""
-        student, found, _ = path.name.rpartition(f"+{self.coursedir.assignment_id}+")
+        student, separator, _ = path.name.rpartition(
+            f"+{self.coursedir.assignment_id}+"
+        )
         wanted = self.coursedir.student_id or "*"
-        if not found or not fnmatch.fnmatchcase(student, wanted):
+        if not separator or not fnmatch.fnmatchcase(student, wanted):
             return ""
         if not student.isprintable() or student[:1] in ("", "."):
             self._leave_out(path, "its name is not one that nbgrader gives")
@@ -139,15 +145,15 @@ class CourseCollect(ExchangeCollect):  # type: ignore[misc]
 
     def _timed(self, student: str, path: Path) -> HandedIn:
         """A submission with the time that counts."""
-        said = path.name.rpartition(f"+{self.coursedir.assignment_id}+")[2]
-        said = said.partition("+")[0]
+        stamp = path.name.rpartition(f"+{self.coursedir.assignment_id}+")[2]
+        stamp = stamp.partition("+")[0]
         changed = last_change(path, self.coursedir.ignore)
-        claimed = parse_stamp(said)
+        claimed = parse_stamp(stamp)
         if claimed and claimed <= changed <= claimed + _COPYING:
             return HandedIn(student, path, claimed)
         self.log.warning(
             "%s: the submission says %s, but was last changed at %s UTC, which counts",
-            student, ascii(said), changed,
+            student, ascii(stamp), changed,
         )  # fmt: skip
         return HandedIn(student, path, changed)
 
@@ -176,9 +182,9 @@ class CourseCollect(ExchangeCollect):  # type: ignore[misc]
                 missed.append(str(error))
             except OSError as error:
                 theirs = str(error.filename).startswith(str(handed_in.path))
-                why = f"{error.filename or folder}: {error.strerror}"
-                missed += [why] * (not theirs)
-                self.log.error("%s: not collected: %s", student, why)
+                reason = f"{error.filename or folder}: {error.strerror}"
+                missed += [reason] * (not theirs)
+                self.log.error("%s: not collected: %s", student, reason)
         if missed:
             self.fail(
                 f"{len(missed)} submissions were not collected ({missed[0]}); those "
@@ -190,11 +196,11 @@ class CourseCollect(ExchangeCollect):  # type: ignore[misc]
             text = (folder / STAMP).read_text(encoding="ascii")
         except (OSError, ValueError):
             text = ""
-        known = parse_stamp(text.strip())
-        if known == handed_in.time:
+        stamp = parse_stamp(text.strip())
+        if stamp == handed_in.time:
             self.log.info("Up to date: %s", handed_in.student)
             return False
-        newer = known is None or handed_in.time > known
+        newer = stamp is None or handed_in.time > stamp
         if not (self.before_duedate or (self.update and newer)):
             self.log.info(
                 "%s has a different submission here%s", handed_in.student,
@@ -248,8 +254,8 @@ def put_back(folders: str) -> Iterator[Path]:
                 yield old.rename(folder)
 
 
-def _latest(all_: Sequence[HandedIn], due: datetime.datetime | None) -> HandedIn:
-    """The last submission in time, else the last one; of whole ones, if there are."""
-    in_time = [one for one in all_ if due is None or one.time <= due]
-    whole = [one for one in in_time or all_ if one.whole]
-    return max(whole or in_time or all_, key=lambda one: one.time)
+def _latest(submissions: Sequence[HandedIn], due: datetime.datetime | None) -> HandedIn:
+    """The last submission in time, else the last one; of complete ones, if any."""
+    in_time = [s for s in submissions if due is None or s.time <= due]
+    complete = [s for s in in_time or submissions if s.is_complete]
+    return max(complete or in_time or submissions, key=_TIME)

@@ -40,7 +40,7 @@ from autograder.grading.run.persist import ResultWriter
 from autograder.grading.run.preflight import check_ulimits
 from autograder.grading.run.rehearsal import rehearse
 from autograder.grading.run.running import Run
-from autograder.grading.settings import Stages, loaded, misspelt
+from autograder.grading.settings import Stages, find_misspelt, load_class
 from autograder.grading.warmable import warmables
 from autograder.grading.workers.cluster import Cluster
 from autograder.grading.workers.inline import Executor, InlineExecutor
@@ -101,8 +101,8 @@ class CourseAutograde(Autograde, LimitedIntake):  # type: ignore[misc]
                 "%s: restored, because its collection was interrupted", folder
             )
         excluded = {*self.coursedir.student_id_exclude.split(","), *self.waiting}
-        found = sorted(glob.glob(pattern))
-        folders = {self._student(path): path for path in found}
+        paths = sorted(glob.glob(pattern))
+        folders = {self._student(path): path for path in paths}
         # The last three, nbgrader would take for a pattern when it makes a page.
         self._odd = [s for s in folders if not s.isprintable() or {*s} & {*"*?["}]
         self._folders = {
@@ -115,9 +115,9 @@ class CourseAutograde(Autograde, LimitedIntake):  # type: ignore[misc]
 
     def _student(self, folder: str) -> str:
         pattern = self._format_source("(?P<a>.*)", "(?P<student>.*)", escape=True)
-        found = re.match(pattern, folder, re.DOTALL)
-        assert found  # it was found by this pattern
-        return found["student"]
+        match = re.match(pattern, folder, re.DOTALL)
+        assert match  # it was found by this pattern
+        return match["student"]
 
     def _stop(self, reason: str) -> NbGraderException:
         self.log.error(reason)
@@ -148,7 +148,7 @@ class CourseAutograde(Autograde, LimitedIntake):  # type: ignore[misc]
                 if self._is_anybody_new():
                     executor.preload()
                 self._load_course()
-                for line in misspelt(self.config):  # by now, all is imported
+                for line in find_misspelt(self.config):  # by now, all is imported
                     self.log.warning(line)
                 root = Path(self.coursedir.root)
                 rehearse(self._course, executor, self.calm_seconds, self.log)
@@ -158,10 +158,10 @@ class CourseAutograde(Autograde, LimitedIntake):  # type: ignore[misc]
                 run = Run(writer, executor, recorded, self.force, self.calm_seconds)
                 stack.pop_all()  # from here on, it is the run that closes them
             with above_bar(self.log):
-                for found in run.outcomes(self._folders):
-                    outcomes += found
+                for batch in run.outcomes(self._folders):
+                    outcomes += batch
             outcomes = recompute_late_penalties(writer, outcomes)
-            ids = {one.student: one.id for one in outcomes if one.id}
+            ids = {outcome.student: outcome.id for outcome in outcomes if outcome.id}
             changed = self._book.use(
                 lambda book: changes.end(root, self._unit, book, ids)
             )
@@ -207,16 +207,16 @@ class CourseAutograde(Autograde, LimitedIntake):  # type: ignore[misc]
     def _report(
         self, outcomes: list[Outcome], changed: Sequence[changes.Change]
     ) -> None:
-        says = "no name that a student can have; rename that folder"
-        outcomes += [Outcome(ascii(odd), "undecided", says) for odd in self._odd]
+        reason = "no name that a student can have; rename that folder"
+        outcomes += [Outcome(ascii(odd), "undecided", reason) for odd in self._odd]
         if changed:
             table = "\n".join(changes.lines(changed))
-            kept = changes.table(Path(self.coursedir.root), self._unit)
-            self.log.info(f"Scores that have changed (kept in {kept}):\n{table}")
+            path = changes.table(Path(self.coursedir.root), self._unit)
+            self.log.info(f"Scores that have changed (kept in {path}):\n{table}")
         self.log.info(f"{self._unit}: {summary(outcomes)}")
         alarming = [outcome for outcome in outcomes if outcome.needs_person]
-        for one in alarming:
-            self.log.error(f"Needs a person: {one}")
+        for outcome in alarming:
+            self.log.error(f"Needs a person: {outcome}")
         if alarming:
             raise NbGraderException(f"{len(alarming)} submissions need a person")
 
@@ -270,11 +270,11 @@ class CourseAutograde(Autograde, LimitedIntake):  # type: ignore[misc]
 
     def _stages(self) -> tuple[Stages, Stages]:
         """The preprocessors that grade, and those that record."""
-        kinds = tuple(map(loaded, self.autograde_preprocessors))
+        kinds = tuple(map(load_class, self.autograde_preprocessors))
         recording = (SaveAutoGrades, AssignLatePenalties)
         writers = [n for n, kind in enumerate(kinds) if issubclass(kind, recording)]
         first = min(writers, default=len(kinds))
-        sanitizing = tuple(map(loaded, self.sanitize_preprocessors))
+        sanitizing = tuple(map(load_class, self.sanitize_preprocessors))
         return sanitizing + kinds[:first], kinds[first:]
 
     def set_permissions(self, assignment_id: str, student_id: str) -> None:

@@ -105,5 +105,5 @@ def in_words(seconds: float) -> str:
         (minutes // 60 % 24, "hour"),
         (minutes % 60, "minute"),
     )
-    told = [f"{n} {unit}{'s' if n > 1 else ''}" for n, unit in parts if n]
-    return " ".join(told[:2])
+    words = [f"{n} {unit}{'s' if n > 1 else ''}" for n, unit in parts if n]
+    return " ".join(words[:2])

@@ -92,7 +92,7 @@ class JudgedExecute(SandboxedExecute, Stage):
             raise CourseError(_no_sandbox(error)) from error
         self.refuse_full()
         self._checks.place(nb)
-        replace(GradingMetadata.of(nb), sandbox=self.usage).put(nb)
+        replace(GradingMetadata.of(nb), sandbox=self.usage).store_in(nb)
         return nb, resources
 
     def apply_unit_limits(self, assignment: str) -> None:

@@ -25,9 +25,9 @@ def fingerprint(unit: str, root: Path = ROOT) -> str:
     solutions for example, with the data beside them.
     """
     digest = hashlib.sha256()
-    known = {one.name: one for one in units(root)}
+    by_name = {candidate.name: candidate for candidate in units(root)}
     # A course of one's own may grade a unit that is not built here.
-    graded = known.get(unit, Unit("", unit, root))
+    graded = by_name.get(unit, Unit("", unit, root))
     engine = _engine(graded)
     places = {engine: "engine", graded.package: "course", root: "root"}
     for path in sorted(_closure(graded, engine)):
@@ -39,25 +39,25 @@ def fingerprint(unit: str, root: Path = ROOT) -> str:
 
 def _engine(unit: Unit) -> Path:
     """The engine's package: a checkout's own, or the one that runs."""
-    own = unit.root / ENGINE.name
-    return own if own.is_dir() else ENGINE
+    folder = unit.root / ENGINE.name
+    return folder if folder.is_dir() else ENGINE
 
 
 def _closure(unit: Unit, engine: Path) -> set[Path]:
-    found = {path for room in _ROOMS for path in _files(engine / room)}
-    found |= {path for room in _SHARED for path in _files(unit.package / room)}
-    found.update(path for own in _own(unit) for path in _files(own))
-    found.update(manifest.read(unit).files)
+    files = {path for room in _ROOMS for path in _files(engine / room)}
+    files |= {path for room in _SHARED for path in _files(unit.package / room)}
+    files.update(path for part in _parts_of(unit) for path in _files(part))
+    files.update(manifest.read(unit).files)
     packages = {engine.name: engine, unit.package.name: unit.package}
-    waiting = list(found)
+    waiting = list(files)
     while waiting:
-        imported = set(_imports(waiting.pop(), packages)) - found
-        found |= imported
+        imported = set(_imports(waiting.pop(), packages)) - files
+        files |= imported
         waiting += imported
-    return found
+    return files
 
 
-def _own(unit: Unit) -> tuple[Path, ...]:
+def _parts_of(unit: Unit) -> tuple[Path, ...]:
     """The files and folders of a unit."""
     public = unit.package / "references" / "public"
     return (

@@ -19,7 +19,7 @@ from autograder.course.errors import CourseError
 from autograder.course.notebooks import shared
 from autograder.grading.intake import RefusedError, rebuild
 from autograder.grading.metadata import GradingMetadata
-from autograder.grading.settings import Preprocessor, loaded
+from autograder.grading.settings import Preprocessor, load_class
 from autograder.grading.task import Graded, Task, resources_of
 from autograder.sandbox import logs
 
@@ -39,8 +39,8 @@ def grade(task: Task) -> Graded:
         graded = _grade(task)
         seconds = round(time.monotonic() - started, 3)
         log.debug("%s in %s s", graded.refused or "graded", seconds)
-    known = GradingMetadata.of(graded.notebook)
-    replace(known, seconds=seconds).put(graded.notebook)
+    metadata = GradingMetadata.of(graded.notebook)
+    replace(metadata, seconds=seconds).store_in(graded.notebook)
     return graded
 
 
@@ -67,7 +67,7 @@ def run_all(
     config: Config,
 ) -> NotebookNode:
     """The notebook, as these preprocessors leave it one after the other."""
-    for kind in map(loaded, preprocessors):
+    for kind in map(load_class, preprocessors):
         notebook, resources = kind(config=config)(notebook, resources)
     return notebook
 
@@ -91,8 +91,8 @@ def _lay_out(files: Mapping[str, bytes], folder: Path) -> None:
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
             (folder / path).write_bytes(data)
     except OSError as error:
-        where = error.filename or folder
-        raise CourseError(f"{where} cannot be written: {error.strerror}") from None
+        unwritable = error.filename or folder
+        raise CourseError(f"{unwritable} cannot be written: {error.strerror}") from None
 
 
 @contextlib.contextmanager

@@ -43,7 +43,7 @@ class Connection:
         """Whether a message, or the end, has come."""
         return _ready(self._socket, select.POLLIN, 0.0)
 
-    def put(
+    def send(
         self, message: Message, seconds: float, descriptors: Sequence[int] = ()
     ) -> None:
         """Send a message within some seconds. Raises ConnectionLostError."""
@@ -58,7 +58,7 @@ class Connection:
         except OSError as error:
             raise ConnectionLostError("the other process is gone") from error
 
-    def get(self, seconds: float) -> tuple[Message, list[int]]:
+    def receive(self, seconds: float) -> tuple[Message, list[int]]:
         """Receive a message and its descriptors within some seconds.
 
         Raises:
@@ -92,8 +92,8 @@ class Connection:
         while len(parts) < size:
             self._wait(select.POLLIN, deadline)
             most = min(size - len(parts), 1 << 20)
-            part, found, _, _ = socket.recv_fds(self._socket, most, 1)
-            descriptors += found
+            part, received, _, _ = socket.recv_fds(self._socket, most, 1)
+            descriptors += received
             if not part:
                 raise ConnectionLostError("the other process is gone")
             parts += part

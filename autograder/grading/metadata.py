@@ -49,23 +49,33 @@ class GradingMetadata:
 
     @classmethod
     def of(cls, notebook: Mapping[str, Any]) -> GradingMetadata:
-        """What is kept in a notebook: nbformat's, or plain JSON values.
+        """Read what is kept in a notebook: nbformat's, or plain JSON values.
 
         Raises:
             LookupError, TypeError, AttributeError: it is none, or another program's.
         """
-        kept = notebook["metadata"].get(KEY, {})
-        known = {one.name: kept[one.name] for one in fields(cls) if one.name in kept}
-        checks = {n: Verdict.from_json(r) for n, r in known.pop("checks", {}).items()}
+        stored = notebook["metadata"].get(KEY, {})
+        names = [attribute.name for attribute in fields(cls)]
+        arguments = {name: stored[name] for name in names if name in stored}
+        checks = {
+            n: Verdict.from_json(r) for n, r in arguments.pop("checks", {}).items()
+        }
         return cls(
-            checks=checks, repairs=load_repairs(known.pop("repairs", ())), **known
+            checks=checks,
+            repairs=load_repairs(arguments.pop("repairs", ())),
+            **arguments,
         )
 
-    def put(self, notebook: Mapping[str, Any]) -> None:
-        """Have it kept in a notebook, in place of what was."""
+    def store_in(self, notebook: Mapping[str, Any]) -> None:
+        """Store it in a notebook, in place of what was there."""
         checks = {name: r.to_json() for name, r in self.checks.items()}
-        named = vars(self) | {"checks": checks, "repairs": dump_repairs(self.repairs)}
-        notebook["metadata"][KEY] = {n: v for n, v in named.items() if v is not None}
+        attributes = vars(self) | {
+            "checks": checks,
+            "repairs": dump_repairs(self.repairs),
+        }
+        notebook["metadata"][KEY] = {
+            n: v for n, v in attributes.items() if v is not None
+        }
 
     @property
     def isolation(self) -> str:

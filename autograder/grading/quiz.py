@@ -46,32 +46,34 @@ def keys(root: Path, assignment: str) -> Mapping[str, Keys]:
     Raises:
         CourseError: the file that keeps them cannot be read.
     """
-    found: Mapping[str, Keys] = files.read_json_state(_path(root)).get(assignment, {})
-    return found
+    state = files.read_json_state(_path(root))
+    by_student: Mapping[str, Keys] = state.get(assignment, {})
+    return by_student
 
 
-def refuse_without_keys(source: NotebookNode, known: Mapping[str, Keys]) -> None:
+def refuse_without_keys(source: NotebookNode, by_student: Mapping[str, Keys]) -> None:
     """See that a quiz has keys before its scores are written.
 
     Raises:
         CourseError: it has none.
     """
-    if not known and any(map(is_quiz, source.cells)):
+    if not by_student and any(map(is_quiz, source.cells)):
         raise CourseError(
             "no quiz has a key in .autograder/quizzes.json: restore that file, or make "
             "the same quizzes once more with autograder questions UNIT --quiz"
         )
 
 
-def keep(root: Path, assignment: str, made: Mapping[str, Keys]) -> None:
+def keep(root: Path, assignment: str, new_keys: Mapping[str, Keys]) -> None:
     """Keep keys by student, beside those of the quizzes that were made before.
 
     Raises:
         CourseError: the file that keeps them cannot be read or written.
     """
-    with files.changing_json_state(_path(root), private=True) as kept:
-        known = kept.setdefault(assignment, {})
-        known |= {student: known.get(student, {}) | made[student] for student in made}
+    with files.changing_json_state(_path(root), private=True) as state:
+        by_student = state.setdefault(assignment, {})
+        for student, quizzes in new_keys.items():
+            by_student[student] = by_student.get(student, {}) | quizzes
 
 
 def _path(root: Path) -> Path:
@@ -89,16 +91,16 @@ class QuizVerdicts(Preprocessor, Stage):
     enabled = True
 
     def preprocess(self, nb: NotebookNode, resources: Resources) -> Processed:
-        known = resources.get("autograder", {}).get("quiz", {})
+        student_keys = resources.get("autograder", {}).get("quiz", {})
         for cell in filter(is_quiz, nb.cells):
             answer = next(c.source for c in nb.cells if _grade_id(c) == ANSWER)
             points = float(cell.metadata.nbgrader.points)
             verdict = replace(
-                verdict_on(answer, known, points), submission=identity(resources)
+                verdict_on(answer, student_keys, points), submission=identity(resources)
             )
-            kept = GradingMetadata.of(nb)
-            replace(kept, checks={**kept.checks, CHECK: verdict}).put(nb)
-            cell.outputs = [_shown(verdict)]
+            metadata = GradingMetadata.of(nb)
+            replace(metadata, checks={**metadata.checks, CHECK: verdict}).store_in(nb)
+            cell.outputs = [_render_verdict(verdict)]
         return nb, resources
 
 
@@ -106,26 +108,26 @@ def _grade_id(cell: NotebookNode) -> str:
     return str(cell.metadata.get("nbgrader", {}).get("grade_id", ""))
 
 
-def verdict_on(answer: str, known: Keys, points: float) -> Verdict:
+def verdict_on(answer: str, student_keys: Keys, points: float) -> Verdict:
     """What an answer cell earns of some points, by the key of the quiz that it names.
 
     Args:
-        known: the keys of all quizzes that were made for its student.
+        student_keys: the keys of all quizzes that were made for its student.
     """
     name, letters = read(answer)
-    if name not in known:
+    if name not in student_keys:
         note = _STRANGE.format(name=name[:20]) if name else _UNREAD
         return Verdict(EXERCISE, 0.0, points, note=note)
-    key = dict(enumerate(known[name], 1))
+    key = dict(enumerate(student_keys[name], 1))
     cases = tuple(_case(n, letters.get(n, ""), right) for n, right in key.items())
     solved = sum(not case.problem for case in cases)
     return Verdict(EXERCISE, round(points * solved / len(key), 2), points, cases=cases)
 
 
-def _case(number: int, given: str, right: str) -> CaseVerdict:
-    said = given if given in [*LETTERS] else "no letter from A to D"
-    title = f"Question {number}: {said}"
-    if given == right:
+def _case(number: int, letter: str, right: str) -> CaseVerdict:
+    label = letter if letter in [*LETTERS] else "no letter from A to D"
+    title = f"Question {number}: {label}"
+    if letter == right:
         return CaseVerdict(str(number), title, "", hidden=False)
     return CaseVerdict(str(number), f"{title}; {right} is correct", "values", False)
 
@@ -159,12 +161,12 @@ def _entries(statement: ast.stmt) -> Iterator[tuple[ast.expr | None, ast.expr]]:
             yield key, value
 
 
-def _shown(verdict: Verdict) -> NotebookNode:
-    """The verdict as a page shows it, in the form of a check's."""
+def _render_verdict(verdict: Verdict) -> NotebookNode:
+    """Render the verdict as a page shows it, in the form of a check's."""
     from autograder.checks.boxes import BLUE, ORANGE, boxed, mark
     from autograder.checks.rows import inline
 
     lines = [mark(not case.problem) + inline(case.title) for case in verdict.cases]
-    told = "".join(f"<div>{line}</div>" for line in lines) or inline(verdict.note)
+    body = "".join(f"<div>{line}</div>" for line in lines) or inline(verdict.note)
     colour = BLUE if verdict.points >= verdict.max_points else ORANGE
-    return as_output(verdict.points, boxed(colour, told))
+    return as_output(verdict.points, boxed(colour, body))

@@ -79,38 +79,38 @@ class CourseGenerate(GenerateAssignment):  # type: ignore[misc]
     def _places(self, assignment_id: str, student_id: str) -> tuple[Path, Path]:
         """Where a release is, and where one is made beside it, from here on."""
         self._beside = False
-        there = Path(self._format_dest(assignment_id, student_id))
+        release = Path(self._format_dest(assignment_id, student_id))
         self._beside = True
-        return there, Path(self._format_dest(assignment_id, student_id))
+        return release, Path(self._format_dest(assignment_id, student_id))
 
     def _refuse(self, error: CourseError) -> None:
-        """Say it in a line; nbgrader would, of any error on its way, tell where."""
+        """Log the error in one line, in place of nbgrader's traceback."""
         self._refused = str(error)
         self.log.error(self._refused)
 
     def init_destination(self, assignment_id: str, student_id: str) -> bool:
         """Begin with a copy of what is there, which nbgrader treats as the release."""
-        there, part = self._places(assignment_id, student_id)
+        release, part = self._places(assignment_id, student_id)
         shutil.rmtree(part, ignore_errors=True)
         try:
-            if there.is_dir():
-                shutil.copytree(there, part)
+            if release.is_dir():
+                shutil.copytree(release, part)
             begins = bool(super().init_destination(assignment_id, student_id))
         except OSError as error:
-            if self.force or not there.is_dir():
-                what = error.strerror or "something in release/ cannot be read"
-                self._refuse(CourseError(f"{part} cannot be written: {what}"))
+            if self.force or not release.is_dir():
+                reason = error.strerror or "something in release/ cannot be read"
+                self._refuse(CourseError(f"{part} cannot be written: {reason}"))
                 return False
             begins = False  # as there is a release
         if not begins and not self.no_database:
-            self._enter(assignment_id, there)
-        return begins and self._may_replace(there)
+            self._enter(assignment_id, release)
+        return begins and self._may_replace(release)
 
-    def _may_replace(self, there: Path) -> bool:
-        """Whether what will be made can take its place; else that is said."""
+    def _may_replace(self, release: Path) -> bool:
+        """Whether the new release can take its place; if not, that is logged."""
         try:
-            access.refuse_full(there)
-            access.refuse_closed(there, there.parent)
+            access.refuse_full(release)
+            access.refuse_closed(release, release.parent)
         except CourseError as error:
             self._refuse(error)
             return False
@@ -147,7 +147,7 @@ class CoursePages(GenerateFeedback):  # type: ignore[misc]
         """nbgrader's; NbGraderException says that it cannot read the course."""
         _refuse_path(self)
         graded = Path(self.coursedir.format_path(self._input_directory, ".", "."))
-        with _said(self):
+        with _report_errors(self):
             access.refuse_unreadable(graded)
         super().init_notebooks()
 
@@ -160,7 +160,7 @@ class CoursePages(GenerateFeedback):  # type: ignore[misc]
         """
         self._missed: list[str] = []
         root = Path(self.coursedir.root)
-        with _said(self):
+        with _report_errors(self):
             self._changed = changes.read(root, self.coursedir.assignment_id)
             self._sentences = sentences.read(root, self.coursedir.assignment_id)
             pages = Path(self.coursedir.format_path(self._output_directory, ".", "."))
@@ -186,12 +186,13 @@ class CoursePages(GenerateFeedback):  # type: ignore[misc]
 
     def init_single_notebook_resources(self, notebook_filename: str) -> dict[str, Any]:
         """nbgrader's, with the student's changed scores, and teachers' sentences."""
-        made: dict[str, Any]
-        made = super().init_single_notebook_resources(notebook_filename)
-        student = made["nbgrader"]["student"]
-        made["changes"] = [one for one in self._changed if one.student == student]
-        made["sentences"] = self._sentences
-        return made
+        resources: dict[str, Any]
+        resources = super().init_single_notebook_resources(notebook_filename)
+        student = resources["nbgrader"]["student"]
+        changed = [change for change in self._changed if change.student == student]
+        resources["changes"] = changed
+        resources["sentences"] = self._sentences
+        return resources
 
     def convert_single_notebook(self, notebook_filename: str) -> None:
         """nbgrader's; what cannot be written is a line, and nobody else's affair."""
@@ -232,13 +233,13 @@ class CourseRelease(ExchangeReleaseAssignment):  # type: ignore[misc]
 
 
 def _refuse_path(converter: BaseConverter) -> None:
-    with _said(converter):
+    with _report_errors(converter):
         access.refuse_path(Path(converter.coursedir.root))
 
 
 @contextlib.contextmanager
-def _said(converter: BaseConverter) -> Iterator[None]:
-    """Say what is wrong in a line, and end as nbgrader's commands do."""
+def _report_errors(converter: BaseConverter) -> Iterator[None]:
+    """Log an error in one line, and end as nbgrader's commands do."""
     try:
         yield
     except CourseError as error:

@@ -38,21 +38,21 @@ class SaveVerdicts(SaveAutoGrades):  # type: ignore[misc]
     """nbgrader's SaveAutoGrades, which believes no output of a judged check."""
 
     def preprocess(self, nb: NotebookNode, resources: Resources) -> Processed:
-        known = GradingMetadata.of(nb)
-        self._verdicts = dict(known.checks)
+        metadata = GradingMetadata.of(nb)
+        self._verdicts = dict(metadata.checks)
         self._submission = identity(resources)
-        its = resources["nbgrader"]
-        names = its["student"], its["assignment"], its["notebook"]
-        with Gradebook(its["db_url"]) as book:
+        context = resources["nbgrader"]
+        names = context["student"], context["assignment"], context["notebook"]
+        with Gradebook(context["db_url"]) as book:
             grades = rows_of(book, Grade, *names)
             comments = rows_of(book, Comment, *names)
             for cell in nb.cells:
                 if is_grade(cell):
-                    self._set_score(cell, _its(cell, grades))
+                    self._set_score(cell, _find_row(cell, grades))
                 if is_solution(cell) or is_task(cell):
-                    _its(cell, comments).auto_comment = _comment(cell)
+                    _find_row(cell, comments).auto_comment = _comment(cell)
             book.db.commit()
-        replace(known, checks=self._verdicts).put(nb)
+        replace(metadata, checks=self._verdicts).store_in(nb)
         return nb, resources
 
     def _set_score(self, cell: NotebookNode, grade: Grade) -> None:
@@ -100,8 +100,8 @@ class SaveVerdicts(SaveAutoGrades):  # type: ignore[misc]
         raise GradingInfrastructureError(f"{name} came with {strange}")
 
 
-def _its(cell: NotebookNode, rows: dict[str, Row]) -> Row:
-    """The row of a cell. Raises MissingEntry: the gradebook has none."""
+def _find_row(cell: NotebookNode, rows: dict[str, Row]) -> Row:
+    """Find the row of a cell. Raises MissingEntry: the gradebook has none."""
     name = cell.metadata.nbgrader.grade_id
     if name not in rows:
         raise MissingEntry(f"the gradebook has no row for {name}")
@@ -153,16 +153,16 @@ class LatePenalties(AssignLatePenalties):  # type: ignore[misc]
     log: Any
 
     def preprocess(self, nb: NotebookNode, resources: Resources) -> Processed:
-        told, self.log = self.log, _SILENT
+        logger, self.log = self.log, _SILENT
         try:
             nb, resources = super().preprocess(nb, resources)
         finally:
-            self.log = told
+            self.log = logger
         names = self.assignment_id, self.student_id
         with Gradebook(self.db_url) as book:
             late = how_late(book.find_submission(*names).total_seconds_late)
-            own = book.find_submission_notebook(self.notebook_id, *names)
-            penalty = own.late_submission_penalty
+            notebook = book.find_submission_notebook(self.notebook_id, *names)
+            penalty = notebook.late_submission_penalty
         if late:
             costs = f", {penalty:g} points off" if penalty else ""
             self.log.warning(f"{self.student_id}: {late}{costs}")

@@ -66,8 +66,8 @@ def from_table(path: Path) -> dict[str, str]:
 
 def keep(root: Path, unit: str, sentences: Mapping[str, str]) -> None:
     """Keep sentences beside those of other groups."""
-    known = {**read(root, unit), **sentences}
-    text = sheet.as_harmless_text([_TITLES, *sorted(known.items())])
+    merged = {**read(root, unit), **sentences}
+    text = sheet.as_harmless_text([_TITLES, *sorted(merged.items())])
     files.write(_place(root, unit), text)
 
 

@@ -25,8 +25,8 @@ _ALIKE = 0.85  # names with one letter too many, too few, or wrong
 _FLAG = "given on the command line"
 
 
-def loaded(kind: object) -> type:
-    """A preprocessor's class, which settings may give by its name.
+def load_class(kind: object) -> type:
+    """Load a preprocessor's class, which settings may give by its name.
 
     Raises:
         CourseError: there is no such class.
@@ -38,29 +38,29 @@ def loaded(kind: object) -> type:
             f"a setting names {kind!r}, which is not a preprocessor's class"
         )
     try:
-        found: type = import_item(kind)
+        class_: type = import_item(kind)
     except ImportError as error:
         raise CourseError(
             f"a setting names {kind}, which is unknown: {error}"
         ) from None
-    return found
+    return class_
 
 
-def misspelt(config: Config) -> Iterator[str]:
-    """A line for each section that belongs to no class, but nearly to one.
+def find_misspelt(config: Config) -> Iterator[str]:
+    """Find sections that belong to no class, but nearly to one: a line for each.
 
     traitlets takes it for the settings of something that is not imported here.
     """
-    known = {kind.__name__ for kind in _below(Configurable)}
-    for name in sorted(set(config) - known):
-        if meant := difflib.get_close_matches(name, known, 1, _ALIKE):
-            yield f"nothing here heeds c.{name}; did you mean c.{meant[0]}?"
+    class_names = {kind.__name__ for kind in _below(Configurable)}
+    for name in sorted(set(config) - class_names):
+        if matches := difflib.get_close_matches(name, class_names, 1, _ALIKE):
+            yield f"nothing here heeds c.{name}; did you mean c.{matches[0]}?"
 
 
 def _below(kind: type[Configurable]) -> Iterator[type[Configurable]]:
     yield kind
-    for one in kind.__subclasses__():
-        yield from _below(one)
+    for subclass in kind.__subclasses__():
+        yield from _below(subclass)
 
 
 def as_plain(preprocessors: Sequence[Preprocessor], config: Config) -> dict[str, Any]:
@@ -71,7 +71,9 @@ def as_plain(preprocessors: Sequence[Preprocessor], config: Config) -> dict[str,
     Raises:
         CourseError: a setting of theirs is not plain.
     """
-    wanted = {base.__name__ for kind in preprocessors for base in loaded(kind).__mro__}
+    wanted = {
+        base.__name__ for kind in preprocessors for base in load_class(kind).__mro__
+    }
     plain = {}
     for name, section in config.items():
         try:
@@ -108,20 +110,20 @@ def _plain(value: object) -> object:
 
 
 def from_plain(plain: object) -> object:
-    """The configuration that `as_plain` has told."""
+    """Turn the plain values of `as_plain` into the configuration again."""
     if not isinstance(plain, dict):
         return plain
     if _FLAG in plain:
-        given = plain[_FLAG]
+        setting = plain[_FLAG]
         deferred = (
-            DeferredConfigString if isinstance(given, str) else DeferredConfigList
+            DeferredConfigString if isinstance(setting, str) else DeferredConfigList
         )
-        return deferred(given)
+        return deferred(setting)
     return {name: from_plain(item) for name, item in plain.items()}
 
 
 def class_name(kind: Preprocessor) -> str:
-    """The name that `loaded` finds a class by, wherever it runs.
+    """The name that `load_class` finds a class by, wherever it runs.
 
     Raises:
         CourseError: the class is known in this process only.

@@ -22,7 +22,7 @@ from autograder.grading.settings import (
     as_plain,
     class_name,
     from_plain,
-    loaded,
+    load_class,
 )
 
 
@@ -83,16 +83,16 @@ class Task:
     @classmethod
     def from_bytes(cls, data: bytes) -> Task:
         """What `to_bytes` wrote; CourseError if it names a class not known here."""
-        given = json.loads(data)
-        submission = given["submission"]
-        return cls(**given | {
+        plain = json.loads(data)
+        submission = plain["submission"]
+        return cls(**plain | {
             "submission": None if submission is None else _bytes(submission),
-            "files": {path: _bytes(text) for path, text in given["files"].items()},
-            "repairs": load_repairs(given["repairs"]),
-            "limits": SizeLimits(**given["limits"]),
-            "secret": _bytes(given["secret"]),
-            "preprocessors": tuple(map(loaded, given["preprocessors"])),
-            "config": Config(from_plain(given["config"])),
+            "files": {path: _bytes(text) for path, text in plain["files"].items()},
+            "repairs": load_repairs(plain["repairs"]),
+            "limits": SizeLimits(**plain["limits"]),
+            "secret": _bytes(plain["secret"]),
+            "preprocessors": tuple(map(load_class, plain["preprocessors"])),
+            "config": Config(from_plain(plain["config"])),
         })  # fmt: skip
 
 

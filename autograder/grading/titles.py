@@ -12,15 +12,15 @@ def title(assignment: str, grade_id: str) -> str:
     An assignment that is none of the course's units keeps its ids.
     """
     unit = assignment.partition("_")[2]
-    known = reference_metadata.titles(unit)
-    if not known:
+    titles = reference_metadata.titles(unit)
+    if not titles:
         return grade_id
     words = grade_id.removeprefix(f"{unit}-").replace("_", " ")
     name = grade_ids.exercise_of(grade_id)
-    return known.get(name, f"{words.capitalize()} (in words)")
+    return titles.get(name, f"{words.capitalize()} (in words)")
 
 
 def number(assignment: str, grade_id: str) -> str:
     """The exercise's number in its notebook, "2.4"; "" for what has none."""
-    known = reference_metadata.numbers(assignment.partition("_")[2])
-    return known.get(grade_ids.exercise_of(grade_id), "")
+    numbers = reference_metadata.numbers(assignment.partition("_")[2])
+    return numbers.get(grade_ids.exercise_of(grade_id), "")

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from traitlets.config import Config
 
-from autograder.grading.settings import Preprocessor, loaded
+from autograder.grading.settings import Preprocessor, load_class
 
 
 class Warmable(Protocol):
@@ -43,10 +43,10 @@ class Stage:
 
 def stages(preprocessors: Iterable[Preprocessor]) -> list[type[Stage]]:
     """Those of some preprocessors that are ours."""
-    return [kind for kind in map(loaded, preprocessors) if issubclass(kind, Stage)]
+    return [kind for kind in map(load_class, preprocessors) if issubclass(kind, Stage)]
 
 
 def warmables(preprocessors: Iterable[Preprocessor], config: Config) -> list[Warmable]:
     """What the processes that grade with these preprocessors share."""
-    found = (stage.warmable(config) for stage in stages(preprocessors))
-    return [one for one in found if one is not None]
+    shared = (stage.warmable(config) for stage in stages(preprocessors))
+    return [warmable for warmable in shared if warmable is not None]

@@ -49,7 +49,7 @@ class Stranger(Preprocessor):
         outside = Verdict("numbers/double", 2.0, 2.0)
         inside = Verdict("triple", 3.0, 3.0, decided="inside", aspects=Stranger.aspects)
         checks = {"numbers-double": outside, "numbers-triple": inside}
-        GradingMetadata(checks).put(nb)
+        GradingMetadata(checks).store_in(nb)
         return nb, resources
 
 
@@ -357,7 +357,7 @@ def test_a_page_before_the_deadline_tells_what_the_setting_names(tell, monkeypat
         aspects={"values": [1.0, 3.0], "calls": [0.0, 1.0]},
     )  # fmt: skip
     notebook = v4.new_notebook()
-    GradingMetadata({"e": record}).put(notebook)
+    GradingMetadata({"e": record}).store_in(notebook)
     notebook.cells = [v4.new_code_cell(metadata={"nbgrader": {"grade_id": "e"}})]
     told, _ = feedback.Tell(tell=tell).preprocess(notebook, {"nbgrader": {}})
     text = str(told)

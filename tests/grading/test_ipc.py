@@ -19,27 +19,27 @@ def ends():
 def test_messages_arrive_in_order_and_as_they_were(ends):
     ours, theirs = ends
     for number in range(3):
-        ours.put({"number": number, "text": "zwölf"}, 5.0)
+        ours.send({"number": number, "text": "zwölf"}, 5.0)
     other = Connection(theirs)
-    assert [other.get(5.0)[0]["number"] for _ in range(3)] == [0, 1, 2]
+    assert [other.receive(5.0)[0]["number"] for _ in range(3)] == [0, 1, 2]
 
 
 def test_a_message_larger_than_any_buffer_arrives(ends):
     ours, theirs = ends
-    sender = threading.Thread(target=ours.put, args=({"text": "x" * (8 << 20)}, 60.0))
+    sender = threading.Thread(target=ours.send, args=({"text": "x" * (8 << 20)}, 60.0))
     sender.start()
-    assert len(Connection(theirs).get(60.0)[0]["text"]) == 8 << 20
+    assert len(Connection(theirs).receive(60.0)[0]["text"]) == 8 << 20
     sender.join()
 
 
 def test_a_descriptor_goes_with_its_message(ends):
     ours, theirs = ends
     reader, writer = os.pipe()
-    ours.put({"first": True}, 5.0)
-    ours.put({"second": True}, 5.0, [writer])
+    ours.send({"first": True}, 5.0)
+    ours.send({"second": True}, 5.0, [writer])
     other = Connection(theirs)
-    assert other.get(5.0) == ({"first": True}, [])
-    message, (received,) = other.get(5.0)
+    assert other.receive(5.0) == ({"first": True}, [])
+    message, (received,) = other.receive(5.0)
     assert message == {"second": True}
     os.write(received, b"through")
     assert os.read(reader, 7) == b"through"
@@ -54,21 +54,21 @@ def test_half_a_message_or_none_is_an_error_at_the_deadline(ends, sent):
     ours, theirs = ends
     theirs.sendall(sent)
     with pytest.raises(ConnectionLostError):
-        ours.get(0.1)
+        ours.receive(0.1)
 
 
 def test_who_does_not_read_is_not_waited_for(ends):
     with pytest.raises(ConnectionLostError, match="does not answer"):
-        ends[0].put({"text": "x" * (8 << 20)}, 0.1)
+        ends[0].send({"text": "x" * (8 << 20)}, 0.1)
 
 
 def test_the_end_of_the_other_process_is_heard_at_once(ends):
     ours, theirs = ends
     theirs.close()
     with pytest.raises(ConnectionLostError, match="gone"):
-        ours.get(60.0)
+        ours.receive(60.0)
     with pytest.raises(ConnectionLostError, match="gone"):
-        ours.put({}, 60.0)
+        ours.send({}, 60.0)
 
 
 def test_hanging_up_wakes_who_waits(ends):
@@ -76,5 +76,5 @@ def test_hanging_up_wakes_who_waits(ends):
     timer = threading.Timer(0.1, ours.shutdown)
     timer.start()
     with pytest.raises(ConnectionLostError, match="gone"):
-        ours.get(60.0)
+        ours.receive(60.0)
     timer.join()

@@ -38,7 +38,7 @@ def path(tmp_path):
 
 def test_all_comes_back_as_it_was_put(path):
     notebook = nbformat.v4.new_notebook()
-    WHOLE.put(notebook)
+    WHOLE.store_in(notebook)
     path.write_text(nbformat.v4.writes(notebook))
     assert GradingMetadata.of(read(path)) == WHOLE == GradingMetadata.of(notebook)
     for one in fields(WHOLE):
@@ -62,8 +62,8 @@ def test_what_an_earlier_version_wrote_is_read(path):
 
 def test_what_is_put_takes_the_place_of_what_was(path):
     notebook = nbformat.v4.new_notebook()
-    WHOLE.put(notebook)
-    replace(GradingMetadata.of(notebook), sandbox=None, checks={}).put(notebook)
+    WHOLE.store_in(notebook)
+    replace(GradingMetadata.of(notebook), sandbox=None, checks={}).store_in(notebook)
     known = GradingMetadata.of(notebook)
     assert known.sandbox is None and not known.checks and known.digest == WHOLE.digest
 

@@ -10,7 +10,7 @@ from traitlets.config.loader import KVArgParseConfigLoader
 
 from autograder.course.errors import CourseError
 from autograder.grading.execute import JudgedExecute  # noqa: F401 (it is known then)
-from autograder.grading.settings import misspelt
+from autograder.grading.settings import find_misspelt
 from autograder.grading.task import Task
 from tests.grading.eventful import Eventful, task
 from tests.tiny_course import RunHere
@@ -65,7 +65,7 @@ def test_settings_of_nothing_that_is_nearly_something_are_told():
     config.LateSubmisionPlugin.penalty_method = "zero"
     config.JudgedExecute.timeout = 5
     config.SomebodysOwn.word = "is perhaps imported later"
-    assert [line.partition("; ")[2] for line in misspelt(config)] == [
+    assert [line.partition("; ")[2] for line in find_misspelt(config)] == [
         "did you mean c.JudgedExecute?",
         "did you mean c.LateSubmissionPlugin?",
     ]

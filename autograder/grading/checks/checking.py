@@ -56,7 +56,7 @@ class Checks:
         Only when all has run: a display update can reach any output before it.
         """
         metadata = GradingMetadata.of(notebook)
-        replace(metadata, checks=self._verdicts).put(notebook)
+        replace(metadata, checks=self._verdicts).store_in(notebook)
         for index, output in self._panels.items():
             notebook.cells[index].outputs = [output]
 

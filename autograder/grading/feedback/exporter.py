@@ -75,11 +75,11 @@ class FeedbackExporter(HTMLExporter):
         return self._page
 
     def _init_resources(self, resources: dict[str, Any] | None) -> dict[str, Any]:
-        made: dict[str, Any]
-        made = super()._init_resources(resources)  # type: ignore[no-untyped-call]
-        made["language"] = language()
-        made["code_styles"] = {
+        extended: dict[str, Any]
+        extended = super()._init_resources(resources)  # type: ignore[no-untyped-call]
+        extended["language"] = language()
+        extended["code_styles"] = {
             "light": HtmlFormatter(style="default").get_style_defs(".highlight"),
             "dark": HtmlFormatter(style="github-dark").get_style_defs(".highlight"),
         }
-        return made
+        return extended

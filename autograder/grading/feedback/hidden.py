@@ -25,15 +25,15 @@ class HideTests(ClearHiddenTests):  # type: ignore[misc]
 
     def preprocess(self, nb: NotebookNode, resources: Resources) -> Processed:
         tests = [cell for cell in nb.cells if is_grade(cell) and not is_solution(cell)]
-        self._lines = [line for cell in tests for line in self._hidden(cell)]
+        self._lines = [line for cell in tests for line in self._find_hidden_lines(cell)]
         for cell in tests:
             self._remove_hidden_test_region(cell)
         for cell in nb.cells:
             if cell.cell_type == "code" and self._lines:
-                cell.outputs = [self._redacted(output) for output in cell.outputs]
+                cell.outputs = [self._redact(output) for output in cell.outputs]
         return nb, resources
 
-    def _hidden(self, cell: NotebookNode) -> Iterator[str]:
+    def _find_hidden_lines(self, cell: NotebookNode) -> Iterator[str]:
         """The lines of a cell's hidden tests that are long enough to give them away."""
         inside = False
         for line in cell.source.split("\n"):
@@ -42,16 +42,16 @@ class HideTests(ClearHiddenTests):  # type: ignore[misc]
                 yield line.strip()
             inside = inside or self.begin_test_delimeter in line
 
-    def _redacted(self, value: Any) -> Any:
+    def _redact(self, value: Any) -> Any:
         if isinstance(value, str):
             for line in self._lines:
                 for form in (line, html.escape(line), html.escape(line, quote=False)):
                     value = value.replace(form, "[hidden test]")
             return value
         if isinstance(value, list):
-            return [self._redacted(item) for item in value]
+            return [self._redact(item) for item in value]
         if isinstance(value, dict) and not is_verdict(NotebookNode(value)):
-            return NotebookNode({k: self._redacted(v) for k, v in value.items()})
+            return NotebookNode({k: self._redact(v) for k, v in value.items()})
         return value
 
 
@@ -61,7 +61,7 @@ class TrimTracebacks(Preprocessor):
     enabled = True
 
     def preprocess(self, nb: NotebookNode, resources: Resources) -> Processed:
-        own = [
+        cell_numbers = [
             str(cell.get("execution_count"))
             for cell in nb.cells
             if cell.cell_type == "code" and not is_grade(cell)
@@ -71,7 +71,7 @@ class TrimTracebacks(Preprocessor):
             page.next_cell()
             for output in cell.get("outputs", []):
                 if output.output_type == "error":
-                    text, ends = "\n".join(output.traceback), output.ename
-                    ends += f": {output.evalue}" if output.evalue else ""
-                    output.traceback = [page.traceback(text, own, ends)]
+                    text, message = "\n".join(output.traceback), output.ename
+                    message += f": {output.evalue}" if output.evalue else ""
+                    output.traceback = [page.traceback(text, cell_numbers, message)]
         return nb, resources

@@ -41,9 +41,11 @@ class Scores(GetGrades):  # type: ignore[misc]
             notebook = gradebook.find_submission_notebook(
                 self.notebook_id, self.assignment_id, self.student_id
             )
-            said = resources.get("sentences", {})
-            resources[KEY] = _summary(nb, notebook, self.assignment_id, said) | {
-                "changes": _told(resources.get("changes", ()), self.assignment_id)
+            sentences = resources.get("sentences", {})
+            resources[KEY] = _summary(nb, notebook, self.assignment_id, sentences) | {
+                "changes": _describe_changes(
+                    resources.get("changes", ()), self.assignment_id
+                )
             }
         return nb, resources
 
@@ -60,18 +62,18 @@ class Scores(GetGrades):  # type: ignore[misc]
 
 def _summary(
     nb: NotebookNode, notebook: SubmittedNotebook, assignment: str,
-    said: Mapping[str, str],
+    sentences: Mapping[str, str],
 ) -> dict[str, Any]:  # fmt: skip
     """What stands at the top of a page."""
-    known = GradingMetadata.of(nb)
+    metadata = GradingMetadata.of(nb)
     graded = [cell for cell in nb.cells if "score" in nbgrader_of(cell)]
-    rows = [_row(cell, known.checks, assignment, said) for cell in graded]
+    rows = [_row(cell, metadata.checks, assignment, sentences) for cell in graded]
     student = notebook.assignment.student
     name = f"{student.first_name or ''} {student.last_name or ''}".strip()
     return {
         "student": name or student.id,
-        "refused": known.refused,
-        "repairs": [repair.says for repair in known.repairs],
+        "refused": metadata.refused,
+        "repairs": [repair.says for repair in metadata.repairs],
         "late": how_late(notebook.assignment.total_seconds_late),
         "penalty": notebook.late_submission_penalty or 0.0,
         "waiting": sum(row["points"] for row in rows if not row["sign"]),
@@ -82,22 +84,28 @@ def _summary(
     }
 
 
-def _told(changed: Sequence[changes.Change], assignment: str) -> list[str]:
-    """A sentence for the last change of each score."""
-    last = {one.cell: one for one in changed}
+def _describe_changes(changed: Sequence[changes.Change], assignment: str) -> list[str]:
+    """Describe the last change of each score in a sentence."""
+    last = {change.cell: change for change in changed}
     none = "not graded yet"
     return [
-        f"{title(assignment, one.cell) if one.cell != changes.PENALTY else one.cell}: "
-        f"{one.before or none} → {one.after or none} ({_WHY[one.why]}, "
-        f"{one.time[:10]})"
-        for one in last.values()
-        if one.why in _WHY
+        f"{_name_of(change, assignment)}: "
+        f"{change.before or none} → {change.after or none} ({_WHY[change.why]}, "
+        f"{change.time[:10]})"
+        for change in last.values()
+        if change.why in _WHY
     ]
+
+
+def _name_of(change: changes.Change, assignment: str) -> str:
+    """What people call the cell of a change, or the penalty."""
+    is_penalty = change.cell == changes.PENALTY
+    return change.cell if is_penalty else title(assignment, change.cell)
 
 
 def _row(
     cell: NotebookNode, checks: Mapping[str, Verdict], assignment: str,
-    said: Mapping[str, str],
+    sentences: Mapping[str, str],
 ) -> dict[str, Any]:  # fmt: skip
     """A line of the table at the top; ``sign`` is "" while nobody has graded it."""
     mark = nbgrader_of(cell)
@@ -114,7 +122,7 @@ def _row(
         "sign": "" if waits else sign(is_full, _is_partial(verdict)),
         "cases": f"{right} of {len(verdict.cases)}" if verdict.cases else "",
         "remark": "" if is_full else verdict.says or verdict.note,
-        "said": said.get(group_of(verdict), ""),
+        "said": sentences.get(group_of(verdict), ""),
         "aspects": "" if is_full else by_aspect(verdict.aspects),
     }
 

@@ -34,16 +34,18 @@ class Tell(Preprocessor):
     def preprocess(self, nb: NotebookNode, resources: Resources) -> Processed:
         if self.tell == "panels" or _is_over(resources["nbgrader"]):
             return nb, resources
-        known = GradingMetadata.of(nb)
-        checks = {name: self._cut(verdict) for name, verdict in known.checks.items()}
-        replace(known, checks=checks).put(nb)
+        metadata = GradingMetadata.of(nb)
+        checks = {
+            name: self._trim(verdict) for name, verdict in metadata.checks.items()
+        }
+        replace(metadata, checks=checks).store_in(nb)
         for cell in nb.cells:
             verdict = checks.get(cell.metadata.get("nbgrader", {}).get("grade_id"))
             if verdict is not None and cell.cell_type == "code":
                 cell.outputs = [new_output("stream", text=_short(verdict))]
         return nb, resources
 
-    def _cut(self, verdict: Verdict) -> Verdict:
+    def _trim(self, verdict: Verdict) -> Verdict:
         verdict = replace(verdict, says="", note="", panel="")
         if self.tell == "points":
             verdict = replace(verdict, cases=(), aspects={})
@@ -67,5 +69,5 @@ def _is_over(names: Mapping[str, str]) -> bool:
             due = book.find_submission(names["assignment"], names["student"]).duedate
         except MissingEntry:
             return False
-    now = datetime.datetime.now(datetime.UTC).replace(tzinfo=None)
-    return due is not None and now > due
+    moment = datetime.datetime.now(datetime.UTC).replace(tzinfo=None)
+    return due is not None and moment > due

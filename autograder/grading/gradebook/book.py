@@ -80,11 +80,11 @@ class Gradebook(api.Gradebook):  # type: ignore[misc]
     def scores(self, assignment: str) -> dict[tuple[str, str], ScoresByCell]:
         """The automatic scores: (student, notebook) -> grade id -> score."""
         rows = grades_of(self, assignment, api.Grade.auto_score)
-        found: dict[tuple[str, str], ScoresByCell] = {}
+        scores: dict[tuple[str, str], ScoresByCell] = {}
         for student, notebook, cell, score in rows:
-            found.setdefault((student, notebook), {})[cell] = score
+            scores.setdefault((student, notebook), {})[cell] = score
         self.db.rollback()
-        return found
+        return scores
 
     def enrol(
         self,
@@ -117,8 +117,8 @@ class Gradebook(api.Gradebook):  # type: ignore[misc]
         for grade in notebook.grades:
             set_score(grade, grade.auto_score if score is None else score)
             grade.needs_manual_grade |= score is None
-        for one in notebook.comments:
-            one.auto_comment = comment
+        for row in notebook.comments:
+            row.auto_comment = comment
 
 
 class PatientBook:
@@ -135,15 +135,15 @@ class PatientBook:
         self._open: Gradebook | None = None
 
     def use(self, action: Callable[[Gradebook], Result]) -> Result:
-        """Do something with the gradebook; what is not finished then is given up.
+        """Run an action on the gradebook; what it does not finish is given up.
 
         Raises:
             GradebookError: it stayed locked, or cannot be used at all.
         """
-        deadline, told = time.monotonic() + self._seconds, False
+        deadline, has_warned = time.monotonic() + self._seconds, False
         while True:
             try:
-                with _untold():
+                with _silence_log():
                     if self._open is None:
                         self._open = Gradebook(*self._place)
                     return action(self._open)
@@ -154,9 +154,9 @@ class PatientBook:
             except BaseException:
                 self.close()
                 raise
-            if not told:
+            if not has_warned:
                 self._log.warning("The gradebook is locked; waiting for it.")
-            told = True
+            has_warned = True
             time.sleep(0.25)
 
     def close(self) -> None:
@@ -182,7 +182,7 @@ def sharing(gradebook: Gradebook, preprocessors: Iterable[type]) -> Iterator[Non
 
 
 @contextlib.contextmanager
-def _untold() -> Iterator[None]:
+def _silence_log() -> Iterator[None]:
     """Keep nbgrader from logging, with its traceback, an error that it raises too."""
     before, app_log.disabled = app_log.disabled, True
     try:
@@ -201,8 +201,8 @@ def _passes(error: OperationalError | api.InvalidEntry) -> bool:
         "authentication failed", "does not exist", "unable to open database file",
         "disk i/o error",
     )  # fmt: skip
-    said = error.orig if isinstance(error, OperationalError) else error
-    return not any(word in str(said).lower() for word in lasting)
+    cause = error.orig if isinstance(error, OperationalError) else error
+    return not any(word in str(cause).lower() for word in lasting)
 
 
 def rows_of(
@@ -218,8 +218,10 @@ def rows_of(
         .join(api.BaseCell, kind.cell_id == api.BaseCell.id)
         .join(api.SubmittedNotebook, kind.notebook_id == api.SubmittedNotebook.id)
     )
-    its = (api.SubmittedAssignment.student_id == student, api.Notebook.name == name)
-    return dict(of_assignment(rows, assignment).filter(*its).all())
+    conditions = (
+        api.SubmittedAssignment.student_id == student, api.Notebook.name == name
+    )  # fmt: skip
+    return dict(of_assignment(rows, assignment).filter(*conditions).all())
 
 
 def set_score(grade: api.Grade, score: float | None) -> None:
@@ -266,10 +268,10 @@ def points_of(book: api.Gradebook, unit: str) -> Iterator[CellPoints]:
     columns = (api.Grade.auto_score, api.Grade.manual_score, api.Grade.extra_credit)
     for student, notebook, cell, auto, manual, extra in grades_of(book, unit, *columns):
         score = auto if manual is None else manual
-        given = None if manual is None and not extra else (manual or 0) + (extra or 0)
+        by_hand = None if manual is None and not extra else (manual or 0) + (extra or 0)
         total = None if score is None else score + (extra or 0)
         name = cell_name(unit, notebook, cell)
-        yield CellPoints(student, name, total, given, auto, manual is not None)
+        yield CellPoints(student, name, total, by_hand, auto, manual is not None)
 
 
 def penalties_of(book: api.Gradebook, unit: str) -> dict[str, float]:
@@ -278,10 +280,10 @@ def penalties_of(book: api.Gradebook, unit: str) -> dict[str, float]:
         api.SubmittedAssignment.student_id,
         api.SubmittedNotebook.late_submission_penalty,
     ).select_from(api.SubmittedNotebook)
-    taken: dict[str, float] = {}
+    totals: dict[str, float] = {}
     for student, penalty in of_assignment(penalties, unit):
-        taken[student] = taken.get(student, 0.0) + (penalty or 0.0)
-    return taken
+        totals[student] = totals.get(student, 0.0) + (penalty or 0.0)
+    return totals
 
 
 def of_assignment(rows: Query[Any], assignment: str) -> Query[Any]:
@@ -309,11 +311,11 @@ def first_line(error: Exception) -> str:
 
 
 def _about(error: Exception) -> str:
-    said = first_line(error)
+    message = first_line(error)
     remedy = "close what else uses it, or see to its server, or its file and folder"
-    if _FULL in said:
+    if _FULL in message:
         remedy = "make room on its disk"
     return (
-        f"the gradebook cannot be used ({said}); {remedy}, and run the same command "
+        f"the gradebook cannot be used ({message}); {remedy}, and run the same command "
         "again"
     )

@@ -43,7 +43,7 @@ class Change:
     why: str
 
 
-_TITLES = tuple(one.name for one in fields(Change))
+_TITLES = tuple(column.name for column in fields(Change))
 
 
 def begin(root: Path, unit: str, book: Gradebook) -> None:
@@ -52,7 +52,7 @@ def begin(root: Path, unit: str, book: Gradebook) -> None:
     Raises:
         CourseError: the note cannot be read or written.
     """
-    with files.changing_json_state(_noted(root, unit)) as noted:
+    with files.changing_json_state(_note_path(root, unit)) as noted:
         if not noted:
             noted |= {"scores": _scores(book, unit), "ids": {}}
 
@@ -66,22 +66,22 @@ def end(root: Path, unit: str, book: Gradebook, ids: Mapping[str, str]) -> list[
     Raises:
         CourseError: the table or the note cannot be read or written.
     """
-    with files.changing_json_state(_noted(root, unit)) as noted:
-        scores, known = _scores(book, unit), noted.get("ids", {})
-        now = f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d %H:%M:%S}"
-        found = [
-            Change(now, student, cell, sheet.number(before), sheet.number(after), why)
+    with files.changing_json_state(_note_path(root, unit)) as noted:
+        scores, earlier_ids = _scores(book, unit), noted.get("ids", {})
+        time = f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d %H:%M:%S}"
+        changes = [
+            Change(time, student, cell, *map(sheet.number, (before, after)), reason)
             for student, cells in sorted(scores.items())
-            for cell, before, after, why in _changed(
+            for cell, before, after, reason in _find_changes(
                 noted.get("scores", {}).get(student, {}), cells,
-                anew=_differs(ids.get(student), known.get(student)),
+                is_new=_differs(ids.get(student), earlier_ids.get(student)),
             )
         ]  # fmt: skip
-        if found:
-            rows = [_TITLES, *map(astuple, [*read(root, unit), *found])]
+        if changes:
+            rows = [_TITLES, *map(astuple, [*read(root, unit), *changes])]
             files.write(table(root, unit), sheet.as_harmless_text(rows))
-        noted |= {"scores": scores, "ids": known | dict(ids)}
-    return found
+        noted |= {"scores": scores, "ids": earlier_ids | dict(ids)}
+    return changes
 
 
 def read(root: Path, unit: str) -> list[Change]:
@@ -93,19 +93,19 @@ def read(root: Path, unit: str) -> list[Change]:
     path = table(root, unit)
     if not path.is_file():
         return []
-    found = sheet.read(path)
+    content = sheet.read(path)
     return [
-        Change(*(sheet.as_meant(found.cell(row, title)) for title in _TITLES))
-        for row in found.rows
+        Change(*(sheet.as_meant(content.cell(row, title)) for title in _TITLES))
+        for row in content.rows
     ]
 
 
-def lines(found: Sequence[Change]) -> list[str]:
+def lines(changes: Sequence[Change]) -> list[str]:
     """Changes as lines of a table for a log or a terminal; [] for none."""
-    if not found:
+    if not changes:
         return []
     titles = Change("", "student", "graded cell", "before", "after", "why")
-    rows = [astuple(one)[1:] for one in (titles, *found)]
+    rows = [astuple(change)[1:] for change in (titles, *changes)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
         f"{row[0]:{widths[0]}}  {row[1]:{widths[1]}}  "
@@ -119,43 +119,44 @@ def table(root: Path, unit: str) -> Path:
     return root / "changes" / f"{unit}.csv"
 
 
-def _noted(root: Path, unit: str) -> Path:
+def _note_path(root: Path, unit: str) -> Path:
     return root / ".autograder" / "scores" / f"{unit}.json"
 
 
 def _scores(book: Gradebook, unit: str) -> Scores:
-    found: Scores = {}
-    for one in points_of(book, unit):
-        found.setdefault(one.student, {})[one.cell] = [one.total, one.by_hand]
+    scores: Scores = {}
+    for points in points_of(book, unit):
+        cells = scores.setdefault(points.student, {})
+        cells[points.cell] = [points.total, points.by_hand]
     for student, penalty in penalties_of(book, unit).items():
-        found.setdefault(student, {})[PENALTY] = [penalty, None]
+        scores.setdefault(student, {})[PENALTY] = [penalty, None]
     book.db.rollback()
-    return found
+    return scores
 
 
-def _changed(
+def _find_changes(
     before: Mapping[str, Sequence[float | None]],
     after: Mapping[str, Sequence[float | None]],
-    anew: bool,
+    is_new: bool,
 ) -> list[tuple[str, float | None, float | None, str]]:
-    """The cells with other points than before.
+    """Find the cells with other points than before.
 
     Points that a person gives an answer which had none are no change: it has waited
     for them. Points that a check gives at last are one, since the cell showed none.
     """
-    found = []
-    for cell, (score, given) in after.items():
+    changes = []
+    for cell, (score, manual) in after.items():
         if cell not in before or before[cell][0] == score:
             continue
-        old, by_hand = before[cell][0], given != before[cell][1]
+        old, by_hand = before[cell][0], manual != before[cell][1]
         if old is None and by_hand:
             continue
-        why = NEW if anew else BY_HAND if by_hand else MENDED
-        why = DECIDED if old is None and not anew else why
-        why = LATENESS if cell == PENALTY else why
-        found.append((cell, old, score, why))
-    return found
+        reason = NEW if is_new else BY_HAND if by_hand else MENDED
+        reason = DECIDED if old is None and not is_new else reason
+        reason = LATENESS if cell == PENALTY else reason
+        changes.append((cell, old, score, reason))
+    return changes
 
 
-def _differs(one: str | None, other: str | None) -> bool:
-    return bool(one and other and one != other)
+def _differs(before: str | None, after: str | None) -> bool:
+    return bool(before and after and before != after)

@@ -31,8 +31,8 @@ def grant(root: Path, assignment: str, student: str, extra: datetime.timedelta) 
     Raises:
         CourseError: the file that keeps extensions cannot be read or written.
     """
-    with files.changing_json_state(_path(root)) as kept:
-        kept.setdefault(assignment, {})[student] = extra.total_seconds()
+    with files.changing_json_state(_path(root)) as state:
+        state.setdefault(assignment, {})[student] = extra.total_seconds()
 
 
 def _path(root: Path) -> Path:

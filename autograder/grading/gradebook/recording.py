@@ -32,8 +32,8 @@ class Recorder:
     db_url: str
     create: bool
 
-    def only(self, kind: type) -> Recorder:
-        """Those of one kind."""
+    def restrict_to(self, kind: type) -> Recorder:
+        """A recorder with only the stages of one kind."""
         stages = tuple(stage for stage in self.stages if issubclass(stage, kind))
         return replace(self, stages=stages)
 

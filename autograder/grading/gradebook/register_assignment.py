@@ -36,15 +36,15 @@ def register(
         CourseError: the release is not what nbgrader makes of the source today.
     """
     try:
-        known = book.find_assignment(assignment)
-        if known.notebooks or known.submissions:
+        registered = book.find_assignment(assignment)
+        if registered.notebooks or registered.submissions:
             return False
     except api.MissingEntry:
         book.update_or_create_assignment(assignment)
     stages = GenerateAssignment(config=config).preprocessors
     with sharing(book, stages):
         for name, (source, release) in notebooks.items():
-            made = nbformat.reads(source, as_version=4)
+            notebook = nbformat.reads(source, as_version=4)
             resources = {
                 "nbgrader": {
                     "assignment": assignment, "notebook": name, "student": ".",
@@ -52,8 +52,8 @@ def register(
                 },
             }  # fmt: skip
             for stage in stages:
-                made, resources = stage(config=config)(made, resources)
-            if _graded(made) != _graded(nbformat.reads(release, as_version=4)):
+                notebook, resources = stage(config=config)(notebook, resources)
+            if _graded(notebook) != _graded(nbformat.reads(release, as_version=4)):
                 raise CourseError(
                     f'the release of "{name}" does not match its source; run: '
                     f'nbgrader generate_assignment "{assignment}" --force'

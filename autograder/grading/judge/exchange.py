@@ -157,14 +157,14 @@ class Exchange:
 
     def _send(self, message: Message, descriptors: Sequence[int] = ()) -> None:
         try:
-            self._line.put({**self._names, **message}, self._patience, descriptors)
+            self._line.send({**self._names, **message}, self._patience, descriptors)
         except ConnectionLostError as error:
             raise GradingInfrastructureError(f"the judge was lost: {error}") from None
 
     def _take(self, *states: str) -> Message:
         """Receive the next message, which must be this exchange's."""
         try:
-            message, _ = self._line.get(self._patience)
+            message, _ = self._line.receive(self._patience)
         except ConnectionLostError as error:
             raise GradingInfrastructureError(f"the judge was lost: {error}") from None
         is_ours = all(message.get(k) == v for k, v in self._names.items())

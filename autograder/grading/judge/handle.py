@@ -125,7 +125,7 @@ class Judge:
         # Whoever asks it will learn that it is gone.
         with contextlib.suppress(ConnectionLostError):
             if unit and self._line:
-                self._line.put({"preload": unit}, self.patience)
+                self._line.send({"preload": unit}, self.patience)
 
     def wait(self) -> None:
         """Have the process running, and its imports done: a cell's clock is not ours.
@@ -137,7 +137,7 @@ class Judge:
         if self._greeted or self._line is None:
             return
         try:
-            self._line.get(START_SECONDS)
+            self._line.receive(START_SECONDS)
         except ConnectionLostError as error:
             self.close()
             reason = f"the judge process does not start: {error}; {launch.AGAIN}"

@@ -53,7 +53,7 @@ def main() -> None:
     control = socket.socket(fileno=int(sys.argv[1]))
     imported()
     with contextlib.suppress(ConnectionLostError):  # we were started in vain
-        Connection(control).put({"state": "started"}, _REPLY_SECONDS)
+        Connection(control).send({"state": "started"}, _REPLY_SECONDS)
         serve(control)
 
 
@@ -68,7 +68,7 @@ def serve(control: socket.socket) -> None:
     line = Connection(control)
     with contextlib.suppress(ConnectionLostError):
         while True:
-            message, _ = line.get(math.inf)
+            message, _ = line.receive(math.inf)
             if "preload" in message:
                 preload(message["preload"])
             if "prepare" in message:  # else a late "over" of what was decided already
@@ -90,10 +90,10 @@ def _answer(message: Message, line: Connection) -> None:
         check, code = error, ""
 
     def say(state: str, **fields: object) -> None:
-        line.put({**names, "state": state, **fields}, _REPLY_SECONDS)
+        line.send({**names, "state": state, **fields}, _REPLY_SECONDS)
 
     say("prepared", code=code)
-    message, descriptors = line.get(math.inf)
+    message, descriptors = line.receive(math.inf)
     started = time.monotonic()
     with socket.socket(fileno=descriptors[0]) as channel:
         meter = Meter(message["ask"]["supervisor"])

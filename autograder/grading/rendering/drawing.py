@@ -45,13 +45,13 @@ def main() -> None:
     imported()
     child.limit(MEMORY)
     with contextlib.suppress(ConnectionLostError):  # whoever asked has gone
-        control.put({"ready": True}, math.inf)
+        control.send({"ready": True}, math.inf)
         while True:
-            request, _ = control.get(math.inf)
-            control.put(_drawn(request), math.inf)
+            request, _ = control.receive(math.inf)
+            control.send(_draw(request), math.inf)
 
 
-def _drawn(request: dict[str, Any]) -> dict[str, Any]:
+def _draw(request: dict[str, Any]) -> dict[str, Any]:
     started = time.process_time()
     _alarm(request["seconds"])
     try:

@@ -44,43 +44,45 @@ class Page:
         self._cell_seconds, self._cell_characters = self._allowance.cell_seconds, 0
 
     def html(self, text: str) -> str:
-        return self._drawn("html", text)
+        return self._render("html", text)
 
     def markdown(self, text: str, attachments: Attachments | None = None) -> str:
-        return self._drawn("markdown", text, attachments=dict(attachments or {}))
+        return self._render("markdown", text, attachments=dict(attachments or {}))
 
     def latex(self, text: str) -> str:
-        return self._drawn("latex", text)
+        return self._render("latex", text)
 
     def code(self, text: str) -> str:
-        return self._drawn("code", text)
+        return self._render("code", text)
 
     def terminal(self, text: str) -> str:
-        return self._drawn("terminal", text)
+        return self._render("terminal", text)
 
-    def traceback(self, text: str, own: list[str], ends: str) -> str:
-        """The student's frames of a traceback; plain text, and no HTML."""
-        drawn = self._within("traceback", text, own=own, ends=ends)
-        return ends if drawn is None else drawn
+    def traceback(self, text: str, cell_numbers: list[str], message: str) -> str:
+        """Trim a traceback to the student's frames; plain text, and no HTML."""
+        markup = self._within(
+            "traceback", text, cell_numbers=cell_numbers, message=message
+        )
+        return message if markup is None else markup
 
-    def _drawn(self, kind: str, text: str, **more: object) -> str:
-        drawn = self._within(kind, text, **more)
-        return self._plain(text) if drawn is None else drawn
+    def _render(self, kind: str, text: str, **arguments: object) -> str:
+        markup = self._within(kind, text, **arguments)
+        return self._plain(text) if markup is None else markup
 
-    def _within(self, kind: str, text: str, **more: object) -> str | None:
-        """What is drawn, if it is within the allowance."""
+    def _within(self, kind: str, text: str, **arguments: object) -> str | None:
+        """Draw a text; None if that is not within the allowance."""
         allowance = self._allowance
         seconds = min(self._cell_seconds, self._seconds)
-        left = min(
+        room = min(
             allowance.cell_characters - self._cell_characters,
             allowance.page_characters - self._characters,
         )
-        if seconds <= 0 or len(text) > left:
+        if seconds <= 0 or len(text) > room:
             return None
-        drawing = self._draw(kind, {"text": text, **more}, seconds)
+        drawing = self._draw(kind, {"text": text, **arguments}, seconds)
         self._seconds -= drawing.seconds
         self._cell_seconds -= drawing.seconds
-        if drawing.html is None or len(drawing.html) > 10 * left:
+        if drawing.html is None or len(drawing.html) > 10 * room:
             return None
         size = max(len(text), len(drawing.html) // 10)  # tags are most of a listing
         self._characters += size

@@ -46,9 +46,9 @@ class Renderer:
             try:
                 # The machine may be busy; but nobody waits for ever.
                 patience = 20 * seconds + 20
-                control = self._started()
-                control.put(request, patience)
-                reply, _ = control.get(patience)
+                control = self._connect()
+                control.send(request, patience)
+                reply, _ = control.receive(patience)
             except ConnectionLostError:
                 log.debug("%s: not drawn in %s s; its process is ended", kind, seconds)
                 self.close()
@@ -63,12 +63,12 @@ class Renderer:
             self._process.wait()
         self._process = self._control = None
 
-    def _started(self) -> Connection:
+    def _connect(self) -> Connection:
         if self._control is None:
             self._process, ours = child.start(launch.command(_PROCESS))
             self._control = Connection(ours)
             try:
-                self._control.get(math.inf)  # its imports are nobody's seconds
+                self._control.receive(math.inf)  # its imports are nobody's seconds
             except ConnectionLostError:
                 self.close()
                 reason = "the process that draws does not start; see above"

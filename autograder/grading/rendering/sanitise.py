@@ -69,8 +69,8 @@ def _style(value: str) -> str | None:
     """The declarations that neither fetch anything nor reach beyond their place."""
     if re.search(r"[\\@<!]", value):
         return None
-    kept = [part for part in value.split(";") if _is_harmless(part)]
-    return ";".join(kept) or None
+    harmless = [part for part in value.split(";") if _is_harmless(part)]
+    return ";".join(harmless) or None
 
 
 def _is_harmless(declaration: str) -> bool:

@@ -68,15 +68,15 @@ def terminal(text: str) -> str:
     return str(ansi2html(text))
 
 
-def traceback(text: str, own: Collection[str], ends: str) -> str:
-    """The frames of a traceback in the cells ``own`` (their numbers), then ``ends``."""
-    return "\n".join([*_frames(str(strip_ansi(text)), own), ends])
+def traceback(text: str, cell_numbers: Collection[str], message: str) -> str:
+    """Trim a traceback to its frames in some cells, followed by its message."""
+    return "\n".join([*_frames(str(strip_ansi(text)), cell_numbers), message])
 
 
-def _frames(text: str, own: Collection[str]) -> Iterator[str]:
-    found = list(_FRAME.finditer(text))
-    ends = [*(frame.start() for frame in found), len(text)]
-    for frame, (start, end) in zip(found, itertools.pairwise(ends), strict=True):
-        if (frame[1] or frame[2]) in own:
+def _frames(text: str, cell_numbers: Collection[str]) -> Iterator[str]:
+    frames = list(_FRAME.finditer(text))
+    boundaries = [*(frame.start() for frame in frames), len(text)]
+    for frame, (start, end) in zip(frames, itertools.pairwise(boundaries), strict=True):
+        if (frame[1] or frame[2]) in cell_numbers:
             # A frame ends at its blank line; the last is followed by the message.
             yield text[start:end].strip("\n").split("\n\n")[0]

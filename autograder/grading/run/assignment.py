@@ -86,10 +86,10 @@ class Assignment:
         stamp, reason = None, ""
         try:
             with locked(folder):  # else somebody may be putting a newer one there
-                taken = take(folder, self.limits, self.ignored)
+                contents = take(folder, self.limits, self.ignored)
                 stamp, odd = handed_in(folder)
-            files, repairs = taken.files, taken.repairs + odd
-            reason = taken.without
+            files, repairs = contents.files, contents.repairs + odd
+            reason = contents.without
         except RefusedError as refusal:
             reason = str(refusal)
         beside = {name: files[name].data for name in OF_NBGRADER if name in files}
@@ -122,29 +122,31 @@ class Assignment:
         }  # fmt: skip
         # A folder for each account: what a killed run left, only its owner can remove.
         scratch = self.root / ".autograder" / f"work-{os.getuid()}"
-        who = identity(student, self.name, name, data)  # names may be too long
+        submission_id = identity(
+            student, self.name, name, data
+        )  # names may be too long
         return Task(
             student=student, assignment=self.name, notebook=name, source=source,
             release=release, submission=data, files=beside | dict(self.beside),
-            folder=str(scratch / who), repairs=repairs, refused=reason,
+            folder=str(scratch / submission_id), repairs=repairs, refused=reason,
             preprocessors=self.stages, config=self.config, limits=self.limits,
-            secret=self.secret, id=who, final=final,
+            secret=self.secret, id=submission_id, final=final,
             quiz=self.quizzes.get(student, {}),
         )  # fmt: skip
 
     def solution(self, name: str) -> Task:
         """The task of grading the course's own solution, as if it were handed in."""
-        own = next((unit for unit in units() if unit.label == self.name), None)
-        beside = manifest.read(own).handed_in if own else {}
+        unit = next((unit for unit in units() if unit.label == self.name), None)
+        beside = manifest.read(unit).handed_in if unit else {}
         files = {path: File(file.read_bytes()) for path, file in beside.items()}
         files[f"{name}.ipynb"] = File(self.notebooks[name][0].encode())
         return self._task(SOLUTION, name, files, (), "", final=False)
 
-    def digest(self, task: Task, *more: object) -> str:
-        """What a result depends on, as far as files tell; and on what else."""
+    def digest(self, task: Task, *inputs: object) -> str:
+        """A digest of the files that a result depends on, and of further inputs."""
         digest = hashlib.sha256()
         parts: list[object] = [__version__, task.source, task.release, task.refused]
-        parts += [*more, *self.depends, task.submission, *dump_repairs(task.repairs)]
+        parts += [*inputs, *self.depends, task.submission, *dump_repairs(task.repairs)]
         parts += sorted(task.quiz.items())
         parts += [part for item in sorted(task.files.items()) for part in item]
         for part in parts:
@@ -164,10 +166,10 @@ class Assignment:
             points = {mark.grade_id: float(mark.points) for mark in marks}
             try:
                 notebook = book.find_notebook(name, self.name)
-                known = {cell.name: cell.max_score for cell in notebook.grade_cells}
+                recorded = {cell.name: cell.max_score for cell in notebook.grade_cells}
             except api.MissingEntry:
-                known = None
-            if known != points:
+                recorded = None
+            if recorded != points:
                 raise CourseError(
                     f'the gradebook and the source of "{name}" differ; run: '
                     f'nbgrader generate_assignment "{self.name}" --force'
@@ -223,14 +225,16 @@ def load(
     if not paths:
         raise CourseError(f"there is no notebook {source}/*.ipynb")
     notebooks, quizzes = {}, quiz.keys(root, name)
-    for own in paths:
-        theirs = release / own.name
-        texts = (text_of(own), text_of(theirs))
-        made, released = parse(texts[0], own), parse(texts[1], theirs)
-        quiz.refuse_without_keys(made, quizzes)
+    for source_path in paths:
+        release_path = release / source_path.name
+        texts = (text_of(source_path), text_of(release_path))
+        source_notebook = parse(texts[0], source_path)
+        release_notebook = parse(texts[1], release_path)
+        quiz.refuse_without_keys(source_notebook, quizzes)
         # Here once: what is rebuilt later has the same metadata.
-        CheckCellMetadata(config=config)(rebuild(made, released, None)[0], {})
-        notebooks[own.stem] = texts
+        rebuilt, _ = rebuild(source_notebook, release_notebook, None)
+        CheckCellMetadata(config=config)(rebuilt, {})
+        notebooks[source_path.stem] = texts
     beside = {
         str(path.relative_to(source)): path.read_bytes()
         for path in sorted(source.rglob("*"))
@@ -254,8 +258,9 @@ def identity(student: str, assignment: str, notebook: str, data: bytes | None) -
     return hashlib.sha256(repr(parts).encode()).hexdigest()[:32]
 
 
-def _in_the_way(path: str, others: Iterable[str]) -> bool:
+def _in_the_way(path: str, course_paths: Iterable[str]) -> bool:
     """Whether a file stands where a folder of others has to be, or below one."""
     return any(
-        other.startswith(f"{path}/") or path.startswith(f"{other}/") for other in others
+        course_path.startswith(f"{path}/") or path.startswith(f"{course_path}/")
+        for course_path in course_paths
     )

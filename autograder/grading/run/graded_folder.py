@@ -42,8 +42,8 @@ class GradedFolder:
         with folder_locked(self.path, wait):
             yield
 
-    def known(self, name: str) -> GradingMetadata:
-        """What an earlier run kept in a notebook; nothing if there is none."""
+    def read_metadata(self, name: str) -> GradingMetadata:
+        """Read what an earlier run kept in a notebook; nothing if there is none."""
         notebook = self.notebook(name)
         return GradingMetadata.of(notebook) if notebook else GradingMetadata()
 
@@ -55,24 +55,24 @@ class GradedFolder:
             return None
 
     def replace(
-        self, name: str, notebook: NotebookNode, kept: Mapping[str, bytes],
-        others: Collection[str],
+        self, name: str, notebook: NotebookNode, beside: Mapping[str, bytes],
+        notebook_names: Collection[str],
     ) -> None:  # fmt: skip
         """Put a notebook in the old one's place, after all that goes with it.
 
         Args:
-            kept: what stands beside it, of the files in `OF_NBGRADER`.
-            others: the notebooks that the folder may hold, by name.
+            beside: what stands beside it, of the files in `OF_NBGRADER`.
+            notebook_names: the notebooks that the folder may hold, by name.
 
         Raises:
             CourseError: it cannot be written.
         """
         for path in (self.path / name for name in OF_NBGRADER):
-            if path.name in kept:
-                write(path, kept[path.name])
+            if path.name in beside:
+                write(path, beside[path.name])
             else:
                 path.unlink(missing_ok=True)
-        self._clear({*OF_NBGRADER, *(f"{other}.ipynb" for other in others)})
+        self._clear({*OF_NBGRADER, *(f"{stem}.ipynb" for stem in notebook_names)})
         # Without nbformat's look at it by the schema, of which only the log would tell:
         # it is the course's, rebuilt, and what cells show was looked at as it came.
         write(self.path / f"{name}.ipynb", nbformat.v4.writes(notebook))

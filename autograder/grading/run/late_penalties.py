@@ -27,15 +27,15 @@ def recompute_late_penalties(
     Raises:
         GradebookError: nothing can be recorded.
     """
-    known = list(outcomes)
-    if not writer.recorder.only(AssignLatePenalties).stages:
-        return known
+    earlier = list(outcomes)
+    if not writer.recorder.restrict_to(AssignLatePenalties).stages:
+        return earlier
     concerned = writer.book.use(lambda book: _concerned(book, writer.course.name))
     return [
-        _renewed(writer, one, concerned[one.student])
-        if one.status == "up to date" and one.student in concerned
-        else one
-        for one in known
+        _renew(writer, outcome, concerned[outcome.student])
+        if outcome.status == "up to date" and outcome.student in concerned
+        else outcome
+        for outcome in earlier
     ]
 
 
@@ -45,37 +45,39 @@ def _concerned(book: Gradebook, assignment: str) -> dict[str, dict[str, float]]:
         api.SubmittedAssignment, api.Notebook.name,
         api.SubmittedNotebook.late_submission_penalty,
     ).select_from(api.SubmittedNotebook)  # fmt: skip
-    found: dict[str, dict[str, float]] = {}
+    penalties: dict[str, dict[str, float]] = {}
     for entry, notebook, penalty in of_assignment(rows, assignment):
         if penalty or entry.total_seconds_late > 0:
-            found.setdefault(entry.student_id, {})[notebook] = penalty or 0.0
+            penalties.setdefault(entry.student_id, {})[notebook] = penalty or 0.0
     book.db.rollback()
-    return found
+    return penalties
 
 
-def _renewed(writer: ResultWriter, one: Outcome, before: dict[str, float]) -> Outcome:
+def _renew(writer: ResultWriter, outcome: Outcome, before: dict[str, float]) -> Outcome:
     try:
-        after = {name: _penalty(writer, one.student, name) for name in before}
+        after = {name: _penalty(writer, outcome.student, name) for name in before}
     except Exception as error:
         if isinstance(error, GradebookError):
             raise
-        writer.log.exception(f"{one.student}: the late policy failed")
+        writer.log.exception(f"{outcome.student}: the late policy failed")
         return replace(
-            one, status="undecided", reason="the late policy failed; its penalty stays"
+            outcome,
+            status="undecided",
+            reason="the late policy failed; its penalty stays",
         )
     for name in before if after != before else ():  # feedback is out of date now
-        os.utime(writer.published(one.student).path / f"{name}.ipynb")
-    return one
+        os.utime(writer.published(outcome.student).path / f"{name}.ipynb")
+    return outcome
 
 
 def _penalty(writer: ResultWriter, student: str, name: str) -> float:
     """What nbgrader's preprocessor, or one's own, takes off today; it is recorded."""
-    recorder = writer.recorder.only(AssignLatePenalties)
+    recorder = writer.recorder.restrict_to(AssignLatePenalties)
     notebook = notebooks.read(writer.published(student).path / f"{name}.ipynb")
-    its = {"student": student, "assignment": writer.course.name, "notebook": name}
+    context = {"student": student, "assignment": writer.course.name, "notebook": name}
 
     def assign(book: Gradebook) -> float:
-        recorder.run(book, notebook, {"nbgrader": its})
+        recorder.run(book, notebook, {"nbgrader": context})
         names = name, writer.course.name, student
         penalty = book.find_submission_notebook(*names).late_submission_penalty
         book.finish()

@@ -42,30 +42,32 @@ class Outcome:
         return "".join(parts)
 
 
-def outcome(student: str, status: str, known: GradingMetadata) -> Outcome:
+def outcome_of(student: str, status: str, metadata: GradingMetadata) -> Outcome:
     """The outcome of a notebook, from what is kept of its grading."""
-    status = "refused" if known.refused else status
-    return Outcome(student, status, known.refused, known.repairs, known.id or "")
+    status = "refused" if metadata.refused else status
+    return Outcome(
+        student, status, metadata.refused, metadata.repairs, metadata.id or ""
+    )
 
 
-def out_of_time(notebook: NotebookNode, known: GradingMetadata) -> list[str]:
+def out_of_time(notebook: NotebookNode, metadata: GradingMetadata) -> list[str]:
     """What of a graded notebook did not end in time: checks, and the student's cells.
 
-    A cell without a name is told by its number and its first line.
+    A cell without a name is called by its number and its first line.
     """
-    checks = known.checks
-    found = [
+    checks = metadata.checks
+    names = [
         name for name, record in checks.items() if record.ended and record.ended.is_time
     ]
     for number, cell in enumerate(notebook.cells, start=1):
         line = next(iter(cell.source.strip().splitlines()), "")
-        own = f"cell {number} ({line[:40]})"
-        name = cell.metadata.get("nbgrader", {}).get("grade_id", own)
+        label = f"cell {number} ({line[:40]})"
+        name = cell.metadata.get("nbgrader", {}).get("grade_id", label)
         if name not in checks and any(
             output.get("ename") == TIMEOUT for output in cell.get("outputs", ())
         ):
-            found.append(name)
-    return found
+            names.append(name)
+    return names
 
 
 def summary(outcomes: Sequence[Outcome]) -> str:
@@ -96,8 +98,8 @@ def above_bar(log: logging.Logger) -> Iterator[None]:
 def _least_heard(log: logging.Logger) -> int:
     """The least level that a handler prints."""
     levels = [logging.CRITICAL]
-    here: logging.Logger | None = log
-    while here is not None:
-        levels += [handler.level for handler in here.handlers]
-        here = here.parent if here.propagate else None
+    logger: logging.Logger | None = log
+    while logger is not None:
+        levels += [handler.level for handler in logger.handlers]
+        logger = logger.parent if logger.propagate else None
     return min(levels)

@@ -18,7 +18,7 @@ from autograder.grading.intake.common import join_names
 from autograder.grading.metadata import GradingMetadata
 from autograder.grading.run.assignment import Assignment
 from autograder.grading.run.graded_folder import GradedFolder
-from autograder.grading.run.outcome import Outcome, out_of_time, outcome
+from autograder.grading.run.outcome import Outcome, out_of_time, outcome_of
 from autograder.grading.run.submission import InFlightSubmission
 from autograder.grading.task import Graded, Task
 
@@ -53,17 +53,17 @@ class ResultWriter:
         try:
             if submission.error:
                 raise submission.error
-            return [self._recorded(task, submission) for task in submission.tasks]
+            return [self._record(task, submission) for task in submission.tasks]
         except Exception as error:
             self._tell_if_final(submission, error)
             return [
                 Outcome(submission.student, "undecided", "nothing new was recorded")
             ]
 
-    def _recorded(self, task: Task, submission: InFlightSubmission) -> Outcome:
+    def _record(self, task: Task, submission: InFlightSubmission) -> Outcome:
         if task.notebook not in submission.futures:
-            known = submission.known[task.notebook]
-            return outcome(task.student, "up to date", known)
+            metadata = submission.earlier[task.notebook]
+            return outcome_of(task.student, "up to date", metadata)
         try:
             return self._save(task, submission.graded(task, self.log), submission)
         except Exception as error:
@@ -88,36 +88,36 @@ class ResultWriter:
         lost = {n: check for n, check in checks.items() if check.decided == "person"}
         if lost and not submission.final:
             first = next(iter(lost.values()))
-            where = f"{first.exercise}: {first.fault}".removesuffix(": ")
-            raise GradingInfrastructureError(f"the judge failed on {where}")
+            failure = f"{first.exercise}: {first.fault}".removesuffix(": ")
+            raise GradingInfrastructureError(f"the judge failed on {failure}")
         before = self.published(task.student).notebook(task.notebook)
         scores = self.book.use(
             lambda book: self.recorder.record(
                 book, task, graded, stamp, extra, before, self.log.warning
             )
         )
-        known = replace(
+        metadata = replace(
             GradingMetadata.of(graded.notebook),
             digest="" if lost else task.digest, scores=scores, refused=graded.refused,
             repairs=graded.repairs, handed_in=str(stamp or ""),
             id=task.id if graded.decided else "",
         )  # fmt: skip
-        known.put(graded.notebook)
+        metadata.store_in(graded.notebook)
         self._publish(task, graded, submission.beside)
         self.log.debug("%s/%s: recorded and published", task.student, task.notebook)
         self.permit(task.student)
-        found = outcome(task.student, "graded", known)
-        if endless := out_of_time(graded.notebook, known):
+        outcome = outcome_of(task.student, "graded", metadata)
+        if endless := out_of_time(graded.notebook, metadata):
             self.log.warning(
                 f"{task.student}: did not end in time: {join_names(endless)}"
             )
-        if found.repairs and not graded.refused:
-            self.log.warning(str(found))
+        if outcome.repairs and not graded.refused:
+            self.log.warning(str(outcome))
         if lost:
             reason = "; ".join(_about_lost(name, scores[name]) for name in lost)
             reason += "; the same command tries again"
-            return replace(found, status="undecided", reason=reason)
-        return found
+            return replace(outcome, status="undecided", reason=reason)
+        return outcome
 
     def _publish(self, task: Task, graded: Graded, beside: Mapping[str, bytes]) -> None:
         """Raises GradebookError: there is no room, for this one and for all others."""
@@ -137,14 +137,14 @@ class ResultWriter:
         self, task: Task, submission: InFlightSubmission, error: Exception
     ) -> Outcome:
         """After a fault of ours: the old result stays, else there is none for now."""
-        known = submission.known[task.notebook]
-        old = bool(known.digest or known.id)  # one from here
+        metadata = submission.earlier[task.notebook]
+        old = bool(metadata.digest or metadata.id)  # one from here
         if not old:
             blank, _ = rebuild(shared(task.source), shared(task.release), None)
             open_ = Graded(blank, task.repairs, UNSURE, decided=False)
             self._save(replace(task, digest=""), open_, submission)
-            known = self.published(task.student).known(task.notebook)
-        scored = any(score is not None for score in (known.scores or {}).values())
+            metadata = self.published(task.student).read_metadata(task.notebook)
+        scored = any(score is not None for score in (metadata.scores or {}).values())
         reason = f"{error}; " if isinstance(error, CourseError) else ""
         reason += "the old result stays" if old or scored else "it has no score yet"
         return Outcome(
@@ -154,5 +154,5 @@ class ResultWriter:
 
 def _about_lost(name: str, score: float | None) -> str:
     """What is said of a check on which the judge has failed."""
-    kept = "has no score yet" if score is None else f"keeps its {score:g} points"
-    return f"no verdict on {name}, which {kept}"
+    status = "has no score yet" if score is None else f"keeps its {score:g} points"
+    return f"no verdict on {name}, which {status}"

@@ -1,4 +1,4 @@
-"""What the shell lets grading use: too little is told before anything is begun."""
+"""What the shell lets grading use: too little is refused before anything is begun."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ def check_ulimits(jobs: int) -> None:
 
 
 def _refuse_few_files(needed: int) -> None:
-    now, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if now == resource.RLIM_INFINITY or now >= needed:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft == resource.RLIM_INFINITY or soft >= needed:
         return
-    if most == resource.RLIM_INFINITY or most > now:
-        more = needed if most == resource.RLIM_INFINITY else min(needed, most)
+    if hard == resource.RLIM_INFINITY or hard > soft:
+        raised = needed if hard == resource.RLIM_INFINITY else min(needed, hard)
         with contextlib.suppress(OSError, ValueError):
-            resource.setrlimit(resource.RLIMIT_NOFILE, (more, most))
-            now = more
-    if now < _FILES:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (raised, hard))
+            soft = raised
+    if soft < _FILES:
         raise CourseError(
-            f"this shell allows {now} open files, which is too few; run: "
+            f"this shell allows {soft} open files, which is too few; run: "
             f"ulimit -n {needed}"
         )
 

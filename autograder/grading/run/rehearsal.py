@@ -55,7 +55,7 @@ def rehearse(
         if passed.get(name) == task.digest:
             continue
         try:
-            graded = _graded(task, executor, calm, log)
+            graded = _grade(task, executor, calm, log)
         except Exception as error:
             if _stops_all(error):
                 raise
@@ -72,7 +72,7 @@ def note(root: Path, unit: str) -> Path:
     return root / ".autograder" / "rehearsed" / f"{unit}.json"
 
 
-def _graded(task: Task, executor: Executor, calm: float, log: logging.Logger) -> Graded:
+def _grade(task: Task, executor: Executor, calm: float, log: logging.Logger) -> Graded:
     """Grade the solution, a second time if the machine was in the way.
 
     Raises:
@@ -133,6 +133,6 @@ def _reason(verdict: Verdict) -> str:
     if verdict.points > enough:
         return ""
     failed = (case.title for case in verdict.cases if case.problem)
-    why = verdict.note or verdict.says or next(failed, "")
+    remark = verdict.note or verdict.says or next(failed, "")
     points = f"{verdict.points:g} of {verdict.max_points:g} points"
-    return f"{points} ({why})" if why else points
+    return f"{points} ({remark})" if remark else points

@@ -46,7 +46,7 @@ class Run:
     ):
         self._writer, self._executor, self._recorded = writer, executor, recorded
         self._force, self._calm = force, calm
-        self._again: list[str] = []
+        self._retries: list[str] = []
 
     def outcomes(self, folders: Mapping[str, Path]) -> Iterator[list[Outcome]]:
         """The outcomes of all students, in their order, each when it is recorded.
@@ -67,30 +67,30 @@ class Run:
             stack.callback(self._executor.close)  # before: their files are in use
             for student, folder in folders.items():
                 begun.append(self._begin(student, folder))
-                yield from self._settled(begun, bar, more=True)
-            yield from self._settled(begun, bar, more=False)
-            if self._again:
+                yield from self._settle(begun, bar, may_begin=True)
+            yield from self._settle(begun, bar, may_begin=False)
+            if self._retries:
                 await_calm(self._calm)
-            for student in self._again:
+            for student in self._retries:
                 begun.append(self._begin(student, folders[student], final=True))
-                yield from self._settled(begun, bar, more=False)
+                yield from self._settle(begun, bar, may_begin=False)
 
-    def _settled(
-        self, begun: deque[InFlightSubmission], bar: tqdm[Never], more: bool
+    def _settle(
+        self, begun: deque[InFlightSubmission], bar: tqdm[Never], may_begin: bool
     ) -> Iterator[list[Outcome]]:
         """Record those that are done, from the first; wait if no more may begin."""
         executor = self._executor
         while begun and (
-            not begun[0].running or not more or enough(begun, executor.slots)
+            not begun[0].running or not may_begin or enough(begun, executor.slots)
         ):
             bar.set_description(names_of(executor.busy) or begun[0].student[:24])
             if not begun[0].running:
-                with contextlib.closing(begun.popleft()) as one:
-                    if found := self._finish(one):
-                        yield found
+                with contextlib.closing(begun.popleft()) as submission:
+                    if outcomes := self._finish(submission):
+                        yield outcomes
                         bar.update()
             else:
-                running = [future for one in begun for future in one.running]
+                running = [future for waiting in begun for future in waiting.running]
                 wait(running, 0.5, FIRST_COMPLETED)
 
     def _begin(
@@ -98,20 +98,20 @@ class Run:
     ) -> InFlightSubmission:
         """Have a submission graded, unless it is up to date; a lock is kept on it."""
         submission = InFlightSubmission(student, final)
-        with contextlib.ExitStack() as held:
+        with contextlib.ExitStack() as cleanup:
             try:
                 published = self._writer.published(student)
-                held.enter_context(published.locked(partial(self._wait, student)))
+                cleanup.enter_context(published.locked(partial(self._wait, student)))
                 submission = self._writer.course.submission(student, folder, final)
                 tasks = [
-                    self._sent(task, submission, held) for task in submission.tasks
+                    self._send(task, submission, cleanup) for task in submission.tasks
                 ]
                 submission.tasks = tuple(tasks)
             except SetupError:
                 raise
             except Exception as error:
                 submission.error = error
-            submission.held = held.pop_all()
+            submission.cleanup = cleanup.pop_all()
         return submission
 
     def _wait(self, student: str) -> None:
@@ -120,20 +120,20 @@ class Run:
             "stopped (Ctrl-Z): waiting for it"
         )
 
-    def _sent(
-        self, task: Task, submission: InFlightSubmission, held: contextlib.ExitStack
+    def _send(
+        self, task: Task, submission: InFlightSubmission, cleanup: contextlib.ExitStack
     ) -> Task:
-        """A task that is sent, unless it is up to date; its files take room no more."""
+        """Send a task, unless it is up to date; return it without its files."""
         extra = self._writer.extra.get(task.student)
-        more = [] if extra is None else [extra]
-        digest = self._writer.course.digest(task, submission.stamp, *more)
+        inputs = [] if extra is None else [extra]
+        digest = self._writer.course.digest(task, submission.stamp, *inputs)
         task = replace(task, digest=digest)
-        known = self._writer.published(task.student).known(task.notebook)
-        submission.known[task.notebook] = known
+        earlier = self._writer.published(task.student).read_metadata(task.notebook)
+        submission.earlier[task.notebook] = earlier
         scores = self._recorded.get((task.student, task.notebook))
-        same = known.digest == digest and known.scores == scores
-        if not (same and scores is not None and not self._force):
-            held.callback(shutil.rmtree, task.folder, ignore_errors=True)
+        is_unchanged = earlier.digest == digest and earlier.scores == scores
+        if not (is_unchanged and scores is not None and not self._force):
+            cleanup.callback(shutil.rmtree, task.folder, ignore_errors=True)
             submission.futures[task.notebook] = self._executor.submit(task)
         return replace(task, files={}, submission=None)
 
@@ -144,7 +144,7 @@ class Run:
         except GradebookError:
             raise
         except Exception as error:
-            self._again.append(submission.student)
+            self._retries.append(submission.student)
             log = self._writer.log
             log.warning(
                 f"{submission.student}: not decided ({_first_line(error)}); it is "
@@ -155,8 +155,8 @@ class Run:
 
 
 def _close_all(begun: Iterable[InFlightSubmission]) -> None:
-    for one in begun:
-        one.close()
+    for submission in begun:
+        submission.close()
 
 
 def _first_line(error: Exception) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 
 from autograder.grading.metadata import GradingMetadata
 from autograder.grading.task import Graded, Task
-from autograder.grading.workers.reply import opened
+from autograder.grading.workers.reply import read_reply
 
 MOST_AHEAD = 256  # submissions that may wait for a slow one before them
 MOST_AHEAD_BYTES = 256 << 20
@@ -27,10 +27,10 @@ class InFlightSubmission:
         stamp: when it was handed in; in UTC, without zone.
         beside: files that are published with the result: releasing feedback needs them.
         tasks: one for each notebook.
-        known: by notebook, what an earlier run kept of it.
+        earlier: by notebook, what an earlier run kept of it.
         futures: by notebook, what grading gives; none for what is up to date.
         error: why it could not be begun.
-        held: locks and folders, given back when it is closed.
+        cleanup: gives locks and folders back when it is closed.
     """
 
     student: str
@@ -38,10 +38,10 @@ class InFlightSubmission:
     stamp: datetime.datetime | None = None
     beside: Mapping[str, bytes] = field(default_factory=dict)
     tasks: tuple[Task, ...] = ()
-    known: dict[str, GradingMetadata] = field(default_factory=dict)
+    earlier: dict[str, GradingMetadata] = field(default_factory=dict)
     futures: dict[str, Future[Any]] = field(default_factory=dict)
     error: Exception | None = None
-    held: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
+    cleanup: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
 
     @property
     def running(self) -> list[Future[Any]]:
@@ -59,28 +59,28 @@ class InFlightSubmission:
         return result_of(self.futures[task.notebook], task, log)
 
     def close(self) -> None:
-        self.held.close()
+        self.cleanup.close()
 
 
 def result_of(future: Future[Any], task: Task, log: logging.Logger) -> Graded:
     """What came of a task wherever it was graded, or what grading raised."""
     result = future.result()
-    return result if isinstance(result, Graded) else opened(result, task, log)
+    return result if isinstance(result, Graded) else read_reply(result, task, log)
 
 
 def enough(begun: Iterable[InFlightSubmission], slots: int) -> bool:
     """Whether no more should begin: all slots have work, or too much waits."""
     waiting = list(begun)
-    running = sum(bool(one.running) for one in waiting)
+    running = sum(bool(submission.running) for submission in waiting)
     return (
         running > slots
         or len(waiting) >= MOST_AHEAD
-        or sum(one.size for one in waiting) > MOST_AHEAD_BYTES
+        or sum(submission.size for submission in waiting) > MOST_AHEAD_BYTES
     )
 
 
 def names_of(busy: Mapping[int, str]) -> str:
-    """Who is being graded, in a few words."""
+    """Name the first three who are being graded, and count the others."""
     names = list(dict(busy).values())
-    more = f" +{len(names) - 3}" if len(names) > 3 else ""
-    return ", ".join(name[:16] for name in names[:3]) + more
+    suffix = f" +{len(names) - 3}" if len(names) > 3 else ""
+    return ", ".join(name[:16] for name in names[:3]) + suffix

@@ -73,8 +73,8 @@ class Cluster:
 
     def _fit(self) -> dict[str, int]:
         """The threads of each worker that may grade."""
-        there = self._client.nthreads().items()
-        return {name: count for name, count in there if name not in self._unfit}
+        threads = self._client.nthreads().items()
+        return {name: count for name, count in threads if name not in self._unfit}
 
     def preload(self) -> None:
         """Nothing: its workers are there."""
@@ -90,17 +90,17 @@ class Cluster:
             data = task.to_bytes()
         except CourseError as error:
             raise SetupError(str(error)) from error
-        found: Future[bytes] = Future()
-        self.busy[id(found)] = task.student
+        future: Future[bytes] = Future()
+        self.busy[id(future)] = task.student
         try:
-            self._send(data, found)
+            self._send(data, future)
         except SetupError:
-            self.busy.pop(id(found))
+            self.busy.pop(id(future))
             raise
-        return found
+        return future
 
-    def _send(self, data: bytes, found: Future[bytes]) -> None:
-        """Have a worker grade that is not known to be unfit, if there is one."""
+    def _send(self, data: bytes, future: Future[bytes]) -> None:
+        """Send a task to a worker that is not known to be unfit, if there is one."""
         among: dict[str, Any] = {}
         if self._unfit:
             # Others only where none of these is left: who comes later may grade, too.
@@ -110,37 +110,37 @@ class Cluster:
                 raise SetupError(f"no worker can grade; {name}: {reason}")
         self._executors.append(self._client.get_executor(pure=False, **among))
         sent = self._executors[-1].submit(grade_there, data, course_version())
-        sent.add_done_callback(functools.partial(self._settle, data, found))
+        sent.add_done_callback(functools.partial(self._settle, data, future))
 
-    def _settle(self, data: bytes, found: Future[bytes], sent: Future[bytes]) -> None:
+    def _settle(self, data: bytes, future: Future[bytes], sent: Future[bytes]) -> None:
         error = None if sent.cancelled() else sent.exception()
         if isinstance(error, NoSandboxError):
             # Not here, in the thread that would bring the scheduler's answers.
-            again = threading.Thread(
-                target=self._send_again, args=(data, found, error), daemon=True
+            thread = threading.Thread(
+                target=self._send_again, args=(data, future, error), daemon=True
             )
-            again.start()
+            thread.start()
             return
-        self.busy.pop(id(found), None)
+        self.busy.pop(id(future), None)
         if sent.cancelled():
-            found.set_exception(CourseError("it was called off"))
+            future.set_exception(CourseError("it was called off"))
         elif type(error).__name__ == "KilledWorker":  # Dask has given up
-            found.set_exception(CourseError("each machine that graded it was lost"))
+            future.set_exception(CourseError("each machine that graded it was lost"))
         elif error:
-            found.set_exception(error)
+            future.set_exception(error)
         else:
-            found.set_result(sent.result())
+            future.set_result(sent.result())
 
     def _send_again(
-        self, data: bytes, found: Future[bytes], error: NoSandboxError
+        self, data: bytes, future: Future[bytes], error: NoSandboxError
     ) -> None:
         """Give a task to another worker than the one that could not grade it."""
         try:
             self._leave_out(*error.args)
-            self._send(data, found)
+            self._send(data, future)
         except Exception as fault:
-            self.busy.pop(id(found), None)
-            found.set_exception(fault)
+            self.busy.pop(id(future), None)
+            future.set_exception(fault)
 
     def _leave_out(self, worker: str, reason: str) -> None:
         if worker not in self._unfit:
@@ -148,14 +148,14 @@ class Cluster:
             log.warning("the worker %s gets no more submissions: %s", worker, reason)
 
     def _watch(self) -> None:
-        """Say it, where work waits for a worker that is not there."""
-        said = False
+        """Warn when work waits for a worker that is not there."""
+        has_warned = False
         while not self._closed.wait(PATIENCE):
             with contextlib.suppress(Exception):  # it is not the one to tell of a loss
                 waits = bool(self.busy) and not self._fit()
-                if waits and not said:
+                if waits and not has_warned:
                     log.warning("no worker is left; waiting for a new one")
-                said = waits
+                has_warned = waits
 
     def close(self) -> None:
         """Call off what has not ended, and leave the scheduler."""
@@ -171,11 +171,13 @@ class Cluster:
             raise SetupError(f"a worker does not have the course: {error}") from error
         except OSError as error:
             raise SetupError(f"a worker was lost: {error}; try again") from error
-        other = [name for name, found in theirs.items() if found != course_version()]
-        if other:
+        ours = course_version()
+        mismatched = [name for name, version in theirs.items() if version != ours]
+        if mismatched:
             raise SetupError(
-                f"{len(other)} workers have a different version of the course or of "
-                f"its libraries ({other[0]}): install the same, and restart them"
+                f"{len(mismatched)} workers have a different version of the course or "
+                f"of its libraries ({mismatched[0]}): install the same, and restart "
+                "them"
             )
 
 

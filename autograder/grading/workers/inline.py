@@ -27,8 +27,8 @@ class InlineExecutor:
 
     def preload(self) -> None:
         """Start in the background what tasks need."""
-        for one in self._shared:
-            one.preload()
+        for warmable in self._shared:
+            warmable.preload()
 
     def submit(self, task: Task) -> Future[Graded]:
         future: Future[Graded] = Future()

@@ -69,8 +69,8 @@ class Pool:
 
     def preload(self) -> None:
         """Start in the background what the first task would wait for."""
-        for one in self._shared:
-            one.preload()
+        for warmable in self._shared:
+            warmable.preload()
         self._server = _ForkServer()
 
     def wait(self) -> None:
@@ -80,15 +80,15 @@ class Pool:
         try:
             if self._server is None or self._server.lost:
                 self._server = _ForkServer()
-            for one in self._shared:  # while its process imports what it needs
-                one.wait()
+            for warmable in self._shared:  # while its process imports what it needs
+                warmable.wait()
             self._server.wait()
         except CourseError as error:
             raise SetupError(str(error)) from error
         self._is_ready = True
 
     def submit(self, task: Task) -> Future[bytes]:
-        """Have a task graded; what comes is for `reply.opened`.
+        """Have a task graded; `reply.read_reply` reads what comes.
 
         Raises:
             SetupError: the processes cannot be started, or given these settings.
@@ -99,7 +99,7 @@ class Pool:
         except CourseError as error:
             raise SetupError(str(error)) from error
         self.wait()
-        return self._threads.submit(self._graded, task.student, data)
+        return self._threads.submit(self._grade, task.student, data)
 
     def close(self) -> None:
         """Stop at once; what was not finished is lost."""
@@ -111,19 +111,19 @@ class Pool:
         if self._server:
             self._server.close()  # one that was started meanwhile
 
-    def _graded(self, student: str, data: bytes) -> bytes:
-        slot, ends = threading.get_ident(), list[str]()
+    def _grade(self, student: str, data: bytes) -> bytes:
+        slot, deaths = threading.get_ident(), list[str]()
         self.busy[slot] = student
         try:
-            while len(ends) < TRIES and not self._closed:
+            while len(deaths) < TRIES and not self._closed:
                 try:
-                    return self._living().graded(data)
+                    return self._living().grade(data)
                 except WorkerDiedError as died:
-                    ends.append(str(died))
+                    deaths.append(str(died))
         finally:
             del self.busy[slot]
         raise GradingInfrastructureError(
-            f"the process that graded it died: {', then '.join(ends)}"
+            f"the process that graded it died: {', then '.join(deaths)}"
         )
 
     def _living(self) -> _ForkServer:
@@ -142,13 +142,13 @@ class _Worker(NamedTuple):
     line: Connection
     pid: int
 
-    def graded(self, data: bytes) -> bytes:
+    def grade(self, data: bytes) -> bytes:
         """Raises ConnectionLostError: use it no more."""
         names = {"id": secrets.token_hex(8)}
         task = {"task": data.decode(), "every": SILENCE / 100}
-        self.line.put({**names, **task}, SILENCE)
+        self.line.send({**names, **task}, SILENCE)
         while True:
-            message, _ = self.line.get(SILENCE)
+            message, _ = self.line.receive(SILENCE)
             if message["id"] != names["id"]:
                 raise ConnectionLostError("a reply to another task")
             if "graded" in message:
@@ -173,7 +173,7 @@ class _ForkServer:
         with contextlib.ExitStack() as failed:
             failed.callback(self.close)
             try:
-                message, _ = self._control.get(SECONDS)
+                message, _ = self._control.receive(SECONDS)
             except ConnectionLostError as error:
                 raise CourseError(
                     f"the processes that grade do not start: {error}; {launch.AGAIN}"
@@ -187,8 +187,8 @@ class _ForkServer:
             failed.pop_all()
             self._ready = True
 
-    def graded(self, data: bytes) -> bytes:
-        """Have a worker grade; what comes of it.
+    def grade(self, data: bytes) -> bytes:
+        """Have a worker grade; return its reply.
 
         Raises:
             WorkerDiedError: it says how.
@@ -196,7 +196,7 @@ class _ForkServer:
         """
         worker = self._worker()
         try:
-            reply = worker.graded(data)
+            reply = worker.grade(data)
         except ConnectionTimeoutError:
             self._end(worker)
             raise GradingInfrastructureError(HUNG) from None
@@ -231,8 +231,8 @@ class _ForkServer:
             try:
                 if self.lost:
                     raise ConnectionLostError("its process is gone")
-                self._control.put({**request, **names}, SECONDS, descriptors)
-                reply, _ = self._control.get(SECONDS)
+                self._control.send({**request, **names}, SECONDS, descriptors)
+                reply, _ = self._control.receive(SECONDS)
                 if reply["id"] != names["id"]:
                     raise ConnectionLostError("a reply to another request")
             except ConnectionLostError:

@@ -25,8 +25,8 @@ class GradingFaultError(RuntimeError):
 
 
 def answer(data: bytes) -> bytes:
-    """Grade a task's bytes; the bytes of what came of it, for `opened`."""
-    with _kept_log() as records:
+    """Grade a task's bytes; return the reply as bytes, for `read_reply`."""
+    with _collect_warnings() as records:
         try:
             graded = grade(Task.from_bytes(data))
             reply = {
@@ -41,32 +41,32 @@ def answer(data: bytes) -> bytes:
     return json.dumps(reply | {"log": lines, "id": json.loads(data)["id"]}).encode()
 
 
-def opened(reply: bytes, task: Task, log: logging.Logger) -> Graded:
-    """What `answer` says of a task; what was logged there is logged here.
+def read_reply(reply: bytes, task: Task, log: logging.Logger) -> Graded:
+    """Read the reply of `answer` to a task; what was logged there is logged here.
 
     Raises:
         CourseError, GradingFaultError: as grading did.
         GradingInfrastructureError: the reply is another task's.
     """
-    found = json.loads(reply)
-    if found["id"] != task.id:
+    content = json.loads(reply)
+    if content["id"] != task.id:
         raise GradingInfrastructureError("what came back is another submission's")
-    for level, line in found["log"]:
+    for level, line in content["log"]:
         log.log(level, line)
-    if "course" in found:
-        raise CourseError(found["course"])
-    if "fault" in found:
-        raise GradingFaultError(found["fault"])
-    notebook = nbformat.from_dict(found["notebook"])
-    return Graded(notebook, load_repairs(found["repairs"]), found["refused"])
+    if "course" in content:
+        raise CourseError(content["course"])
+    if "fault" in content:
+        raise GradingFaultError(content["fault"])
+    notebook = nbformat.from_dict(content["notebook"])
+    return Graded(notebook, load_repairs(content["repairs"]), content["refused"])
 
 
 @contextlib.contextmanager
-def _kept_log() -> Iterator[list[logging.LogRecord]]:
+def _collect_warnings() -> Iterator[list[logging.LogRecord]]:
     """Collect the warnings that traitlets' classes log meanwhile."""
-    handler, found = BufferingHandler(sys.maxsize), get_logger()
+    handler, logger = BufferingHandler(sys.maxsize), get_logger()
     handler.setLevel(logging.WARNING)
-    log = found.logger if isinstance(found, logging.LoggerAdapter) else found
+    log = logger.logger if isinstance(logger, logging.LoggerAdapter) else logger
     before, log.propagate = log.propagate, False
     log.addHandler(handler)
     try:

@@ -52,11 +52,11 @@ def main() -> None:
     imported()
     try:
         with contextlib.suppress(ConnectionLostError):
-            control.put({"threads": _threads()}, _REPLY_SECONDS)
+            control.send({"threads": _threads()}, _REPLY_SECONDS)
             while True:
-                request, fds = control.get(math.inf)
-                reply = _done(request, fds, control)
-                control.put({**reply, "id": request["id"]}, _REPLY_SECONDS)
+                request, fds = control.receive(math.inf)
+                reply = _carry_out(request, fds, control)
+                control.send({**reply, "id": request["id"]}, _REPLY_SECONDS)
     finally:
         end_all_children()
 
@@ -66,7 +66,7 @@ def _threads() -> int:
     return len(list(tasks.iterdir())) if tasks.is_dir() else 1
 
 
-def _done(request: Message, fds: list[int], control: Connection) -> Message:
+def _carry_out(request: Message, fds: list[int], control: Connection) -> Message:
     """Carry out a request: start a worker on a connection, or end one."""
     if "end" in request:
         return {"status": _end(request["end"])}
@@ -97,28 +97,28 @@ def _work(descriptor: int) -> None:
         tasks = Connection(socket.socket(fileno=descriptor))
         with contextlib.suppress(ConnectionLostError):
             while True:
-                request, _ = tasks.get(math.inf)
+                request, _ = tasks.receive(math.inf)
                 names = {"id": request["id"]}
                 with _signs_of_life(tasks, names, request["every"]):
                     graded = answer(request["task"].encode()).decode()
-                tasks.put({**names, "graded": graded}, _REPLY_SECONDS)
+                tasks.send({**names, "graded": graded}, _REPLY_SECONDS)
     finally:
         os._exit(0)
 
 
 @contextlib.contextmanager
 def _signs_of_life(tasks: Connection, names: Message, every: float) -> Iterator[None]:
-    """Say meanwhile, every so many seconds, that something is being done, if it is."""
+    """Send a sign of life every so many seconds while this process uses CPU."""
     over = threading.Event()
 
     def tell() -> None:
-        done = 0.0
+        reported = 0.0
         with contextlib.suppress(ConnectionLostError):  # who waits for us is gone
             while not over.wait(every):
-                others = time.process_time() - time.thread_time()
-                if others > done + _NOTHING:
-                    done = others
-                    tasks.put({**names, "alive": True}, _REPLY_SECONDS)
+                busy_seconds = time.process_time() - time.thread_time()
+                if busy_seconds > reported + _NOTHING:
+                    reported = busy_seconds
+                    tasks.send({**names, "alive": True}, _REPLY_SECONDS)
 
     thread = threading.Thread(target=tell)
     thread.start()

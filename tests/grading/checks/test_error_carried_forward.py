@@ -377,7 +377,7 @@ def test_a_second_try_at_a_clinic_counts_as_a_whole_only(name, counts):
     assert again(7.2).points == (7.2 if counts else 0.0)
 
 
-def test_a_key_is_kept_back_unless_most_of_it_is_solved():
+def test_a_key_is_withheld_unless_most_of_it_is_solved():
     unit = "positional_encoding"
 
     def failed(points):

@@ -33,7 +33,7 @@ def asked(ends):
     """An exchange that has asked, and has got so far; of its judge nothing comes."""
 
     def so_far(ready=False, complete=None, patience=60.0) -> Exchange:
-        silent = SimpleNamespace(has_something=lambda: False, put=lambda *_: None)
+        silent = SimpleNamespace(has_something=lambda: False, send=lambda *_: None)
         found = Exchange(silent, {}, patience)
         found.ask(ends[0], None, "t1")
         found.ready, found.complete = ready, complete

@@ -146,7 +146,7 @@ def test_a_reply_that_does_not_match_is_not_taken(judge, monkeypatch, strange):
         monkeypatch.setattr("secrets.token_hex", lambda size: "the id")
         right = {"id": "the id", "exercise": NAME, "submission": "ada"}
         reply = {**right, "state": "prepared", **strange}
-        Connection(theirs).put(reply if strange else {}, 5.0)
+        Connection(theirs).send(reply if strange else {}, 5.0)
         refused = pytest.raises(GradingInfrastructureError, match="another question")
         with refused, judge.exchange(Question(NAME, "ada", "key")):
             raise AssertionError("it was taken")

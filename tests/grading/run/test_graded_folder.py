@@ -26,13 +26,13 @@ def notebook(**note: object):
 
 def test_what_was_noted_is_known_to_the_next_run(folder):
     GradedFolder(folder).replace("a", notebook(digest="d1"), {}, ["a", "b"])
-    assert GradedFolder(folder).known("a") == GradingMetadata(digest="d1")
-    assert GradedFolder(folder).known("b") == GradingMetadata()
+    assert GradedFolder(folder).read_metadata("a") == GradingMetadata(digest="d1")
+    assert GradedFolder(folder).read_metadata("b") == GradingMetadata()
 
 
 def test_a_notebook_that_was_cut_off_is_known_as_none(folder):
     (folder / "a.ipynb").write_text('{"cells": [')
-    assert GradedFolder(folder).known("a") == GradingMetadata()
+    assert GradedFolder(folder).read_metadata("a") == GradingMetadata()
 
 
 def test_what_others_left_behind_goes_and_other_notebooks_stay(folder):

@@ -12,7 +12,7 @@ from autograder.grading.run.outcome import (
     Outcome,
     above_bar,
     out_of_time,
-    outcome,
+    outcome_of,
     summary,
 )
 from autograder.sandbox.ending import EndReason
@@ -31,7 +31,7 @@ def test_a_run_is_counted_in_a_fixed_order_without_zeros():
 
 
 def test_a_reason_makes_it_refused_whatever_came_of_the_run():
-    fared = outcome("ada", "graded", replace(KNOWN, refused="no notebook"))
+    fared = outcome_of("ada", "graded", replace(KNOWN, refused="no notebook"))
     assert (fared.status, fared.needs_person) == ("refused", True)
     assert str(fared) == "ada: refused: no notebook"
 
@@ -42,8 +42,8 @@ def test_repairs_are_told_behind_the_reason():
 
 
 def test_it_says_of_which_submission_it_is():
-    assert outcome("ada", "up to date", KNOWN).id == "a1"
-    assert outcome("ada", "undecided", GradingMetadata()).id == ""
+    assert outcome_of("ada", "up to date", KNOWN).id == "a1"
+    assert outcome_of("ada", "undecided", GradingMetadata()).id == ""
 
 
 def test_no_line_is_made_that_nobody_prints():
@@ -80,7 +80,7 @@ def test_what_did_not_end_in_time_is_named_once():
     notebook = new_notebook(cells=[new_code_cell("1"), own, check])
     late = Verdict("numbers/double", 0.0, 2.0, ended=EndReason.CPU_TIME)
     stub = Verdict("numbers/triple", 0.0, 2.0, ended=EndReason.STUB)
-    GradingMetadata({"numbers-double": late, "numbers-triple": stub}).put(notebook)
+    GradingMetadata({"numbers-double": late, "numbers-triple": stub}).store_in(notebook)
     assert out_of_time(notebook, GradingMetadata.of(notebook)) == [
         "numbers-double",
         "cell 2 (while True: pass)",

@@ -9,7 +9,7 @@ import pytest
 from autograder.course.errors import CourseError
 from autograder.grading.faults import GradingInfrastructureError
 from autograder.grading.grade import grade
-from autograder.grading.workers.reply import answer, opened
+from autograder.grading.workers.reply import answer, read_reply
 from tests.grading.eventful import task
 
 
@@ -17,7 +17,7 @@ def test_a_reply_is_json_and_opens_to_what_was_graded(tmp_path):
     sent = task(folder=str(tmp_path / "work"), files={}, submission=None)
     reply = answer(sent.to_bytes())
     assert set(json.loads(reply)) == {"notebook", "repairs", "refused", "log", "id"}
-    graded = opened(reply, sent, logging.getLogger())
+    graded = read_reply(reply, sent, logging.getLogger())
     graded.notebook.metadata.autograder.pop("seconds")
     here = grade(sent)
     here.notebook.metadata.autograder.pop("seconds")
@@ -31,10 +31,12 @@ def test_a_worker_without_the_settings_classes_says_so():
     data = sent.to_bytes()
     del globals()["Gone"]
     with pytest.raises(CourseError, match="which is unknown"):
-        opened(answer(data), sent, logging.getLogger())
+        read_reply(answer(data), sent, logging.getLogger())
 
 
 def test_a_reply_to_another_task_is_not_taken(tmp_path):
     sent = task(folder=str(tmp_path / "work"), files={}, submission=None, id="ada's")
     with pytest.raises(GradingInfrastructureError, match="another submission"):
-        opened(answer(sent.to_bytes()), replace(sent, id="bob's"), logging.getLogger())
+        read_reply(
+            answer(sent.to_bytes()), replace(sent, id="bob's"), logging.getLogger()
+        )
