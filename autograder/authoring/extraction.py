@@ -1,8 +1,8 @@
 """What a translator is given: every sentence of the engine and of a unit.
 
-The engine's and the probes' are in their code: `_`, `marked`, `plural` and `template`
-mark them, and in a probe every text with a space in it is one that is reported. A
-unit's others are in its references.
+The engine's and the probes' are in their code: `_`, `translatable`, `plural` and
+`template` mark them, and in a probe every text with a space in it is one that is
+reported. A unit's others are in its references.
 """
 
 from __future__ import annotations
@@ -21,7 +21,13 @@ from autograder.checks.naming import PATTERN
 from autograder.course import Unit
 from autograder.root import ENGINE
 
-MARKS = {"_": (0,), "marked": (0,), "plural": (0, 1), "template": (0,), "Crash": (1, 2)}
+MARKS = {
+    "_": (0,),
+    "translatable": (0,),
+    "plural": (0, 1),
+    "template": (0,),
+    "Crash": (1, 2),
+}
 _WORDS = re.compile(r"[A-Za-z]{2}.* |^[A-Za-z] [A-Za-z{]| [A-Za-z]{2}")
 _WORD = re.compile(r"[a-z]{2,}")
 

@@ -165,7 +165,7 @@ class Specification:
     @property
     def side(self) -> type[Interactor]:
         """What the judge plays while a student's object is tried."""
-        return self.other or find(self.name).other
+        return self.other or find(self.name).interactor
 
     @property
     def unit(self) -> str:

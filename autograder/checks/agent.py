@@ -1,4 +1,4 @@
-"""The sandbox's end of a judged check: lets a probe loose on the student's object."""
+"""The sandbox's end of a judged check: run a probe on the student's object."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from autograder.checks.words import CHANNEL
 def serve(name: str, ticket: str, get: Callable[[], object]) -> None:
     """Answer the judge's questions on one exercise, until it says that it is done.
 
-    Nothing here is trusted: all it can do is answer, and the judge knows what the
-    answers should be. The judge may take its time; what it does not take is a message
-    without this call's ticket and the question's number.
+    The judge trusts nothing that comes from here: this side can only answer, and the
+    judge knows the right answers. It may take its time between two questions, but every
+    message has to carry this call's ticket and the question's number.
 
     Args:
         name: the exercise.
-        ticket: of this call; others are of one that was interrupted.
+        ticket: identifies this call; another ticket belongs to an interrupted one.
         get: evaluates the expression that the check was given.
     """
     fileno = os.dup(int(os.environ[CHANNEL]))
@@ -50,11 +50,11 @@ def serve(name: str, ticket: str, get: Callable[[], object]) -> None:
 def in_place(
     code: str, names: dict[str, Any], answers: Sequence[str] = ()
 ) -> Iterator[None]:
-    """Run code in a notebook's names; afterwards each is what it was before.
+    """Run code in a notebook's namespace, and restore the namespace afterwards.
 
     Args:
-        answers: cells of the student's that are run again after it: a class is made on
-            the base that its name stood for when its cell ran.
+        answers: the student's cells that are run again after the code, because a class
+            keeps the base class that a name stood for when its cell ran.
     """
     before = dict(names)
     exec(compile(code, "<given>", "exec", dont_inherit=True), names)
@@ -69,26 +69,26 @@ def in_place(
 
 
 def _run_again(answer: str, names: dict[str, Any]) -> None:
-    """Run a cell once more, up to where it fails; what it shows was shown before."""
+    """Run a cell again, silently and as far as it gets without an error."""
     silent = contextlib.redirect_stdout(io.StringIO())
     with restored(), silent, contextlib.suppress(Exception, SystemExit):
         exec(compile(_plain(answer), "<answer>", "exec", dont_inherit=True), names)
 
 
 def _plain(cell: str) -> str:
-    """The cell as Python: in a notebook, it may have IPython's magic."""
+    """Turn a cell into plain Python: in a notebook, it may use IPython's magic."""
     module = sys.modules.get("IPython")
     shell = module.get_ipython() if module else None
     return str(shell.transform_cell(cell)) if shell else cell
 
 
 def _asking(channel: socket.socket, call: str) -> Ask:
-    """What a probe asks of its other side, which the judge plays."""
+    """Build the function by which a probe asks its other side, the judge."""
 
     def exchange(question: Answers) -> Answers:
         send(channel, f"question {call}", question)
-        kind, found = receive(channel)
-        return found if kind == f"reply {call}" else {RAISED: "nobody answers"}
+        kind, answers = receive(channel)
+        return answers if kind == f"reply {call}" else {RAISED: "nobody answers"}
 
     return asking(exchange)
 
@@ -97,9 +97,11 @@ def _answer(name: str, get: Callable[[], object], inputs: Answers, ask: Ask) -> 
     try:
         answer = get()
     except NameError as error:
-        told = template("`{name}` is not defined: its cell has stopped early")
-        return {RAISED: told.format(name=error.name)}
+        message = template("`{name}` is not defined: its cell has stopped early")
+        return {RAISED: message.format(name=error.name)}
     except Exception as error:
         return {RAISED: describe_error(error)}
     probe = find(name)
-    return observe(lambda own, given: probe.play(own, given, ask), answer, inputs)
+    return observe(
+        lambda target, copies: probe.play(target, copies, ask), answer, inputs
+    )

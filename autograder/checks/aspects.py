@@ -1,32 +1,36 @@
-"""Points by aspect, in a sentence. Without PyTorch: who only reports needs none."""
+"""Points by aspect, in a sentence. PyTorch is not imported: reports do not need it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from autograder.checks.language import _, marked
+from autograder.checks.language import _, translatable
 
 _WORDS = {
-    "values": marked("values"),
-    "masks": marked("masks"),
-    "form": marked("form"),
-    "calls": marked("repeated and special calls"),
-    "learning": marked("gradients and start values"),
-    "mode": marked("training and evaluation mode"),
-    "errors": marked("promised errors"),
+    "values": translatable("values"),
+    "masks": translatable("masks"),
+    "form": translatable("form"),
+    "calls": translatable("repeated and special calls"),
+    "learning": translatable("gradients and start values"),
+    "mode": translatable("training and evaluation mode"),
+    "errors": translatable("promised errors"),
 }
-_LEAST = 0.005  # of points: what rounds to nothing is not lost
+_LEAST = 0.005  # points: a smaller loss would be shown as 0
 
 
 def by_aspect(aspects: Mapping[str, Sequence[float]]) -> str:
-    """Where points were lost, in a sentence; those that weigh most come first.
+    """Say for which aspects points were lost, the largest loss first.
 
-    It is "" where the sum says as much: there is one aspect, or nothing was lost, or
+    Return "" if the total says as much: there is one aspect, or nothing was lost, or
     everything.
     """
-    lost = {name: most - own for name, (own, most) in aspects.items()}
+    lost = {name: most - earned for name, (earned, most) in aspects.items()}
     named = [name for name in lost if lost[name] >= _LEAST]
-    if len(aspects) < 2 or not named or not any(own for own, _ in aspects.values()):
+    if (
+        len(aspects) < 2
+        or not named
+        or not any(earned for earned, _ in aspects.values())
+    ):
         return ""
     named.sort(key=lambda name: (-lost[name], name))
     parts = [

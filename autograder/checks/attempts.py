@@ -43,59 +43,59 @@ class RecordedAttempt:
 
 @dataclass(frozen=True)
 class AttemptLog:
-    """The attempts in a student's record, and how many of its entries are none."""
+    """The attempts in a student's record, and how many entries are unreadable."""
 
     attempts: tuple[RecordedAttempt, ...] = ()
     unreadable: int = 0
 
 
-def now(exercise: str, share: float, mistake: str) -> RecordedAttempt:
-    """An attempt that was made just now."""
+def new_attempt(exercise: str, share: float, mistake: str) -> RecordedAttempt:
+    """Create an attempt with the current time."""
     moment = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     return RecordedAttempt(moment, exercise, round(min(share, 1.0), 3), mistake)
 
 
-def keep(where: Path, attempt: RecordedAttempt) -> None:
+def keep(folder: Path, attempt: RecordedAttempt) -> None:
     """Add an attempt to the file in a folder, unless that is full.
 
     Raises:
         OSError: it cannot be written.
     """
-    path = where / ATTEMPTS
+    path = folder / ATTEMPTS
     if path.is_file() and path.stat().st_size > LARGEST:
         return
     with path.open("a", encoding="utf-8") as file:
         file.write(json.dumps(asdict(attempt)) + "\n")
 
 
-def read(where: Path) -> list[RecordedAttempt]:
-    """The attempts in a folder's file, as far as they can be read; none without one."""
+def read(folder: Path) -> list[RecordedAttempt]:
+    """Read the attempts in a folder's file, as far as possible; [] without a file."""
     try:
-        with (where / ATTEMPTS).open("rb") as file:
+        with (folder / ATTEMPTS).open("rb") as file:
             return list(parse(file.read(LARGEST)).attempts)
     except OSError:
         return []
 
 
 def parse(data: bytes) -> AttemptLog:
-    """What a file's content holds; a line that is no attempt is counted."""
+    """Parse a file's content, and count the lines that are not attempts."""
     return parse_entries(_decode_lines(data.decode("utf-8", "replace").splitlines()))
 
 
 def parse_entries(entries: Iterable[object]) -> AttemptLog:
-    """What decoded JSON holds; whatever is no attempt is counted."""
+    """Parse decoded JSON, and count the entries that are not attempts."""
     attempts = [_attempt(entry) for entry in entries]
     readable = tuple(attempt for attempt in attempts if attempt)
     return AttemptLog(readable, len(attempts) - len(readable))
 
 
-def forget(where: Path) -> None:
+def forget(folder: Path) -> None:
     """Delete the file in a folder, if there is one.
 
     Raises:
         OSError: it cannot be deleted.
     """
-    (where / ATTEMPTS).unlink(missing_ok=True)
+    (folder / ATTEMPTS).unlink(missing_ok=True)
 
 
 def _decode_lines(lines: Iterable[str]) -> Iterator[object]:
@@ -107,7 +107,7 @@ def _decode_lines(lines: Iterable[str]) -> Iterator[object]:
 
 
 def _attempt(entry: object) -> RecordedAttempt | None:
-    """An entry as an attempt; None if it is none, whatever a student wrote there."""
+    """Read an entry as an attempt; None for anything else that a student wrote."""
     if not isinstance(entry, Mapping):
         return None
     time, exercise = entry.get("time"), entry.get("exercise")

@@ -12,7 +12,7 @@ from types import CodeType, FrameType
 def code_of(answer: object) -> set[CodeType]:
     """The code of a function, or of the functions that a class defines itself.
 
-    Of several functions in a tuple, that of all.
+    For a tuple of functions, the code of all of them.
     """
     if isinstance(answer, tuple):
         return set().union(*map(code_of, answer))
@@ -23,16 +23,16 @@ def code_of(answer: object) -> set[CodeType]:
 
 @contextlib.contextmanager
 def running() -> Iterator[set[CodeType]]:
-    """The code of all Python functions that are called meanwhile."""
-    seen: set[CodeType] = set()
+    """Collect the code of all Python functions that are called meanwhile."""
+    codes: set[CodeType] = set()
 
     def note(frame: FrameType, event: str, _: object) -> None:
         if event == "call":
-            seen.add(frame.f_code)
+            codes.add(frame.f_code)
 
     before = sys.getprofile()
     sys.setprofile(note)
     try:
-        yield seen
+        yield codes
     finally:
         sys.setprofile(before)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from autograder.checks.calls import code_of
-from autograder.checks.frontend import left_out, shell
+from autograder.checks.frontend import find_shell, is_grading
 from autograder.checks.language import _
 
 # Names that a cell defines at its top level, also if it is no Python.
@@ -51,14 +51,14 @@ def current(name: str) -> object:
 
     Several names, with ", " between them, stand for a tuple.
     """
-    found = shell()
-    if found and ", " in name:
-        return tuple(map(found.user_ns.get, name.split(", ")))
-    return found.user_ns.get(name) if found else None
+    shell = find_shell()
+    if shell and ", " in name:
+        return tuple(map(shell.user_ns.get, name.split(", ")))
+    return shell.user_ns.get(name) if shell else None
 
 
 def name_of(answer: object) -> str:
-    """The notebook's name for an answer; "" if its own name is no such.
+    """The notebook's name for an answer; "" if it has none.
 
     Several answers, in a tuple, have their names with ", " between them.
     """
@@ -77,36 +77,36 @@ class Cells:
         self._placed: list[str] = []  # names that stand for nothing, during a cell
 
     def follow(self) -> None:
-        """Be told of each cell before and after it runs, where there is a shell."""
-        if (found := shell()) and not left_out():
-            found.events.register("pre_run_cell", self.before)
-            found.events.register("post_run_cell", self.after)
+        """Register for the start and the end of each cell, if there is a shell."""
+        if (shell := find_shell()) and not is_grading():
+            shell.events.register("pre_run_cell", self.before)
+            shell.events.register("post_run_cell", self.after)
 
     def why_stopped(self, name: str) -> str:
         """Why the newest cell that should define a name has not; "" if it has."""
         return self._stopped.get(name, "")
 
     def before(self, info: Any) -> None:
-        """Let a check look at a name that is not defined: it says what to run."""
-        if found := shell():
+        """Put an `Undefined` in place of each undefined name that the cell checks."""
+        if shell := find_shell():
             for name in _checked(str(info.raw_cell or "")):
-                if name not in found.user_ns and not hasattr(builtins, name):
-                    found.user_ns[name] = Undefined(name)
+                if name not in shell.user_ns and not hasattr(builtins, name):
+                    shell.user_ns[name] = Undefined(name)
                     self._placed.append(name)
 
     def after(self, result: Any) -> None:
         """Note which names a cell has defined, or has failed to define."""
-        if not (found := shell()):
+        if not (shell := find_shell()):
             return
         for name in self._placed:
-            if isinstance(found.user_ns.get(name), Undefined):
-                del found.user_ns[name]
+            if isinstance(shell.user_ns.get(name), Undefined):
+                del shell.user_ns[name]
         self._placed.clear()
         text = str(result.info.raw_cell or "")
-        why = _why(result)
+        reason = _describe_failure(result)
         for name in defined_in(text):
-            if why and source_of(found.user_ns.get(name)).strip() != text.strip():
-                self._stopped[name] = why
+            if reason and source_of(shell.user_ns.get(name)).strip() != text.strip():
+                self._stopped[name] = reason
             else:
                 self._stopped.pop(name, None)
 
@@ -129,8 +129,8 @@ def _checked(text: str) -> list[str]:
     ]
 
 
-def _why(result: Any) -> str:
-    """Why a cell did not run, or not to its end; "" if it did."""
+def _describe_failure(result: Any) -> str:
+    """Say why a cell did not run to its end; "" if it did."""
     error = result.error_before_exec
     if isinstance(error, SyntaxError):
         return _("a syntax error in line {number} ({message})").format(

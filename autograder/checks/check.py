@@ -13,14 +13,14 @@ from autograder.checks.compare import judge
 from autograder.checks.console import forgive
 from autograder.checks.contents import contents_of
 from autograder.checks.exercise import Answers, Case, CheckResult, Exercise, is_stub
-from autograder.checks.frontend import is_validating, left_out, shell
+from autograder.checks.frontend import find_shell, is_grading, is_validating
 from autograder.checks.global_state import pristine, reset, restored
-from autograder.checks.language import _, reworded
+from autograder.checks.language import _, translate
 from autograder.checks.naming import Suspect, blame
 from autograder.checks.observe import brief, describe_error, is_stub_code, observe
 from autograder.checks.overview import CourseOverview, overview
 from autograder.checks.panel import Shown
-from autograder.checks.patience import Running, told
+from autograder.checks.patience import Running, report_status
 from autograder.checks.probes import find
 from autograder.checks.scorecard import Scorecard, next_step
 from autograder.checks.summary import Summary, summary
@@ -38,13 +38,13 @@ class Check:
         self._failed: dict[str, set[CodeType]] = {}  # with the code that was tried
         self._scorecard = Scorecard()
 
-    def __call__(self, name: str, answer: object, *more: object) -> Shown:
+    def __call__(self, name: str, answer: object, *further_answers: object) -> Shown:
         """Check an answer on the visible cases.
 
         Shows the verdict as a panel where the notebook can, else as text. A wrong
         answer never raises; a wrong name gives a verdict that lists the close names.
         """
-        answer = (answer, *more) if more else answer
+        answer = (answer, *further_answers) if further_answers else answer
         verdict = self._verdict(name, answer, ("public",))
         self._scorecard.note(verdict, answer)
         after = None
@@ -52,22 +52,22 @@ class Check:
             after = next_step(self._scorecard.rows(name.partition("/")[0]), name)
         return _show(Shown(**vars(verdict), notice=_notice(answer), next_step=after))
 
-    def hidden(self, name: str, answer: object, *more: object) -> Shown:
+    def hidden(self, name: str, answer: object, *further_answers: object) -> Shown:
         """Check on visible and hidden cases together, as grading does."""
-        answer = (answer, *more) if more else answer
+        answer = (answer, *further_answers) if further_answers else answer
         verdict = self._verdict(name, answer, ("public", "hidden"))
         return _show(Shown(**vars(verdict)))
 
     def summary(self) -> Summary | None:
         """Where you stand in this notebook's unit: points, what is open, what next."""
-        if left_out():
+        if is_grading():
             print(_("(summary: the top of the feedback has it)"))
             return None
         return summary(self._scorecard)
 
     def overview(self) -> CourseOverview | None:
         """All units that are here in one picture: what is solved, and how far."""
-        if left_out():
+        if is_grading():
             print(_("(overview: left out while grading)"))
             return None
         return overview(self._scorecard)
@@ -83,35 +83,35 @@ class Check:
         exercise = exercises[0]
         if exercise is None:
             return CheckResult(str(name), "", 0, 0, note=_close_names(name))
-        cases = [case for found in exercises if found for case in found.cases]
-        for one in answer if isinstance(answer, tuple) else (answer,):
-            if isinstance(one, Undefined):
-                return _empty(exercise, _not_run(one.name))
-        probe, now = find(name), Running(len(cases))
+        cases = [case for version in exercises if version for case in version.cases]
+        for part in answer if isinstance(answer, tuple) else (answer,):
+            if isinstance(part, Undefined):
+                return _empty(exercise, _not_run(part.name))
+        probe, status = find(name), Running(len(cases))
 
         def ask(case: Case) -> Answers:
-            now.begin(_(case.title))
+            status.begin(_(case.title))
             with reset():  # each case, as in grading
                 return observe(probe, answer, case.inputs)
 
         try:
-            with told(now), restored(), brief():
+            with report_status(status), restored(), brief():
                 verdict = judge(exercise, cases, ask)
         except KeyboardInterrupt as stop:
-            return _empty(exercise, _stopped(now, stop))
+            return _empty(exercise, _stopped(status, stop))
         self._failed.pop(name, None)
         verdict = without_stub(
-            self._followed(verdict, exercise, answer),
+            self._blame_earlier(verdict, exercise, answer),
             skipped=contents_of(name.partition("/")[0]).skips(name),
         )
         if not verdict.passed:
             self._failed[name] = code_of(answer)
         return verdict
 
-    def _followed(
+    def _blame_earlier(
         self, verdict: CheckResult, exercise: Exercise, answer: object
     ) -> CheckResult:
-        """The verdict, blamed on an earlier failure whose code runs in a wrong case."""
+        """Blame the verdict on a failed exercise whose code runs in a wrong case."""
         wrong = [result.case for result in verdict.results if not result.passed]
         if not wrong:
             return verdict
@@ -120,75 +120,79 @@ class Check:
             return verdict
         with pristine(), running() as code:
             observe(find(exercise.name), answer, wrong[0].inputs)
-        called = [name for name, own in suspects.items() if own & code]
+        called = [
+            name for name, suspect_code in suspects.items() if suspect_code & code
+        ]
         return blame(verdict, [_suspect(name, suspects[name]) for name in called])
 
     def _suspicious(self, name: str) -> set[CodeType]:
-        """The code of an exercise that fails, or of one that is a stub still."""
+        """The code of an exercise that fails, or of one that is still a stub."""
         if name in self._failed:
             return self._failed[name]
         place = contents_of(name.partition("/")[0]).places.get(name)
         defined = place.defines if place else ()
-        code = {code for one in defined for code in code_of(current(one))}
+        code = {
+            code for defined_name in defined for code in code_of(current(defined_name))
+        }
         return set(filter(is_stub_code, code))
 
 
-def _show(shown: Shown) -> Shown:
-    if not shown.passed and is_validating():
+def _show(verdict: Shown) -> Shown:
+    if not verdict.passed and is_validating():
         # Validate lists what is on stderr; else it says "partial credit" of all.
-        print(shown, file=sys.stderr)
-    elif shell() is None:
-        print(shown)
-    return shown
+        print(verdict, file=sys.stderr)
+    elif find_shell() is None:
+        print(verdict)
+    return verdict
 
 
 def _empty(exercise: Exercise, note: str) -> CheckResult:
-    """A verdict on no case: none was tried to its end."""
+    """A verdict without cases, because none was tried to its end."""
     return CheckResult(exercise.name, exercise.title, 0.0, exercise.points, note=note)
 
 
 def _not_run(name: str) -> str:
-    told = _("Run the cell above first: `{name}` is not defined yet.")
-    if why := cells.why_stopped(name):
-        told = _("`{name}` is not defined: its cell ended with {why}.")
-    return told.format(name=name, why=why)
+    message = _("Run the cell above first: `{name}` is not defined yet.")
+    if reason := cells.why_stopped(name):
+        message = _("`{name}` is not defined: its cell ended with {why}.")
+    return message.format(name=name, why=reason)
 
 
-def _stopped(now: Running, stop: KeyboardInterrupt) -> str:
-    """Where a check was when it was interrupted, and in which line of the answer."""
-    where = _("Stopped after {seconds:.0f} s, at {case}").format(
-        seconds=now.seconds, case=now
+def _stopped(status: Running, stop: KeyboardInterrupt) -> str:
+    """Say at which case and in which line of the answer a check was interrupted."""
+    message = _("Stopped after {seconds:.0f} s, at {case}").format(
+        seconds=status.seconds, case=status
     )
     line = describe_error(stop).partition("\n")[2].partition("\n")[0]
     lead, _colon, code = line.partition(": ")
-    return f"{where}, {reworded(lead)}: `{code}`" if code else f"{where}."
+    return f"{message}, {translate(lead)}: `{code}`" if code else f"{message}."
 
 
 def _notice(answer: object) -> str:
-    """That the newest version of an answer did not run, and an older one is checked."""
+    """Warn that an answer's newest version did not run, so an older one is checked."""
     for name in name_of(answer).split(", "):
-        if why := cells.why_stopped(name):
-            told = _("The cell of `{name}` did not run: it ended with {why}.")
-            return told.format(name=name, why=why)
+        if reason := cells.why_stopped(name):
+            message = _("The cell of `{name}` did not run: it ended with {why}.")
+            return message.format(name=name, why=reason)
     return ""
 
 
 def _suspect(name: str, code: set[CodeType]) -> Suspect:
     unit = name.partition("/")[0]
-    here = contents_of(unit)
-    place = here.places.get(name)
+    contents = contents_of(unit)
+    place = contents.places.get(name)
     title = f"*{_(references.titles(unit)[name])}*"
     return Suspect(
         f"{place.label} ({title})" if place else title,
         unsolved=any(map(is_stub_code, code)),
-        skipped=here.skips(name),
+        skipped=contents.skips(name),
     )
 
 
 def without_stub(verdict: CheckResult, skipped: bool = False) -> CheckResult:
-    """An unsolved stub is not a mistake: one friendly line instead of the cases.
+    """Replace the cases of an unsolved stub by one friendly line.
 
-    Where it is one of several, and cases that do not reach it are right, they count.
+    If some cases are right because they do not reach the stub, they count.
 
     Args:
         skipped: whether the short path leaves the exercise out, which is then said.
@@ -223,8 +227,8 @@ def _close_names(name: str) -> str:
     names = [n for unit in references.units() for n in references.titles(unit)]
     close = difflib.get_close_matches(str(name), names, n=3, cutoff=0.4)
     listed = ", ".join(f'"{n}"' for n in close or names)
-    told = _('There is no exercise "{name}". Did you mean {names}?')
-    return told.format(name=name, names=listed)
+    message = _('There is no exercise "{name}". Did you mean {names}?')
+    return message.format(name=name, names=listed)
 
 
 forgive()

@@ -1,4 +1,4 @@
-"""Answers against a reference, in order, and what they earn."""
+"""Compare answers with the references, and say what they earn."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from autograder.checks.exercise import (
     Other,
     Value,
 )
-from autograder.checks.language import _, marked, reworded
-from autograder.checks.measures import credit, find, measured, remark
+from autograder.checks.language import _, translatable, translate
+from autograder.checks.measures import credit, find, measure_answers, remark
 from autograder.checks.naming import diagnose
 from autograder.checks.points import RESULTS, earned
 from autograder.checks.properties import KEY, by_hand
@@ -39,16 +39,16 @@ from autograder.checks.values import (
 from autograder.checks.words import PARTLY
 
 _NONE = "None"  # a probe's word where an answer may be None
-READY_MADE = marked(
+READY_MADE = translatable(
     "`{name}` is what this exercise asks you to write: what it computes does not count."
 )
-UNSEEN = marked("made by hand, so its place was not looked at")
+UNSEEN = translatable("made by hand, so its place was not looked at")
 
 
 def judge(
     exercise: Exercise, cases: Sequence[Case], ask: Callable[[Case], Answers]
 ) -> CheckResult:
-    """The verdict on the answers that ``ask`` brings for each case.
+    """Judge the answers that ``ask`` brings for each case.
 
     Cases that share a name are drawings of one case: it counts once, and only if all
     of its drawings pass, so that answers learnt by heart for one drawing earn nothing.
@@ -60,11 +60,11 @@ def judge(
 def collect_answers(
     exercise: Exercise, cases: Sequence[Case], ask: Callable[[Case], Answers]
 ) -> dict[Case, Answers]:
-    """What ``ask`` brings for each case, and which ready-made answers were called.
+    """Collect the answers to each case, and watch for calls of ready-made answers.
 
-    That takes time, so one case is watched, a small one, which is asked first. Where
-    its answers are wrong, so is the next one, until some are right: code that behaves
-    otherwise while it is watched gains nothing.
+    Watching is slow, so only the smallest case is watched, and asked first. As long as
+    a watched case has wrong answers, the next case is watched, too: code that behaves
+    differently while it is watched gains nothing.
     """
     watched = [case for case in cases if exercise.ready_made and _can_be_watched(case)]
     first = min(watched, key=_size, default=None)
@@ -74,22 +74,22 @@ def collect_answers(
             answers[case] = ask(case)
             continue
         listing = ready_made.listing(exercise.ready_made)
-        given = ask(replace(case, inputs={**case.inputs, **listing}))
-        answers[case] = given
-        called = ready_made.reported(given, exercise.ready_made)
-        if called or compare(case, given).passed:
+        case_answers = ask(replace(case, inputs={**case.inputs, **listing}))
+        answers[case] = case_answers
+        called = ready_made.reported(case_answers, exercise.ready_made)
+        if called or compare(case, case_answers).passed:
             watched = []
     return {case: answers[case] for case in cases}
 
 
 def _can_be_watched(case: Case) -> bool:
-    """Whether the results of a case have to be found out, in an ordinary call."""
+    """Whether a case is an ordinary call whose results have to be computed."""
     ordinary = not (case.open or case.measure or KEY in case.inputs)
     return ordinary and case.aspect in RESULTS
 
 
 def _size(case: Case) -> int:
-    """How many numbers and letters a case has for its inputs."""
+    """Count the numbers and letters of a case's inputs."""
     return sum(
         value.numel() if isinstance(value, torch.Tensor) else len(str(value))
         for value in case.inputs.values()
@@ -97,11 +97,11 @@ def _size(case: Case) -> int:
 
 
 def judge_answers(exercise: Exercise, answers: Mapping[Case, Answers]) -> CheckResult:
-    """The verdict on the answers to each case; see `judge`."""
+    """Judge the answers to each case; see `judge`."""
     names = exercise.ready_made
     results = tuple(
-        compare(case, ready_made.with_listed_only(given, names))
-        for case, given in answers.items()
+        compare(case, ready_made.with_listed_only(case_answers, names))
+        for case, case_answers in answers.items()
     )
     aspects = earned(exercise, results)
     points = round(sum(points for points, _ in aspects.values()), 2)
@@ -114,8 +114,8 @@ def judge_answers(exercise: Exercise, answers: Mapping[Case, Answers]) -> CheckR
 
 
 def compare(case: Case, answers: Answers) -> CaseResult:
-    """What is found in ``answers``, in the order of the expected names."""
-    result = _compared(case, answers)
+    """Compare the answers to a case, in the order of the expected names."""
+    result = _compare_case(case, answers)
     if CALLED not in answers:
         return result
     name = str(answers[CALLED]).partition(ready_made.BETWEEN)[0]
@@ -123,15 +123,15 @@ def compare(case: Case, answers: Answers) -> CaseResult:
     return replace(result, findings=(called, *result.findings), credit=0.0)
 
 
-def _compared(case: Case, answers: Answers) -> CaseResult:
+def _compare_case(case: Case, answers: Answers) -> CaseResult:
     if RAISED in answers and RAISED not in case.expected:
         message = _short(str(answers[RAISED]))
         return CaseResult(case, answers, (Finding("", RAISED, message),), 0.0)
     if by_hand(case.inputs, answers):
-        found = Finding("dropout", "", _(UNSEEN))
-        return CaseResult(case, answers, (found,), 1.0, looked_at=False)
+        finding = Finding("dropout", "", _(UNSEEN))
+        return CaseResult(case, answers, (finding,), 1.0, looked_at=False)
     if case.measure:
-        return _measured(case, answers)
+        return _compare_measure(case, answers)
     findings = tuple(
         _finding(name, expected, answers.get(name), case)
         for name, expected in case.expected.items()
@@ -140,8 +140,8 @@ def _compared(case: Case, answers: Answers) -> CaseResult:
     return CaseResult(case, answers, findings, float(right))
 
 
-def _measured(case: Case, answers: Answers) -> CaseResult:
-    value, reason = measured(case.measure, case.expected, answers)
+def _compare_measure(case: Case, answers: Answers) -> CaseResult:
+    value, reason = measure_answers(case.measure, case.expected, answers)
     share = credit(value, case.scale)
     name = case.measure.replace("_", " ")
     message = reason or _worth(case, value, answers)
@@ -151,30 +151,30 @@ def _measured(case: Case, answers: Answers) -> CaseResult:
 
 
 def _worth(case: Case, value: float, answers: Answers) -> str:
-    """A measured value and what it is worth, on one scale."""
-    says = remark(case.measure, case.expected, answers)
-    if find(case.measure).has_own_scale and says:
-        return says
-    return f"{value:.4g}; {_marks(case.scale)}. {says}".strip()
+    """Say how large a measured value is, and what it is worth."""
+    comment = remark(case.measure, case.expected, answers)
+    if find(case.measure).has_own_scale and comment:
+        return comment
+    return f"{value:.4g}; {_marks(case.scale)}. {comment}".strip()
 
 
 def _marks(scale: Sequence[tuple[float, float]]) -> str:
     enough = next(value for value, share in scale if share >= 1.0)
-    says = _("all points from {enough:.4g} on").format(enough=enough)
+    message = _("all points from {enough:.4g} on").format(enough=enough)
     if scale[-1][1] > 1.0:
         most = max(value for value, share in scale if share <= 1.0)
-        says = _("{full}, a bonus above {most:.4g}").format(full=says, most=most)
-    return says
+        message = _("{full}, a bonus above {most:.4g}").format(full=message, most=most)
+    return message
 
 
 def _finding(name: str, expected: Value, actual: Value | None, case: Case) -> Finding:
     atol, rtol = case.atol, case.rtol
-    given = case.inputs.get(name.removesuffix(AFTERWARDS), "")
-    if name.endswith(AFTERWARDS) and same_tensors(expected, given, atol, rtol):
+    original = case.inputs.get(name.removesuffix(AFTERWARDS), "")
+    if name.endswith(AFTERWARDS) and same_tensors(expected, original, atol, rtol):
         # What is to stay as it was has no rounding of its own, unlike references.
-        expected, atol, rtol = given, 0.0, 0.0
-    problem, says = _problem(expected, actual, atol, rtol)
-    return Finding(name, problem, says, expected, actual)
+        expected, atol, rtol = original, 0.0, 0.0
+    problem, message = _problem(expected, actual, atol, rtol)
+    return Finding(name, problem, message, expected, actual)
 
 
 def _problem(
@@ -185,15 +185,17 @@ def _problem(
     if not isinstance(expected, torch.Tensor) or not isinstance(actual, torch.Tensor):
         return _text_problem(expected, actual)
     if expected.shape != actual.shape:
-        told = _("expected shape {expected}, yours {own}")
-        return "shape", told.format(expected=(*expected.shape,), own=(*actual.shape,))
+        message = _("expected shape {expected}, yours {own}")
+        return "shape", message.format(
+            expected=(*expected.shape,), own=(*actual.shape,)
+        )
     if expected.dtype != actual.dtype:
         return "dtype", _other_dtype(expected, actual)
     if not same_values(expected, actual, atol, rtol):
         bad = (~torch.isfinite(actual)) & torch.isfinite(expected)
         if bad.any():
-            told = _("{count} of {all} numbers are NaN or infinite")
-            return "finite", told.format(count=int(bad.sum()), all=actual.numel())
+            message = _("{count} of {all} numbers are NaN or infinite")
+            return "finite", message.format(count=int(bad.sum()), all=actual.numel())
         return "values", partial(_difference, expected, actual, atol, rtol)
     return "", ""
 
@@ -202,57 +204,60 @@ def _text_problem(
     expected: Value, actual: Value
 ) -> tuple[str, str | Callable[[], str]]:
     if type(expected) is not type(actual):
-        told = _("expected {expected}, yours is {own}")
+        message = _("expected {expected}, yours is {own}")
         short = isinstance(actual, str) and len(actual) < 40
-        own = repr(actual) if short and actual != _NONE else _kind(actual)
-        return "type", told.format(expected=_kind(expected), own=own)
+        description = repr(actual) if short and actual != _NONE else _kind(actual)
+        return "type", message.format(expected=_kind(expected), own=description)
     if expected != actual:
         return "values", partial(_other_text, expected, actual)
     return "", ""
 
 
 def _other_dtype(expected: torch.Tensor, actual: torch.Tensor) -> str:
-    """Both dtypes; of a number that should be no float, both numbers."""
+    """Name both dtypes; for a number that should not be a float, both numbers."""
     if expected.dim() == 0 and not expected.is_floating_point():
         return _expected(str(expected.item()), str(actual.item()))
     return _expected(dtype_of(expected), dtype_of(actual))
 
 
 def _other_text(expected: Value, actual: Value) -> str:
-    """Both texts; of two lists the first items that differ, and how many do."""
-    told = _expected(_in_words(expected), _in_words(actual))
+    """Quote both texts; for two lists, the first different items and their count."""
+    message = _expected(_in_words(expected), _in_words(actual))
     try:
         lists = [json.loads(str(text)) for text in (expected, actual)]
-        if not all(isinstance(found, list) for found in lists):
-            return told
+        if not all(isinstance(parsed, list) for parsed in lists):
+            return message
         pairs = list(itertools.zip_longest(*lists, fillvalue=_NO_ITEM))
         wrong = [place for place, (a, b) in enumerate(pairs) if a != b]
         if not wrong or len(pairs) < 2:
-            return told
-        right, own = (
+            return message
+        right, actual_item = (
             _("none") if item is _NO_ITEM else _short(repr(item))
             for item in pairs[wrong[0]]
         )
     except (ValueError, RecursionError):  # no lists, or none that anybody could read
-        return told
+        return message
     return _("{count} of {all} items differ, first at [{place}]: {pair}").format(
-        count=len(wrong), all=len(pairs), place=wrong[0], pair=_expected(right, own)
+        count=len(wrong),
+        all=len(pairs),
+        place=wrong[0],
+        pair=_expected(right, actual_item),
     )
 
 
-def _expected(expected: str, own: str) -> str:
-    return _("expected {expected}, yours {own}").format(expected=expected, own=own)
+def _expected(expected: str, actual: str) -> str:
+    return _("expected {expected}, yours {own}").format(expected=expected, own=actual)
 
 
 def _in_words(value: Value) -> str:
-    return _short(repr(reworded(value) if isinstance(value, str) else value))
+    return _short(repr(translate(value) if isinstance(value, str) else value))
 
 
 _NO_ITEM = object()
 
 
 def _short(text: str) -> str:
-    """At most 600 characters: what a student's code says may be long."""
+    """Cut a text to 600 characters: what a student's code says may be long."""
     return text if len(text) <= 600 else f"{text[:600]} ..."
 
 
@@ -269,24 +274,24 @@ def _difference(
 ) -> str:
     wrong = differing(expected, actual, atol, rtol)
     if expected.dim() == 0:
-        return _told_apart(expected, actual)
+        return _distinguish(expected, actual)
     place = worst(expected, actual, wrong)
-    pair = _told_apart(expected[place], actual[place])
-    told = (
+    pair = _distinguish(expected[place], actual[place])
+    message = (
         _("{count} of {all} entries differ, first at {place}: {pair}")
         if expected.dtype == torch.bool
         else _("{count} of {all} numbers differ, most at {place}: {pair}")
     )
     count = int(wrong.sum())
-    return told.format(count=count, all=wrong.numel(), place=list(place), pair=pair)
+    return message.format(count=count, all=wrong.numel(), place=list(place), pair=pair)
 
 
-def _told_apart(expected: torch.Tensor, actual: torch.Tensor) -> str:
-    """Two single values that differ, with as many digits as show it."""
+def _distinguish(expected: torch.Tensor, actual: torch.Tensor) -> str:
+    """Print two different values with enough digits to show the difference."""
     pair = expected.item(), actual.item()
-    told = [str(item) for item in pair]
+    texts = [str(item) for item in pair]
     for digits in range(4, 17) if expected.is_floating_point() else ():
-        told = [f"{item:.{digits}g}" for item in pair]
-        if told[0] != told[1]:
+        texts = [f"{item:.{digits}g}" for item in pair]
+        if texts[0] != texts[1]:
             break
-    return _expected(*told)
+    return _expected(*texts)

@@ -42,7 +42,7 @@ class ExercisePlace:
 
     @property
     def link(self) -> Link:
-        """Its label, which JupyterLab takes one to."""
+        """Its label, as a link that JupyterLab follows."""
         name = quote(notebook_name())
         return Link(self.label, f"{name}#cell-id={self.cell}" if name else "")
 
@@ -65,8 +65,8 @@ class Contents:
 
     def exercise_of(self, defined: str) -> str:
         """The exercise whose answer defines a name; "" for no such."""
-        found = (name for name, p in self.places.items() if defined in p.defines)
-        return next(found, "")
+        names = (name for name, p in self.places.items() if defined in p.defines)
+        return next(names, "")
 
     def skips(self, exercise: str) -> bool:
         """Whether the unit has a short path, and it leaves an exercise out."""
@@ -79,9 +79,9 @@ def path_of(unit: str) -> Path:
 
 
 def pack(contents: Contents) -> str:
-    """The file's text."""
-    told = {n: v for n, v in asdict(contents).items() if n != "attempts" or v}
-    return json.dumps(told, indent=1, ensure_ascii=False) + "\n"
+    """The text of the file of a unit's contents."""
+    fields = {n: v for n, v in asdict(contents).items() if n != "attempts" or v}
+    return json.dumps(fields, indent=1, ensure_ascii=False) + "\n"
 
 
 def units() -> list[str]:
@@ -92,8 +92,10 @@ def units() -> list[str]:
 def this_unit() -> str:
     """The unit of the notebook that asked for its checks; "" if none did."""
     number = installed.asked_for
-    here = (unit for unit in known_units() if contents_of(unit).number == number)
-    return next(here, "") if number else ""
+    matching_units = (
+        unit for unit in known_units() if contents_of(unit).number == number
+    )
+    return next(matching_units, "") if number else ""
 
 
 @functools.cache  # a kit does not change while it is in use
@@ -102,12 +104,12 @@ def contents_of(unit: str) -> Contents:
     path = path_of(unit)
     if not path.is_file():
         return Contents()
-    told: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     places = {
-        name: ExercisePlace(one["number"], one["cell"], tuple(one["defines"]))
-        for name, one in told["places"].items()
+        name: ExercisePlace(place["number"], place["cell"], tuple(place["defines"]))
+        for name, place in record["places"].items()
     }
     return Contents(
-        told["number"], told["title"], places, tuple(told["path"]),
-        tuple(told["written"]), bool(told.get("attempts")),
+        record["number"], record["title"], places, tuple(record["path"]),
+        tuple(record["written"]), bool(record.get("attempts")),
     )  # fmt: skip

@@ -19,8 +19,8 @@ from autograder.checks.boxes import BLUE, boxed
 from autograder.checks.calls import code_of
 from autograder.checks.cells import defined_in
 from autograder.checks.console import showable
-from autograder.checks.frontend import is_attended, left_out
-from autograder.checks.language import _, reworded, template
+from autograder.checks.frontend import is_attended, is_grading
+from autograder.checks.language import _, template, translate
 from autograder.checks.observe import (
     describe_error,
     from_stub,
@@ -38,7 +38,7 @@ def demo(function: Callable[[], Any]) -> Callable[[], Any]:
     While an exercise that it needs is unsolved or fails, a line stands in its place,
     so that "Run all" goes on to the end of the notebook.
     """
-    if left_out():
+    if is_grading():
         print(_("({title}: left out while grading)").format(title=_title(function)))
         return function
     try:
@@ -52,7 +52,7 @@ def demo(function: Callable[[], Any]) -> Callable[[], Any]:
 
 
 class _UnsolvedError(NotImplementedError):
-    """Stops a demonstration for an exercise, by the name of its answer."""
+    """Stops a demonstration that needs an unsolved answer; the text is its name."""
 
 
 def require_solved(*answers: object) -> None:
@@ -67,12 +67,12 @@ def require_solved(*answers: object) -> None:
 
 
 def _say_waiting(title: str, reason: str, exercise: str) -> None:
-    """What waits and why; for which exercise, with a link where one can be followed."""
+    """Say what waits, why, and for which exercise, with a link if possible."""
     unit = exercise.partition("/")[0]
-    here = contents.contents_of(unit)
-    place, on_path = here.places.get(exercise), ""
+    unit_contents = contents.contents_of(unit)
+    place, on_path = unit_contents.places.get(exercise), ""
     link = place.link if place else None
-    if path := here.path:
+    if path := unit_contents.path:
         on_path = (
             _("(short path)") if exercise in path else _("(not on the short path)")
         )
@@ -80,20 +80,22 @@ def _say_waiting(title: str, reason: str, exercise: str) -> None:
     if not is_attended():
         needs = _("needs {exercise}").format(exercise=link.text) if link else ""
         needs = f"; {needs}{on_path}" if link else ""
-        first, line_end, rest = reason.partition("\n")
-        told = _("{title} waits: {reason}").format(title=title, reason=reworded(first))
-        print(showable(f"({told}{needs}{line_end}{rest})"))
+        first, line_end, trace = reason.partition("\n")
+        message = _("{title} waits: {reason}").format(
+            title=title, reason=translate(first)
+        )
+        print(showable(f"({message}{needs}{line_end}{trace})"))
         return
     from IPython.display import HTML, display
 
-    first, *where = (line.html for line in error_lines(reason))
+    first, *code_lines = (line.html for line in error_lines(reason))
     needs = ""
     if link:
         needs = _("It needs {exercise}.").format(exercise=f"{link.html}{on_path}")
-    told = _("{title} waits: {reason}").format(
+    message = _("{title} waits: {reason}").format(
         title=f"<em>{html.escape(title)}</em>", reason=first
     )
-    lines = [f"{told}. {needs}".rstrip(), *where]
+    lines = [f"{message}. {needs}".rstrip(), *code_lines]
     display(HTML(boxed(BLUE, "".join(f"<div>{line}</div>" for line in lines))))
 
 
@@ -102,7 +104,7 @@ def _reason(error: Exception, function: Callable[[], Any]) -> tuple[str, str]:
 
     Only a line of an answer is the student's: all other cells are the course's.
     """
-    here = contents.contents_of(contents.this_unit())
+    unit_contents = contents.contents_of(contents.this_unit())
     codes = [frame.f_code for frame, _ in traceback.walk_tb(error.__traceback__)]
 
     def answers(code: CodeType) -> set[str]:
@@ -111,23 +113,27 @@ def _reason(error: Exception, function: Callable[[], Any]) -> tuple[str, str]:
         if file == function.__code__.co_filename or is_library(file):
             return set()
         text = "".join(linecache.getlines(file))
-        return {found for n in defined_in(text) if (found := here.exercise_of(n))}
+        return {
+            exercise
+            for n in defined_in(text)
+            if (exercise := unit_contents.exercise_of(n))
+        }
 
     is_named = isinstance(error, _UnsolvedError)
     if is_named or (isinstance(error, NotImplementedError) and from_stub(error)):
         name = str(error) if is_named else codes[-1].co_qualname.partition(".")[0]
-        return unsolved(name), here.exercise_of(name)
+        return unsolved(name), unit_contents.exercise_of(name)
     if isinstance(error, NameError) and error.name and not answers(codes[-1]):
-        needed = here.exercise_of(error.name)
-        told = (
+        needed = unit_contents.exercise_of(error.name)
+        message = (
             template("`{name}` is not defined: run its cell first")
             if needed
             else template("`{name}` is not defined: a cell above did not run, or waits")
         )
-        return told.format(name=error.name), needed
-    own = [min(found) for code in codes if (found := answers(code))]
-    told = describe_error(error, is_own=lambda code: bool(answers(code)))
-    return told, own[-1] if own else ""
+        return message.format(name=error.name), needed
+    exercises = [min(candidates) for code in codes if (candidates := answers(code))]
+    message = describe_error(error, is_own=lambda code: bool(answers(code)))
+    return message, exercises[-1] if exercises else ""
 
 
 def _title(function: Callable[..., object]) -> str:

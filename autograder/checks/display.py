@@ -1,4 +1,4 @@
-"""Show figures in a notebook; grading leaves them out, but for their words."""
+"""Show figures in a notebook; grading prints their text alternatives instead."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from autograder.checks.console import showable
-from autograder.checks.frontend import left_out
+from autograder.checks.frontend import is_grading
 from autograder.checks.language import _
 from autograder.figures import page
 from autograder.figures.page import Drawn
@@ -15,18 +15,18 @@ from autograder.root import CONTENT
 
 
 def show(figure: Any, alt: str, number: str = "", caption: str = "") -> None:
-    """Display a matplotlib figure with a text alternative for who cannot see it.
+    """Display a matplotlib figure with a text alternative for those who cannot see it.
 
     It follows the page's theme (`figures.svg`). The figure is closed, so that it is not
     shown twice.
 
     Args:
-        number: of the figure, like "2.3".
-        caption: a sentence below it; what it shows.
+        number: the figure's number, like "2.3".
+        caption: a sentence below the figure that says what it shows.
     """
-    if not _told(alt):
-        drawn = Drawn(as_svg(figure, alt), alt)
-        _display(page.figure(drawn, number, caption), number, caption, alt)
+    if not _print_instead(alt):
+        picture = Drawn(as_svg(figure, alt), alt)
+        _display(page.figure(picture, number, caption), number, caption, alt)
     _close(figure)
 
 
@@ -43,13 +43,15 @@ def show_steps(
         frames: matplotlib figures; all are closed.
         captions: a sentence for each of them.
         alts: a text alternative for each of them.
-        number, caption: of the whole, as for `show`.
+        number, caption: of all frames together, as for `show`.
     """
-    told = " ".join(alts)
-    if not _told(told):
+    text = " ".join(alts)
+    if not _print_instead(text):
         pairs = zip(frames, alts, strict=True)
-        drawn = [Drawn(as_svg(figure, alt, tight=False), alt) for figure, alt in pairs]
-        _display(page.steps(drawn, captions, number, caption), number, caption, told)
+        pictures = [
+            Drawn(as_svg(figure, alt, tight=False), alt) for figure, alt in pairs
+        ]
+        _display(page.steps(pictures, captions, number, caption), number, caption, text)
     for figure in frames:
         _close(figure)
 
@@ -58,16 +60,16 @@ def drawing(name: str, number: str, caption: str) -> None:
     """Display one of the course's own drawings (``drawings/NAME.svg``)."""
     path = CONTENT / "drawings" / f"{name}.svg"
     svg = path.read_text("utf-8")
-    drawn = Drawn(svg, label(svg))
-    if not _told(drawn.alt):
-        _display(page.figure(drawn, number, caption), number, caption, drawn.alt)
+    picture = Drawn(svg, label(svg))
+    if not _print_instead(picture.alt):
+        _display(page.figure(picture, number, caption), number, caption, picture.alt)
 
 
-def _told(alt: str) -> bool:
-    """Whether a figure's words stand in its place, as they do while grading."""
-    if left_out():
+def _print_instead(alt: str) -> bool:
+    """Print a figure's text alternative if this is grading, and say whether it is."""
+    if is_grading():
         print(showable(_("(figure left out while grading: {alt})").format(alt=alt)))
-    return left_out()
+    return is_grading()
 
 
 def _display(html: str, number: str, caption: str, alt: str) -> None:

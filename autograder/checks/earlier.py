@@ -9,7 +9,7 @@ from pathlib import Path
 from types import ModuleType
 
 from autograder.checks.console import showable
-from autograder.checks.language import _, reworded
+from autograder.checks.language import _, translate
 from autograder.checks.observe import describe_error
 from autograder.root import PACKAGE
 
@@ -29,17 +29,17 @@ def earlier(label: str, mine: bool = False) -> ModuleType:
     if not mine:
         return reference
     paths = [Path(place.format(label=label)) for place in PLACES]
-    found = next((path for path in paths if path.is_file()), None)
-    if found is None:
-        told = _("(no {notebook} of yours here: using the reference)")
-        print(told.format(notebook=f"{label}.ipynb"))
+    notebook = next((path for path in paths if path.is_file()), None)
+    if notebook is None:
+        message = _("(no {notebook} of yours here: using the reference)")
+        print(message.format(notebook=f"{label}.ipynb"))
         return reference
-    return _own_module(found, unit, reference)
+    return _own_module(notebook, unit, reference)
 
 
 def _own_module(path: Path, unit: str, reference: ModuleType) -> ModuleType:
-    own = ModuleType(f"my_{unit}")
-    vars(own).update(vars(reference))
+    module = ModuleType(f"my_{unit}")
+    vars(module).update(vars(reference))
     for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
         mark = cell["metadata"].get("nbgrader", {})
         if not mark.get("solution") or cell["cell_type"] != "code":
@@ -48,9 +48,9 @@ def _own_module(path: Path, unit: str, reference: ModuleType) -> ModuleType:
         file = f"<{path.name}, {name}>"
         linecache.cache[file] = (len(source), None, source.splitlines(True), file)
         try:
-            exec(compile(source, file, "exec"), vars(own))
+            exec(compile(source, file, "exec"), vars(module))
         except (Exception, SystemExit) as error:
             reason = describe_error(error)
-            told = _("(your {name} does not run: {reason})")
-            print(showable(told.format(name=name, reason=reworded(reason))))
-    return own
+            message = _("(your {name} does not run: {reason})")
+            print(showable(message.format(name=name, reason=translate(reason))))
+    return module

@@ -143,19 +143,19 @@ class Finding:
 
     ``problem`` is "" when they agree, else the first of raised, missing, type, shape,
     dtype, finite, values that they fail, that a ready-made answer was called, or
-    `PARTLY`. ``says`` is what to say of it, or makes it.
+    `PARTLY`. ``wording`` is what to say of it, or a function that makes it.
     """
 
     name: str
     problem: str
-    says: str | Callable[[], str] = ""
+    wording: str | Callable[[], str] = ""
     expected: Value | None = None
     actual: Value | None = None
 
     @functools.cached_property
     def message(self) -> str:
         """What to say of it; made for who asks: of many numbers few are told."""
-        return self.says if isinstance(self.says, str) else self.says()
+        return self.wording if isinstance(self.wording, str) else self.wording()
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What can be said of a value in plain data: its kind, its shape, what holds of it."""
+"""Describe a value in plain data: its kind, its shape, and what holds of it."""
 
 from __future__ import annotations
 
@@ -29,26 +29,37 @@ def summary(value: object) -> Summary:
     if isinstance(value, torch.Tensor):
         if value.layout != torch.strided or value.is_meta:
             return {"kind": "other"}
-        said = {"kind": "tensor", "shape": list(value.shape)}
+        description = {"kind": "tensor", "shape": list(value.shape)}
         if value.numel() == 1:
-            said["text"] = repr(value.item())[:_LONGEST]
+            description["text"] = repr(value.item())[:_LONGEST]
         elif not value.is_floating_point() and 0 < value.numel() <= _MOST_ENTRIES:
             entries = value.int() if value.dtype == torch.bool else value
-            said["text"] = str(entries.tolist())[:_ALL_VALUES]
-        return said | {"dtype": str(value.dtype).split(".")[1], "facts": facts(value)}
+            description["text"] = str(entries.tolist())[:_ALL_VALUES]
+        return description | {
+            "dtype": str(value.dtype).split(".")[1],
+            "facts": facts(value),
+        }
     if value is None or isinstance(value, bool | int | float | str):
-        said = {"kind": type(value).__name__, "text": repr(value)[:_LONGEST]}
-        return said | {"length": len(value)} if isinstance(value, str) else said
+        description = {"kind": type(value).__name__, "text": repr(value)[:_LONGEST]}
+        return (
+            description | {"length": len(value)}
+            if isinstance(value, str)
+            else description
+        )
     if isinstance(value, tuple | list | dict):
         values = value.values() if isinstance(value, dict) else value
         parts = [summary(part) for part in itertools.islice(values, _MOST_PARTS)]
         kind = "list" if isinstance(value, list) else type(value).__name__
-        return {"kind": kind, "length": len(value), "parts": parts} | _whole(value)
+        return {
+            "kind": kind,
+            "length": len(value),
+            "parts": parts,
+        } | _render_collection(value)
     return {"kind": "function" if callable(value) else "other"}
 
 
-def _whole(value: tuple[Any, ...] | list[Any] | dict[Any, Any]) -> Summary:
-    """The text of a short collection of numbers and texts, to three digits."""
+def _render_collection(value: tuple[Any, ...] | list[Any] | dict[Any, Any]) -> Summary:
+    """Print a short collection of numbers and texts, to three digits."""
     if len(value) > _ALL_VALUES or not _is_plain(value):
         return {}
     text = repr(_rounded(value))
@@ -59,7 +70,7 @@ def _rounded(value: Any) -> Any:
     if isinstance(value, float):
         return float(f"{value:.3g}")
     if isinstance(value, dict):
-        return {key: _rounded(one) for key, one in value.items()}
+        return {key: _rounded(part) for key, part in value.items()}
     if isinstance(value, tuple | list):
         return type(value)(map(_rounded, value)) if type(value) in (tuple, list) else ""
     return value
@@ -88,9 +99,9 @@ def _sums_to_one(value: torch.Tensor, dim: int) -> bool:
 
 
 def _open(value: torch.Tensor) -> torch.Tensor:
-    """Where a matrix, or each of many, is not zero; of one dimension, one row."""
-    found: torch.Tensor = torch.atleast_2d(value != 0)
-    return found
+    """Where a matrix, or each of a batch, is not zero; a vector is one row."""
+    mask: torch.Tensor = torch.atleast_2d(value != 0)
+    return mask
 
 
 def _is_causal(value: torch.Tensor) -> bool:

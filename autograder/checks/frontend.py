@@ -9,8 +9,8 @@ from typing import Any
 from autograder.checks.words import CHANNEL, LEFT_OUT
 
 
-def left_out() -> bool:
-    """Whether this is grading, which has no use for what only explains."""
+def is_grading() -> bool:
+    """Whether a notebook is graded without its demonstrations and figures."""
     return os.environ.get(LEFT_OUT) == "1"
 
 
@@ -19,14 +19,14 @@ def is_validating() -> bool:
     return os.environ.get("NBGRADER_VALIDATING") == "1"
 
 
-def shell() -> Any:
-    """The shell of a notebook's kernel, which shows HTML by itself; None elsewhere."""
+def find_shell() -> Any:
+    """Find the shell of a notebook's kernel, which shows HTML; None elsewhere."""
     try:
         from IPython import get_ipython
     except ImportError:
         return None
-    found = get_ipython()
-    return found if hasattr(found, "kernel") else None
+    shell = get_ipython()
+    return shell if hasattr(shell, "kernel") else None
 
 
 def notebook_name() -> str:
@@ -41,9 +41,9 @@ def is_attended() -> bool:
     JupyterLab, VS Code and Colab say so in each request; programs that run notebooks
     say that nobody can answer. Grading is never attended, whatever is said there.
     """
-    if left_out() or is_validating() or CHANNEL in os.environ:
+    if is_grading() or is_validating() or CHANNEL in os.environ:
         return False
-    if (found := shell()) is None:
+    if (shell := find_shell()) is None:
         return False
-    request = found.kernel.get_parent("shell") or {}
+    request = shell.kernel.get_parent("shell") or {}
     return bool(request.get("content", {}).get("allow_stdin"))

@@ -28,13 +28,16 @@ def _numpys() -> tuple[Any, Any]:
     return mtrand.get_bit_generator(), np.random.get_state(legacy=False)
 
 
-def _set_numpys(kept: tuple[Any, Any] | None) -> None:
-    """Set what was kept, or one as new: exchanged, since copies of it take a while."""
-    if kept is None:
+def _set_numpys(saved: tuple[Any, Any] | None) -> None:
+    """Restore NumPy's saved generator, or put a newly seeded one in its place.
+
+    Generators are exchanged, because copying their state takes a while.
+    """
+    if saved is None:
         _SEEDED.seed(_SEED)
         mtrand.set_bit_generator(_OURS)
         return
-    generator, state = kept
+    generator, state = saved
     mtrand.set_bit_generator(generator)
     # An exchange forgets half a pair, and a check inside this one has drawn from ours.
     if state["has_gauss"] or generator is _OURS:
@@ -49,11 +52,11 @@ _HOOKS = [
 ]
 
 
-def _set_hooks(kept: Sequence[Mapping[Any, Any]]) -> None:
-    for hooks, own in zip(_HOOKS, kept, strict=True):
-        if hooks or own:
+def _set_hooks(saved: Sequence[Mapping[Any, Any]]) -> None:
+    for hooks, saved_hooks in zip(_HOOKS, saved, strict=True):
+        if hooks or saved_hooks:
             hooks.clear()
-            hooks.update(own)
+            hooks.update(saved_hooks)
 
 
 # How to read a switch, how to set it, and what it is in a new process.
@@ -67,7 +70,7 @@ _SWITCHES: tuple[tuple[Callable[..., Any], Callable[..., Any], object], ...] = (
     (_numpys, _set_numpys, None),
     (
         np.geterr,
-        lambda kept: np.seterr(**kept),
+        lambda saved: np.seterr(**saved),
         {"divide": "warn", "over": "warn", "under": "ignore", "invalid": "warn"},
     ),
     *(
@@ -85,16 +88,16 @@ _THREADS = torch.get_num_threads()
 
 @contextlib.contextmanager
 def pristine() -> Iterator[None]:
-    """Have all switches as in a new process, and afterwards as they were."""
+    """Set all switches as in a new process, and restore them afterwards."""
     with restored(), reset():
         yield
 
 
 @contextlib.contextmanager
 def restored() -> Iterator[None]:
-    """Have all switches afterwards as they are now.
+    """Restore all switches afterwards as they are now.
 
-    To read them takes longer than to set them: NumPy copies its generator's state.
+    Reading them takes longer than setting them: NumPy copies its generator's state.
     """
     with contextlib.ExitStack() as stack:
         for read, write, _ in _SWITCHES:
@@ -108,7 +111,7 @@ def restored() -> Iterator[None]:
 
 @contextlib.contextmanager
 def reset() -> Iterator[None]:
-    """Have all switches as in a new process; `restored` around it puts them back."""
+    """Set all switches as in a new process; `restored` around it puts them back."""
     for _, write, new in _SWITCHES:
         write(new)
     _set_device(torch.device("cpu"))  # not as a context: in one, none can be set
@@ -121,7 +124,7 @@ def reset() -> Iterator[None]:
 def on_cpu() -> contextlib.AbstractContextManager[object]:
     """Make new tensors where the references are, whatever device the notebook has set.
 
-    Only if it has set another one: this slows every call into torch a little.
+    It does so only for another device, because it slows every call into torch.
     """
     if torch.get_default_device().type == "cpu":
         return contextlib.nullcontext()
@@ -139,11 +142,11 @@ def _set_threads(number: int) -> None:
 
 
 @contextlib.contextmanager
-def exchanged(*others: tuple[object, str, object]) -> Iterator[None]:
+def exchanged(*replacements: tuple[object, str, object]) -> Iterator[None]:
     """Temporarily replace attributes, each given as (holder, name, value)."""
-    saved = [(holder, name, getattr(holder, name)) for holder, name, _ in others]
+    saved = [(holder, name, getattr(holder, name)) for holder, name, _ in replacements]
     try:
-        for holder, name, value in others:
+        for holder, name, value in replacements:
             setattr(holder, name, value)
         yield
     finally:

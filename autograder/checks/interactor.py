@@ -36,7 +36,7 @@ class Interactor:
 
     Args:
         inputs: all that the case holds.
-        draw: for what may be drawn anew, like an order; from the judge's secret.
+        draw: draws whatever may differ, like an order; seeded by the judge's secret.
     """
 
     keeps: ClassVar[frozenset[str]] = frozenset()
@@ -46,11 +46,11 @@ class Interactor:
 
     @classmethod
     def in_grading(cls, inputs: Mapping[str, Any], draw: random.Random) -> Interactor:
-        """As the judge plays it: where that helps, with more that is drawn anew."""
+        """Create the judge's version, which may draw more of the case anew."""
         return cls(inputs, draw)
 
-    def shown(self) -> Answers:
-        """What the student's side is given."""
+    def reveal_inputs(self) -> Answers:
+        """Select the inputs that the student's side may see."""
         return {n: value for n, value in self.inputs.items() if n not in self.keeps}
 
     def answer(self, question: Answers) -> Mapping[str, object]:
@@ -82,13 +82,13 @@ def reply(side: Interactor, question: Answers) -> Answers:
 
 
 def asking(exchange: Callable[[Answers], Answers]) -> Ask:
-    """The student's end of a way to `reply`."""
+    """Build the function by which the student's side asks for a `reply`."""
 
     def ask(question: Mapping[str, object]) -> Mapping[str, Any]:
-        found = exchange({name: plain(value) for name, value in question.items()})
-        if RAISED in found:
-            raise WrongAnswerError(str(found[RAISED]))
-        return found
+        answers = exchange({name: plain(value) for name, value in question.items()})
+        if RAISED in answers:
+            raise WrongAnswerError(str(answers[RAISED]))
+        return answers
 
     return ask
 
@@ -100,18 +100,18 @@ def concluded(side: Interactor, answers: Answers) -> Answers:
         return answers
     answers = {n: v for n, v in answers.items() if n != CALLED} if beside else answers
     try:
-        made = side.conclude(answers)
+        conclusion = side.conclude(answers)
     except WrongAnswerError as error:
         return {RAISED: str(error), **beside}
-    if made is answers:
+    if conclusion is answers:
         return {**answers, **beside} if beside else answers
-    return {name: plain(value) for name, value in made.items()} | beside
+    return {name: plain(value) for name, value in conclusion.items()} | beside
 
 
-def given(
+def require_tensor(
     answers: Answers, name: str, dim: int, dtypes: Sequence[torch.dtype], most: int
 ) -> torch.Tensor:
-    """The tensor of this name, if it is one that can be worked with.
+    """Return the tensor of this name, if its dtype, rank and size are as expected.
 
     Raises:
         WrongAnswerError: it is missing, of another kind, or has more than ``most``
@@ -133,23 +133,23 @@ def _kind(value: Value | None) -> str:
 
 
 class BlindTrial(Interactor):
-    """Things that are well or ill, under neutral names: which is which stays here.
+    """Correct and faulty subjects under neutral names; which is which stays here.
 
-    Each of `things` comes a few times, in an order that is drawn, and one after the
-    other: what is said of one is final before the next one can be looked at. Who has
-    seen all of them might find the right one by what it shares with the others, and
-    know nothing of what is right.
+    Each subject comes up a few times, in a random order, and one after the other: the
+    word on one is final before the next one can be looked at. Otherwise a comparison of
+    all of them might single out the correct one without knowing what is correct.
     """
 
     MOST_TIMES: ClassVar[int] = 3
-    UNSTEADY: ClassVar[str] = "sometimes rejected"  # of a thing that got several words
+    UNSTEADY: ClassVar[str] = "sometimes rejected"  # of a subject with several words
     SEED_BITS: ClassVar[int] = 32  # of a generator: too many to try them all
 
     @classmethod
     def in_grading(cls, inputs: Mapping[str, Any], draw: random.Random) -> Interactor:
-        """With weights that no file holds, others for each thing that has any.
+        """Create a trial with new weights for each subject, which no file holds.
 
-        Else those of visible cases were known, and equal things would be equal numbers.
+        Otherwise the visible cases would give the weights away, and equal subjects
+        would have equal numbers.
         """
         return cls({**inputs, "apart": ""} if "seed" in inputs else inputs, draw)
 
@@ -157,38 +157,38 @@ class BlindTrial(Interactor):
         super().__init__(inputs, draw)
         self.names = [
             name
-            for name in self.things()
+            for name in self.list_subjects()
             for _ in range(draw.randint(1, self.most_times(name)))
         ]
         draw.shuffle(self.names)
-        self._words: list[str] = []  # on the first things, up to the one at hand
+        self._words: list[str] = []  # on the first subjects, before the current one
 
     def own_seed(self) -> int:
-        """Of the weights of one thing."""
+        """Draw the seed of one subject's weights."""
         bits = self.draw.getrandbits(self.SEED_BITS) if "apart" in self.inputs else 0
         return int(self.inputs["seed"]) ^ bits
 
     def most_times(self, name: str) -> int:
-        """How often a thing comes at most."""
+        """How often a subject comes up at most."""
         return self.MOST_TIMES
 
-    def things(self) -> Sequence[str]:
-        """The names of the things, as answers call them."""
+    def list_subjects(self) -> Sequence[str]:
+        """List the names of the subjects, as answers call them."""
         raise NotImplementedError
 
-    def tried(self, number: int, question: Answers) -> Mapping[str, object]:
-        """What the thing at hand answers to a question."""
+    def try_subject(self, number: int, question: Answers) -> Mapping[str, object]:
+        """Answer a question with the current subject."""
         raise NotImplementedError
 
     def answer(self, question: Answers) -> Mapping[str, object]:
-        """What comes of trying the thing at hand, or nothing for the word on it."""
-        number = int(given(question, "thing", 0, [torch.int64], 1))
+        """Try the current subject, or note the word on it, which has no answer."""
+        number = int(require_tensor(question, "thing", 0, [torch.int64], 1))
         if number != len(self._words) or number == len(self.names):
             raise WrongAnswerError(
                 "there is one thing at a time, and it is another one"
             )
         if "word" not in question:
-            return self.tried(number, question)
+            return self.try_subject(number, question)
         word = question["word"]
         if not isinstance(word, str):
             raise WrongAnswerError("expected a word on the thing")
@@ -196,20 +196,20 @@ class BlindTrial(Interactor):
         return {}
 
     def conclude(self, answers: Answers) -> Mapping[str, object]:
-        """One word for each thing, if all its appearances got the same."""
+        """Report one word for each subject, if all its appearances got the same."""
         if len(self._words) < len(self.names):
             raise WrongAnswerError("expected a word on each thing that was tried")
-        words: dict[str, set[str]] = {name: set() for name in self.things()}
+        words: dict[str, set[str]] = {name: set() for name in self.list_subjects()}
         for name, word in zip(self.names, self._words, strict=True):
             words[name].add(word)
         return {
-            name: found.pop() if len(found) == 1 else self.UNSTEADY
-            for name, found in words.items()
+            name: verdicts.pop() if len(verdicts) == 1 else self.UNSTEADY
+            for name, verdicts in words.items()
         }
 
 
 def one_by_one(count: int, ask: Ask, judged: Callable[[int], str]) -> dict[str, Any]:
-    """Have a word said on each thing of a `BlindTrial`; report nothing else."""
+    """Tell the judge a word on each subject of a `BlindTrial`; report nothing else."""
     for number in range(count):
         ask({"thing": torch.tensor(number), "word": judged(number)})
     return {}

@@ -2,7 +2,7 @@
 
 What is stored, sent and compared stays English. A sentence is translated where it is
 made (`_`, `plural`) or, if it comes out of a sandbox or a reference, where it is shown
-(`reworded`). The build makes the catalogue (authoring/translations.py).
+(`translate`). The build makes the catalogue (authoring/translations.py).
 """
 
 from __future__ import annotations
@@ -40,46 +40,46 @@ class Catalogue:
 
     @functools.cached_property
     def form(self) -> Callable[[int], int]:
-        """Which of a sentence's forms is that for a number."""
+        """The function that picks a sentence's form for a number."""
         return gettext.c2py(self.plural)
 
     @functools.cached_property
     def patterns(self) -> list[tuple[re.Pattern[str], str]]:
-        """What recognises each template, the most particular first."""
-        ordered = sorted(self.raised, key=lambda one: -len(FIELD.sub("", one)))
+        """A pattern that recognises each template, the most specific first."""
+        ordered = sorted(self.raised, key=lambda english: -len(FIELD.sub("", english)))
         return [(_pattern(english), self.raised[english]) for english in ordered]
 
 
 @functools.cache  # a course does not change its language while it is in use
 def catalogue() -> Catalogue:
-    """What is built here: of the engine and of each unit, hidden parts where they are.
+    """Read what is built here of the engine and the units, with hidden parts if any.
 
     Raises:
         BrokenCatalogueError: a file is damaged.
     """
-    return merged(sorted(_REFERENCES.glob(f"*/{FOLDER}/*.json")))
+    return merge_catalogues(sorted(_REFERENCES.glob(f"*/{FOLDER}/*.json")))
 
 
-def merged(paths: Iterable[Path]) -> Catalogue:
-    """Catalogues of one language as one.
+def merge_catalogues(paths: Iterable[Path]) -> Catalogue:
+    """Merge the catalogues of one language.
 
     Raises:
         BrokenCatalogueError: a file is damaged.
     """
-    whole = Catalogue()
-    for one in map(read, paths):
-        whole = Catalogue(
-            one.language,
-            {**whole.sentences, **one.sentences},
-            {**whole.plurals, **one.plurals},
-            {**whole.raised, **one.raised},
-            one.plural,
+    combined = Catalogue()
+    for part in map(read, paths):
+        combined = Catalogue(
+            part.language,
+            {**combined.sentences, **part.sentences},
+            {**combined.plurals, **part.plurals},
+            {**combined.raised, **part.raised},
+            part.plural,
         )
-    return whole
+    return combined
 
 
 def read(path: Path) -> Catalogue:
-    """A built catalogue.
+    """Read a built catalogue.
 
     Raises:
         BrokenCatalogueError: it is damaged.
@@ -98,46 +98,48 @@ def _(sentence: str) -> str:
     return catalogue().sentences.get(sentence, sentence)
 
 
-def marked(sentence: str) -> str:
-    """A sentence for translators that is English still: it is translated later."""
+def translatable(sentence: str) -> str:
+    """Mark a sentence for translators that is translated later, where it is shown."""
     return sentence
 
 
 def template(sentence: str) -> str:
-    """A template that a sandbox fills in, in English: `reworded` translates it."""
+    """Mark a template that a sandbox fills in, in English, for `translate`."""
     return sentence
 
 
-def plural(one: str, many: str, count: int) -> str:
+def plural(singular: str, many: str, count: int) -> str:
     """The template of a sentence for a number; the number is not filled in."""
-    known = catalogue()
-    if forms := known.plurals.get(one):
-        return forms[known.form(count)]
-    return one if count == 1 else many
+    translations = catalogue()
+    if forms := translations.plurals.get(singular):
+        return forms[translations.form(count)]
+    return singular if count == 1 else many
 
 
-def reworded(text: str) -> str:
-    """What a sandbox or a reference says in English, in the course's language.
+def translate(text: str) -> str:
+    """Translate what a sandbox or a reference says in English.
 
-    Names of answers, results in words and errors are put together from parts: what is
-    in the place of a template's field is reworded in its turn.
+    Names of answers, results in words and errors are put together from parts: what
+    stands in the place of a template's field is translated in its turn.
     """
-    known = catalogue()
-    if not known.raised and not known.sentences:
+    translations = catalogue()
+    if not translations.raised and not translations.sentences:
         return text
-    if text in known.sentences:
-        return known.sentences[text]
+    if text in translations.sentences:
+        return translations.sentences[text]
     if len(parts := JOINED.split(text)) > 1:
-        parts[::2] = map(reworded, parts[::2])
+        parts[::2] = map(translate, parts[::2])
         return "".join(parts)
-    for pattern, own in known.patterns:
-        if found := pattern.fullmatch(text):
-            return own.format(**{n: reworded(v) for n, v in found.groupdict().items()})
+    for pattern, translation in translations.patterns:
+        if match := pattern.fullmatch(text):
+            return translation.format(
+                **{n: translate(v) for n, v in match.groupdict().items()}
+            )
     return text
 
 
 def _pattern(sentence: str) -> re.Pattern[str]:
-    """What matches a template with anything in its fields; each has a name."""
+    """Compile a pattern that matches a template with any text in its fields."""
     parts = re.split(r"\{(\w+)\}", sentence)
     parts[::2] = map(re.escape, parts[::2])
     parts[1::2] = [f"(?P<{name}>.+?)" for name in parts[1::2]]

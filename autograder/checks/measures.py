@@ -53,8 +53,8 @@ def find(name: str) -> Measure:
     return measure
 
 
-def measured(name: str, expected: Answers, actual: Answers) -> tuple[float, str]:
-    """A measure's value, 0 if it cannot read the answers; and why it is 0, if known."""
+def measure_answers(name: str, expected: Answers, actual: Answers) -> tuple[float, str]:
+    """Measure answers: the value, 0 if they are unreadable, and the reason for a 0."""
     measure = find(name)
     try:
         return float(measure.value(expected, actual)), ""
@@ -69,11 +69,11 @@ def details(name: str, expected: Answers, actual: Answers) -> dict[str, float]:
 
     What nothing asked for (a recall of nothing is NaN) is left out.
     """
-    found, others = {name: measured(name, expected, actual)[0]}, find(name).details
+    numbers, measure = {name: measure_answers(name, expected, actual)[0]}, find(name)
     with contextlib.suppress(*_UNREADABLE):
-        more = others(expected, actual)
-        found |= {n: value for n, value in more.items() if not math.isnan(value)}
-    return found
+        extras = measure.details(expected, actual)
+        numbers |= {n: value for n, value in extras.items() if not math.isnan(value)}
+    return numbers
 
 
 def remark(name: str, expected: Answers, actual: Answers) -> str:
@@ -91,7 +91,7 @@ def credit(value: float, scale: Sequence[tuple[float, float]]) -> float:
     """
     if not value > scale[0][0]:  # also for NaN
         return scale[0][1]
-    for (low, less), (high, more) in pairwise(scale):
+    for (low, low_share), (high, high_share) in pairwise(scale):
         if value < high:
-            return less + (more - less) * (value - low) / (high - low)
+            return low_share + (high_share - low_share) * (value - low) / (high - low)
     return scale[-1][1]

@@ -1,4 +1,4 @@
-"""Which mistake a wrong answer is: what is said was predicted, or seen."""
+"""Name the mistake behind a wrong answer: a predicted one, or a symptom."""
 
 from __future__ import annotations
 
@@ -37,31 +37,31 @@ class Suspect:
 
 
 def blame(verdict: CheckResult, failed: Sequence[Suspect]) -> CheckResult:
-    """The verdict, explained by an earlier failure where no mistake explains it."""
+    """Explain the verdict by an earlier failure if no named mistake explains it."""
     explained = verdict.mistake and verdict.mistake.name != SEEN
     if explained or not failed:
         return verdict
     first = failed[0]
     if first.unsolved:
-        says = _("This builds on {exercise}, which is not solved yet.")
+        message = _("This builds on {exercise}, which is not solved yet.")
         asks = "" if first.skipped else _("Could you solve that one first?")
     else:
-        says = _("This builds on {exercise}, which fails its own check.")
+        message = _("This builds on {exercise}, which fails its own check.")
         asks = _("What does that check say? Mend it first, then look here again.")
-    parts = [says.format(exercise=first.title)]
+    parts = [message.format(exercise=first.title)]
     if first.skipped:
         parts.append(_("The short path leaves it out."))
     parts.append(_("Grading tries this exercise once more with a right version of it."))
-    says = " ".join(parts)
+    message = " ".join(parts)
     # Whether it follows from a failure only shows when the earlier one is right.
-    mistake = Mistake("follows", says, asks)
+    mistake = Mistake("follows", message, asks)
     return replace(verdict, mistake=mistake, sure=first.unsolved)
 
 
 def diagnose(
     exercise: Exercise, results: Sequence[CaseResult]
 ) -> tuple[Mistake | None, bool]:
-    """The named mistake whose answers these are, and whether it explains all of them.
+    """Find the mistake that gives these answers, and whether it explains all of them.
 
     Cases that hold no mistakes' answers (drawn afresh for grading) say nothing here. A
     mistake is sure if it, and no other, gives every answer of every case, and fails in
@@ -75,62 +75,68 @@ def diagnose(
     if called := _ready_made(results):
         return called, True
     everything, results = results, _telling(results)
-    known = _known(results)
-    found = {name: _fit(known, name) for name in exercise.mistakes}
-    whole = [name for name, fit in found.items() if fit is _Fit.WHOLE]
-    if len(whole) > 1:  # hidden cases may tell them apart
-        unlike = [n for n in whole if _fit(_known(everything), n) is _Fit.WHOLE]
-        whole = unlike or whole
-    if len(whole) == 1:
-        return exercise.mistakes[whole[0]], True
-    if seen := of_a_property(results):
-        return seen, True
-    likely = whole or [name for name, fit in found.items() if fit is _Fit.LIKELY]
+    comparable = _select_comparable(results)
+    fit_by_name = {name: _fit(comparable, name) for name in exercise.mistakes}
+    exact = [name for name, fit in fit_by_name.items() if fit is _Fit.WHOLE]
+    if len(exact) > 1:  # hidden cases may tell them apart
+        unlike = [
+            n for n in exact if _fit(_select_comparable(everything), n) is _Fit.WHOLE
+        ]
+        exact = unlike or exact
+    if len(exact) == 1:
+        return exercise.mistakes[exact[0]], True
+    if symptom := of_a_property(results):
+        return symptom, True
+    likely = exact or [name for name, fit in fit_by_name.items() if fit is _Fit.LIKELY]
     if likely:
         return exercise.mistakes[likely[0]], False
-    if named := several(exercise, known):
+    if named := several(exercise, comparable):
         return named
     return of_all(results), True
 
 
 def _ready_made(results: Sequence[CaseResult]) -> Mistake | None:
-    """That a ready-made answer was called, if one was."""
+    """The mistake of calling a ready-made answer, if one was called."""
     findings = [finding for result in results for finding in result.findings]
-    says = [finding.message for finding in findings if finding.problem == CALLED]
+    messages = [finding.message for finding in findings if finding.problem == CALLED]
     asks = _("Which steps does the task describe?")
-    return Mistake("ready_made", says[0], asks) if says else None
+    return Mistake("ready_made", messages[0], asks) if messages else None
 
 
 def _telling(results: Sequence[CaseResult]) -> Sequence[CaseResult]:
     """The visible cases, if an ordinary one of them is wrong; else all."""
-    shown = [result for result in results if not result.case.hidden]
-    wrong = any(not (result.passed or result.case.says) for result in shown)
-    return shown if wrong else results
+    visible = [result for result in results if not result.case.hidden]
+    wrong = any(not (result.passed or result.case.says) for result in visible)
+    return visible if wrong else results
 
 
 def possible(exercise: Exercise, results: Sequence[CaseResult]) -> list[str]:
     """Names of the mistakes that no case contradicts, as far as cases hold answers."""
-    known = _known(results)
+    comparable = _select_comparable(results)
     return [
         name
         for name in exercise.mistakes
-        if all(_compared(result, name)[0] for result in known)
+        if all(_compare(result, name)[0] for result in comparable)
     ]
 
 
-def _known(results: Sequence[CaseResult]) -> list[CaseResult]:
-    """Results with mistakes' answers; wrong ones first, which contradict most."""
+def _select_comparable(results: Sequence[CaseResult]) -> list[CaseResult]:
+    """Select the results with mistakes' answers, wrong ones first: they refute most."""
     return sorted((r for r in results if r.case.mistakes), key=lambda r: r.passed)
 
 
-def fits(results: Sequence[CaseResult], mistake: str, whole: bool) -> bool:
-    """Whether a mistake gives all answers, or else those that are not to properties."""
-    fit = _fit(_known(results), mistake)
-    return fit >= (_Fit.WHOLE if whole else _Fit.LIKELY)
+def fits(results: Sequence[CaseResult], mistake: str, exact: bool) -> bool:
+    """Whether a mistake gives the same answers.
+
+    Args:
+        exact: whether the details of properties' cases must be the same, too.
+    """
+    fit = _fit(_select_comparable(results), mistake)
+    return fit >= (_Fit.WHOLE if exact else _Fit.LIKELY)
 
 
 def pattern(result: CaseResult) -> Answers:
-    """What is kept of a mistake's answers to a property's case."""
+    """Which answers to a property's case are wrong: all that is stored of a mistake."""
     wrong = "".join(".x"[bool(finding.problem)] for finding in result.findings)
     problems = {finding.problem for finding in result.findings}
     return {PATTERN: RAISED if RAISED in problems else wrong if any(problems) else ""}
@@ -145,17 +151,17 @@ class _Fit(IntEnum):
 
 
 def _fit(results: Sequence[CaseResult], mistake: str) -> _Fit:
-    whole, only_errors = _Fit.WHOLE, True
+    lowest, only_errors = _Fit.WHOLE, True
     for result in results:
-        fit, only = _compared(result, mistake)
+        fit, only_error = _compare(result, mistake)
         if fit is _Fit.NO:
             return fit
-        whole, only_errors = min(whole, fit), only_errors and only
+        lowest, only_errors = min(lowest, fit), only_errors and only_error
     # Unrelated code often fails with the same words.
-    return _Fit.NO if whole is _Fit.LIKELY and only_errors else whole
+    return _Fit.NO if lowest is _Fit.LIKELY and only_errors else lowest
 
 
-def _compared(result: CaseResult, mistake: str) -> tuple[_Fit, bool]:
+def _compare(result: CaseResult, mistake: str) -> tuple[_Fit, bool]:
     """How the answers of one case compare, and whether what is wrong is errors only."""
     predicted = result.case.mistakes.get(mistake, {})
     if PATTERN in predicted:
@@ -165,8 +171,8 @@ def _compared(result: CaseResult, mistake: str) -> tuple[_Fit, bool]:
     only_errors = True
     for finding in result.findings:
         key = RAISED if finding.problem == RAISED else finding.name
-        given = result.answers.get(key)
-        if not same_answer(predicted.get(key), given, result.case):
+        actual = result.answers.get(key)
+        if not same_answer(predicted.get(key), actual, result.case):
             return _Fit.NO, True
         only_errors &= key == RAISED or not finding.problem
     return _Fit.WHOLE, only_errors

@@ -24,11 +24,11 @@ from autograder.checks.calls import code_of
 from autograder.checks.console import showable
 from autograder.checks.exercise import RAISED, STUB, Answers, WrongAnswerError, plain
 from autograder.checks.global_state import on_cpu
-from autograder.checks.language import _, marked, template
+from autograder.checks.language import _, template, translatable
 from autograder.checks.probes import Report, seed
 from autograder.checks.properties.fake_dropout import dropout_by_rand
 
-UNSOLVED = marked("not solved yet")  # said of a stub
+UNSOLVED = translatable("not solved yet")  # said of a stub
 # Code that is not the student's: ours, Python's own (partly frozen), what is installed.
 _LIBRARIES = (
     f"{Path(__file__).parents[1]}{os.sep}",
@@ -52,18 +52,18 @@ def observe(probe: Report, answer: object, inputs: Answers) -> Answers:
             answers = observe(probe, answer, inputs)
         return {**answers, **ready_made.report(called)}
     if properties.KEY in inputs:  # a general property, which makes use of the probe
-        probe = functools.partial(properties.tried, probe)
+        probe = functools.partial(properties.try_ways, probe)
     with isolated(inputs) as copies:
         try:
-            found = probe(answer, copies)
-            return {name: plain(value) for name, value in found.items()}
+            report = probe(answer, copies)
+            return {name: plain(value) for name, value in report.items()}
         except WrongAnswerError as error:
             return {RAISED: str(error)}
         except NotImplementedError as error:
             if not from_stub(error):
                 return {RAISED: describe_error(error)}
-            if other := _others_stub(error, answer):
-                return {RAISED: unsolved(other)}
+            if stub := _others_stub(error, answer):
+                return {RAISED: unsolved(stub)}
             return {RAISED: UNSOLVED, STUB: ""}
         except (Exception, SystemExit) as error:
             return {RAISED: describe_error(error)}
@@ -71,7 +71,7 @@ def observe(probe: Report, answer: object, inputs: Answers) -> Answers:
 
 @contextlib.contextmanager
 def isolated(inputs: Answers) -> Iterator[Answers]:
-    """Copies of a case's inputs, in surroundings that are the same for every answer.
+    """Copy a case's inputs, in surroundings that are the same for every answer.
 
     The student's random state is left as it was, and dropout drops the same entries in
     all versions of PyTorch.
@@ -98,26 +98,26 @@ def quiet() -> Iterator[None]:
 
 @contextlib.contextmanager
 def brief(most: int = 10_000) -> Iterator[None]:
-    """Let so many characters be printed, and no more: a check calls code many times."""
+    """Limit how many characters are printed, since a check calls code many times."""
     with contextlib.redirect_stdout(_Brief(sys.stdout, most)) as stream:
         yield
     if stream.left_out:
-        told = _("(your code prints {count:,} characters more: left out)")
-        print(f"\n{told.format(count=stream.left_out)}")
+        message = _("(your code prints {count:,} characters more: left out)")
+        print(f"\n{message.format(count=stream.left_out)}")
 
 
 class _Brief(io.TextIOBase):
-    """A stream that hands on its beginning, and counts what it leaves out."""
+    """A stream that passes on its beginning, and counts the characters after it."""
 
     def __init__(self, stream: TextIO, most: int) -> None:
         self.left_out = 0
         self._stream, self._most = stream, most
 
     def write(self, text: str, /) -> int:
-        told = text[: self._most]
-        self._most -= len(told)
-        self.left_out += len(text) - len(told)
-        self._stream.write(showable(told, self._stream))
+        beginning = text[: self._most]
+        self._most -= len(beginning)
+        self.left_out += len(text) - len(beginning)
+        self._stream.write(showable(beginning, self._stream))
         return len(text)
 
     def flush(self) -> None:
@@ -134,26 +134,27 @@ def from_stub(error: NotImplementedError) -> bool:
 
 
 def _others_stub(error: NotImplementedError, answer: object) -> str:
-    """The name of the stub, "" for one in the answer's own cell.
+    """The name of another exercise's stub, "" for one in the answer's own cell.
 
-    Each cell is a file to Python. An exercise is solved, though one that it calls is
-    not: then it says so, and grading tries it once more with a right one. While a
-    function beside it is a stub, it is not solved, whatever it calls first.
+    To Python, each cell is a file. An exercise that calls an unsolved one may itself be
+    solved: then the error names the other one, and grading tries it once more with a
+    right one. While a function in the same cell is a stub, the exercise is not solved,
+    whatever it calls first.
     """
     *_, (frame, _) = traceback.walk_tb(error.__traceback__)
-    stub, own = frame.f_code, {code.co_filename for code in code_of(answer)}
-    if not own or stub.co_filename in own or _has_stub(answer, own):
+    stub, files = frame.f_code, {code.co_filename for code in code_of(answer)}
+    if not files or stub.co_filename in files or _has_stub(answer, files):
         return ""
     return stub.co_qualname.partition(".")[0]
 
 
 def unsolved(name: str) -> str:
-    """That a function or a class is a stub still."""
+    """Say that a function or a class is still a stub."""
     return template("`{name}` is {state}").format(name=name, state=UNSOLVED)
 
 
 def _has_stub(function: object, files: Collection[str]) -> bool:
-    """Whether one of the functions of some files, in its module, does nothing else."""
+    """Whether a function of these files, in the same module, is a stub."""
     codes = {
         value.__code__
         for value in getattr(function, "__globals__", {}).values()
@@ -171,37 +172,38 @@ def describe_error(
     error: BaseException,
     is_own: Callable[[CodeType], bool] = lambda code: not is_library(code.co_filename),
 ) -> str:
-    """The exception in one line and, below it, the student's own line that raised.
+    """Describe an exception in one line and, below it, the student's line that raised.
 
-    Where that is a line of another cell, it comes last: first, who called it.
+    If that is a line of another cell, the line that called it comes first.
 
     Args:
         is_own: whether code is the student's.
     """
     notes = "".join(f" ({note})" for note in getattr(error, "__notes__", ()) if note)
     message = f"{_first_line(error)}{notes}"
-    own = [
+    frames = [
         (frame.f_code, number)
         for frame, number in traceback.walk_tb(error.__traceback__)
         if is_own(frame.f_code)
     ]
-    if not own:
+    if not frames:
         return message
-    (first, _), (code, number) = own[0], own[-1]
-    calling, called = [n for c, n in own if c.co_filename == first.co_filename][-1], ""
+    (first, _), (code, number) = frames[0], frames[-1]
+    calling = [n for c, n in frames if c.co_filename == first.co_filename][-1]
+    called = ""
     if code.co_filename != first.co_filename:
         name = code.co_qualname.removesuffix("<lambda>").partition(".<locals>")[0]
-        there = template("and there line {number} of `{name}`")
-        there = there.format(number=number, name=name)
-        called = f"\n{there}: {_line(code, number)}"
-    here = template("in your line {number}").format(number=calling)
-    return f"{message}\n{here}: {_line(first, calling)}{called}"
+        inner_location = template("and there line {number} of `{name}`")
+        inner_location = inner_location.format(number=number, name=name)
+        called = f"\n{inner_location}: {_line(code, number)}"
+    location = template("in your line {number}").format(number=calling)
+    return f"{message}\n{location}: {_line(first, calling)}{called}"
 
 
 def _first_line(error: BaseException) -> str:
     text = (str(error).strip() or "no message").splitlines()[0]
-    if found := _ALLOCATION.search(text):
-        size = f"{int(found[1]) / 1e9:,.0f}"
+    if match := _ALLOCATION.search(text):
+        size = f"{int(match[1]) / 1e9:,.0f}"
         return template("MemoryError: no room for {size} GB").format(size=size)
     return f"{type(error).__name__}: {text}"
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from autograder.checks import contents
 from autograder.checks.boxes import BLUE, DARK_ORANGE, boxed
 from autograder.checks.console import showable
-from autograder.checks.language import _, marked
+from autograder.checks.language import _, translatable
 from autograder.checks.rows import inline
 from autograder.checks.scorecard import SIGNS, ExerciseScore, Scorecard
 
@@ -19,9 +19,9 @@ _LOOKS = {
     None: "border:2px solid rgba(128,128,128,.45)",
 }
 _LEGEND = (
-    (True, marked("all visible cases pass")),
-    (False, marked("tried, and not all pass")),
-    (None, marked("open, or changed since its check")),
+    (True, translatable("all visible cases pass")),
+    (False, translatable("tried, and not all pass")),
+    (None, translatable("open, or changed since its check")),
 )
 
 
@@ -66,8 +66,8 @@ class CourseOverview:
         )
         legend = " ".join(
             f'<span style="white-space:nowrap;margin-right:1em">'
-            f"{_square(_LOOKS[passed], '')} {_(says)}</span>"
-            for passed, says in _LEGEND
+            f"{_square(_LOOKS[passed], '')} {_(meaning)}</span>"
+            for passed, meaning in _LEGEND
         )
         return boxed(BLUE, f'{rows}<div style="font-size:13px">{legend}</div>')
 
@@ -88,15 +88,15 @@ def _points(earned: float, most: float) -> str:
 
 
 def _field(row: ExerciseScore) -> str:
-    told = f"{row.number} {_(row.title)}: {_points(row.points, row.max_points)}"
+    description = f"{row.number} {_(row.title)}: {_points(row.points, row.max_points)}"
     if row.remark:
-        told += f", {_(row.remark)}"
+        description += f", {_(row.remark)}"
     number = row.number.partition(".")[2] or SIGNS[row.passed]
-    return _square(_LOOKS[row.passed], number, html.escape(told, quote=True))
+    return _square(_LOOKS[row.passed], number, html.escape(description, quote=True))
 
 
-def _square(look: str, content: str, told: str = "") -> str:
-    label = f' title="{told}"' if told else ""
+def _square(look: str, content: str, tooltip: str = "") -> str:
+    label = f' title="{tooltip}"' if tooltip else ""
     return (
         f'<span{label} style="display:inline-block;box-sizing:border-box;width:2em;'
         "height:2em;line-height:1.6em;text-align:center;border-radius:4px;font-size:12px;"

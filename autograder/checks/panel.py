@@ -24,7 +24,14 @@ from autograder.checks.console import showable
 from autograder.checks.exercise import CaseResult, CheckResult
 from autograder.checks.language import _, plural
 from autograder.checks.pictures import picture as picture_of
-from autograder.checks.rows import CaseGroup, details, inline, listed, results, rows
+from autograder.checks.rows import (
+    CaseGroup,
+    abbreviate_names,
+    details,
+    inline,
+    results,
+    rows,
+)
 from autograder.checks.rows import title as title_of
 from autograder.checks.words import sign
 
@@ -67,12 +74,12 @@ class NextStep:
         return self._after(self.place.html, self.on_path.html if self.on_path else "")
 
     def _after(self, place: str, on_path: str) -> str:
-        says = _("Next: {exercise}.")
+        message = _("Next: {exercise}.")
         if self.is_beyond:
-            says = _("The short path is done. Beyond it: {exercise}.")
+            message = _("The short path is done. Beyond it: {exercise}.")
         elif on_path:
-            says = _("Next: {exercise}; on the short path: {other}.")
-        return says.format(exercise=place, other=on_path)
+            message = _("Next: {exercise}; on the short path: {other}.")
+        return message.format(exercise=place, other=on_path)
 
 
 @dataclass(frozen=True, repr=False)
@@ -114,87 +121,91 @@ def as_text(verdict: CheckResult, next_step: NextStep | None = None) -> str:
         follows = f" {next_step}" if next_step else ""
         lines.append(f"  ✓ {_all_pass(verdict)}{follows}")
     for row in rows(verdict):
-        told = _row_text(row, verdict)
-        if not verdict.passed or len(told) > 1:
-            lines += told
+        row_lines = _row_text(row, verdict)
+        if not verdict.passed or len(row_lines) > 1:
+            lines += row_lines
     return "\n".join(lines)
 
 
 def _row_text(row: CaseGroup, verdict: CheckResult) -> list[str]:
     lines = [f"  {sign(row.passed, row.is_partial)} {row.title}"]
-    told = [str(line) for line in details(row.first, verdict)]
+    detail_lines = [str(line) for line in details(row.first, verdict)]
     if len(row.cases) > 1 and not row.passed:
-        others = listed([title_of(case) for case in row.cases[1:]])
-        told.append(_("also: {cases}").format(cases=others))
+        other_titles = abbreviate_names([title_of(case) for case in row.cases[1:]])
+        detail_lines.append(_("also: {cases}").format(cases=other_titles))
     # An error has several lines, of any words.
-    return lines + [f"      {part}" for line in told for part in line.splitlines()]
+    return lines + [
+        f"      {part}" for line in detail_lines for part in line.splitlines()
+    ]
 
 
 def as_html(
     verdict: CheckResult,
-    drawn: Mapping[str, str] | None = None,
+    pictures: Mapping[str, str] | None = None,
     next_step: NextStep | None = None,
 ) -> str:
     """The verdict as a self-contained HTML fragment without scripts.
 
-    Of a right answer it is a line that opens. Else the first cases that fail are open,
-    with a picture; the others unfold, with theirs as long as there is room. What would
-    make more than WORDS to read at first sight is folded.
+    A right answer is one line that unfolds. For a wrong one, the first cases that fail
+    are open, with a picture; the others unfold, with pictures as long as there is room.
+    Whatever makes more than WORDS to read at first sight is folded.
 
     Args:
-        drawn: the verdict's `pictures`, for who has them already.
+        pictures: what `draw_pictures` gave for the verdict, if it was called before.
         next_step: where to go on from a right answer.
     """
     if not verdict.results:
         return boxed(ORANGE, f"<div>{inline(verdict.note)}</div>")
     if verdict.passed:
         return boxed(BLUE, _passed_html(verdict, next_step))
-    drawn = pictures(verdict) if drawn is None else drawn
+    pictures = draw_pictures(verdict) if pictures is None else pictures
     head = _head(f"<strong>{inline(_(verdict.title))}</strong>", verdict)
     parts = "".join(map(_folded_points, _aspects(verdict)))
     lead = head + _mistake_html(verdict) + parts
-    first, *others = rows(verdict)
-    opened = _row_html(first, verdict, drawn, is_first=True)
-    rest = "".join(_row_html(row, verdict, drawn, is_first=False) for row in others)
-    if others and visible_words(lead + opened + rest) > WORDS:
-        rest = unfolding(_("the other cases"), rest)
-    if visible_words(lead + opened + rest) > WORDS:
-        opened = _row_html(first, verdict, drawn, is_first=True, is_brief=True)
+    first, *other_rows = rows(verdict)
+    opened = _row_html(first, verdict, pictures, is_first=True)
+    others_html = "".join(
+        _row_html(row, verdict, pictures, is_first=False) for row in other_rows
+    )
+    if other_rows and visible_words(lead + opened + others_html) > WORDS:
+        others_html = unfolding(_("the other cases"), others_html)
+    if visible_words(lead + opened + others_html) > WORDS:
+        opened = _row_html(first, verdict, pictures, is_first=True, is_brief=True)
     colour = BLUE if verdict.is_partial else ORANGE
-    return boxed(colour, lead + opened + rest)
+    return boxed(colour, lead + opened + others_html)
 
 
-def pictures(verdict: CheckResult) -> dict[str, str]:
-    """The pictures that there is room for, by case: the same under any explanation."""
+def draw_pictures(verdict: CheckResult) -> dict[str, str]:
+    """Draw the pictures that there is room for, by case, whatever the mistake is."""
     wrong = [row.first for row in rows(verdict) if not row.passed]
     wrong += [r for r in results(verdict) if not r.passed and r not in wrong]
-    room, drawn = PICTURES, dict[str, str]()
+    room, pictures = PICTURES, dict[str, str]()
     for result in wrong:
         picture = _picture(result) if room > 0 else ""
         if result is wrong[0] or len(picture) <= room:
             room -= len(picture)
-            drawn[result.case.name] = picture
-    return drawn
+            pictures[result.case.name] = picture
+    return pictures
 
 
-def _head(said: str, verdict: CheckResult, width: str = "100%") -> str:
-    """What is said, and the points at the right."""
+def _head(content: str, verdict: CheckResult, width: str = "100%") -> str:
+    """A line with the points at its right end."""
     return (
         '<span style="display:inline-flex;justify-content:space-between;gap:1em;'
         f'width:{width};vertical-align:top">'
-        f'<span>{said}</span><strong style="white-space:nowrap">{_points(verdict)}'
+        f'<span>{content}</span><strong style="white-space:nowrap">{_points(verdict)}'
         "</strong></span>"
     )
 
 
 def _passed_html(verdict: CheckResult, next_step: NextStep | None) -> str:
-    """One line, which opens; below it what is to be known of a right answer."""
+    """One line that unfolds, and below it the remarks on a right answer."""
     follows = f" {next_step.html}" if next_step else ""
-    said = f"{mark(True)}{_all_pass(verdict)}{follows}"
+    content = f"{mark(True)}{_all_pass(verdict)}{follows}"
     title = f"<div><strong>{inline(_(verdict.title))}</strong></div>"
-    inside = title + _listed_html(results(verdict))
+    inside = title + _list_html(results(verdict))
     remarks = "".join(_details_html(result, verdict) for result in results(verdict))
-    line = _head(said, verdict, "calc(100% - 1.4em)")  # beside the triangle
+    line = _head(content, verdict, "calc(100% - 1.4em)")  # beside the triangle
     return unfolding(line, inside) + remarks
 
 
@@ -212,7 +223,7 @@ def _points(verdict: CheckResult) -> str:
 
 
 def _aspects(verdict: CheckResult) -> list[str]:
-    """Where points were lost, by aspect; nothing if the sum says as much."""
+    """The line on points lost by aspect; none if the total says as much."""
     line = "" if verdict.passed else by_aspect(verdict.aspects)
     return [line] if line else []
 
@@ -226,8 +237,8 @@ def _folded_points(line: str) -> str:
 def _mistake_lines(verdict: CheckResult) -> list[str]:
     if verdict.mistake is None:
         return []
-    says, asks = _(verdict.mistake.says), verdict.mistake.asks
-    lines = [says if verdict.sure else _("Perhaps: {says}").format(says=says)]
+    message, asks = _(verdict.mistake.says), verdict.mistake.asks
+    lines = [message if verdict.sure else _("Perhaps: {says}").format(says=message)]
     if asks:
         lines.append(_("Ask yourself: {question}").format(question=_(asks)))
     return lines
@@ -236,15 +247,15 @@ def _mistake_lines(verdict: CheckResult) -> list[str]:
 def _mistake_html(verdict: CheckResult) -> str:
     if not (lines := _mistake_lines(verdict)):
         return ""
-    says, *asks = map(inline, lines)
-    told = "<br>".join([f"<strong>{says}</strong>", *asks])
-    return f'<p style="margin:.5em 0">{told}</p>'
+    message, *asks = map(inline, lines)
+    paragraph = "<br>".join([f"<strong>{message}</strong>", *asks])
+    return f'<p style="margin:.5em 0">{paragraph}</p>'
 
 
 def _row_html(
     row: CaseGroup,
     verdict: CheckResult,
-    drawn: Mapping[str, str],
+    pictures: Mapping[str, str],
     is_first: bool,
     is_brief: bool = False,
 ) -> str:
@@ -255,22 +266,23 @@ def _row_html(
     """
     head = f"{mark(row.passed, row.is_partial)}{inline(row.title)}"
     if row.passed and len(row.cases) == 1:
-        told = _details_html(row.first, verdict)
-        return f'<div style="margin:.2em 0">{head}{told}</div>'
+        body = _details_html(row.first, verdict)
+        return f'<div style="margin:.2em 0">{head}{body}</div>'
     if row.passed:
-        return unfolding(head, _listed_html(row.cases))
-    first, *others = row.cases
-    inside = _case_details(first, verdict, drawn, is_brief)
+        return unfolding(head, _list_html(row.cases))
+    first, *other_cases = row.cases
+    inside = _case_details(first, verdict, pictures, is_brief)
     within = "".join(
-        unfolding(_case_html(r), _case_details(r, verdict, drawn)) for r in others
+        unfolding(_case_html(r), _case_details(r, verdict, pictures))
+        for r in other_cases
     )
-    if len(others) > 1:
-        head_of_others = _("the other {count} cases").format(count=len(others))
+    if len(other_cases) > 1:
+        head_of_others = _("the other {count} cases").format(count=len(other_cases))
         within = unfolding(head_of_others, within)
     return unfolding(head, inside + within, is_open=is_first)
 
 
-def _listed_html(cases: Iterable[CaseResult]) -> str:
+def _list_html(cases: Iterable[CaseResult]) -> str:
     return "".join(f"<div>{_case_html(result)}</div>" for result in cases)
 
 
@@ -281,21 +293,25 @@ def _case_html(result: CaseResult) -> str:
 def _case_details(
     result: CaseResult,
     verdict: CheckResult,
-    drawn: Mapping[str, str],
+    pictures: Mapping[str, str],
     is_brief: bool = False,
 ) -> str:
-    picture = drawn.get(result.case.name, "")
+    picture = pictures.get(result.case.name, "")
     return _details_html(result, verdict, is_brief) + picture
 
 
 def _details_html(
     result: CaseResult, verdict: CheckResult, is_brief: bool = False
 ) -> str:
-    told = details(result, verdict)
-    lines = [f'<div style="white-space:pre-wrap">{line.html}</div>' for line in told]
-    shown = 1 + max((n for n, line in enumerate(told) if line.code), default=0)
-    if is_brief and len(lines) > shown:
-        lines[shown:] = [unfolding(_("more"), "".join(lines[shown:]))]
+    detail_lines = details(result, verdict)
+    lines = [
+        f'<div style="white-space:pre-wrap">{line.html}</div>' for line in detail_lines
+    ]
+    visible_count = 1 + max(
+        (n for n, line in enumerate(detail_lines) if line.code), default=0
+    )
+    if is_brief and len(lines) > visible_count:
+        lines[visible_count:] = [unfolding(_("more"), "".join(lines[visible_count:]))]
     return "".join(lines)
 
 
@@ -304,6 +320,6 @@ def _picture(result: CaseResult) -> str:
         return ""
     for finding in result.findings:
         wrong = finding.problem in ("values", "finite")
-        if wrong and (drawn := picture_of(finding, result.case)):
-            return f'<div style="margin:.4em 0 .6em 0">{drawn}</div>'
+        if wrong and (drawing := picture_of(finding, result.case)):
+            return f'<div style="margin:.4em 0 .6em 0">{drawing}</div>'
     return ""

@@ -1,4 +1,4 @@
-"""A word on a check that takes long, while it does."""
+"""Print where a slow check is, while it runs."""
 
 from __future__ import annotations
 
@@ -40,30 +40,30 @@ class Running:
 
 
 @contextmanager
-def told(
-    running: Running, first: float = FIRST, again: float = AGAIN
+def report_status(
+    running: Running, first: float = FIRST, interval: float = AGAIN
 ) -> Iterator[None]:
-    """Print where a check is after some seconds, and from time to time.
+    """Print which case runs after ``first`` seconds, then every ``interval`` seconds.
 
-    A thread does it, which a loop in Python lets run: Windows has no alarm. Only where
-    a person can interrupt: a program that runs notebooks wants the verdict alone.
+    A thread prints it, because Windows has no alarm. Nothing is printed unless a person
+    can interrupt: a program that runs notebooks wants the verdict alone.
     """
     if not is_attended():
         yield
         return
-    done, stream = threading.Event(), sys.stdout
+    finished, stream = threading.Event(), sys.stdout
 
     def tell() -> None:
         pause = first
-        while not done.wait(pause):
-            pause = again
+        while not finished.wait(pause):
+            pause = interval
             text = _("(still running: {case}; interrupt the kernel to stop)")
-            said = showable(text.format(case=running), stream)
-            print(said, file=stream, flush=True)
+            message = showable(text.format(case=running), stream)
+            print(message, file=stream, flush=True)
 
     thread = threading.Thread(target=tell, name="patience", daemon=True)
     thread.start()
     try:
         yield
     finally:
-        done.set()
+        finished.set()

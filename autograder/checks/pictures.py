@@ -1,4 +1,4 @@
-"""Expected beside own, as inline SVG: heat maps, "who can see whom", bars, curves.
+"""Draw two tensors as inline SVG: heat maps, "who can see whom", bars, curves.
 
 Tensors are reduced to the matrix (or the line) with the largest difference first, so
 that no rank can break the drawing; callers come here only when the shapes agree.
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import torch
 
 from autograder.checks.exercise import Case, Finding
-from autograder.checks.language import _, reworded
+from autograder.checks.language import _, translate
 from autograder.checks.values import differing, worst
 
 CELL, LIMIT = 18, 24  # pixels a cell; rows and columns drawn at most
@@ -55,11 +55,11 @@ def picture(finding: Finding, case: Case) -> str:
     if case.picture == "curves" and expected.shape[-2:][0] > 2:
         return _curves(expected, actual, place, finding.name)
     window = _around(place, expected.shape)
-    told = f"{reworded(finding.name)} {_written(window, expected.shape)}".strip()
+    name = f"{translate(finding.name)} {_format_index(window, expected.shape)}".strip()
     first, second, differs = (
         torch.atleast_2d(t[window]) for t in (expected, actual, wrong)
     )
-    pair = _Pair(first, second, differs, told)
+    pair = _Pair(first, second, differs, name)
     if expected.dtype == torch.bool:
         return _who_sees_whom(pair)
     if first.shape[0] == 1 and expected.is_floating_point():
@@ -70,12 +70,12 @@ def picture(finding: Finding, case: Case) -> str:
 def _around(place: Sequence[int], shape: Sequence[int]) -> _Index:
     """The index of a place's matrix (or line), cut to LIMIT rows and columns."""
     starts = [max(0, index - LIMIT + 1) for index in place[-2:]]
-    ends = map(min, shape[-2:], (start + LIMIT for start in starts))
-    return (*place[:-2], *map(slice, starts, ends))
+    stops = map(min, shape[-2:], (start + LIMIT for start in starts))
+    return (*place[:-2], *map(slice, starts, stops))
 
 
-def _written(window: _Index, shape: Sequence[int]) -> str:
-    """An index as Python has it, "[1, :, 76:100]"; "" if nothing is left out."""
+def _format_index(window: _Index, shape: Sequence[int]) -> str:
+    """Write an index as Python does, "[1, :, 76:100]"; "" if nothing is left out."""
     parts = [
         ":" if size == 1 or part == slice(0, size)
         else str(part) if isinstance(part, int)
@@ -105,10 +105,13 @@ def _heat_maps(pair: _Pair) -> str:
         gap = gap.to(expected.dtype)
     gap = gap.where(pair.wrong, 0)
     most, widest = _largest(expected), _largest(gap)
-    shown = zip((*titles, _("difference")), (expected, actual, gap), strict=True)
+    panels = zip((*titles, _("difference")), (expected, actual, gap), strict=True)
     drawings = [
-        (title, _cells(one, _shades(one, widest if one is gap else most), title))
-        for title, one in shown
+        (
+            title,
+            _cells(matrix, _shades(matrix, widest if matrix is gap else most), title),
+        )
+        for title, matrix in panels
     ]
     legend = _(
         "blue = positive, orange = negative; full colour = {most:.3g}, in the "
@@ -123,7 +126,7 @@ def _largest(matrix: torch.Tensor) -> float:
 
 
 def _shades(matrix: torch.Tensor, most: float) -> Callable[[float], str]:
-    """The colour of a value: no stronger than ink on it can be read, if it has any."""
+    """Build the function from a value to a colour on which its number can be read."""
     strongest = STRONG if _has_numbers(matrix) else 0.95
 
     def fill(value: float) -> str:
@@ -171,9 +174,9 @@ def _cells(
                 x, y = j * width + width // 2, i * height + 13
                 numbers += f'<text x="{x}" y="{y}">{_short(value)}</text>'
     size = width, height
-    drawn = _paths(usual, size, 0.5, f"rgba({GREY},.35)")
-    drawn += _paths(outlined, size, 1.5, f"rgb({ORANGE})")
-    return _frame(columns * width, rows * height, drawn + _texts(numbers), title)
+    drawing = _paths(usual, size, 0.5, f"rgba({GREY},.35)")
+    drawing += _paths(outlined, size, 1.5, f"rgb({ORANGE})")
+    return _frame(columns * width, rows * height, drawing + _texts(numbers), title)
 
 
 def _texts(numbers: str) -> str:
@@ -210,11 +213,11 @@ def _paths(places: _Places, size: tuple[int, int], inset: float, stroke: str) ->
 def _frame(
     width: float, height: float, content: str, title: str, legend: str = ""
 ) -> str:
-    told = html.escape(title, quote=True)
+    label = html.escape(title, quote=True)
     below = f'<div style="font-size:12px">{html.escape(legend)}</div>' if legend else ""
     return (
         f'<svg width="{width:g}" height="{height}" viewBox="0 0 {width:g} {height}" '
-        f'xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{told}">{content}'
+        f'xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{label}">{content}'
         f"</svg>{below}"
     )
 
@@ -235,7 +238,7 @@ def _bars(pair: _Pair, first: int) -> str:
     low, high = _range((*lines[0], *lines[1], 0.0))
     slot = max(CELL, 360 // len(lines[0]) if len(lines[0]) > 8 else 2 * CELL)
     scale = 100 / ((high - low) or 1.0)
-    drawn = words = ""
+    drawing = words = ""
     for place, (colour, line) in enumerate(zip((BLUE, ORANGE), lines, strict=True)):
         path = ""
         for i, value in enumerate(line):
@@ -246,10 +249,10 @@ def _bars(pair: _Pair, first: int) -> str:
                 path += f"h{3 - slot // 2}z"
             else:
                 words += f'<text x="{x + slot // 4}" y="8">{value}</text>'
-        drawn += f'<path fill="rgb({colour})" d="{path}"/>'
+        drawing += f'<path fill="rgb({colour})" d="{path}"/>'
     width = slot * len(lines[0])
     zero = 10 + scale * high
-    drawn += f'<path stroke="rgb({GREY})" d="M0 {zero:.1f}h{width}"/>'
+    drawing += f'<path stroke="rgb({GREY})" d="M0 {zero:.1f}h{width}"/>'
     words += "".join(
         f'<text x="{i * slot + slot // 2}" y="124">{first + i}</text>'
         for i in range(len(lines[0]))
@@ -258,7 +261,7 @@ def _bars(pair: _Pair, first: int) -> str:
         "{name}: blue, left = expected, orange, right = yours "
         "(from {low:.3g} to {high:.3g})"
     ).format(name=pair.name, low=low, high=high)
-    return _frame(width, 128, drawn + _texts(words), pair.name, legend)
+    return _frame(width, 128, drawing + _texts(words), pair.name, legend)
 
 
 def _range(numbers: Iterable[float]) -> tuple[float, float]:
@@ -271,21 +274,21 @@ def _curves(
     expected: torch.Tensor, actual: torch.Tensor, place: Sequence[int], name: str
 ) -> str:
     """The column (or the whole line) with the largest difference, over its rows."""
-    told = reworded(name)
+    title = translate(name)
     if len(place) > 1:
         column: _Index = (*place[:-2], slice(None), place[-1])
         expected, actual = expected[column], actual[column]
-        told = _("{name}, column {column}").format(name=told, column=place[-1])
+        title = _("{name}, column {column}").format(name=title, column=place[-1])
     lines = (expected.double().tolist(), actual.double().tolist())
     low, high = _range((*lines[0], *lines[1]))
     legend = _(
         "{name}: solid blue = expected, dashed orange = yours "
         "(from {low:.3g} to {high:.3g})"
-    ).format(name=told, low=low, high=high)
-    drawn = _line(lines[0], low, high, BLUE, "") + _line(
+    ).format(name=title, low=low, high=high)
+    drawing = _line(lines[0], low, high, BLUE, "") + _line(
         lines[1], low, high, ORANGE, ' stroke-dasharray="5 3"'
     )
-    return _frame(360, 130, drawn, told, legend)
+    return _frame(360, 130, drawing, title, legend)
 
 
 def _line(

@@ -35,43 +35,46 @@ _BESIDE = ("form", "learning", "errors")  # aspects in which results may still b
 def earned(
     exercise: Exercise, results: Sequence[CaseResult]
 ) -> dict[str, tuple[float, float]]:
-    """By aspect, the points earned and those that there are.
+    """By aspect, the points earned and the points possible.
 
     An exercise's points are divided over the aspects that its cases have, by weight;
     within an aspect, cases count equally. Drawings of one case count once, and only
-    together. As long as open cases alone are right, nothing is earned, nor by answers
-    that ship with the visible cases (`open_parts`). A case that
-    could not be looked at, by the sandbox's own word, earns nothing and costs nothing.
-    A wrong result, of a later call or in another mode as well, costs something in
-    however few cases it shows: `LEAST`. Not where all cases count for one aspect, since
-    each of them is a task of its own.
+    together. If nothing is right but open cases and answers that ship with the visible
+    cases (`open_parts`), nothing is earned. A case that could not be looked at, by the
+    sandbox's own word, earns nothing and costs nothing. A wrong result, also of a later
+    call or in another mode, costs at least `LEAST`, in however few cases it shows. This
+    does not apply if all cases count for one aspect: each of them is a task of its own.
     """
     unseen = {result.case.name for result in results if not result.looked_at}
     results = [result for result in results if result.case.name not in unseen]
-    found = credits(results)
-    known = open_parts(result.case for result in results)
+    aspect_credits = credits(results)
+    open_pairs = open_parts(result.case for result in results)
     solved = any(
-        share and (name, aspect) not in known
-        for aspect, own in found.items()
-        for name, share in own.items()
+        share and (name, aspect) not in open_pairs
+        for aspect, case_shares in aspect_credits.items()
+        for name, share in case_shares.items()
     )
-    most = possible(exercise, found)
-    own = {a: solved * most[a] * sum(c.values()) / len(c) for a, c in found.items()}
-    due = LEAST * sum(most.values()) - (sum(most.values()) - sum(own.values()))
-    for aspect in _to_take_from(results, found) if len(found) > 1 else ():
-        taken = max(0.0, min(due, own.get(aspect, 0.0)))
-        own[aspect], due = own.get(aspect, 0.0) - taken, due - taken
-    return {aspect: (own[aspect], most[aspect]) for aspect in found}
+    most = possible(exercise, aspect_credits)
+    points = {
+        aspect: solved * most[aspect] * sum(case_shares.values()) / len(case_shares)
+        for aspect, case_shares in aspect_credits.items()
+    }
+    due = LEAST * sum(most.values()) - (sum(most.values()) - sum(points.values()))
+    charged = _to_take_from(results, aspect_credits) if len(aspect_credits) > 1 else []
+    for aspect in charged:
+        deduction = max(0.0, min(due, points.get(aspect, 0.0)))
+        points[aspect], due = points.get(aspect, 0.0) - deduction, due - deduction
+    return {aspect: (points[aspect], most[aspect]) for aspect in aspect_credits}
 
 
-def _to_take_from(results: Iterable[CaseResult], found: Credits) -> list[str]:
+def _to_take_from(results: Iterable[CaseResult], aspect_credits: Credits) -> list[str]:
     """Aspects in which some result is wrong, then the values; none if all is right."""
     measured = {result.case.name for result in results if result.case.measure}
     wrong = [
         aspect
-        for aspect, own in found.items()
+        for aspect, case_shares in aspect_credits.items()
         if aspect not in _BESIDE
-        if any(share < 1 for name, share in own.items() if name not in measured)
+        if any(share < 1 for name, share in case_shares.items() if name not in measured)
     ]
     return list(dict.fromkeys([*wrong, RESULTS[0]])) if wrong else []
 
@@ -83,7 +86,7 @@ def credits(results: Iterable[CaseResult]) -> Credits:
     worth as much as wrong ones: of PyTorch's, what is right beside them is still the
     student's own; of the course's, nothing is.
     """
-    found: Credits = {}
+    aspect_credits: Credits = {}
     results = list(results)
     called = [f.actual for r in results for f in r.findings if f.problem == CALLED]
     all_pytorchs = all(is_pytorchs(str(name)) for name in called)
@@ -94,9 +97,9 @@ def credits(results: Iterable[CaseResult]) -> Credits:
         if called and (holds_results or not all_pytorchs):
             shares = dict.fromkeys(shares, 0.0)
         for aspect, share in shares.items():
-            own = found.setdefault(aspect, {})
-            own[case.name] = min(share, own.get(case.name, math.inf))
-    return found
+            case_shares = aspect_credits.setdefault(aspect, {})
+            case_shares[case.name] = min(share, case_shares.get(case.name, math.inf))
+    return aspect_credits
 
 
 def open_parts(cases: Iterable[Case]) -> set[tuple[str, str]]:
@@ -123,22 +126,22 @@ def aspects(case: Case) -> list[str]:
     """The aspects that a case's answers belong to, its own one first."""
     if case.measure:
         return [case.aspect]
-    found = dict.fromkeys(case.aspect_of(name) for name in case.expected)
-    if case.aspect in found or not parts_of(case):
-        return list(dict.fromkeys([case.aspect, *found]))
-    return list(found)
+    answer_aspects = dict.fromkeys(case.aspect_of(name) for name in case.expected)
+    if case.aspect in answer_aspects or not parts_of(case):
+        return list(dict.fromkeys([case.aspect, *answer_aspects]))
+    return list(answer_aspects)
 
 
 def _shares(result: CaseResult) -> dict[str, float]:
     """By aspect, the share of a case that its answers earn."""
     case, parts = result.case, parts_of(result.case)
-    own = aspects(case)
+    case_aspects = aspects(case)
     if case.measure or result.passed:
-        return dict.fromkeys(own, result.credit)
+        return dict.fromkeys(case_aspects, result.credit)
     wrong = {case.aspect_of(f.name) for f in result.findings if f.problem}
     if any(f.problem == RAISED for f in result.findings):
-        wrong |= set(own)
-    results = {case.aspect} & set(own) or parts
+        wrong |= set(case_aspects)
+    results = {case.aspect} & set(case_aspects) or parts
     if results <= wrong:
-        wrong |= set(own) - parts
-    return {aspect: float(aspect not in wrong) for aspect in own}
+        wrong |= set(case_aspects) - parts
+    return {aspect: float(aspect not in wrong) for aspect in case_aspects}

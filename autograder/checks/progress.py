@@ -35,8 +35,8 @@ class ProgressFileError(OSError):
 class Earlier:
     """The last verdict on an exercise, of this session or an earlier one.
 
-    ``share`` is that of the points, ``cases`` like "13 of 14"; ``source`` is a digest
-    of the cell that defined ``target``, "" for an object without one.
+    ``share`` is the share of the points, ``cases`` is like "13 of 14"; ``source`` is a
+    digest of the cell that defined ``target``, "" for an object without one.
     """
 
     share: float
@@ -46,8 +46,8 @@ class Earlier:
     source: str = ""
 
 
-def folder() -> Path | None:
-    """Where the file is, or will be; None where nothing is to be remembered."""
+def find_folder() -> Path | None:
+    """Find the folder of the file; None where nothing is to be remembered."""
     if not is_attended():
         return None
     if "google.colab" not in sys.modules:
@@ -56,27 +56,29 @@ def folder() -> Path | None:
     return next((p for p in (notebooks, _DRIVE) if p.is_dir()), Path.cwd())
 
 
-def lasts(where: Path) -> bool:
+def lasts(folder: Path) -> bool:
     """Whether the folder outlives the session: Colab's own does not."""
-    return "google.colab" not in sys.modules or where.is_relative_to(_DRIVE)
+    return "google.colab" not in sys.modules or folder.is_relative_to(_DRIVE)
 
 
-def read(where: Path) -> dict[str, Earlier]:
-    """What is known of each exercise, by name; nothing if there is no file.
+def read(folder: Path) -> dict[str, Earlier]:
+    """Read the last verdict on each exercise, by name; {} if there is no file.
 
     Raises:
-        ProgressFileError: it is broken, or is none of the course's.
+        ProgressFileError: it is broken, or is not the course's.
     """
-    path = where / PROGRESS
+    path = folder / PROGRESS
     if not path.is_file():
         return {}
     try:
         if path.stat().st_size > _LARGEST:
             raise ValueError("too large")
-        told = json.loads(path.read_text(encoding="utf-8"))
-        if told["format"] != _FORMAT:
+        record = json.loads(path.read_text(encoding="utf-8"))
+        if record["format"] != _FORMAT:
             raise ValueError("another format")
-        return {str(name): _earlier(one) for name, one in told["exercises"].items()}
+        return {
+            str(name): _earlier(entry) for name, entry in record["exercises"].items()
+        }
     except _UNREADABLE:
         raise ProgressFileError(
             _(
@@ -86,8 +88,10 @@ def read(where: Path) -> dict[str, Earlier]:
         ) from None
 
 
-def _earlier(told: Mapping[str, object]) -> Earlier:
-    share, passed, cases, target, source = (told[one.name] for one in fields(Earlier))
+def _earlier(entry: Mapping[str, object]) -> Earlier:
+    share, passed, cases, target, source = (
+        entry[field.name] for field in fields(Earlier)
+    )
     if not isinstance(share, float | int) or not isinstance(passed, bool):
         raise TypeError("of another kind")
     if not 0 <= share <= _MOST:
@@ -95,59 +99,59 @@ def _earlier(told: Mapping[str, object]) -> Earlier:
     return Earlier(float(share), passed, str(cases), str(target), str(source))
 
 
-def read_all(where: Path) -> dict[str, Earlier]:
-    """The same, with what notebooks in the folders beside this one's have kept.
+def read_all(folder: Path) -> dict[str, Earlier]:
+    """Read the file of a folder and those of the folders beside it.
 
-    nbgrader gives each unit a folder of its own. What cannot be read there, or belongs
-    to somebody else, is left out.
+    nbgrader gives each unit a folder of its own. A file that cannot be read there, or
+    that belongs to somebody else, is left out.
     """
-    known: dict[str, Earlier] = {}
-    for path in sorted(where.parent.glob(f"*/{PROGRESS}")):
-        if path.parent != where and _are_of_one_owner(path, where):
-            known |= or_nothing(path.parent)
-    return known | or_nothing(where)
+    verdicts: dict[str, Earlier] = {}
+    for path in sorted(folder.parent.glob(f"*/{PROGRESS}")):
+        if path.parent != folder and _are_of_one_owner(path, folder):
+            verdicts |= or_nothing(path.parent)
+    return verdicts | or_nothing(folder)
 
 
-def _are_of_one_owner(one: Path, other: Path) -> bool:
+def _are_of_one_owner(first: Path, second: Path) -> bool:
     try:
-        return one.stat().st_uid == other.stat().st_uid
+        return first.stat().st_uid == second.stat().st_uid
     except OSError:  # it is gone, or not ours to look at
         return False
 
 
-def or_nothing(where: Path) -> dict[str, Earlier]:
-    """What `read` finds; nothing in a file that it refuses."""
+def or_nothing(folder: Path) -> dict[str, Earlier]:
+    """Read the file of a folder; {} if `read` refuses it."""
     try:
-        return read(where)
+        return read(folder)
     except ProgressFileError:
         return {}
 
 
-def keep(where: Path, name: str, found: Earlier) -> None:
+def keep(folder: Path, name: str, verdict: Earlier) -> None:
     """Add a verdict to the file.
 
     Raises:
         ProgressFileError: it is broken, foreign, or cannot be written.
     """
-    _write(where, read(where) | {name: found})
+    _write(folder, read(folder) | {name: verdict})
 
 
-def forget(where: Path) -> None:
+def forget(folder: Path) -> None:
     """Replace the file, whatever it holds, by an empty one.
 
     Raises:
         ProgressFileError: it cannot be written.
     """
-    _write(where, {})
+    _write(folder, {})
 
 
-def _write(where: Path, known: Mapping[str, Earlier]) -> None:
-    entries = {name: asdict(one) for name, one in sorted(known.items())}
+def _write(folder: Path, verdicts: Mapping[str, Earlier]) -> None:
+    entries = {name: asdict(verdict) for name, verdict in sorted(verdicts.items())}
     text = json.dumps({"format": _FORMAT, "exercises": entries}, indent=1)
-    part = where / f"{PROGRESS}.{os.getpid()}.part"
+    part = folder / f"{PROGRESS}.{os.getpid()}.part"
     try:
         part.write_text(text, encoding="utf-8")
-        part.replace(where / PROGRESS)
+        part.replace(folder / PROGRESS)
     except OSError as error:
         part.unlink(missing_ok=True)
         raise ProgressFileError(

@@ -40,8 +40,8 @@ def split(inputs: Answers) -> tuple[Answers, tuple[str, ...]]:
     listed = inputs.get(LISTED)
     if not isinstance(listed, str):
         return inputs, ()
-    others = {name: value for name, value in inputs.items() if name != LISTED}
-    return others, tuple(listed.split(BETWEEN))
+    remaining = {name: value for name, value in inputs.items() if name != LISTED}
+    return remaining, tuple(listed.split(BETWEEN))
 
 
 def report(called: Collection[str]) -> dict[str, Value]:
@@ -59,15 +59,15 @@ def with_listed_only(answers: Answers, names: Collection[str]) -> Answers:
     """The answers without the names of calls that are not listed: a sandbox's words."""
     if CALLED not in answers:
         return answers
-    others = {name: value for name, value in answers.items() if name != CALLED}
-    return others | report(reported(answers, names))
+    remaining = {name: value for name, value in answers.items() if name != CALLED}
+    return remaining | report(reported(answers, names))
 
 
 @contextlib.contextmanager
 def noting_calls(names: Collection[str]) -> Iterator[set[str]]:
-    """The listed names that are called meanwhile.
+    """Collect the listed names that are called meanwhile.
 
-    Also in threads that are started meanwhile, as far as Python sees their calls.
+    Threads that are started meanwhile are watched, too, as far as Python sees calls.
     """
     notes, modes = _Notes(names), contextlib.ExitStack()
     before, before_in_threads = sys.getprofile(), threading.getprofile()
@@ -115,7 +115,7 @@ class _Notes:
         if event == "call":
             code = frame.f_code
             if code not in self._known_code:
-                self._known_code[code] = self._listed_code(code)
+                self._known_code[code] = self._match_code(code)
             self.called.update(self._known_code[code])
         elif event == "c_call":
             if function is sys.setprofile:  # whoever ends this has something to hide
@@ -123,13 +123,13 @@ class _Notes:
             elif _is_in_pytorch(function):
                 self.note(function.__name__)
 
-    def _listed_code(self, code: CodeType) -> list[str]:
+    def _match_code(self, code: CodeType) -> list[str]:
         path = _dotted(code)
-        found = [n for n in self._courses if f".{path}.".find(f".{n}.") >= 0]
+        names = [n for n in self._courses if f".{path}.".find(f".{n}.") >= 0]
         if path.startswith("torch."):
             for part in code.co_qualname.split("."):
-                found += [n for n in self._patterns if n == f"nn.{part}"]
-        return found
+                names += [n for n in self._patterns if n == f"nn.{part}"]
+        return names
 
 
 def _pattern(name: str) -> Callable[[str], object]:

@@ -29,7 +29,7 @@ class ReferenceFileError(OSError):
 
 _FORMAT = 2
 _ANSWERS = ("inputs", "expected", "mistakes", "doubles")
-_SAID = [field for field in fields(Case) if field.name not in _ANSWERS]
+_TEXT_FIELDS = [field for field in fields(Case) if field.name not in _ANSWERS]
 FOLDER = CONTENT / "references"
 TENSORS, TEXT = ".safetensors", ".json"
 
@@ -44,16 +44,19 @@ def pack(exercises: Iterable[Exercise]) -> dict[str, bytes]:
     exercises, tensors = list(exercises), dict[str, torch.Tensor]()
     answers = {e.name: _pack_cases(e, tensors) for e in exercises}
     metadata = {"answers": json.dumps(answers)}
-    said = {"format": _FORMAT, "exercises": [_said(e) for e in exercises]}
-    text = json.dumps(said, indent=1, ensure_ascii=False)
+    document = {
+        "format": _FORMAT,
+        "exercises": [_describe_exercise(e) for e in exercises],
+    }
+    text = json.dumps(document, indent=1, ensure_ascii=False)
     return {
         TENSORS: save(dict(sorted(tensors.items())), metadata),
         TEXT: f"{text}\n".encode(),
     }
 
 
-def _said(exercise: Exercise) -> dict[str, Any]:
-    """What is said of an exercise; of its cases, what differs from the usual."""
+def _describe_exercise(exercise: Exercise) -> dict[str, Any]:
+    """The texts of an exercise; of its cases, whatever is not a default."""
     return {
         "name": exercise.name,
         "title": exercise.title,
@@ -65,7 +68,7 @@ def _said(exercise: Exercise) -> dict[str, Any]:
         "cases": [
             {
                 field.name: value
-                for field in _SAID
+                for field in _TEXT_FIELDS
                 if (value := getattr(case, field.name)) != _usual(field)
             }
             for case in exercise.cases
@@ -126,7 +129,7 @@ def _agrees(expected: Value | None, value: Value, case: Case) -> bool:
     return torch.allclose(expected, value, atol=case.atol / 4, rtol=case.rtol / 4)
 
 
-def read(path: Path, only: str = "") -> dict[str, Exercise]:
+def read(path: Path, name: str = "") -> dict[str, Exercise]:
     """The exercises of one reference file by name, or only the named one.
 
     Raises:
@@ -136,7 +139,7 @@ def read(path: Path, only: str = "") -> dict[str, Exercise]:
     if not path.is_file():
         raise FileNotFoundError(f"no reference file {path.name} in {path.parent}")
     try:
-        return dict(_read(path, only, *map(_stamp, (path, path.with_suffix(TEXT)))))
+        return dict(_read(path, name, *map(_stamp, (path, path.with_suffix(TEXT)))))
     except (OSError, SafetensorError, LookupError, TypeError, ValueError):
         raise ReferenceFileError(
             f"{path}, or {TEXT[1:]} beside it, is damaged or of another version of the "
@@ -152,10 +155,10 @@ def _stamp(path: Path) -> tuple[int, int]:
 
 @contextlib.contextmanager
 def _uncollected() -> Iterator[None]:
-    """Without Python's garbage collection.
+    """Switch Python's garbage collection off for a while.
 
     It begins when many objects are made, as they are here, and walks through all of
-    PyTorch's: that takes longer than to read a file, and finds nothing.
+    PyTorch's: that takes longer than reading a file, and frees nothing.
     """
     enabled = gc.isenabled()
     gc.disable()
@@ -168,16 +171,16 @@ def _uncollected() -> Iterator[None]:
 
 @functools.lru_cache(maxsize=8)  # a notebook asks for the same exercise again and again
 @_uncollected()
-def _read(path: Path, only: str, *_changed: tuple[int, int]) -> dict[str, Exercise]:
-    said = json.loads(path.with_suffix(TEXT).read_text(encoding="utf-8"))
-    if said["format"] != _FORMAT:
-        raise ValueError(f"format {said['format']}")
+def _read(path: Path, name: str, *_changed: tuple[int, int]) -> dict[str, Exercise]:
+    document = json.loads(path.with_suffix(TEXT).read_text(encoding="utf-8"))
+    if document["format"] != _FORMAT:
+        raise ValueError(f"format {document['format']}")
     with safe_open(path, framework="pt") as file:
         answers = json.loads(file.metadata()["answers"])
         return {
             entry["name"]: _read_exercise(entry, answers[entry["name"]], file)
-            for entry in said["exercises"]
-            if only in ("", entry["name"])
+            for entry in document["exercises"]
+            if name in ("", entry["name"])
         }
 
 
@@ -186,8 +189,8 @@ def _read_exercise(
 ) -> Exercise:
     name = entry["name"]
     cases = tuple(
-        _read_case(said, answers[said["name"]], f"{name}/{said['name']}/", file)
-        for said in entry["cases"]
+        _read_case(case, answers[case["name"]], f"{name}/{case['name']}/", file)
+        for case in entry["cases"]
     )
     mistakes = {m["name"]: Mistake(**m) for m in entry["mistakes"]}
     return Exercise(
@@ -197,24 +200,24 @@ def _read_exercise(
 
 
 def _read_case(
-    said: dict[str, Any], kept: dict[str, Any], prefix: str, file: safe_open
+    description: dict[str, Any], packed: dict[str, Any], prefix: str, file: safe_open
 ) -> Case:
     roles: dict[str, Answers] = {}
 
-    def answer(role: str, name: str, how: str, text: str) -> Value:
-        if how == "as expected":
+    def answer(role: str, name: str, storage: str, text: str) -> Value:
+        if storage == "as expected":
             return roles["expected"][name]
-        if how == "tensor":
+        if storage == "tensor":
             tensor: torch.Tensor = file.get_tensor(f"{prefix}{role}/{name}")
             return tensor
-        return text if how == "text" else Other(text)
+        return text if storage == "text" else Other(text)
 
-    for role, entries in kept.items():
+    for role, entries in packed.items():
         roles[role] = {entry[0]: answer(role, *entry) for entry in entries}
     answers = {n: roles.pop(n, {}) for n in ("inputs", "expected", "doubles")}
     mistakes = {role.removeprefix("mistake:"): a for role, a in roles.items()}
-    scale = tuple(map(tuple, said.get("scale", ())))
-    return Case(**{**said, **answers, "scale": scale, "mistakes": mistakes})
+    scale = tuple(map(tuple, description.get("scale", ())))
+    return Case(**{**description, **answers, "scale": scale, "mistakes": mistakes})
 
 
 def titles(unit: str) -> dict[str, str]:
@@ -235,8 +238,11 @@ def _heads(unit: str) -> dict[str, tuple[str, float]]:
 @functools.lru_cache
 def _read_heads(path: Path, _changed: tuple[int, int]) -> dict[str, tuple[str, float]]:
     """Read once: a page asks for them at every cell."""
-    said = json.loads(path.read_text(encoding="utf-8"))
-    return {one["name"]: (one["title"], one["points"]) for one in said["exercises"]}
+    document = json.loads(path.read_text(encoding="utf-8"))
+    return {
+        entry["name"]: (entry["title"], entry["points"])
+        for entry in document["exercises"]
+    }
 
 
 def units(visibility: str = "public") -> list[str]:
@@ -244,6 +250,6 @@ def units(visibility: str = "public") -> list[str]:
     return sorted(p.stem for p in (FOLDER / visibility).glob(f"*{TENSORS}"))
 
 
-def load(unit: str, visibility: str = "public", only: str = "") -> dict[str, Exercise]:
+def load(unit: str, visibility: str = "public", name: str = "") -> dict[str, Exercise]:
     """The exercises of a unit ("attention") from the public or hidden references."""
-    return read(FOLDER / visibility / f"{unit}{TENSORS}", only)
+    return read(FOLDER / visibility / f"{unit}{TENSORS}", name)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from autograder.checks.diagnostics.symptoms import SEEN
 from autograder.checks.exercise import CALLED, RAISED, CaseResult, CheckResult, Finding
-from autograder.checks.language import _, marked, reworded
+from autograder.checks.language import _, translatable, translate
 from autograder.checks.properties import what_was_seen
 
 SHOWN = 2  # findings of a case that are told in full
@@ -84,8 +84,12 @@ class CaseGroup:
 
 def title(result: CaseResult) -> str:
     """The title of a case."""
-    told = _(result.case.title)
-    return _("{case} (hidden)").format(case=told) if result.case.hidden else told
+    case_title = _(result.case.title)
+    return (
+        _("{case} (hidden)").format(case=case_title)
+        if result.case.hidden
+        else case_title
+    )
 
 
 def results(verdict: CheckResult) -> list[CaseResult]:
@@ -136,9 +140,9 @@ def _error(finding: Finding) -> str:
     """
     if finding.problem != RAISED:
         return ""
-    first, _, where = finding.message.partition("\n")
+    first, _, location = finding.message.partition("\n")
     kind = re.sub(r"\d+", "0", first.partition(":")[0])
-    return f"{kind}\n{where}"
+    return f"{kind}\n{location}"
 
 
 def details(result: CaseResult, verdict: CheckResult) -> list[Line]:
@@ -153,20 +157,22 @@ def details(result: CaseResult, verdict: CheckResult) -> list[Line]:
     if not wrong:
         return []
     lines = list(_finding_lines(wrong[:SHOWN], result))
-    if also := [reworded(one.name) for one in wrong[SHOWN:] if one.problem]:
-        names = listed(also, LISTED - SHOWN)
+    if also := [
+        translate(finding.name) for finding in wrong[SHOWN:] if finding.problem
+    ]:
+        names = abbreviate_names(also, LISTED - SHOWN)
         lines.append(Line(_("also wrong: {names}").format(names=names), "", _quoted))
     if not result.passed and _is_hinted(result, verdict):
         lines.append(Line(_("Hint: {rule}").format(rule=_(result.case.hint))))
     return lines
 
 
-def listed(names: list[str], most: int = LISTED) -> str:
-    """Names in a line, some with commas; of many, how many more there are."""
-    more, told = len(names) - most, "; ".join(names[:most])
-    if more <= 0:
-        return told
-    return _("{names}; and {more} more").format(names=told, more=more)
+def abbreviate_names(names: list[str], most: int = LISTED) -> str:
+    """Join the first names, which may have commas, and count the others."""
+    omitted, line = len(names) - most, "; ".join(names[:most])
+    if omitted <= 0:
+        return line
+    return _("{names}; and {more} more").format(names=line, more=omitted)
 
 
 def _is_hinted(result: CaseResult, verdict: CheckResult) -> bool:
@@ -205,27 +211,27 @@ def _finding_lines(wrong: Iterable[Finding], result: CaseResult) -> Iterator[Lin
             yield from error_lines(finding.message)
         elif hidden and finding.problem:
             wrong_part = _(_PROBLEMS.get(finding.problem, finding.problem))
-            told = _("{name}: wrong {problem}")
-            yield Line(told.format(name=reworded(finding.name), problem=wrong_part))
+            message = _("{name}: wrong {problem}")
+            yield Line(message.format(name=translate(finding.name), problem=wrong_part))
         else:
-            how = inline if measured or not finding.problem else html.escape
-            yield Line(f"{reworded(finding.name)}: {finding.message}", "", how)
+            mark_up = inline if measured or not finding.problem else html.escape
+            yield Line(f"{translate(finding.name)}: {finding.message}", "", mark_up)
 
 
 def error_lines(message: str) -> Iterator[Line]:
     """An error, and the student's lines where it arose: "in your line 3: ..."."""
-    first, *where = message.splitlines() or [""]
-    yield Line(reworded(first), "", _quoted)
-    for line in where:
+    first, *trace = message.splitlines() or [""]
+    yield Line(translate(first), "", _quoted)
+    for line in trace:
         lead, colon, code = line.partition(": ")
-        yield Line(reworded(lead) + colon, code, _quoted)
+        yield Line(translate(lead) + colon, code, _quoted)
 
 
 _PROBLEMS = {
-    "finite": marked("numbers (NaN or infinite)"),
-    "missing": marked("result"),
-    "type": marked("type"),
-    "shape": marked("shape"),
-    "dtype": marked("dtype"),
-    "values": marked("values"),
+    "finite": translatable("numbers (NaN or infinite)"),
+    "missing": translatable("result"),
+    "type": translatable("type"),
+    "shape": translatable("shape"),
+    "dtype": translatable("dtype"),
+    "values": translatable("values"),
 }

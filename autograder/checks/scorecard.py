@@ -11,7 +11,7 @@ from autograder.checks.aspects import by_aspect
 from autograder.checks.cells import current, digest, name_of
 from autograder.checks.console import showable
 from autograder.checks.exercise import CheckResult
-from autograder.checks.language import _, marked
+from autograder.checks.language import _, translatable
 from autograder.checks.panel import Link, NextStep
 from autograder.checks.progress import Earlier, ProgressFileError
 from autograder.checks.rows import results
@@ -34,7 +34,7 @@ class ExerciseScore:
     max_points: float
     passed: bool | None = None
     cases: str = ""
-    remark: str = marked("not checked yet")
+    remark: str = translatable("not checked yet")
     aspects: str = ""
     number: str = ""
     place: Link | None = None
@@ -54,7 +54,10 @@ def row_of(verdict: CheckResult) -> ExerciseScore:
     cases = results(verdict)
     if not cases:
         return ExerciseScore(
-            verdict.title, 0.0, verdict.max_points, remark=marked("not solved yet")
+            verdict.title,
+            0.0,
+            verdict.max_points,
+            remark=translatable("not solved yet"),
         )
     remark = verdict.mistake.says if verdict.mistake else ""
     passed = _("{count} of {all}").format(
@@ -80,9 +83,9 @@ def next_step(rows: Mapping[str, ExerciseScore], after: str = "") -> NextStep | 
     """
     names = list(rows)
     start = names.index(after) + 1 if after in rows else 0
-    found = [rows[n] for n in names[start:] + names[:start] if not rows[n].passed]
-    on_path = next((row for row in found if row.on_path), None)
-    first = next(iter(found), None)
+    open_rows = [rows[n] for n in names[start:] + names[:start] if not rows[n].passed]
+    on_path = next((row for row in open_rows if row.on_path), None)
+    first = next(iter(open_rows), None)
     is_ahead = any(not rows[name].passed for name in names[start:])
     is_beyond = is_ahead and after in rows and not rows[after].on_path
     chosen = first if is_beyond else on_path or first
@@ -91,8 +94,10 @@ def next_step(rows: Mapping[str, ExerciseScore], after: str = "") -> NextStep | 
     if is_beyond:
         beside = on_path if on_path is not chosen else None
         return NextStep(chosen.place, on_path=beside.place if beside else None)
-    told = [rows[after]] if after in rows else rows.values()
-    return NextStep(chosen.place, not chosen.on_path and any(r.on_path for r in told))
+    considered = [rows[after]] if after in rows else rows.values()
+    return NextStep(
+        chosen.place, not chosen.on_path and any(r.on_path for r in considered)
+    )
 
 
 class Scorecard:
@@ -110,7 +115,7 @@ class Scorecard:
         return last or contents.this_unit()
 
     def note(self, verdict: CheckResult, answer: object) -> None:
-        """Remember a verdict; a stub is no try, and takes nothing away."""
+        """Remember a verdict; that on a stub does not replace what the file holds."""
         if not verdict.max_points:
             return  # there is no such exercise
         if not verdict.results and not verdict.unsolved:
@@ -119,77 +124,81 @@ class Scorecard:
         if verdict.unsolved:
             return
         share = verdict.points / verdict.max_points
-        found = Earlier(
+        earlier = Earlier(
             share, verdict.passed, row.cases, name_of(answer), digest(answer)
         )
-        self._kept[verdict.exercise] = found
-        if (where := progress.folder()) is None:
+        self._kept[verdict.exercise] = earlier
+        if (folder := progress.find_folder()) is None:
             return
-        self._tell(lambda: progress.keep(where, verdict.exercise, found))
+        self._tell(lambda: progress.keep(folder, verdict.exercise, earlier))
         if contents.contents_of(verdict.exercise.partition("/")[0]).attempts:
             mistake = verdict.mistake.name if verdict.mistake else ""
-            made = attempts.now(verdict.exercise, share, mistake)
+            attempt = attempts.new_attempt(verdict.exercise, share, mistake)
             with contextlib.suppress(OSError):  # the progress file has said it
-                attempts.keep(where, made)
+                attempts.keep(folder, attempt)
 
     def rows(self, unit: str) -> dict[str, ExerciseScore]:
         """A unit's exercises in their order, by name; without those that are given."""
-        where = progress.folder()
-        return self._table(unit, progress.or_nothing(where) if where else {})
+        folder = progress.find_folder()
+        return self._table(unit, progress.or_nothing(folder) if folder else {})
 
     def tables(self) -> dict[str, dict[str, ExerciseScore]]:
         """The same of all units that are here, in the order of the course."""
-        where = progress.folder()
-        kept = progress.read_all(where) if where else {}
-        return {unit: self._table(unit, kept) for unit in contents.units()}
+        folder = progress.find_folder()
+        stored = progress.read_all(folder) if folder else {}
+        return {unit: self._table(unit, stored) for unit in contents.units()}
 
     def _table(
-        self, unit: str, kept: Mapping[str, Earlier]
+        self, unit: str, stored: Mapping[str, Earlier]
     ) -> dict[str, ExerciseScore]:
-        known, here = {**kept, **self._kept}, contents.contents_of(unit)
+        verdicts, unit_contents = {**stored, **self._kept}, contents.contents_of(unit)
         titles, table = references.titles(unit), {}
         for name, points in references.points(unit).items():
             if not points:  # it is given
                 continue
-            place = here.places.get(name)
+            place = unit_contents.places.get(name)
             table[name] = replace(
-                self._row(name, titles[name], points, known.get(name)),
+                self._row(name, titles[name], points, verdicts.get(name)),
                 number=place.number if place else "",
                 place=place.link if place else Link(titles[name]),
-                on_path=name in here.path,
+                on_path=name in unit_contents.path,
             )
         return table
 
     def _row(
-        self, name: str, title: str, points: float, known: Earlier | None
+        self, name: str, title: str, points: float, earlier: Earlier | None
     ) -> ExerciseScore:
         row = self._rows.get(name)
-        if known is None:
+        if earlier is None:
             return row or ExerciseScore(title, 0.0, points)
-        earned = round(known.share * points, 2)
-        if _has_changed(known):
-            remark = marked("changed since: run its check again")
-            if row is None and known.passed:
-                remark = marked("passed earlier, changed since: run its check again")
-            return ExerciseScore(title, earned, points, None, known.cases, remark)
+        earned = round(earlier.share * points, 2)
+        if _has_changed(earlier):
+            remark = translatable("changed since: run its check again")
+            if row is None and earlier.passed:
+                remark = translatable(
+                    "passed earlier, changed since: run its check again"
+                )
+            return ExerciseScore(title, earned, points, None, earlier.cases, remark)
         if row:
             return row
-        earlier = (marked("checked earlier"), marked("passed earlier"))
-        remark = earlier[known.passed]
-        return ExerciseScore(title, earned, points, known.passed, known.cases, remark)
+        remarks = (translatable("checked earlier"), translatable("passed earlier"))
+        remark = remarks[earlier.passed]
+        return ExerciseScore(
+            title, earned, points, earlier.passed, earlier.cases, remark
+        )
 
     def reset(self) -> None:
         """Forget all verdicts, once the student has said so."""
-        where = progress.folder()
-        if where is not None:
-            path = where / PROGRESS
-            asked = _('Forget what {file} holds? Type "yes": ').format(file=path)
-            if input(showable(asked)).strip() != "yes":
+        folder = progress.find_folder()
+        if folder is not None:
+            path = folder / PROGRESS
+            question = _('Forget what {file} holds? Type "yes": ').format(file=path)
+            if input(showable(question)).strip() != "yes":
                 print(_("Nothing was changed."))
                 return
-            self._tell(lambda: progress.forget(where))
+            self._tell(lambda: progress.forget(folder))
             with contextlib.suppress(OSError):
-                attempts.forget(where)
+                attempts.forget(folder)
         self._rows.clear()
         self._kept.clear()
         print(_("All checks of this folder count as not run yet."))
@@ -205,7 +214,9 @@ class Scorecard:
             self.problem = str(error)
 
 
-def _has_changed(known: Earlier) -> bool:
+def _has_changed(earlier: Earlier) -> bool:
     """Whether the cell that defines an answer is not the one that was checked."""
-    now = digest(current(known.target)) if known.source and known.target else ""
-    return bool(now) and now != known.source
+    current_digest = (
+        digest(current(earlier.target)) if earlier.source and earlier.target else ""
+    )
+    return bool(current_digest) and current_digest != earlier.source

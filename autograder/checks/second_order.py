@@ -52,18 +52,20 @@ def pairs_that_fit(results: Sequence[CaseResult]) -> list[tuple[int, int]]:
 
     A case without sketches says nothing; there is no pair if no wrong one has any.
     """
-    known = [result for result in results if WHICH in result.case.doubles]
-    if all(result.passed for result in known):
+    sketched = [result for result in results if WHICH in result.case.doubles]
+    if all(result.passed for result in sketched):
         return []
-    return sorted(set.intersection(*map(_fitting, known)))
+    return sorted(set.intersection(*map(_match_pairs, sketched)))
 
 
-def _fitting(result: CaseResult) -> set[tuple[int, int]]:
-    which, sketches = (result.case.doubles[key] for key in (WHICH, SKETCH))
-    assert isinstance(which, torch.Tensor) and isinstance(sketches, torch.Tensor)
-    own = sketch(result.answers, result.case.expected)
-    close = torch.isclose(sketches, own, rtol=_CLOSE, atol=_CLOSE * _size(result.case))
-    return {(a, b) for a, b in which[close.all(dim=1)].tolist()}
+def _match_pairs(result: CaseResult) -> set[tuple[int, int]]:
+    pairs, sketches = (result.case.doubles[key] for key in (WHICH, SKETCH))
+    assert isinstance(pairs, torch.Tensor) and isinstance(sketches, torch.Tensor)
+    actual = sketch(result.answers, result.case.expected)
+    close = torch.isclose(
+        sketches, actual, rtol=_CLOSE, atol=_CLOSE * _size(result.case)
+    )
+    return {(a, b) for a, b in pairs[close.all(dim=1)].tolist()}
 
 
 def _size(case: Case) -> float:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import torch
 
 from autograder.checks.diagnostics.parts import and_more
-from autograder.checks.diagnostics.promises import changed
+from autograder.checks.diagnostics.promises import input_change
 from autograder.checks.exercise import (
     RAISED,
     CaseResult,
@@ -21,7 +21,7 @@ from autograder.checks.exercise import (
     Finding,
     Mistake,
 )
-from autograder.checks.language import _, marked
+from autograder.checks.language import _, translatable
 from autograder.checks.second_order import pairs_that_fit
 from autograder.checks.values import same_answer
 
@@ -29,10 +29,10 @@ _MOST = 3  # mistakes that are named at once
 _TELLING = 4  # so many different numbers do not agree by chance
 _LONG = 40  # nor do so many letters
 _COUNT = {
-    2: marked(
+    2: translatable(
         "There are two mistakes; correct one at a time, then run this again: {all}"
     ),
-    3: marked(
+    3: translatable(
         "There are three mistakes; correct one at a time, then run this again: {all}"
     ),
 }
@@ -48,71 +48,71 @@ def several(
     Args:
         results: of cases that hold mistakes' answers.
     """
-    own = [r for r in results if not (r.case.says or r.case.measure)]
-    names, said = list(exercise.mistakes), list(exercise.mistakes.values())
+    ordinary = [r for r in results if not (r.case.says or r.case.measure)]
+    names, mistakes = list(exercise.mistakes), list(exercise.mistakes.values())
     pairs = [
         {names[place] for place in pair}
-        for pair in pairs_that_fit(own)
-        if len({said[place].says for place in pair}) == 2  # not one mistake, twice
+        for pair in pairs_that_fit(ordinary)
+        if len({mistakes[place].says for place in pair}) == 2  # not one mistake, twice
     ]
     if len(pairs) == 1:
-        sure = any(_is_telling(f) for r in own for f in r.findings)
-        both = [name for name in names if name in pairs[0]]
-        if not sure and len(alone := _in_most(own, both)) == 1:
+        sure = any(_is_telling(f) for r in ordinary for f in r.findings)
+        pair_names = [name for name in names if name in pairs[0]]
+        if not sure and len(alone := _in_most(ordinary, pair_names)) == 1:
             return and_more(exercise.mistakes[alone[0]]), False
-        return _joined([exercise.mistakes[name] for name in both]), sure
+        return _join_mistakes([exercise.mistakes[name] for name in pair_names]), sure
     if pairs and len(shared := set.intersection(*pairs)) == 1:
         return and_more(exercise.mistakes[shared.pop()]), False
-    found, whole = _case_by_case(own, names)
-    if not found:
+    chosen, is_complete = _case_by_case(ordinary, names)
+    if not chosen:
         return None
-    mistakes = [exercise.mistakes[name] for name in found]
-    mistake = _joined([*_input_changed(own, found), *mistakes][:_MOST])
-    return mistake if whole else and_more(mistake), False
+    named = [exercise.mistakes[name] for name in chosen]
+    mistake = _join_mistakes([*_input_changed(ordinary, chosen), *named][:_MOST])
+    return mistake if is_complete else and_more(mistake), False
 
 
 def _input_changed(
     results: Sequence[CaseResult], names: Sequence[str]
 ) -> list[Mistake]:
-    """That an input has changed, which none of these mistakes changes."""
+    """The mistake of changing an input that none of these mistakes changes."""
     predicted = {
         f.name
         for result in results
         for f in result.findings
-        for own in (result.case.mistakes.get(name, {}) for name in names)
-        if not same_answer(own.get(f.name), f.expected, result.case)
+        for answers in (result.case.mistakes.get(name, {}) for name in names)
+        if not same_answer(answers.get(f.name), f.expected, result.case)
     }
-    others = [
+    reduced = [
         replace(r, findings=tuple(f for f in r.findings if f.name not in predicted))
         for r in results
     ]
-    found = changed(others)
-    return [Mistake("input_changed", *found)] if found else []
+    symptom = input_change(reduced)
+    return [Mistake("input_changed", *symptom)] if symptom else []
 
 
 def _in_most(results: Sequence[CaseResult], names: Sequence[str]) -> list[str]:
     """Those mistakes that explain at least half of the wrong cases by themselves."""
     needs = {i: _needed(r) for i, r in enumerate(results) if not r.passed}
 
-    def whole(name: str) -> int:
-        found = _part(results, needs, name).explains
-        return sum(all((i, n) in found for n in need) for i, need in needs.items())
+    def count_explained(name: str) -> int:
+        explained = _part(results, needs, name).explains
+        return sum(all((i, n) in explained for n in need) for i, need in needs.items())
 
-    return [name for name in names if 2 * whole(name) >= len(needs)]
+    return [name for name in names if 2 * count_explained(name) >= len(needs)]
 
 
-def _joined(mistakes: Sequence[Mistake]) -> Mistake:
-    """Several mistakes as one; each sentence was written for one that is alone."""
+def _join_mistakes(mistakes: Sequence[Mistake]) -> Mistake:
+    """Join several mistakes into one, with numbers before their sentences."""
     if len(mistakes) == 1:
         return mistakes[0]
-    says, asks = (
+    message, asks = (
         " ".join(
             f"({n}) {_(getattr(m, part))}" for n, m in enumerate(mistakes, start=1)
         )
         for part in ("says", "asks")
     )
-    told = _(_COUNT[len(mistakes)]).format(all=says)
-    return Mistake(" + ".join(m.name for m in mistakes), told, asks)
+    full_message = _(_COUNT[len(mistakes)]).format(all=message)
+    return Mistake(" + ".join(m.name for m in mistakes), full_message, asks)
 
 
 @dataclass(frozen=True)
@@ -133,21 +133,21 @@ def _case_by_case(
     needs = {i: _needed(r) for i, r in enumerate(results) if not r.passed}
     parts = {name: _part(results, needs, name) for name in names}
     parts = {n: p for n, p in parts.items() if p.refuted < _cases(p.explains)}
-    left = {(i, name) for i, need in needs.items() for name in need}
+    unexplained = {(i, name) for i, need in needs.items() for name in need}
     telling = {
         (i, f.name) for i in needs for f in results[i].findings if _is_telling(f)
     }
     chosen: list[str] = []
-    while left and len(chosen) < _MOST:
-        gains = {name: part.explains & left for name, part in parts.items()}
+    while unexplained and len(chosen) < _MOST:
+        gains = {name: part.explains & unexplained for name, part in parts.items()}
         best = max(gains, key=lambda name: len(gains[name]), default="")
         if not best or not gains[best] & telling:
             break
         if sum(gain >= gains[best] for gain in gains.values()) > 1:
             break  # twins, in all that was asked
         chosen.append(best)
-        left -= gains[best]
-    explained = len(needs) - len({i for i, _ in left})
+        unexplained -= gains[best]
+    explained = len(needs) - len({i for i, _ in unexplained})
     if not chosen or 2 * explained < len(needs):
         return [], False
     return chosen, explained == len(needs)
@@ -160,8 +160,8 @@ def _cases(wrong: frozenset[Wrong]) -> int:
 def _needed(result: CaseResult) -> list[str]:
     """The wrong answers to explain: the results; gradients and the like follow."""
     wrong = [f.name or RAISED for f in result.findings if f.problem]
-    own = [n for n in wrong if result.case.aspect_of(n) == result.case.aspect]
-    return own or wrong
+    primary = [n for n in wrong if result.case.aspect_of(n) == result.case.aspect]
+    return primary or wrong
 
 
 def _part(

@@ -9,16 +9,18 @@ from autograder.checks.attempts import RecordedAttempt
 from autograder.checks.boxes import BLUE, boxed, mark
 from autograder.checks.console import showable
 from autograder.checks.contents import contents_of
-from autograder.checks.language import _, marked, plural
+from autograder.checks.language import _, plural, translatable
 from autograder.checks.panel import Link, NextStep
 from autograder.checks.rows import inline
 from autograder.checks.scorecard import ExerciseScore, Scorecard, next_step
 from autograder.checks.words import ATTEMPTS_DATA, PROGRESS
 
-_HIDDEN = marked("Grading also uses other inputs, and cases that are not shown here.")
-_PATH = marked("the short path")
+_HIDDEN = translatable(
+    "Grading also uses other inputs, and cases that are not shown here."
+)
+_PATH = translatable("the short path")
 # Sign, number, title, points, cases: only the title wraps.
-_HEADS = (marked("exercise"), marked("points"), marked("cases"))
+_HEADS = (translatable("exercise"), translatable("points"), translatable("cases"))
 _WIDTHS = ("2.2em", "2.8em", "", "7em", "6em")
 
 
@@ -26,15 +28,15 @@ _WIDTHS = ("2.2em", "2.8em", "", "7em", "6em")
 class Summary:
     """The exercises of a unit in their order, as far as they were checked.
 
-    ``written`` holds the points of questions in words, ``kept`` says where progress is
-    kept, ``follows`` is the exercise to do next; ``attempts`` are handed in with the
+    ``written`` holds the points of questions in words, ``location`` says where progress
+    is kept, ``follows`` is the exercise to do next; ``attempts`` are handed in with the
     notebook, as data of its output, if the course records them.
     """
 
     rows: tuple[ExerciseScore, ...]
     written: tuple[float, ...] = ()
     follows: NextStep | None = None
-    kept: str = ""
+    location: str = ""
     attempts: tuple[RecordedAttempt, ...] = ()
 
     @property
@@ -76,7 +78,7 @@ class Summary:
 
     @property
     def _notes(self) -> list[str]:
-        return [note for note in (_(_HIDDEN), self.kept) if note]
+        return [note for note in (_(_HIDDEN), self.location) if note]
 
     def __repr__(self) -> str:
         lines = [self._by_checks, *([self._by_people] if self._by_people else [])]
@@ -85,8 +87,8 @@ class Summary:
         return showable("\n".join([*lines, self.next_step, *self._notes]))
 
     def _repr_mimebundle_(self, **_: object) -> dict[str, object]:
-        told = [asdict(attempt) for attempt in self.attempts]
-        return {ATTEMPTS_DATA: told} if told else {}
+        records = [asdict(attempt) for attempt in self.attempts]
+        return {ATTEMPTS_DATA: records} if records else {}
 
     def _repr_html_(self) -> str:
         if not self.rows:
@@ -118,29 +120,32 @@ def summary(scorecard: Scorecard) -> Summary:
     unit = scorecard.unit
     if not unit:
         return Summary(())
-    rows, here, where = scorecard.rows(unit), contents_of(unit), progress.folder()
-    made = attempts.read(where) if here.attempts and where else ()
+    rows, contents = scorecard.rows(unit), contents_of(unit)
+    folder = progress.find_folder()
+    recorded = attempts.read(folder) if contents.attempts and folder else ()
     return Summary(
-        tuple(rows.values()), here.written, next_step(rows),
-        scorecard.problem or _kept(),
-        tuple(one for one in made if one.exercise.startswith(f"{unit}/")),
+        tuple(rows.values()), contents.written, next_step(rows),
+        scorecard.problem or _describe_location(),
+        tuple(
+            attempt for attempt in recorded if attempt.exercise.startswith(f"{unit}/")
+        ),
     )  # fmt: skip
 
 
-def _kept() -> str:
-    """Where progress is kept."""
-    where = progress.folder()
-    if where is None:
+def _describe_location() -> str:
+    """Say where progress is kept."""
+    folder = progress.find_folder()
+    if folder is None:
         return ""
-    if progress.lasts(where):
+    if progress.lasts(folder):
         return _(
             "Your progress is kept in `{file}`. `check.overview()` shows all units, "
             "`check.reset()` deletes it."
-        ).format(file=where / PROGRESS)
+        ).format(file=folder / PROGRESS)
     return _(
         "Your progress is kept in `{file}` until this Colab session ends. To keep it "
         "longer, mount your Drive (folder symbol at the left)."
-    ).format(file=where / PROGRESS)
+    ).format(file=folder / PROGRESS)
 
 
 def _lines(row: ExerciseScore) -> list[str]:
@@ -153,11 +158,11 @@ def _lines(row: ExerciseScore) -> list[str]:
 
 
 def _cells(row: ExerciseScore) -> str:
-    told = [f"<em>{inline(_(row.remark))}</em>"] if row.remark else []
-    told += [inline(row.aspects)] if row.aspects else []
+    remarks = [f"<em>{inline(_(row.remark))}</em>"] if row.remark else []
+    remarks += [inline(row.aspects)] if row.aspects else []
     # A mistake is a sentence; a state is a word or two, and fits beside the title.
     between = "<br>" if row.passed is False else " · "
-    remark = "".join(between + line for line in told)
+    remark = "".join(between + line for line in remarks)
     sign = row.sign if row.passed is None else mark(row.passed, row.is_partial)
     number = Link(row.number, row.place.address).html if row.place else ""
     cells = (

@@ -58,20 +58,20 @@ class AnswerCode:
     names: Mapping[str, Any]
 
     def defined(self, code: str, notes: Notes | None = None) -> Any:
-        """The target as code defines it, beside the notebook's names."""
+        """Run code beside the notebook's names, and return the target it defines."""
 
         times = Counter[int]()  # that each number was noted, in all calls
 
         def note(number: int, value: Any) -> Any:
             if notes is not None and notes.get(number, {}) is not None:
                 times[number] += 1
-                told = summary(value) if times[number] <= _MOST_NOTES else None
-                notes[number] = told if notes.get(number, told) == told else None
+                entry = summary(value) if times[number] <= _MOST_NOTES else None
+                notes[number] = entry if notes.get(number, entry) == entry else None
             return value
 
-        own = {**self.names, NOTE: note}
-        exec(compile(code, "<answer>", "exec", dont_inherit=True), own)
-        return own[self.target]
+        namespace = {**self.names, NOTE: note}
+        exec(compile(code, "<answer>", "exec", dont_inherit=True), namespace)
+        return namespace[self.target]
 
 
 @dataclass(frozen=True)
@@ -86,10 +86,10 @@ class _Watched:
 def show(answer: AnswerCode, noted: str, edits: Sequence[str]) -> None:
     """Print a `report` as one line of JSON, or why there is none."""
     try:
-        told = report(answer, noted, edits)
+        trace = report(answer, noted, edits)
     except CannotTraceError as error:
-        told = {"refused": str(error)}
-    print(f"\n{MARK}{json.dumps(told, allow_nan=False)}")
+        trace = {"refused": str(error)}
+    print(f"\n{MARK}{json.dumps(trace, allow_nan=False)}")
 
 
 def report(answer: AnswerCode, noted: str, edits: Sequence[str]) -> Summary:
@@ -108,19 +108,21 @@ def report(answer: AnswerCode, noted: str, edits: Sequence[str]) -> Summary:
     """
     started, probe = time.process_time(), find(answer.exercise)
     usual, watched = _watched(answer, probe, noted)
-    told = [_told(one) for one in watched]
+    cases = [_describe_example(example) for example in watched]
     for code in edits:
         if time.process_time() - started > _IN_ALL:
             break
         outcomes: list[Summary] = []
-        for one in watched:
+        for example in watched:
             if outcomes and "endless" in outcomes[0]:
                 outcomes.append({"near": True})
             else:
-                outcomes.append(_edited(answer, probe, usual, code, one, not outcomes))
-        for case, outcome in zip(told, outcomes, strict=True):
+                outcomes.append(
+                    _edited(answer, probe, usual, code, example, not outcomes)
+                )
+        for case, outcome in zip(cases, outcomes, strict=True):
             case["edits"].append(outcome)
-    return {"cases": told}
+    return {"cases": cases}
 
 
 def _watched(
@@ -133,35 +135,36 @@ def _watched(
     """
     unit, notes = answer.exercise.split("/")[0], Notes()
     try:
-        made = answer.defined(noted, notes)
+        target = answer.defined(noted, notes)
     except Exception as error:
         raise CannotTraceError(f"on its own it raises {error_line(error)}") from None
-    called = getattr(made, answer.method, None) if answer.method else made
+    called = getattr(target, answer.method, None) if answer.method else target
     if not inspect.isfunction(called):
         raise CannotTraceError("it is not a plain function or class")
-    known = load(unit, only=answer.exercise).get(answer.exercise)
-    cases = known.cases if known else ()
-    found, ever = list[_Watched](), False
+    exercise = load(unit, name=answer.exercise).get(answer.exercise)
+    cases = exercise.cases if exercise else ()
+    examples, ever = list[_Watched](), False
     started = time.process_time()
-    for case in [one for one in cases if _is_plain(one)][: 2 * _MOST_CASES]:
-        if found and time.process_time() - started > _IN_ALL / 2:
+    plain_cases = [case for case in cases if _is_plain(case)]
+    for case in plain_cases[: 2 * _MOST_CASES]:
+        if examples and time.process_time() - started > _IN_ALL / 2:
             break
         watch = CallWatch(answer.method, _MOST_CALLS, False, _SECONDS, notes=notes)
-        calls = watch.of(probe, made, case.inputs)
+        calls = watch.of(probe, target, case.inputs)
         ever = ever or bool(calls)
         usable = [
             _Watched(case, number, call)
             for number, call in enumerate(calls)
             if not call.raised and summary(call.result)["kind"] in _SAYING
         ]
-        found += [max(usable, key=_worth)] if usable else []
-    if not found:
+        examples += [max(usable, key=_worth)] if usable else []
+    if not examples:
         none = "no visible case calls it by itself, without an error"
         raise CannotTraceError("it returns nothing to ask about" if ever else none)
-    best, *others = sorted(found, key=_worth, reverse=True)[:_MOST_CASES]
-    again = CallWatch(answer.method, best.number + 1, True, _SECONDS, notes=notes)
-    call = again.of(probe, made, best.case.inputs)[-1]
-    return called, [replace(best, call=call), *others]
+    best, *further = sorted(examples, key=_worth, reverse=True)[:_MOST_CASES]
+    watch = CallWatch(answer.method, best.number + 1, True, _SECONDS, notes=notes)
+    call = watch.of(probe, target, best.case.inputs)[-1]
+    return called, [replace(best, call=call), *further]
 
 
 def _is_plain(case: Case) -> bool:
@@ -170,32 +173,35 @@ def _is_plain(case: Case) -> bool:
 
 def _worth(watched: _Watched) -> float:
     """How much a call tells: many arguments, small, of sizes that all differ."""
-    values = list(watched.call.given.values())
+    values = list(watched.call.arguments.values())
     tensors = [value for value in values if isinstance(value, torch.Tensor)]
     sizes = {size for value in tensors for size in value.shape} - {1}
     small = all(value.numel() <= _SMALL for value in tensors)
     short = all(max(value.shape, default=0) <= _SHORT for value in tensors)
     usual = all(bool((value.double().abs() < _LARGE).all()) for value in tensors)
     most = max((value.dim() for value in tensors), default=0)
-    told = float(sum(value is not None for value in values))
-    told += min(len(watched.call.notes), 20) / 2  # lines that run, above all
+    richness = float(sum(value is not None for value in values))
+    richness += min(len(watched.call.notes), 20) / 2  # lines that run, above all
     fits = 10 * (small and short) + 3 * usual + 20 * all(map(_is_told, values))
-    return fits + 2 * len(tensors) + told + min(most, 3) + 0.5 * len(sizes)
+    return fits + 2 * len(tensors) + richness + min(most, 3) + 0.5 * len(sizes)
 
 
 def _is_told(value: object) -> bool:
-    said = summary(value)
+    description = summary(value)
     return is_told(
-        said["kind"], said.get("dtype", ""), said.get("text", ""), said.get("facts", ())
+        description["kind"],
+        description.get("dtype", ""),
+        description.get("text", ""),
+        description.get("facts", ()),
     )
 
 
-def _told(watched: _Watched) -> Summary:
+def _describe_example(watched: _Watched) -> Summary:
     call = watched.call
     return {
         "title": watched.case.title,
-        "made": call.made,
-        "call": [[name, summary(value)] for name, value in call.given.items()],
+        "made": call.construction,
+        "call": [[name, summary(value)] for name, value in call.arguments.items()],
         "notes": [[number, value] for number, value in call.notes.items() if value],
         "ran": sorted(call.notes),
         "result": summary(call.result),
@@ -208,7 +214,7 @@ def _edited(
     answer: AnswerCode, probe: Probe, usual: Callable[..., Any], code: str,
     before: _Watched, moves: bool,
 ) -> Summary:  # fmt: skip
-    """What changed code comes to in a call, beside what it was."""
+    """Run changed code in a call, and describe what is different."""
     most = before.number + 1
     results = []
     for memory in (1.0, 2.0) if "empty" in code else (None,):
@@ -228,17 +234,17 @@ def _edited(
         results.append(call.result)
     if "same" not in difference(results[0], results[-1]):
         return {"near": True}  # it shows what happens to be in the memory
-    told = {"result": summary(call.result), "moved": call.moved}
-    return told | difference(before.call.result, call.result)
+    outcome = {"result": summary(call.result), "moved": call.moved}
+    return outcome | difference(before.call.result, call.result)
 
 
 def _new_memory_holding(value: float | None) -> contextlib.AbstractContextManager[None]:
-    """Have tensors that are made empty hold a number, where one is given."""
+    """Fill tensors that are made empty with a number, if one is given."""
     if value is None:
         return contextlib.nullcontext()
 
-    def filled(own: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor]:
-        return lambda *args, **options: own(*args, **options).fill_(value)
+    def filled(original: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor]:
+        return lambda *args, **options: original(*args, **options).fill_(value)
 
-    made = ((torch, "empty"), (torch, "empty_like"), (torch.Tensor, "new_empty"))
-    return exchanged(*((a, name, filled(getattr(a, name))) for a, name in made))
+    makers = ((torch, "empty"), (torch, "empty_like"), (torch.Tensor, "new_empty"))
+    return exchanged(*((a, name, filled(getattr(a, name))) for a, name in makers))

@@ -16,13 +16,13 @@ def dtype_of(value: object) -> str:
     return str(getattr(value, "dtype", "")).removeprefix("torch.")
 
 
-def same_answer(predicted: Value | None, given: Value | None, case: Case) -> bool:
+def same_answer(predicted: Value | None, actual: Value | None, case: Case) -> bool:
     """Whether a mistake's answer to a case, and one that was given, are the same."""
-    if isinstance(predicted, str) and isinstance(given, str):
-        return _wording(predicted) == _wording(given)
-    if isinstance(predicted, torch.Tensor) and isinstance(given, torch.Tensor):
-        return same_tensors(predicted, given, case.atol, case.rtol)
-    return predicted == given
+    if isinstance(predicted, str) and isinstance(actual, str):
+        return _wording(predicted) == _wording(actual)
+    if isinstance(predicted, torch.Tensor) and isinstance(actual, torch.Tensor):
+        return same_tensors(predicted, actual, case.atol, case.rtol)
+    return predicted == actual
 
 
 def telling_part(error: str) -> str:

@@ -30,13 +30,13 @@ class _SeenEnoughError(BaseException):
 class WatchedCall:
     """A call: what went in, and what came out or was raised.
 
-    ``made`` is the code that made the module, ``notes`` holds by number what a noted
-    expression was (None: not the same each time), and ``moved`` by argument whether its
-    last row reaches row 0 of the first result.
+    ``construction`` is the code that made the module. ``notes`` holds by number what a
+    noted expression was (None: not the same each time), and ``moved`` by argument
+    whether its last row reaches row 0 of the first result.
     """
 
-    given: dict[str, Any]
-    made: str = ""
+    arguments: dict[str, Any]
+    construction: str = ""
     result: Any = None
     raised: str = ""
     notes: Notes = field(default_factory=dict)
@@ -64,60 +64,60 @@ class CallWatch:
     notes: Notes = field(default_factory=dict)
     calls: list[WatchedCall] = field(default_factory=list)
     endless: bool = False
-    _made: str = ""
+    _construction: str = ""
 
-    def of(self, probe: Probe, made: Any, inputs: Answers) -> list[WatchedCall]:
-        """The calls that the probe makes of an object, at most so many."""
+    def of(self, probe: Probe, target: Any, inputs: Answers) -> list[WatchedCall]:
+        """Watch the calls that a probe makes of an object, at most ``most``."""
         with isolated(inputs) as copies:
             try:
                 with contextlib.redirect_stdout(None), limit(self.seconds):
-                    probe(self._watched(made), copies)
+                    probe(self._watched(target), copies)
             except TooLongError:
                 self.endless = True
             except (_SeenEnoughError, Exception, SystemExit):
                 pass  # each call has noted its own error
         return self.calls
 
-    def _watched(self, made: Any) -> Any:
+    def _watched(self, target: Any) -> Any:
         if not self.method:
-            return self._watching(made, 0)
-        init = made.__init__
+            return self._watching(target, 0)
+        init = target.__init__
 
         @functools.wraps(init)
-        def noting(own: Any, *given: Any, **options: Any) -> None:
-            parts = [_short(value) for value in given]
+        def noting(module: Any, *args: Any, **options: Any) -> None:
+            parts = [_short(value) for value in args]
             parts += [f"{key}={_short(value)}" for key, value in options.items()]
-            self._made = f"{made.__name__}({', '.join(parts)})"
-            init(own, *given, **options)
+            self._construction = f"{target.__name__}({', '.join(parts)})"
+            init(module, *args, **options)
 
-        watching = self._watching(getattr(made, self.method), 1)
+        watching = self._watching(getattr(target, self.method), 1)
         members = {self.method: watching, "__init__": noting}
-        return type(made.__name__, (made,), members)
+        return type(target.__name__, (target,), members)
 
-    def _watching(self, function: Callable[..., Any], own: int) -> Callable[..., Any]:
-        """The function, watched; its ``own`` first arguments are not told."""
+    def _watching(self, function: Callable[..., Any], skip: int) -> Callable[..., Any]:
+        """Note a function's calls without their ``skip`` first arguments."""
         signature = inspect.signature(function)
 
         @functools.wraps(function)
-        def watching(*given: Any, **options: Any) -> Any:
-            bound = signature.bind(*given, **options)
-            told = {n: _kept(v) for n, v in [*bound.arguments.items()][own:]}
-            call = WatchedCall(told, self._made)
+        def watching(*args: Any, **options: Any) -> Any:
+            bound = signature.bind(*args, **options)
+            arguments = {n: _snapshot(v) for n, v in [*bound.arguments.items()][skip:]}
+            call = WatchedCall(arguments, self._construction)
             self.calls.append(call)
             state, runs = torch.get_rng_state(), function
             if self.usual and len(self.calls) < self.most:
                 runs = self.usual
             self.notes.clear()
             try:
-                result = runs(*given, **options)
+                result = runs(*args, **options)
             except (Exception, SystemExit) as error:
                 call.raised = error_line(error)
                 self._end()
                 raise
-            call.result, call.notes = _kept(result), dict(self.notes)
+            call.result, call.notes = _snapshot(result), dict(self.notes)
             if self.moves and len(self.calls) == self.most:
-                call.moved = _moved(
-                    functools.partial(function, *bound.args[:own]), call, state
+                call.moved = _trace_last_rows(
+                    functools.partial(function, *bound.args[:skip]), call, state
                 )
             self._end()
             return result
@@ -139,36 +139,36 @@ def _short(value: object) -> str:
     return repr(value)[:20] if plain else "..."
 
 
-def _kept(value: Any) -> Any:
-    """A value as it is now, whatever is done to its tensors later."""
+def _snapshot(value: Any) -> Any:
+    """Copy a value as it is now, whatever is done to its tensors later."""
     if isinstance(value, torch.Tensor):
         return value.detach().clone()
     if type(value) is dict:
-        return {key: _kept(part) for key, part in value.items()}
+        return {key: _snapshot(part) for key, part in value.items()}
     if type(value) in (tuple, list):
-        return type(value)(_kept(part) for part in value)
+        return type(value)(_snapshot(part) for part in value)
     return value
 
 
-def _moved(
+def _trace_last_rows(
     function: Callable[..., Any], call: WatchedCall, state: torch.Tensor
 ) -> dict[str, bool]:
     """By argument, whether its last row reaches row 0 of the first result."""
-    old, found = _first(call.result), dict[str, bool]()
+    old, movement = _first(call.result), dict[str, bool]()
     if old is None or old.dim() < 2:
-        return found
-    for name, value in call.given.items():
+        return movement
+    for name, value in call.arguments.items():
         for row in _other_rows(value):
-            given = {other: _kept(v) for other, v in call.given.items()}
-            given[name][..., -1, :] = row
+            arguments = {key: _snapshot(v) for key, v in call.arguments.items()}
+            arguments[name][..., -1, :] = row
             torch.set_rng_state(state)
             with contextlib.suppress(Exception):
-                new = _first(function(**given))
+                new = _first(function(**arguments))
                 if new is not None and new.shape == old.shape:
                     rows = new[..., 0, :].float(), old[..., 0, :].float()
                     moved = not torch.allclose(*rows, equal_nan=True)
-                    found[name] = found.get(name, False) or moved
-    return found
+                    movement[name] = movement.get(name, False) or moved
+    return movement
 
 
 def _other_rows(value: object) -> tuple[torch.Tensor, ...]:

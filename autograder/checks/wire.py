@@ -63,8 +63,8 @@ def within(seconds: float) -> Wait:
     def wait(channel: socket.socket, event: int) -> None:
         poll = select.poll()
         poll.register(channel, event)
-        left = max(deadline - time.monotonic(), 0.0)
-        _require(bool(poll.poll(left * 1000)), "too slow")
+        remaining = max(deadline - time.monotonic(), 0.0)
+        _require(bool(poll.poll(remaining * 1000)), "too slow")
 
     return wait
 
@@ -78,7 +78,7 @@ class Packed:
 
 
 def packed(values: Answers) -> Packed:
-    """Put together what is to be sent, for who sends it more than once."""
+    """Put together what is to be sent, for callers that send it more than once."""
     entries = [_entry(name, value) for name, value in values.items()]
     data = b"".join(_bytes(v) for v in values.values() if isinstance(v, torch.Tensor))
     return Packed(json.dumps(entries), data)
@@ -98,11 +98,11 @@ def send(
     sent = values if isinstance(values, Packed) else packed(values or {})
     text = f'{{"kind": {json.dumps(kind)}, "values": {sent.entries}}}'
     header = text.encode()
-    left = memoryview(len(header).to_bytes(4, "big") + header + sent.data)
+    unsent = memoryview(len(header).to_bytes(4, "big") + header + sent.data)
     try:
-        while left:
+        while unsent:
             try:
-                left = left[channel.send(left[: 1 << 20], socket.MSG_DONTWAIT) :]
+                unsent = unsent[channel.send(unsent[: 1 << 20], socket.MSG_DONTWAIT) :]
             except BlockingIOError:
                 wait(channel, select.POLLOUT)
     except OSError as error:
@@ -116,8 +116,8 @@ def _entry(name: str, value: Value) -> dict[str, Any]:
         return {"name": name, "other": value.kind}
     dtype = _NAMES.get(value.dtype)
     if dtype is None:
-        other = str(value.dtype).removeprefix("torch.")
-        return {"name": name, "other": f"{other} tensor"}
+        dtype_name = str(value.dtype).removeprefix("torch.")
+        return {"name": name, "other": f"{dtype_name} tensor"}
     return {"name": name, "dtype": dtype, "shape": list(value.shape)}
 
 
@@ -149,10 +149,10 @@ def receive(
         sizes = [_size(entry, limits) for entry in entries]
         _require(sum(sizes) <= limits.data, "too many numbers")
         data = read(sum(sizes))
-        ends = itertools.accumulate(sizes)
+        offsets = itertools.accumulate(sizes)
         return kind, {
             entry["name"]: _value(entry, data[end - size : end])
-            for entry, size, end in zip(entries, sizes, ends, strict=True)
+            for entry, size, end in zip(entries, sizes, offsets, strict=True)
         }
     except (OSError, ValueError, TypeError, KeyError, RuntimeError) as error:
         raise WireError(f"not a message: {type(error).__name__}") from error

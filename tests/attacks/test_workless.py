@@ -80,7 +80,7 @@ def test_one_property_of_a_table_earns_nothing(test):
 def is_first(check: PreparedCheck, case: Case) -> bool:
     """Whether the right thing of a drawing comes first, and does not come again."""
     side = check.side(case)
-    right = side.things()[0]
+    right = side.list_subjects()[0]
     return side.names.index(right) == 0 and side.names.count(right) == 1
 
 

@@ -121,7 +121,7 @@ def result_of(
 
     def ask(case: Case) -> Answers:
         side = check.side(case)
-        return concluded(side, answer(case, side.shown()))
+        return concluded(side, answer(case, side.reveal_inputs()))
 
     return judge(check.exercise, check.cases, ask)
 
@@ -155,6 +155,6 @@ def result_of_object(check: PreparedCheck, value: Any) -> CheckResult:
         def report(own: Any, shown: Answers) -> Mapping[str, object]:
             return probe.play(own, shown, asking(lambda asked: reply(side, asked)))
 
-        return concluded(side, observe(report, value, side.shown()))
+        return concluded(side, observe(report, value, side.reveal_inputs()))
 
     return judge(check.exercise, check.cases, ask)

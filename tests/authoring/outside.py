@@ -98,7 +98,7 @@ def row(specification: Specification, cases: Iterable[Case]) -> Exposure:
     drawings: Counter[str] = Counter()
     for case in cases:
         found.declared |= {case.name} if case.open else set()
-        shown = played(case.inputs, random.Random(1)).shown()
+        shown = played(case.inputs, random.Random(1)).reveal_inputs()
         found.given |= {_kind(n) for n in shown}
         found.kept |= {_kind(n) for n in case.inputs if n not in shown}
         drawings[case.name] += 1

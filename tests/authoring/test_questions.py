@@ -123,16 +123,16 @@ def test_no_distractor_is_shown_to_be_correct_by_calling_the_code_here(unit):
         watch = CallWatch("", 5, False, 5.0)
         case = cases[one.seen[0].title]
         for call in watch.of(find(spec.name), base, case.inputs):
-            shapes = [list(getattr(v, "shape", ())) for v in call.given.values()]
+            shapes = [list(getattr(v, "shape", ())) for v in call.arguments.values()]
             if shapes == [list(v.shape) for _, v in one.seen[0].call]:
                 break
-        before = _called(base, call.given)
+        before = _called(base, call.arguments)
         parts = len(_parts(before))
         for question in one.found:
             if question.kind != "change" or not torch.is_tensor(_parts(before)[0]):
                 continue
             edit = by_says[question.about[0]]
-            after = _called(made(edit.code), call.given)
+            after = _called(made(edit.code), call.arguments)
             usual = ["the first result", "the second result"][:parts]
             names = ["the result"] if parts == 1 else usual
             returned = re.findall(r"return (.*)$", one.listing.text)[-1:]

@@ -22,5 +22,5 @@ def test_the_judge_plays_the_probes_other_side_or_one_that_knows_more(tiny_exerc
     class Knowing(Interactor):
         pass
 
-    assert tiny_exercise.side is find(tiny_exercise.name).other
+    assert tiny_exercise.side is find(tiny_exercise.name).interactor
     assert replace(tiny_exercise, other=Knowing).side is Knowing

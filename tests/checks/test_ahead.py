@@ -147,7 +147,7 @@ def test_several_batches_go_through_each_layer_as_one_does():
 
 def side():
     case = references.load("encoder_decoder")[LAYERS].cases[0]
-    return find(LAYERS).other(case.inputs, random.Random(1))
+    return find(LAYERS).interactor(case.inputs, random.Random(1))
 
 
 def brought_to(name: str, judge) -> torch.Tensor:
@@ -193,7 +193,7 @@ def test_what_is_asked_for_early_is_the_same_output_to_the_last_digit():
 
 def test_a_form_that_a_layer_refuses_leaves_the_question_itself_answered():
     case = references.load("encoder_decoder")[LAYERS].cases[0]
-    judge = find(LAYERS).other(case.inputs, random.Random(1))
+    judge = find(LAYERS).interactor(case.inputs, random.Random(1))
     width = int(case.inputs["sizes"][0])
     unpacks = brought_to("the other one", judge)
     refused, taken = torch.zeros(3, 2, width), torch.zeros(2, 2, width)

@@ -64,7 +64,7 @@ def test_a_check_adds_one_and_the_summary_carries_them(tmp_path, monkeypatch, re
     here = replace(contents.contents_of("attention"), attempts=recorded)
     monkeypatch.setattr(contents, "contents_of", lambda unit: here)
     monkeypatch.setattr("autograder.checks.summary.contents_of", lambda unit: here)
-    monkeypatch.setattr(progress, "folder", lambda: tmp_path)
+    monkeypatch.setattr(progress, "find_folder", lambda: tmp_path)
     check = Check()
     check("attention/softmax", lambda x: (x - x.amax(-1, keepdim=True)).exp())
     assert (tmp_path / ATTEMPTS).exists() == recorded

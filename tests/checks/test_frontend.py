@@ -2,18 +2,18 @@
 
 import pytest
 
-from autograder.checks.frontend import is_attended, notebook_name, shell
+from autograder.checks.frontend import find_shell, is_attended, notebook_name
 from autograder.checks.words import CHANNEL, LEFT_OUT
 from tests.checks.notebook import Notebook
 
 
 def test_a_script_has_no_shell_and_nobody_attends_it():
-    assert shell() is None and not is_attended()
+    assert find_shell() is None and not is_attended()
 
 
 def test_a_request_says_whether_somebody_could_answer(monkeypatch):
-    assert Notebook(monkeypatch).shell is shell() and is_attended()
-    assert shell() is not None
+    assert Notebook(monkeypatch).shell is find_shell() and is_attended()
+    assert find_shell() is not None
     Notebook(monkeypatch, attended=False)
     assert not is_attended()
 

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from autograder.checks.exercise import WrongAnswerError
-from autograder.checks.interactor import Interactor, asking, given, reply
+from autograder.checks.interactor import Interactor, asking, reply, require_tensor
 
 
 def test_an_other_side_that_is_not_asked_for_anything_says_so():
@@ -19,18 +19,21 @@ def test_an_other_side_that_is_not_asked_for_anything_says_so():
 
 def test_given_takes_what_can_be_worked_with_only():
     fits = {"x": torch.zeros(2, 3)}
-    assert given(fits, "x", 2, [torch.float32], 6) is fits["x"]
+    assert require_tensor(fits, "x", 2, [torch.float32], 6) is fits["x"]
     for dim, dtype, most in (
         (1, torch.float32, 6),
         (2, torch.int64, 6),
         (2, torch.float32, 5),
     ):
         with pytest.raises(WrongAnswerError):
-            given(fits, "x", dim, [dtype], most)
+            require_tensor(fits, "x", dim, [dtype], most)
 
 
 def test_an_empty_tensor_is_as_large_as_its_other_sides():
     for shape in ((0, 7), (7, 0)):
         with pytest.raises(WrongAnswerError, match="cannot have the shape"):
-            given({"x": torch.zeros(shape)}, "x", 2, [torch.float32], 6)
-    assert given({"x": torch.zeros(0, 6)}, "x", 2, [torch.float32], 6).numel() == 0
+            require_tensor({"x": torch.zeros(shape)}, "x", 2, [torch.float32], 6)
+    assert (
+        require_tensor({"x": torch.zeros(0, 6)}, "x", 2, [torch.float32], 6).numel()
+        == 0
+    )

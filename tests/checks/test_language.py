@@ -86,10 +86,10 @@ def test_what_a_sandbox_says_is_reworded_and_code_is_not(german):
         "erwartet wurde ein Tensor: die Vektoren; da war None (fehlt ein return?)"
         in (told)
     )
-    assert language.reworded("in your line 3") == "in deiner Zeile 3"
-    assert language.reworded("ValueError: the vectors") == "ValueError: the vectors"
+    assert language.translate("in your line 3") == "in deiner Zeile 3"
+    assert language.translate("ValueError: the vectors") == "ValueError: the vectors"
     named = "gradient of table · with one sentence"
-    assert language.reworded(named) == "Gradient (Tabelle) · mit einem einzigen Satz"
+    assert language.translate(named) == "Gradient (Tabelle) · mit einem einzigen Satz"
 
 
 def test_what_nobody_translated_is_english(monkeypatch):
@@ -111,6 +111,6 @@ def test_several_catalogues_are_one(tmp_path):
     for name, sentences in (("a", {"one": "eins"}), ("b", {"two": "zwei"})):
         made = {"language": "de", "sentences": sentences}
         (tmp_path / f"{name}.json").write_text(json.dumps(made))
-    whole = language.merged(sorted(tmp_path.iterdir()))
+    whole = language.merge_catalogues(sorted(tmp_path.iterdir()))
     assert whole.sentences == {"one": "eins", "two": "zwei"}
-    assert language.merged([]) == Catalogue()
+    assert language.merge_catalogues([]) == Catalogue()

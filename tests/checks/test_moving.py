@@ -30,6 +30,6 @@ def test_what_is_closed_or_moves_below_the_limit_is_not_seen():
 
 def test_the_other_push_is_another_direction():
     x = torch.zeros(2, 6, dtype=torch.float64)
-    for push in (moving.even, moving.uneven):
+    for push in (moving.uniform, moving.uneven):
         cosine = torch.cosine_similarity(push(x), moving.zigzag(x), dim=0)
         assert cosine.abs() < 0.5 and moving.zigzag(x).dtype == x.dtype

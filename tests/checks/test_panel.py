@@ -23,7 +23,7 @@ from autograder.checks.panel import (
     NextStep,
     as_html,
     as_text,
-    pictures,
+    draw_pictures,
 )
 from tests.checks.scaled import NAME, unscaled
 from transformer_course.solutions import attention
@@ -125,7 +125,7 @@ def test_pictures_are_the_same_under_another_explanation():
     assert verdict.mistake is not None
     unnamed = replace(verdict, mistake=None)
     for explained in (verdict, unnamed):
-        assert as_html(explained, pictures(unnamed)) == as_html(explained)
+        assert as_html(explained, draw_pictures(unnamed)) == as_html(explained)
 
 
 def test_a_case_is_listed_once_by_a_drawing_that_failed(doubling):

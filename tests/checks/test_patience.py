@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from autograder.checks.patience import Running, told
+from autograder.checks.patience import Running, report_status
 from tests.checks.notebook import Notebook
 
 
@@ -18,7 +18,7 @@ def notebook(monkeypatch):
 
 def test_it_is_said_where_a_check_is_and_how_to_stop_it(capsys):
     now = Running(14)
-    with told(now, first=0.01, again=60):
+    with report_status(now, first=0.01, interval=60):
         for title in ("a vector", "a batch"):
             now.begin(title)
         wait_for_words()
@@ -33,7 +33,7 @@ def wait_for_words() -> None:
 
 
 def test_what_is_fast_is_said_nothing_of_and_leaves_no_thread(capsys):
-    with told(Running(1), first=60):
+    with report_status(Running(1), first=60):
         pass
     assert capsys.readouterr().out == ""
     for thread in threading.enumerate():
@@ -46,13 +46,16 @@ def test_a_windows_console_can_show_it():
     stream = io.TextIOWrapper(io.BytesIO(), encoding="cp1252")
     now = Running(1)
     now.begin("a → b")
-    with contextlib.redirect_stdout(stream), told(now, first=0.01, again=60):
+    with (
+        contextlib.redirect_stdout(stream),
+        report_status(now, first=0.01, interval=60),
+    ):
         wait_for_words()
     assert "(a -> b)" in stream.buffer.getvalue().decode("cp1252")
 
 
 def test_where_nobody_could_stop_it_nothing_is_said(monkeypatch, capsys):
     Notebook(monkeypatch, attended=False)
-    with told(Running(1), first=0.01):
+    with report_status(Running(1), first=0.01):
         wait_for_words()
     assert capsys.readouterr().out == ""

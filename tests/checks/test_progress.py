@@ -65,18 +65,20 @@ def test_a_folder_that_cannot_be_written_is_said_to_be(tmp_path):
 
 def test_it_lies_beside_a_notebook_that_somebody_runs(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    assert progress.folder() is None
+    assert progress.find_folder() is None
     Notebook(monkeypatch)
-    assert progress.folder() == tmp_path and progress.lasts(tmp_path)
+    assert progress.find_folder() == tmp_path and progress.lasts(tmp_path)
     Notebook(monkeypatch, attended=False)
-    assert progress.folder() is None, "a program that runs notebooks: the build, say"
+    assert progress.find_folder() is None, (
+        "a program that runs notebooks: the build, say"
+    )
 
 
 @pytest.mark.parametrize("name", [LEFT_OUT, "NBGRADER_VALIDATING", CHANNEL])
 def test_grading_and_validating_neither_read_nor_write_it(monkeypatch, name):
     Notebook(monkeypatch)
     monkeypatch.setenv(name, "1")
-    assert progress.folder() is None
+    assert progress.find_folder() is None
 
 
 def test_in_colab_it_lies_in_drive_or_says_that_it_does_not_last(monkeypatch, tmp_path):
@@ -85,7 +87,7 @@ def test_in_colab_it_lies_in_drive_or_says_that_it_does_not_last(monkeypatch, tm
     monkeypatch.setitem(sys.modules, "google.colab", ModuleType("google.colab"))
     monkeypatch.chdir(tmp_path)
     Notebook(monkeypatch)
-    assert progress.folder() == tmp_path and not progress.lasts(tmp_path)
+    assert progress.find_folder() == tmp_path and not progress.lasts(tmp_path)
     (drive / "Colab Notebooks").mkdir(parents=True)
-    where = progress.folder()
+    where = progress.find_folder()
     assert where == drive / "Colab Notebooks" and progress.lasts(where)

@@ -37,14 +37,14 @@ def collector():
 
 def test_reading_causes_no_garbage_collection(collector):
     before = collections()
-    assert list(references.load("attention", only=NAME)) == [NAME]
+    assert list(references.load("attention", name=NAME)) == [NAME]
     assert collections() - before <= 2, "one of each generation, once it is read"
     assert gc.isenabled()
 
 
 def test_where_garbage_collection_is_off_reading_leaves_it_so(collector):
     gc.disable()
-    references.load("attention", only=NAME)
+    references.load("attention", name=NAME)
     assert not gc.isenabled()
 
 

@@ -27,7 +27,7 @@ def test_a_call_is_kept_as_it_was_though_the_code_writes_into_it():
         return result
 
     (call,) = CallWatch("", 1, False, 1.0).of(probe_of(twice), change, {"x": X})
-    assert torch.equal(call.given["x"], X) and torch.equal(call.result, X)
+    assert torch.equal(call.arguments["x"], X) and torch.equal(call.result, X)
 
 
 def test_after_the_last_watched_call_the_probe_is_ended():
@@ -46,7 +46,7 @@ def test_earlier_calls_run_the_usual_code():
 
     watch = CallWatch("", 2, False, 1.0, usual)
     *_, call = watch.of(probe_of(twice), changed, {"x": X})
-    assert torch.equal(call.given["x"], 2 * X) and torch.equal(call.result, 6 * X)
+    assert torch.equal(call.arguments["x"], 2 * X) and torch.equal(call.result, 6 * X)
 
 
 def test_a_module_says_how_it_was_made():
@@ -59,7 +59,9 @@ def test_a_module_says_how_it_was_made():
 
     watch = CallWatch("forward", 1, False, 1.0)
     (call,) = watch.of(probe_of(lambda m, x: m(3, bias=False)(x)), Twice, {"x": X})
-    assert call.made == "Twice(3, bias=False)" and torch.equal(call.result, 2 * X)
+    assert call.construction == "Twice(3, bias=False)" and torch.equal(
+        call.result, 2 * X
+    )
 
 
 def moved(function) -> dict[str, bool]:

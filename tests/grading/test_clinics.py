@@ -51,11 +51,11 @@ def test_each_bug_of_a_clinic_is_met_in_a_case(name, bugs):
 @pytest.mark.parametrize("name", [TABLES, LAYERS, DECODERS])
 def test_what_is_said_of_a_thing_is_final_before_the_next_one_is_seen(name):
     inputs = references.load(name.split("/")[0])[name].cases[0].inputs
-    side = find(name).other(inputs, random.Random(3))
+    side = find(name).interactor(inputs, random.Random(3))
     last = len(side.names) - 1
     words = {
         thing: "accepted" if "right" in thing and "other" not in thing else "rejected"
-        for thing in side.things()
+        for thing in side.list_subjects()
     }
     for number in range(last + 1):
         for other in {0, number - 1, number + 1, last, last + 1, -1} - {number}:
@@ -75,7 +75,7 @@ def test_what_is_said_of_a_thing_is_final_before_the_next_one_is_seen(name):
 def test_two_that_are_ill_in_the_same_way_give_other_numbers(name):
     inputs = references.load(name.split("/")[0])[name].cases[0].inputs
     for start in range(40):
-        side = find(name).other.in_grading(inputs, random.Random(start))
+        side = find(name).interactor.in_grading(inputs, random.Random(start))
         twice = {thing for thing in side.names if side.names.count(thing) > 1}
         if not twice:
             continue
@@ -95,9 +95,9 @@ def test_in_grading_a_visible_case_has_weights_that_nobody_has_seen(name):
     case, found = references.load(name.split("/")[0])[name].cases[0], []
     for own in ("one", "one", "two"):
         side = prepare_check(name, own).side(case)
-        for number in range(side.names.index(side.things()[0])):
+        for number in range(side.names.index(side.list_subjects()[0])):
             reply(side, word_on(number))
-        number = side.names.index(side.things()[0])
+        number = side.names.index(side.list_subjects()[0])
         (value,) = looks(name, side, number).values()
         found.append(value)
     assert found[0].equal(found[1]) and not found[0].allclose(found[2])
@@ -106,8 +106,8 @@ def test_in_grading_a_visible_case_has_weights_that_nobody_has_seen(name):
 @pytest.mark.parametrize(("name", "most"), [(LAYERS, 0.3), (DECODERS, 0.35)])
 def test_who_knows_how_many_are_right_does_not_know_which(name, most):
     inputs = references.load(name.split("/")[0])[name].cases[0].inputs
-    sides = [find(name).other(inputs, random.Random(n)) for n in range(400)]
-    right = sides[0].things()[0]
+    sides = [find(name).interactor(inputs, random.Random(n)) for n in range(400)]
+    right = sides[0].list_subjects()[0]
     drawn = [tuple(own == right for own in side.names) for side in sides]
     # The best that can be said of so many things, whatever else is known.
     best = {

@@ -158,7 +158,7 @@ def test_what_is_asked_and_what_is_right_fit_into_messages(unit):
         for exercise in references.load(unit.name, visibility).values():
             other = specification(exercise.name).side
             for case in exercise.cases:
-                arrive(other(case.inputs, random.Random(0)).shown())
+                arrive(other(case.inputs, random.Random(0)).reveal_inputs())
                 if not case.measure:
                     arrive(case.expected)
 

@@ -141,7 +141,7 @@ def test_no_frame_of_the_sandbox_knows_the_illness_of_a_decoder(
 def test_a_layer_of_the_same_parts_cannot_be_told_by_its_weights():
     exercise = references.load("encoder_decoder", "public", LAYERS)[LAYERS]
     for case in exercise.cases:
-        shown = find(LAYERS).other(case.inputs, random.Random(1)).shown()
+        shown = find(LAYERS).interactor(case.inputs, random.Random(1)).reveal_inputs()
         assert not any(isinstance(v, torch.Tensor) and v.dim() > 1 for v in shown)
         assert len({shown[f"shapes.{n}"] for n in range(int(shown["sizes"][-1]))}) == 1
 
@@ -165,7 +165,7 @@ def test_who_guesses_a_clinic_by_order_or_number_is_caught(name, monkeypatch):
 def test_a_layer_answers_alike_each_time_it_is_asked_alike():
     name = "encoder_decoder/bug_clinic"
     case = references.load("encoder_decoder")[name].cases[0]
-    side = find(name).other(case.inputs, random.Random(1))
+    side = find(name).interactor(case.inputs, random.Random(1))
     width = int(case.inputs["sizes"][0])
     right = side.names.index("a right decoder layer")
     for before in range(right):
@@ -200,7 +200,7 @@ def test_a_model_has_no_lines_to_read(monkeypatch):
 def reports(name: str, report) -> dict:
     """What the other side of the first case makes of a report."""
     case = prepare_check(name, "abc").cases[0]
-    side = find(name).other(case.inputs, random.Random(1))
+    side = find(name).interactor(case.inputs, random.Random(1))
     return concluded(side, report(side))
 
 
@@ -221,7 +221,7 @@ def test_a_report_of_nonsense_is_an_answer_that_is_wrong(name):
 @pytest.mark.parametrize("name", [LAYERS, GREEDY])
 def test_a_question_of_nonsense_is_answered_by_a_reason(name):
     case = prepare_check(name, "abc").cases[0]
-    side = find(name).other(case.inputs, random.Random(1))
+    side = find(name).interactor(case.inputs, random.Random(1))
     vast = torch.zeros(1, 1, 1 << 20)
     questions = [
         {},
@@ -297,9 +297,9 @@ def test_a_report_of_the_share_is_not_taken(monkeypatch):
     assert RAISED in reports(MODEL, lambda side: forged)
     assert (
         "source"
-        not in honest.other(
+        not in honest.interactor(
             prepare_check(MODEL, "abc").cases[0].inputs, random.Random(1)
-        ).shown()
+        ).reveal_inputs()
     )
 
 
@@ -312,7 +312,9 @@ def test_a_trained_model_is_worth_all_points(monkeypatch):
 
 def test_a_right_decoder_is_walked_through_once_and_its_number_says_nothing():
     inputs = references.load("since_2017")[DECODERS].cases[0].inputs
-    names = [find(DECODERS).other(inputs, random.Random(n)).names for n in range(40)]
+    names = [
+        find(DECODERS).interactor(inputs, random.Random(n)).names for n in range(40)
+    ]
     assert {own.count("a right decoder") for own in names} == {1}
     assert {len(own) for own in names} == {3, 4, 5}
     places = {own.index("a right decoder") for own in names if len(own) == 3}

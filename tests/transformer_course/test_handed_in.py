@@ -56,7 +56,7 @@ def test_weights_are_measured_on_all_sentences(honest):
 
 def test_the_sandbox_is_given_a_sample_and_no_original():
     side = side_of()
-    assert side.shown() == {}
+    assert side.reveal_inputs() == {}
     said = reply(side, {checkpoint.HANDED_IN: bytes_of(OWN)})
     sample = json.loads(str(said["sample"]))
     assert len(sample) == SAMPLE and set(sample) < set(SOURCES)

@@ -32,7 +32,7 @@ def are_tensors(finding: Finding) -> bool:
     )
 
 
-def same(a: object, b: object) -> bool:
+def agree(a: object, b: object) -> bool:
     """Whether two values are tensors that agree as answers must."""
     return same_tensors(a, b, 1e-5, 1e-4)
 
@@ -49,12 +49,12 @@ def in_order(value: torch.Tensor) -> torch.Tensor:
 
 
 def holds_the_same(a: torch.Tensor, b: torch.Tensor) -> bool:
-    """Whether tensors hold the same numbers, wherever: so many that it is no chance."""
+    """Whether tensors hold the same numbers in any order, too many for chance."""
     return (
         a.dtype == b.dtype
         and a.is_floating_point()
         and a.numel() == b.numel() > 3
-        and same(in_order(a), in_order(b))
+        and agree(in_order(a), in_order(b))
     )
 
 

@@ -7,28 +7,29 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from autograder.checks.language import marked
+from autograder.checks.language import translatable
 
 
 @dataclass(frozen=True)
 class Crash:
     """A kind of error, known by its first line, and what to say of it.
 
-    What ``says`` takes from the line in braces has to be the same wherever it stopped.
-    ``own`` says whether a line of the student's must, or must not, have raised it.
+    What ``message`` takes from the line in braces has to be the same in all cases.
+    ``in_student_code`` says whether a line of the student's must have raised it (True),
+    must not (False), or may have (None).
     """
 
     line: str
-    says: str
+    message: str
     asks: str
-    own: bool | None = None
+    in_student_code: bool | None = None
 
 
 _ARGUMENTS = (
     r"^TypeError: .*(takes .* positional arguments? but|unexpected keyword argument"
     r"|missing \d+ required positional|takes no arguments|invalid combination of)"
 )
-_BROADCAST = marked(
+_BROADCAST = translatable(
     "Counted from the right, which sizes do the scores have, and which does the mask "
     "have?"
 )
@@ -36,7 +37,7 @@ UNKNOWN_ARGUMENT = Crash(
     r"^TypeError: .*got an unexpected keyword argument '(?P<name>\w+)'",
     "The stub has an argument called `{name}`, but your code has none of that name.",
     "What are the arguments called in the stub, and what in yours?",
-    own=False,
+    in_student_code=False,
 )
 CRASHES = (
     Crash(
@@ -53,7 +54,7 @@ CRASHES = (
         r"^expected (?!.*\b(tuple|list|pairs?|each)\b.*,).*, got a (tuple|list) of \d",
         "Your code returns several values, but only one is asked for.",
         "Which of them does the docstring name?",
-        own=False,
+        in_student_code=False,
     ),
     Crash(
         r"Boolean value of Tensor with more than one value is ambiguous",
@@ -90,13 +91,13 @@ CRASHES = (
         "The check calls your code with the arguments of the stub, but yours takes "
         "different ones.",
         "Which arguments does the stub name, in which order, including `self`?",
-        own=False,
+        in_student_code=False,
     ),
     Crash(
         _ARGUMENTS,
         "A call in your code passes different arguments than the function takes.",
         "Which arguments does it take, in which order, and which do you pass?",
-        own=True,
+        in_student_code=True,
     ),
     Crash(
         r"^NotImplementedError: Module \[\w+\] is missing the required",
@@ -122,7 +123,7 @@ CRASHES = (
         r"NoneType",
         "Your line gets `None` where it needs a value.",
         "Which argument may be `None`, and which function ends without `return`?",
-        own=True,
+        in_student_code=True,
     ),
     Crash(
         r"'tuple' object has no attribute "
@@ -270,14 +271,14 @@ CRASHES = (
         r"to be a tensor, got an? (?P<name>\w+)",
         "Your code returns a `{name}`, not a tensor.",
         "Which line leaves PyTorch (`numpy`, `tolist`, `item`, a list of your own)?",
-        own=False,
+        in_student_code=False,
     ),
     Crash(
         r"(^MemoryError|^(torch\.)?OutOfMemoryError|can't allocate memory)",
         "Your line asks for more memory than there is.",
         "Which sizes does the tensor have that is made there, and which one of them is "
         "too large?",
-        own=True,
+        in_student_code=True,
     ),
     Crash(
         r"(Torch not compiled with CUDA|No CUDA GPUs|Found no NVIDIA driver)",

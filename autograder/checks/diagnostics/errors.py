@@ -12,23 +12,23 @@ from autograder.checks.language import _
 _OWN_LINE = "in your line "
 
 
-def told(
+def explain(
     wrong: Sequence[CaseResult], kinds: Sequence[Crash] = CRASHES
 ) -> tuple[str, str] | None:
-    """What to say where all wrong answers are errors of one kind; None of any other."""
+    """Explain wrong answers that are all errors of one kind; None for others."""
     if not _all_raised(wrong):
         return None
     errors = [str(r.answers[RAISED]) for r in wrong if RAISED in r.answers]  # whole
     for crash in kinds:
-        found = [_known(crash, error) for error in errors]
-        says = {_(crash.says).format_map(f.groupdict()) for f in found if f}
-        if all(found) and len(says) == 1:
-            return says.pop(), _(crash.asks)
+        matches = [_match(crash, error) for error in errors]
+        messages = {_(crash.message).format_map(f.groupdict()) for f in matches if f}
+        if all(matches) and len(messages) == 1:
+            return messages.pop(), _(crash.asks)
     return None
 
 
 def always(wrong: Sequence[CaseResult]) -> tuple[str, str] | None:
-    """What to say where every case ends in the same line of the student's."""
+    """Explain an error that ends every case in the same line of the student's."""
     lines = {
         finding.message.partition("\n")[2].partition("\n")[0]
         for result in wrong
@@ -51,8 +51,8 @@ def _all_raised(wrong: Sequence[CaseResult]) -> bool:
     return problems == {RAISED}
 
 
-def _known(crash: Crash, error: str) -> re.Match[str] | None:
-    first, _, own = error.partition("\n")
-    if crash.own is not None and crash.own != own.startswith(_OWN_LINE):
+def _match(crash: Crash, error: str) -> re.Match[str] | None:
+    first, _, trace = error.partition("\n")
+    if crash.in_student_code not in (None, trace.startswith(_OWN_LINE)):
         return None
     return re.search(crash.line, first)

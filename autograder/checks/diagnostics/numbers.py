@@ -10,7 +10,7 @@ import torch
 from autograder.checks.diagnostics.alike import holds_the_same
 from autograder.checks.diagnostics.values import MOVED, Sign
 from autograder.checks.exercise import Finding
-from autograder.checks.language import _, reworded
+from autograder.checks.language import _, translate
 from autograder.checks.values import differing
 
 _ATOL, _RTOL = 1e-5, 1e-4
@@ -19,41 +19,41 @@ _LARGE = 1e6  # times the largest expected number: something grows without a bou
 Pairs = list[tuple[torch.Tensor, torch.Tensor]]  # expected, and the student's
 
 
-def _pairs(found: Sequence[Finding]) -> Pairs:
+def _pairs(findings: Sequence[Finding]) -> Pairs:
     """The values of each finding; none if one of them differs in more than values."""
     pairs = [
         (f.expected, f.actual)
-        for f in found
+        for f in findings
         if f.problem == "values"
         and isinstance(f.expected, torch.Tensor)
         and isinstance(f.actual, torch.Tensor)
         and not f.expected.is_complex()
         and bool(_wrong(f.expected, f.actual).any())
     ]
-    return pairs if len(pairs) == len(found) else []
+    return pairs if len(pairs) == len(findings) else []
 
 
 def _wrong(expected: torch.Tensor, actual: torch.Tensor) -> torch.Tensor:
     return differing(expected, actual, _ATOL, _RTOL)
 
 
-def _shown(number: torch.Tensor) -> str:
+def _format(number: torch.Tensor) -> str:
     """A number formatted for a message."""
     value = number.item()
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def sums(found: Sequence[Finding]) -> Sign:
+def sums(findings: Sequence[Finding]) -> Sign:
     """Rows of probabilities that do not sum to 1."""
-    pairs = [(a, b) for a, b in _pairs(found) if a.dim() and a.is_floating_point()]
-    if len(pairs) < len(found) or not all(
+    pairs = [(a, b) for a, b in _pairs(findings) if a.dim() and a.is_floating_point()]
+    if len(pairs) < len(findings) or not all(
         a.shape[-1] > 1 and bool((a >= 0).all()) and _are_one(a.sum(-1))
         for a, b in pairs
     ):
         return None
     if any(_are_one(b.sum(-1)) for a, b in pairs):
         return None
-    name = reworded(found[0].name)
+    name = translate(findings[0].name)
     for dim in range(pairs[0][0].dim() - 1):
         if all(b.dim() > dim + 1 and _are_one(b.sum(dim)) for a, b in pairs):
             return (
@@ -64,11 +64,11 @@ def sums(found: Sequence[Finding]) -> Sign:
                 _("Over which entries should each set of numbers sum to 1?"),
             )
     rows = pairs[0][1].double().sum(-1)
-    own = _shown(rows.flatten()[(rows - 1).abs().argmax()])
+    actual = _format(rows.flatten()[(rows - 1).abs().argmax()])
     return (
         _(
             'Each row of "{name}" should sum to 1, but one of yours sums to {own}.'
-        ).format(name=name, own=own),
+        ).format(name=name, own=actual),
         _("Which step makes a row sum to 1, and what happens to the row after it?"),
     )
 
@@ -77,70 +77,70 @@ def _are_one(sums: torch.Tensor) -> bool:
     return bool((sums.double() - 1).abs().max() < 1e-4) if sums.numel() else False
 
 
-def one_value(found: Sequence[Finding]) -> Sign:
+def one_value(findings: Sequence[Finding]) -> Sign:
     """All that is wrong is one and the same number, or one in place of another."""
-    pairs = _pairs(found)
+    pairs = _pairs(findings)
     if not pairs:
         return None
     kinds = [(a[_wrong(a, b)], b[_wrong(a, b)]) for a, b in pairs]
     if len({part.dtype for kind in kinds for part in kind}) > 1:
         return None
-    expected, own = (torch.cat(parts) for parts in zip(*kinds, strict=True))
-    if len(own) < 3 or len(own.unique()) > 1:
+    expected, actual = (torch.cat(parts) for parts in zip(*kinds, strict=True))
+    if len(actual) < 3 or len(actual.unique()) > 1:
         return None
-    if own.dtype == torch.int64 and not own.any() and pairs[0][0].dim():
+    if actual.dtype == torch.int64 and not actual.any() and pairs[0][0].dim():
         return None  # padding of a row that ended too early
-    told = {"name": reworded(found[0].name), "own": _shown(own[0])}
+    fields = {"name": translate(findings[0].name), "own": _format(actual[0])}
     if len(expected.unique()) > 1:
-        says = _('Wherever "{name}" is wrong, yours is {own}.').format(**told)
+        message = _('Wherever "{name}" is wrong, yours is {own}.').format(**fields)
     else:
-        says = _('Wherever "{name}" is wrong, yours is {own} instead of {expected}.')
-        says = says.format(**told, expected=_shown(expected[0]))
-    return says, _("What do these entries have in common?")
+        message = _('Wherever "{name}" is wrong, yours is {own} instead of {expected}.')
+        message = message.format(**fields, expected=_format(expected[0]))
+    return message, _("What do these entries have in common?")
 
 
-def not_zero(found: Sequence[Finding]) -> Sign:
-    """Something where nothing should be, in all cases in which that is anywhere."""
-    pairs = [(a, b) for a, b in _pairs(found) if a.is_floating_point()]
+def not_zero(findings: Sequence[Finding]) -> Sign:
+    """Numbers that should be exactly 0, in all cases in which any should be."""
+    pairs = [(a, b) for a, b in _pairs(findings) if a.is_floating_point()]
     astray = [b[(a == 0) & _wrong(a, b)] for a, b in pairs]
-    own = torch.cat([torch.empty(0), *astray])
-    if len(own) < (_MANY if any(a.dim() for a, b in pairs) else 1):
+    actual = torch.cat([torch.empty(0), *astray])
+    if len(actual) < (_MANY if any(a.dim() for a, b in pairs) else 1):
         return None
     if not all(len(n) or a.all() for n, (a, _b) in zip(astray, pairs, strict=True)):
         return None
     return (
         _('In "{name}", some entries should be exactly 0, but one is {own}.').format(
-            name=reworded(found[0].name), own=_shown(own[own.abs().argmax()])
+            name=translate(findings[0].name), own=_format(actual[actual.abs().argmax()])
         ),
         _("When is 0 the correct value, and which of your lines ensures it?"),
     )
 
 
-def zeros(found: Sequence[Finding]) -> Sign:
-    """Nothing where something should be, in some entries of every case."""
-    pairs = _pairs(found)
+def zeros(findings: Sequence[Finding]) -> Sign:
+    """Zeros where other numbers should be, in some entries of every case."""
+    pairs = _pairs(findings)
     astray = [(b == 0) & _wrong(a, b) for a, b in pairs]
     if not pairs or any(not b.is_floating_point() or not b.any() for _a, b in pairs):
         return None
-    counts = [int(where.sum()) for where in astray]
+    counts = [int(mask.sum()) for mask in astray]
     if min(counts) < 1 or sum(counts) < _MANY:
         return None
     return (
         _('In "{name}", some numbers are 0 that should not be.').format(
-            name=reworded(found[0].name)
+            name=translate(findings[0].name)
         ),
         _("Which entries are these, and which step leaves them out or writes a 0?"),
     )
 
 
-def scaled(found: Sequence[Finding]) -> Sign:
+def scaled(findings: Sequence[Finding]) -> Sign:
     """The right numbers times a factor, or with a summand, the same in all cases."""
-    pairs = _pairs(found)
+    pairs = _pairs(findings)
     if not pairs or not all(a.is_floating_point() for a, b in pairs):
         return None
     if not all(_tell_apart([pair[side] for pair in pairs]) for side in (0, 1)):
         return None
-    name = reworded(found[0].name)
+    name = translate(findings[0].name)
     factor = _ratio(pairs)
     if factor and all(_is_times(factor, *pair) for pair in pairs):
         return (
@@ -149,19 +149,19 @@ def scaled(found: Sequence[Finding]) -> Sign:
             ).format(name=name, factor=factor),
             _("Where does this factor come from?"),
         )
-    more = [float((b.double() - a.double()).mean()) for a, b in pairs]
-    if all(_is_plus(more[0], *pair) for pair in pairs):
+    offsets = [float((b.double() - a.double()).mean()) for a, b in pairs]
+    if all(_is_plus(offsets[0], *pair) for pair in pairs):
         return (
             _('Every number of "{name}" differs from the right one by {more:.4g}.')
-            .format(name=name, more=more[0]),
+            .format(name=name, more=offsets[0]),
             _("Which constant is added, or missing?"),
         )  # fmt: skip
     return None
 
 
-def scaled_apart(found: Sequence[Finding]) -> Sign:
+def scaled_apart(findings: Sequence[Finding]) -> Sign:
     """In each case, the correct values times a factor that differs between cases."""
-    pairs = _pairs(found)
+    pairs = _pairs(findings)
     if len(pairs) < 2 or not all(
         a.is_floating_point() and _tell_apart([a]) and _tell_apart([b])
         for a, b in pairs
@@ -174,14 +174,16 @@ def scaled_apart(found: Sequence[Finding]) -> Sign:
         _(
             'In every case the numbers of "{name}" are right up to a factor: '
             "{first:.4g} in one of them, {second:.4g} in another."
-        ).format(name=reworded(found[0].name), first=max(factors), second=min(factors)),
+        ).format(
+            name=translate(findings[0].name), first=max(factors), second=min(factors)
+        ),
         _("What is the factor in each case: a size, a count, a sum?"),
     )
 
 
-def scaled_rows(found: Sequence[Finding]) -> Sign:
-    """In each row the right numbers times a factor, which is another in some rows."""
-    pairs = _pairs(found)
+def scaled_rows(findings: Sequence[Finding]) -> Sign:
+    """In each row, the right numbers times a factor that differs between rows."""
+    pairs = _pairs(findings)
     factors = set[float]()
     for a, b in pairs:
         if a.dim() < 2 or not a.is_floating_point():
@@ -199,7 +201,9 @@ def scaled_rows(found: Sequence[Finding]) -> Sign:
         _(
             'In each row of "{name}" the numbers are right up to a factor, which '
             "differs from row to row: {first:.4g}, {second:.4g}."
-        ).format(name=reworded(found[0].name), first=max(factors), second=min(factors)),
+        ).format(
+            name=translate(findings[0].name), first=max(factors), second=min(factors)
+        ),
         _("What is each row divided or multiplied by, and what is that computed from?"),
     )
 
@@ -216,14 +220,16 @@ def _ratio(pairs: Pairs, least: float = 1e-3) -> float:
 
 
 def _is_times(factor: float, a: torch.Tensor, b: torch.Tensor) -> bool:
-    told = factor * a.double()
-    return torch.allclose(b.double(), told, 1e-3, 1e-5 * float(told.abs().max()))
+    predicted = factor * a.double()
+    return torch.allclose(
+        b.double(), predicted, 1e-3, 1e-5 * float(predicted.abs().max())
+    )
 
 
-def _is_plus(more: float, a: torch.Tensor, b: torch.Tensor) -> bool:
+def _is_plus(offset: float, a: torch.Tensor, b: torch.Tensor) -> bool:
     rounding = 1e-5 * max(float(a.abs().max()), 1.0)
-    gap = (b.double() - a.double()) - more
-    return abs(more) > 100 * rounding and bool(gap.abs().max() < rounding)
+    gap = (b.double() - a.double()) - offset
+    return abs(offset) > 100 * rounding and bool(gap.abs().max() < rounding)
 
 
 def _tell_apart(values: Sequence[torch.Tensor]) -> bool:
@@ -232,22 +238,22 @@ def _tell_apart(values: Sequence[torch.Tensor]) -> bool:
     return len(flat.unique()) > 2 and bool(flat.isfinite().all())
 
 
-def elsewhere(found: Sequence[Finding]) -> Sign:
+def elsewhere(findings: Sequence[Finding]) -> Sign:
     """All numbers, at the wrong positions."""
-    pairs = _pairs(found)
+    pairs = _pairs(findings)
     if not pairs or not all(holds_the_same(a, b) for a, b in pairs):
         return None
     return (
         _('All numbers of "{name}" are there, but at the wrong positions.').format(
-            name=reworded(found[0].name)
+            name=translate(findings[0].name)
         ),
         _(MOVED),
     )
 
 
-def by_index(found: Sequence[Finding]) -> Sign:
+def by_index(findings: Sequence[Finding]) -> Sign:
     """Right up to some index along a dimension, and wrong from there on."""
-    pairs = _pairs(found)
+    pairs = _pairs(findings)
     ranks = {a.dim() for a, b in pairs}
     computed = all(a.is_floating_point() for a, _b in pairs)  # not ids, after BOS
     if len(pairs) < 2 or len(ranks) != 1 or not computed:
@@ -257,19 +263,19 @@ def by_index(found: Sequence[Finding]) -> Sign:
         if any(len(line) < 3 for line in lines):
             continue
         right = [line.index(True) for line in lines]
-        told = {"name": reworded(found[0].name), "dim": dim, "index": right[0]}
+        fields = {"name": translate(findings[0].name), "dim": dim, "index": right[0]}
         if all(n and all(line[n:]) for n, line in zip(right, lines, strict=True)):
             if len(set(right)) > 1:
-                says = _(
+                message = _(
                     'Along dimension {dim}, "{name}" is right at first and wrong from '
                     "some index on: in one case from {index} on."
                 )
             else:
-                says = _(
+                message = _(
                     'Along dimension {dim}, "{name}" is right before index {index}, '
                     "and wrong from there on."
                 )
-            return says.format(**told), _("What is different from there on?")
+            return message.format(**fields), _("What is different from there on?")
     return None
 
 
@@ -279,35 +285,35 @@ def _along(wrong: torch.Tensor, dim: int) -> list[bool]:
     return [bool(place.any()) for place in by_place]
 
 
-def grows(found: Sequence[Finding]) -> Sign:
+def grows(findings: Sequence[Finding]) -> Sign:
     """Numbers that have no bound."""
-    for a, b in _pairs(found):
+    for a, b in _pairs(findings):
         if not a.is_floating_point():
             continue
         largest = b.abs().max()
         if largest > _LARGE * a.abs().max().clamp_min(1):
             return (
                 _('Numbers of "{name}" are far too large: {own} is the largest.')
-                .format(name=reworded(found[0].name), own=_shown(largest)),
+                .format(name=translate(findings[0].name), own=_format(largest)),
                 _("Which step makes them larger, and what should keep them small?"),
             )  # fmt: skip
     return None
 
 
-def count(found: Sequence[Finding]) -> Sign:
+def count(findings: Sequence[Finding]) -> Sign:
     """A whole number that is off by the same amount in every case."""
-    pairs = [(a, b) for a, b in _pairs(found) if a.dim() == 0]
-    if len(pairs) < 2 or len(pairs) < len(found) or pairs[0][0].is_floating_point():
+    pairs = [(a, b) for a, b in _pairs(findings) if a.dim() == 0]
+    if len(pairs) < 2 or len(pairs) < len(findings) or pairs[0][0].is_floating_point():
         return None
-    more = {int(b) - int(a) for a, b in pairs}
-    if len(more) > 1 or pairs[0][0].dtype == torch.bool:
+    offsets = {int(b) - int(a) for a, b in pairs}
+    if len(offsets) > 1 or pairs[0][0].dtype == torch.bool:
         return None
-    if (number := more.pop()) > 0:
-        says = _("{name}: {count} too many.")
+    if (number := offsets.pop()) > 0:
+        message = _("{name}: {count} too many.")
     else:
-        says = _("{name}: {count} too few.")
-    name = reworded(found[0].name)
-    return says.format(name=name, count=abs(number)), _(
+        message = _("{name}: {count} too few.")
+    name = translate(findings[0].name)
+    return message.format(name=name, count=abs(number)), _(
         "What should not be there, or what is missing?"
     )
 

@@ -1,4 +1,4 @@
-"""What was seen of a part of what is wrong, where nothing explains the whole.
+"""Symptoms of a part of what is wrong, where nothing explains all of it.
 
 Several slips at once rarely look like one. Each sentence here is true of the answers
 that it speaks of, whatever else is wrong beside them.
@@ -33,15 +33,15 @@ from autograder.checks.exercise import (
     Finding,
     Mistake,
 )
-from autograder.checks.language import _, reworded
+from autograder.checks.language import _, translate
 from autograder.checks.values import dtype_of, is_raised_by_code, telling_part
 
 
 def of_a_part(wrong: Sequence[CaseResult]) -> Sign:
-    """The first of these symptoms; of a kind of answer, all that is wrong has it."""
+    """The first symptom that all wrong findings of one answer share."""
     answers = _by_answer(f for f in faults(wrong) if _is_comparable(f, wrong))
-    gradients = [found for found in answers if is_gradient(found[0])]
-    results = [found for found in answers if not is_gradient(found[0])]
+    gradients = [findings for findings in answers if is_gradient(findings[0])]
+    results = [findings for findings in answers if not is_gradient(findings[0])]
     # Where more is wrong, that may be the reason.
     alone = [r for r in wrong if all(map(is_gradient, faults([r])))]
     return (
@@ -63,10 +63,10 @@ def of_a_part(wrong: Sequence[CaseResult]) -> Sign:
     )
 
 
-def _by_answer(found: Iterable[Finding]) -> list[list[Finding]]:
-    """Findings, those of one answer together."""
+def _by_answer(findings: Iterable[Finding]) -> list[list[Finding]]:
+    """Group findings by their answer."""
     kinds: dict[str, list[Finding]] = {}
-    for finding in found:
+    for finding in findings:
         kinds.setdefault(finding.name, []).append(finding)
     return list(kinds.values())
 
@@ -76,15 +76,15 @@ def _first(
     answers: Sequence[Sequence[Finding]],
 ) -> Sign:
     """The first sign that all findings of one answer share; None if there is none."""
-    told = (sign(found) for sign in signs for found in answers)
-    return next(filter(None, told), None)
+    symptoms = (sign(findings) for sign in signs for findings in answers)
+    return next(filter(None, symptoms), None)
 
 
 def _is_comparable(finding: Finding, wrong: Wrong) -> bool:
-    """Whether what is wrong of it is its own.
+    """Whether a finding is wrong by itself, not because of another one.
 
-    A gradient is taken of a result, so it says nothing where that has another shape;
-    of what is left afterwards no more can be said than that it has changed.
+    A gradient says nothing if the result that it is taken of has another shape. Of what
+    an input holds afterwards, no more can be said than that it has changed.
     """
     if is_gradient(finding):
         return not any(f.problem in ("shape", "type") for f in faults(wrong))
@@ -92,17 +92,17 @@ def _is_comparable(finding: Finding, wrong: Wrong) -> bool:
 
 
 def and_more(mistake: Mistake) -> Mistake:
-    """A mistake that is not all that is wrong."""
-    more = _("Correct that first. Which cases still fail?")
-    return replace(mistake, asks=f"{_(mistake.asks)} {more}".strip())
+    """Say of a mistake that it is not all that is wrong."""
+    question = _("Correct that first. Which cases still fail?")
+    return replace(mistake, asks=f"{_(mistake.asks)} {question}".strip())
 
 
-def _no_gradient(found: Sequence[Finding]) -> Sign:
+def _no_gradient(findings: Sequence[Finding]) -> Sign:
     """A gradient that is zero in all of its entries, in every case."""
-    if not (is_gradient(found[0]) and all(map(_is_zero, found))):
+    if not (is_gradient(findings[0]) and all(map(_is_zero, findings))):
         return None
-    says = _("No gradient arrives: the {name} is zero.")
-    return says.format(name=reworded(found[0].name)), _(CUT)
+    message = _("No gradient arrives: the {name} is zero.")
+    return message.format(name=translate(findings[0].name)), _(CUT)
 
 
 def _is_zero(finding: Finding) -> bool:
@@ -112,46 +112,48 @@ def _is_zero(finding: Finding) -> bool:
     return bool(a.any()) and not b.any()
 
 
-def _dtype(found: Sequence[Finding]) -> Sign:
+def _dtype(findings: Sequence[Finding]) -> Sign:
     """The same wrong dtype in every wrong case, possibly along with other errors."""
-    kinds = {(dtype_of(f.expected), dtype_of(f.actual)) for f in found}
-    if len(kinds) != 1 or not any(f.problem == "dtype" for f in found):
+    kinds = {(dtype_of(f.expected), dtype_of(f.actual)) for f in findings}
+    if len(kinds) != 1 or not any(f.problem == "dtype" for f in findings):
         return None
-    (expected, own), name = kinds.pop(), reworded(found[0].name)
-    if expected == "int64" and "float" in own:
-        says = _('"{name}" should hold integers, but yours holds floats.')
-        return says.format(name=name), _(
+    (expected, actual), name = kinds.pop(), translate(findings[0].name)
+    if expected == "int64" and "float" in actual:
+        message = _('"{name}" should hold integers, but yours holds floats.')
+        return message.format(name=name), _(
             "Which operation turns integers into a `float`: a division, a mean, or a "
             "function from `math`?"
         )
     return (
         _("The dtype of {name} is {own} instead of {expected}.").format(
-            name=name, own=own, expected=expected
+            name=name, own=actual, expected=expected
         ),
         _(DTYPE),
     )
 
 
-def _other_kind(found: Sequence[Finding]) -> Sign:
+def _other_kind(findings: Sequence[Finding]) -> Sign:
     """The same wrong type in every wrong case, such as a tensor instead of `None`."""
-    if {f.problem for f in found} != {"type"} or len({f.message for f in found}) > 1:
+    if {f.problem for f in findings} != {"type"}:
+        return None
+    if len({f.message for f in findings}) > 1:
         return None
     return (
         _("{name}: {found}.").format(
-            name=reworded(found[0].name), found=found[0].message
+            name=translate(findings[0].name), found=findings[0].message
         ),
         _("What does the docstring promise in this case?"),
     )
 
 
 def _errors(wrong: Wrong) -> Sign:
-    """The kind of error in which most of the cases end that end in one."""
-    told = [errors.told([result]) for result in wrong if raised(result)]
-    known = [each for each in told if each]
-    if not known:
+    """The most frequent kind of error among the cases that end in one."""
+    explanations = [errors.explain([result]) for result in wrong if raised(result)]
+    recognised = [explanation for explanation in explanations if explanation]
+    if not recognised:
         return None
-    says, asks = max(known, key=known.count)
-    return says, f"{asks} {_('Not every case that fails ends like this.')}"
+    message, asks = max(recognised, key=recognised.count)
+    return message, f"{asks} {_('Not every case that fails ends like this.')}"
 
 
 def _own_error(wrong: Wrong) -> Sign:
@@ -160,20 +162,20 @@ def _own_error(wrong: Wrong) -> Sign:
     kinds = [telling_part(message) for message in filter(is_raised_by_code, messages)]
     if 2 * len(kinds) <= len(wrong) or len(set(kinds)) > 1:
         return None
-    says = _("In most of the cases that fail, your own code raises a `{error}`.")
-    return says.format(error=kinds[0]), _(
+    message = _("In most of the cases that fail, your own code raises a `{error}`.")
+    return message.format(error=kinds[0]), _(
         "Does the docstring name this error, and for which inputs?"
     )
 
 
 def _no_numbers(wrong: Wrong) -> Sign:
-    """What is no number, in some of the cases."""
-    found = [f.name for f in faults(wrong) if f.problem == "finite"]
-    if not found:
+    """NaN or infinity in some of the cases."""
+    answer_names = [f.name for f in faults(wrong) if f.problem == "finite"]
+    if not answer_names:
         return None
     return (
         _("In some of the cases that fail, there is NaN or infinity in {name}.").format(
-            name=reworded(found[0])
+            name=translate(answer_names[0])
         ),
         _(NO_NUMBER),
     )
@@ -181,8 +183,8 @@ def _no_numbers(wrong: Wrong) -> Sign:
 
 def _of_a_test(wrong: Wrong) -> Sign:
     """A test of the student's that errs on one side only."""
-    said = {(f.expected, f.actual) for r in wrong for f in r.findings if f.problem}
-    if said == {("rejected", "accepted")}:
+    pairs = {(f.expected, f.actual) for r in wrong for f in r.findings if f.problem}
+    if pairs == {("rejected", "accepted")}:
         return (
             _(
                 "Your test accepts some of what is faulty; it rejects nothing that is "
@@ -195,12 +197,14 @@ def _of_a_test(wrong: Wrong) -> Sign:
 
 def _never_counted(answers: Sequence[Sequence[Finding]]) -> Sign:
     """Several integer results that are 0 in every case where they are wrong."""
-    names = [found[0].name for found in answers if all(map(_is_no_count, found))]
+    names = [
+        findings[0].name for findings in answers if all(map(_is_no_count, findings))
+    ]
     if len(names) < 2:
         return None
     return (
         _("These are 0 but should not be: {names}.").format(
-            names=", ".join(map(reworded, names[:4]))
+            names=", ".join(map(translate, names[:4]))
         ),
         _(
             "Does your code ever reach the lines that count them, and is anything left "

@@ -7,17 +7,17 @@ from collections.abc import Sequence
 
 import torch
 
-from autograder.checks.diagnostics.alike import is_gradient, same
+from autograder.checks.diagnostics.alike import agree, is_gradient
 from autograder.checks.diagnostics.values import Sign, Wrong, faults
 from autograder.checks.exercise import AFTERWARDS, RAISED, Finding, Value
-from autograder.checks.language import _, marked, reworded
+from autograder.checks.language import _, translatable, translate
 from autograder.checks.values import is_raised_by_code
 
-_IN_PLACE = marked(
+_IN_PLACE = translatable(
     "Which operation modifies a tensor in place (`+=` or `&=`, a method whose name "
     "ends in `_`, an assignment to a slice or through a mask)?"
 )
-_IN_A_LIST = marked(
+_IN_A_LIST = translatable(
     "Which operation modifies an argument (`append`, `del`, `sort`, `reverse`, an "
     "assignment to an entry) instead of creating a new object?"
 )
@@ -25,23 +25,23 @@ _OTHER = "other names"  # what a probe reports of a dictionary beyond the promis
 
 
 def _names(wrong: Wrong) -> Sign:
-    found = faults(wrong)
-    about = [f for f in found if f.problem == "missing" or f.name == _OTHER]
-    return names(found) if len(about) == len(found) else None
+    findings = faults(wrong)
+    about = [f for f in findings if f.problem == "missing" or f.name == _OTHER]
+    return names(findings) if len(about) == len(findings) else None
 
 
-def names(found: Sequence[Finding]) -> Sign:
+def names(findings: Sequence[Finding]) -> Sign:
     """A dictionary with other keys than the promised ones."""
-    missing = [f.name for f in found if f.problem == "missing"]
-    others = [str(f.actual) for f in found if f.name == _OTHER]
-    if not missing and not others:
+    missing = [f.name for f in findings if f.problem == "missing"]
+    unexpected = [str(f.actual) for f in findings if f.name == _OTHER]
+    if not missing and not unexpected:
         return None
-    if missing and others:
+    if missing and unexpected:
         return (
             _(
                 "The names are not those of the docstring: `{missing}` is missing, and "
                 "instead there is `{own}`."
-            ).format(missing=missing[0], own=others[0].split(", ")[0]),
+            ).format(missing=missing[0], own=unexpected[0].split(", ")[0]),
             _("How does the docstring spell each name?"),
         )
     if missing:
@@ -53,7 +53,7 @@ def names(found: Sequence[Finding]) -> Sign:
         )
     return (
         _("Your result holds more than the docstring lists: {names}.").format(
-            names=others[0]
+            names=unexpected[0]
         ),
         _("Which names does the docstring list?"),
     )
@@ -63,24 +63,24 @@ def _another_error(wrong: Wrong) -> Sign:
     return another_error(faults(wrong))
 
 
-def another_error(found: Sequence[Finding]) -> Sign:
+def another_error(findings: Sequence[Finding]) -> Sign:
     """A call that should raise one error, and raises another one or none."""
-    if not all(_is_error(f.expected) and isinstance(f.actual, str) for f in found):
+    if not all(_is_error(f.expected) and isinstance(f.actual, str) for f in findings):
         return None
-    promised, own = str(found[0].expected), str(found[0].actual)
-    where = reworded(found[0].name)
-    if own == "no error":
+    promised, actual = str(findings[0].expected), str(findings[0].actual)
+    name = translate(findings[0].name)
+    if actual == "no error":
         return (
             _(
                 "A `{error}` is promised, but your code raises no error ({where})."
-            ).format(error=promised, where=where),
+            ).format(error=promised, where=name),
             _("Which inputs does the docstring forbid, and which line finds them?"),
         )
     return (
         _(
             "A `{error}` is promised, but what your code raises is different: {own} "
             "({where})."
-        ).format(error=promised, own=own, where=where),
+        ).format(error=promised, own=actual, where=name),
         _("Which error does the docstring name, and which statement raises yours?"),
     )
 
@@ -89,10 +89,10 @@ def _is_error(value: object) -> bool:
     return isinstance(value, str) and value.isidentifier() and value[-5:] == "Error"
 
 
-def refused(wrong: Wrong) -> Sign:
+def refusal(wrong: Wrong) -> Sign:
     """An allowed input that the student's own `raise` or `assert` refuses."""
-    found = faults(wrong)
-    for finding in found:
+    findings = faults(wrong)
+    for finding in findings:
         if finding.problem != RAISED or not is_raised_by_code(finding.message):
             return None
     return (
@@ -108,20 +108,20 @@ def refused(wrong: Wrong) -> Sign:
 
 def _reaches_too_far(wrong: Wrong) -> Sign:
     """A gradient that arrives where there should be none."""
-    found = faults(wrong)
-    for f in found:
+    findings = faults(wrong)
+    for f in findings:
         a, b = f.expected, f.actual
         if not is_gradient(f):
             return None
         if not isinstance(a, torch.Tensor) or not isinstance(b, torch.Tensor):
             return None
-        if a.shape != b.shape or not same(a[a != 0], b[a != 0]):
+        if a.shape != b.shape or not agree(a[a != 0], b[a != 0]):
             return None
     return (
         _(
             "The values are right, but the {name} reaches entries that should have "
             "none."
-        ).format(name=reworded(found[0].name)),
+        ).format(name=translate(findings[0].name)),
         _(
             "Which entries should training never change, and what keeps a gradient "
             "from them?"
@@ -130,13 +130,13 @@ def _reaches_too_far(wrong: Wrong) -> Sign:
 
 
 def _only_a_trace(wrong: Wrong) -> Sign:
-    """Right results, and something that is not as it was."""
+    """Right results, but something has changed that should not."""
     problems = faults(wrong)
     if not all(f.name.endswith(AFTERWARDS) for f in problems):
         return None
-    if changed_input(problems[0], wrong):
-        return changed(wrong)
-    name = reworded(problems[0].name.removesuffix(AFTERWARDS))
+    if find_changed_input(problems[0], wrong):
+        return input_change(wrong)
+    name = translate(problems[0].name.removesuffix(AFTERWARDS))
     return (
         _("Your code leaves a trace: {name} ({how}).").format(
             name=name, how=problems[0].message
@@ -148,12 +148,12 @@ def _only_a_trace(wrong: Wrong) -> Sign:
     )
 
 
-def changed(wrong: Wrong) -> Sign:
-    """An input that does not hold in the end what it held at first, in some case."""
+def input_change(wrong: Wrong) -> Sign:
+    """An input that the student's code has changed, in some case."""
     for finding in faults(wrong):
-        if name := changed_input(finding, wrong):
-            says = _("Your code writes into its input: {name} has changed.")
-            return says.format(name=reworded(name)), _ways_to_change(finding)
+        if name := find_changed_input(finding, wrong):
+            message = _("Your code writes into its input: {name} has changed.")
+            return message.format(name=translate(name)), _ways_to_change(finding)
     return None
 
 
@@ -161,7 +161,7 @@ def _ways_to_change(finding: Finding) -> str:
     return _(_IN_A_LIST if isinstance(finding.expected, str) else _IN_PLACE)
 
 
-def changed_input(finding: Finding, wrong: Wrong) -> str:
+def find_changed_input(finding: Finding, wrong: Wrong) -> str:
     """The name of the input that has changed; "" for none.
 
     A probe makes some inputs from others: these are data, and have a single name.
@@ -169,8 +169,10 @@ def changed_input(finding: Finding, wrong: Wrong) -> str:
     name = finding.name.removesuffix(AFTERWARDS)
     if name == finding.name:
         return ""
-    given = any(name in result.case.inputs for result in wrong)
-    return name if given or (name.isidentifier() and _is_data(finding.expected)) else ""
+    is_input = any(name in result.case.inputs for result in wrong)
+    return (
+        name if is_input or (name.isidentifier() and _is_data(finding.expected)) else ""
+    )
 
 
 def _is_data(value: Value | None) -> bool:

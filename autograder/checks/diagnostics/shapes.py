@@ -9,77 +9,86 @@ import torch
 
 from autograder.checks.diagnostics.values import Sign
 from autograder.checks.exercise import Finding
-from autograder.checks.language import _, marked, reworded
+from autograder.checks.language import _, translatable, translate
 
-_MOVES = marked("What does each dimension stand for, and which step moves yours there?")
+_MOVES = translatable(
+    "What does each dimension stand for, and which step moves yours there?"
+)
 Shape = tuple[int, ...]
 Shapes = list[tuple[Shape, Shape]]  # expected, and the student's
 
 
-def _shapes(found: Sequence[Finding]) -> Shapes:
+def _shapes(findings: Sequence[Finding]) -> Shapes:
     """Of each finding both shapes; none if one of them is not about a shape."""
     pairs = [
         (tuple(f.expected.shape), tuple(f.actual.shape))
-        for f in found
+        for f in findings
         if f.problem == "shape"
         and isinstance(f.expected, torch.Tensor)
         and isinstance(f.actual, torch.Tensor)
     ]
-    return pairs if len(pairs) == len(found) else []
+    return pairs if len(pairs) == len(findings) else []
 
 
-def _same_rank(found: Sequence[Finding]) -> Shapes:
-    """The same, if all have as many dimensions as expected, and two of them or more."""
-    pairs = _shapes(found)
+def _same_rank(findings: Sequence[Finding]) -> Shapes:
+    """Both shapes of each finding, if all have the same rank, of at least two."""
+    pairs = _shapes(findings)
     ranks = {len(shape) for pair in pairs for shape in pair}
     return pairs if len(ranks) == 1 and ranks.pop() > 1 else []
 
 
-def rank(found: Sequence[Finding]) -> Sign:
+def rank(findings: Sequence[Finding]) -> Sign:
     """More or fewer dimensions than expected, everywhere the same number."""
-    pairs = _shapes(found)
+    pairs = _shapes(findings)
     ranks = {(len(a), len(b)) for a, b in pairs}
     if len(ranks) != 1 or len(set(next(iter(ranks)))) == 1:
         return None
-    expected, own = ranks.pop()
+    expected, actual = ranks.pop()
     return (
         _(
             '"{name}" should have {expected} dimensions, but yours has {own}: shape '
             "{own_shape} instead of {shape}."
         ).format(
-            name=reworded(found[0].name), expected=expected, own=own,
+            name=translate(findings[0].name), expected=expected, own=actual,
             own_shape=pairs[0][1], shape=pairs[0][0],
         ),
         _("What does each dimension stand for, and which step adds or drops one?"),
     )  # fmt: skip
 
 
-def order(found: Sequence[Finding]) -> Sign:
+def order(findings: Sequence[Finding]) -> Sign:
     """All sizes are there, everywhere in the same other order."""
-    pairs = _same_rank(found)
+    pairs = _same_rank(findings)
     if all(len(set(a)) == 1 for a, _b in pairs):  # also true without any pairs
         return None
     orders = itertools.permutations(range(len(pairs[0][0])))
     if len(pairs[0][0]) > 5 or not any(
-        all(tuple(a[dim] for dim in each) == b for a, b in pairs) for each in orders
+        all(tuple(a[dim] for dim in permutation) == b for a, b in pairs)
+        for permutation in orders
     ):
         return None
     return (
         _(
             'The dimensions of "{name}" are in a different order: its shape is {own} '
             "instead of {expected}."
-        ).format(name=reworded(found[0].name), own=pairs[0][1], expected=pairs[0][0]),
+        ).format(
+            name=translate(findings[0].name), own=pairs[0][1], expected=pairs[0][0]
+        ),
         _(_MOVES),
     )
 
 
-def moved(found: Sequence[Finding]) -> Sign:
-    """What varies from case to case along one dimension, varies along another one."""
-    pairs = _same_rank(found)
-    for dim, own in itertools.permutations(range(len(pairs[0][0])) if pairs else (), 2):
+def displacement(findings: Sequence[Finding]) -> Sign:
+    """Sizes that should vary along one dimension vary along another one."""
+    pairs = _same_rank(findings)
+    dims = range(len(pairs[0][0])) if pairs else ()
+    for dim, actual_dim in itertools.permutations(dims, 2):
         sizes = {a[dim] for a, _b in pairs}
         if len(sizes) < 2 or any(
-            b[own] != a[dim] or b[own] == a[own] or b[dim] == a[dim] for a, b in pairs
+            b[actual_dim] != a[dim]
+            or b[actual_dim] == a[actual_dim]
+            or b[dim] == a[dim]
+            for a, b in pairs
         ):
             continue
         return (
@@ -87,7 +96,7 @@ def moved(found: Sequence[Finding]) -> Sign:
                 'What should be dimension {dim} of "{name}" is dimension {own} of '
                 "yours: shape {own_shape} instead of {shape}."
             ).format(
-                dim=dim, name=reworded(found[0].name), own=own,
+                dim=dim, name=translate(findings[0].name), own=actual_dim,
                 own_shape=pairs[0][1], shape=pairs[0][0],
             ),
             _(_MOVES),
@@ -95,9 +104,9 @@ def moved(found: Sequence[Finding]) -> Sign:
     return None
 
 
-def times(found: Sequence[Finding]) -> Sign:
+def times(findings: Sequence[Finding]) -> Sign:
     """A dimension that is everywhere the same number of times as long."""
-    for dim, sizes in _along(_shapes(found)):
+    for dim, sizes in _along(_shapes(findings)):
         if any(not a or b % a for a, b in sizes) or len({a for a, _b in sizes}) < 2:
             continue
         factors = {b // a for a, b in sizes}
@@ -107,7 +116,7 @@ def times(found: Sequence[Finding]) -> Sign:
                     'Dimension {dim} of "{name}" is {factor} times as long as it '
                     "should be: {own} instead of {expected}."
                 ).format(
-                    dim=dim, name=reworded(found[0].name), factor=factor,
+                    dim=dim, name=translate(findings[0].name), factor=factor,
                     own=sizes[0][1], expected=sizes[0][0],
                 ),
                 _("Is something there more than once, or never cut off?"),
@@ -115,17 +124,17 @@ def times(found: Sequence[Finding]) -> Sign:
     return None
 
 
-def single(found: Sequence[Finding]) -> Sign:
+def single(findings: Sequence[Finding]) -> Sign:
     """A dimension of which there is one entry in place of more or fewer others."""
-    for dim, sizes in _along(_shapes(found)):
-        lengths = {expected for expected, _own in sizes}
-        if len(lengths) < 2 or {own for _expected, own in sizes} != {1}:
+    for dim, sizes in _along(_shapes(findings)):
+        lengths = {expected for expected, _actual in sizes}
+        if len(lengths) < 2 or {actual for _expected, actual in sizes} != {1}:
             continue
         return (
             _(
                 'Dimension {dim} of "{name}" has only one entry in every case that '
                 "fails: 1 instead of {expected}."
-            ).format(dim=dim, name=reworded(found[0].name), expected=sizes[0][0]),
+            ).format(dim=dim, name=translate(findings[0].name), expected=sizes[0][0]),
             _(
                 "Which step keeps a single entry: an index like `[-1]`, a sum, or "
                 "`keepdim`?"
@@ -134,54 +143,54 @@ def single(found: Sequence[Finding]) -> Sign:
     return None
 
 
-def longer(found: Sequence[Finding]) -> Sign:
+def longer(findings: Sequence[Finding]) -> Sign:
     """A dimension that is too long or too short, in every case by as much."""
-    for dim, sizes in _along(_shapes(found)):
-        more = {own - expected for expected, own in sizes}
-        if len(found) < 2 or not all(same_text(f, dim) for f in found):
+    for dim, sizes in _along(_shapes(findings)):
+        offsets = {actual - expected for expected, actual in sizes}
+        if len(findings) < 2 or not all(same_text(f, dim) for f in findings):
             continue
-        if len(more) == 1 and (count := more.pop()):
-            says = _("Dimension {dim} of {name} is too long by {count}.")
+        if len(offsets) == 1 and (count := offsets.pop()):
+            message = _("Dimension {dim} of {name} is too long by {count}.")
             if count < 0:
-                says = _("Dimension {dim} of {name} is too short by {count}.")
+                message = _("Dimension {dim} of {name} is too short by {count}.")
             asks = _(
                 "What sets the length of this dimension: a slice, a range, a token, or "
                 "padding?"
             )
-            if len(_shapes(found)[0][0]) == 1:
-                says = _("{name}: {count} too many.")
+            if len(_shapes(findings)[0][0]) == 1:
+                message = _("{name}: {count} too many.")
                 if count < 0:
-                    says = _("{name}: {count} too few.")
+                    message = _("{name}: {count} too few.")
                 asks = _("What should not be there, or what is missing?")
-            name = reworded(found[0].name)
-            return says.format(dim=dim, name=name, count=abs(count)), asks
+            name = translate(findings[0].name)
+            return message.format(dim=dim, name=name, count=abs(count)), asks
     return None
 
 
-def too_long(found: Sequence[Finding]) -> Sign:
+def too_long(findings: Sequence[Finding]) -> Sign:
     """A dimension that is everywhere too long, or too short, by more or by less."""
-    for dim, sizes in _along(_shapes(found)):
-        if not all(same_text(f, dim) for f in found):
+    for dim, sizes in _along(_shapes(findings)):
+        if not all(same_text(f, dim) for f in findings):
             continue
         if len(sizes) < 2 or len({(a < b) - (a > b) for a, b in sizes}) > 1:
             continue
-        expected, own = sizes[0]
-        if own == expected:
+        expected, actual = sizes[0]
+        if actual == expected:
             continue
-        says = _(
+        message = _(
             'Dimension {dim} of "{name}" is too long: {own} instead of {expected}.'
         )
         asks = _(
             "Which entries should not be there, and what sets the length of this "
             "dimension?"
         )
-        if own < expected:
-            says = _(
+        if actual < expected:
+            message = _(
                 'Dimension {dim} of "{name}" is too short: {own} instead of {expected}.'
             )
             asks = _("What is left out, or ends too early?")
-        name = reworded(found[0].name)
-        return says.format(dim=dim, name=name, own=own, expected=expected), asks
+        name = translate(findings[0].name)
+        return message.format(dim=dim, name=name, own=actual, expected=expected), asks
     return None
 
 
@@ -212,4 +221,4 @@ def _along(pairs: Shapes) -> Iterator[tuple[int, list[tuple[int, int]]]]:
 
 
 # Of one answer, in all cases in which it is wrong.
-SHAPES = (rank, order, moved, times, single, longer)
+SHAPES = (rank, order, displacement, times, single, longer)

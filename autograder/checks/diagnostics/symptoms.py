@@ -14,11 +14,11 @@ from autograder.checks.diagnostics.crashes import UNKNOWN_ARGUMENT
 from autograder.checks.diagnostics.parts import and_more, of_a_part, raised
 from autograder.checks.diagnostics.values import SIGNS, Sign, Wrong, faults
 from autograder.checks.exercise import RAISED, CaseResult, Finding, Mistake
-from autograder.checks.language import _, marked, reworded
+from autograder.checks.language import _, translatable, translate
 from autograder.checks.properties import SEPARATOR, what_was_seen
 
 SEEN = "seen"  # the name of all these
-Said = tuple[str, str]  # what was seen, and a question
+Explanation = tuple[str, str]  # what was seen, and a question
 Signs = tuple[Callable[[Wrong], Sign], ...]
 
 
@@ -33,32 +33,37 @@ def of_a_property(results: Sequence[CaseResult]) -> Mistake | None:
 
 
 def _of_calls(result: CaseResult) -> Mistake | None:
-    """What was seen in a property's case; nothing if not even the usual is right."""
+    """The symptom of a property's case; None if not even the usual call is right."""
     case, findings = result.case, [f for f in result.findings if f.problem]
     if findings[0].problem == RAISED:
-        if told := errors.told([result], (UNKNOWN_ARGUMENT,)):
-            return Mistake("symptom", *told)
-        where = reworded(_note(findings[0].message)) or _(case.title)
-        says = _("In some calls your code stops with an error: {where}.").format(
-            where=where
+        if explanation := errors.explain([result], (UNKNOWN_ARGUMENT,)):
+            return Mistake("symptom", *explanation)
+        place = translate(_note(findings[0].message)) or _(case.title)
+        message = _("In some calls your code stops with an error: {where}.").format(
+            where=place
         )
-        says, asks = _with_its_error(says, case.asks, errors.told([result]))
-        return Mistake("symptom", says, asks)
+        message, asks = _with_its_error(message, case.asks, errors.explain([result]))
+        return Mistake("symptom", message, asks)
     if what_was_seen(findings[0].name)[1] in _USUAL:
         return None
-    label = _listed(list(dict.fromkeys(map(_label, findings))))
+    label = _join_labels(list(dict.fromkeys(map(_label, findings))))
     return Mistake("symptom", _(case.says).format(label=label), case.asks)
 
 
 ONLY_IN_TRAINING = (
-    marked("Right in training mode, but not in eval mode."),
-    marked("What in your code depends on `self.training`, and should it?"),
+    translatable("Right in training mode, but not in eval mode."),
+    translatable("What in your code depends on `self.training`, and should it?"),
 )
 
 
-def _with_its_error(says: str, asks: str, told: tuple[str, str] | None) -> Said:
+def _with_its_error(
+    message: str, asks: str, explanation: tuple[str, str] | None
+) -> Explanation:
     """What happened and where; with what the error means, if it is a known kind."""
-    return (f"{says} {told[0]}", told[1]) if told else (says, asks)
+    if explanation is None:
+        return message, asks
+    meaning, question = explanation
+    return f"{message} {meaning}", question
 
 
 def _only_in_training(wrong: Sequence[CaseResult]) -> bool:
@@ -73,27 +78,29 @@ def _label(finding: Finding) -> str:
     """What is special about what is wrong."""
     reported, label = what_was_seen(finding.name)
     if reported.startswith("gradient of"):
-        return _("the {result}").format(result=reworded(reported))
+        return _("the {result}").format(result=translate(reported))
     if reported.startswith("start of"):
-        return f"`{reported.removeprefix('start of ')}` ({_found(finding)})"
+        return f"`{reported.removeprefix('start of ')}` ({_translate_actual(finding)})"
     if label == _HELD:
-        return f"{reworded(reported)} ({_found(finding)})"
-    told = reworded(label)
-    return _("the result {label}").format(label=told) if _OF_A.match(label) else told
+        return f"{translate(reported)} ({_translate_actual(finding)})"
+    description = translate(label)
+    if _OF_A.match(label):
+        return _("the result {label}").format(label=description)
+    return description
 
 
-def _found(finding: Finding) -> str:
-    return reworded(str(finding.actual))
+def _translate_actual(finding: Finding) -> str:
+    return translate(str(finding.actual))
 
 
 _OF_A = re.compile("of a ")
 
 
-def _listed(labels: Sequence[str]) -> str:
-    """Up to three of them, and how many more there are."""
+def _join_labels(labels: Sequence[str]) -> str:
+    """Join up to three labels, and count the others."""
     if len(labels) > 3:
-        more = _("{count} more").format(count=len(labels) - 2)
-        labels = [*labels[:2], more]
+        remainder = _("{count} more").format(count=len(labels) - 2)
+        labels = [*labels[:2], remainder]
     *first, last = labels
     if not first:
         return last
@@ -110,8 +117,8 @@ _HELD = "of a look at what it holds"
 
 def _note(message: str) -> str:
     """From an error's first line, what was special about the call that it ended."""
-    found = _LAST_BRACKETS.search(message.split("\n")[0])
-    note = found.group(1).split(SEPARATOR)[0] if found else ""
+    match = _LAST_BRACKETS.search(message.split("\n")[0])
+    note = match.group(1).split(SEPARATOR)[0] if match else ""
     return note if note.startswith(_NOTES) else ""
 
 
@@ -127,34 +134,36 @@ def of_all(results: Sequence[CaseResult]) -> Mistake | None:
         if not (result.passed or result.case.says or result.case.measure)
     ]
     if not wrong:
-        return _whole((errors.told,), _raised_in_a_measured_case(results))
+        return _explain_all((errors.explain,), _raised_in_a_measured_case(results))
     if stale := _of_a_later_call(results, wrong):
         return stale
-    first: Signs = (errors.told, *promises.FIRST)
-    others: Signs = SIGNS
+    first: Signs = (errors.explain, *promises.FIRST)
+    later: Signs = SIGNS
     if any(result.passed for result in results):
-        first = (promises.refused, *first)
+        first = (promises.refusal, *first)
     else:
-        others = (*others, errors.always)
+        later = (*later, errors.always)
     return (
-        _whole(first, wrong)
-        or _part((promises.changed,), wrong)  # the cause of more, perhaps
-        or _whole(others, wrong)
-        or _part((of_a_part,), wrong)
-        or _whole((_only_case,), results)
+        _explain_all(first, wrong)
+        or _explain_part((promises.input_change,), wrong)  # the cause of more, perhaps
+        or _explain_all(later, wrong)
+        or _explain_part((of_a_part,), wrong)
+        or _explain_all((_only_case,), results)
     )
 
 
-def _whole(signs: Signs, wrong: Wrong) -> Mistake | None:
-    """The first sign that speaks of all that is wrong."""
-    found = next(filter(None, (sign(wrong) for sign in signs)), None) if wrong else None
-    return Mistake(SEEN, *found) if found else None
+def _explain_all(signs: Signs, wrong: Wrong) -> Mistake | None:
+    """Name the first sign that all wrong cases show."""
+    if not wrong:
+        return None
+    symptom = next(filter(None, (sign(wrong) for sign in signs)), None)
+    return Mistake(SEEN, *symptom) if symptom else None
 
 
-def _part(signs: Signs, wrong: Wrong) -> Mistake | None:
-    """The same, of some of it."""
-    found = _whole(signs, wrong)
-    return and_more(found) if found else None
+def _explain_part(signs: Signs, wrong: Wrong) -> Mistake | None:
+    """Name the first sign that wrong cases show, as one of several mistakes."""
+    mistake = _explain_all(signs, wrong)
+    return and_more(mistake) if mistake else None
 
 
 def _of_a_later_call(
@@ -164,8 +173,8 @@ def _of_a_later_call(
 
     Gradients are taken of a second call: they are wrong if it uses what the first kept.
     """
-    found = faults(wrong)
-    if not found or not all(map(is_gradient, found)):
+    findings = faults(wrong)
+    if not findings or not all(map(is_gradient, findings)):
         return None
     for result in results:
         case = result.case
@@ -175,7 +184,7 @@ def _of_a_later_call(
 
 
 def _raised_in_a_measured_case(results: Sequence[CaseResult]) -> list[CaseResult]:
-    """Measured cases that an error ended: what they would say, nobody knows."""
+    """Measured cases that an error ended, so that nothing was measured."""
     return [r for r in results if r.case.measure and raised(r)]
 
 
@@ -185,10 +194,10 @@ def _only_case(results: Sequence[CaseResult]) -> Sign:
     wrong = [r for r in usual if not r.passed]
     if len({r.case.name for r in usual}) < 4 or len({r.case.name for r in wrong}) != 1:
         return None
-    says = _("Only one case is wrong: {case}.")
+    message = _("Only one case is wrong: {case}.")
     if not any(r.case.hidden for r in usual):
-        says = _("Only one of the visible cases is wrong: {case}.")
+        message = _("Only one of the visible cases is wrong: {case}.")
     case = _(wrong[0].case.title)
     if shapes := [f.message for f in wrong[0].findings if f.problem == "shape"]:
         case = f"{case} ({shapes[0]})"
-    return says.format(case=case), _("What sets this case apart from the others?")
+    return message.format(case=case), _("What sets this case apart from the others?")

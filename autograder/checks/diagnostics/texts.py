@@ -11,27 +11,29 @@ import torch
 
 from autograder.checks.diagnostics.values import Sign, Wrong, faults
 from autograder.checks.exercise import Finding
-from autograder.checks.language import _, reworded
+from autograder.checks.language import _, translate
 
 _LONGEST = 40  # letters of a phrase
 _SO, _NOT_SO = ("True", "yes"), ("False", "no")
 _ENDED = "ended by "  # before the error with which a student's test ends
 
 
-def kind(found: Sequence[Finding]) -> Sign:
+def kind(findings: Sequence[Finding]) -> Sign:
     """A result of the same wrong type in all cases."""
-    kinds = {(str(f.expected), str(f.actual)) for f in found}
-    name = found[0].name.removeprefix("kind of ")
-    if name == found[0].name or len(kinds) != 1:
+    kinds = {(str(f.expected), str(f.actual)) for f in findings}
+    name = findings[0].name.removeprefix("kind of ")
+    if name == findings[0].name or len(kinds) != 1:
         return None
-    expected, own = kinds.pop()
-    says = _('"{name}" should be {expected}, but yours is {own}.')
-    if expected in (found_kinds := own.split(", ")):
-        says = _('"{name}" should always be {expected}, but yours is sometimes {own}.')
-        own = ", ".join(kind for kind in found_kinds if kind != expected)
-    told = {"expected": reworded(expected), "own": reworded(own)}
+    expected, actual = kinds.pop()
+    message = _('"{name}" should be {expected}, but yours is {own}.')
+    if expected in (actual_kinds := actual.split(", ")):
+        message = _(
+            '"{name}" should always be {expected}, but yours is sometimes {own}.'
+        )
+        actual = ", ".join(kind for kind in actual_kinds if kind != expected)
+    fields = {"expected": translate(expected), "own": translate(actual)}
     return (
-        says.format(name=reworded(name), **told),
+        message.format(name=translate(name), **fields),
         _(
             "Which type do the docstring and the `def` line promise, and which of your "
             "steps produces a different type?"
@@ -39,22 +41,22 @@ def kind(found: Sequence[Finding]) -> Sign:
     )
 
 
-def phrase(found: Sequence[Finding]) -> Sign:
-    """The same words instead of the same other ones; what should be so and is not."""
-    said = {(_word(f.expected), _word(f.actual)) for f in found}
-    if len(said) != 1 or "" in (pair := said.pop()):
+def phrase(findings: Sequence[Finding]) -> Sign:
+    """One phrase in place of another in all cases, or yes in place of no."""
+    pairs = {(_word(f.expected), _word(f.actual)) for f in findings}
+    if len(pairs) != 1 or "" in (pair := pairs.pop()):
         return None
-    expected, own = pair
-    name = reworded(found[0].name)
-    if (expected, own) in zip(_SO, _NOT_SO, strict=True):
-        says = _("This should hold, but does not: {name}.").format(name=name)
-    elif (own, expected) in zip(_SO, _NOT_SO, strict=True):
-        says = _("This should not be so, but is: {name}.").format(name=name)
+    expected, actual = pair
+    name = translate(findings[0].name)
+    if (expected, actual) in zip(_SO, _NOT_SO, strict=True):
+        message = _("This should hold, but does not: {name}.").format(name=name)
+    elif (actual, expected) in zip(_SO, _NOT_SO, strict=True):
+        message = _("This should not be so, but is: {name}.").format(name=name)
     else:
-        says = _('For "{name}", "{expected}" is right, but yours is "{own}".').format(
-            name=name, own=reworded(own), expected=reworded(expected)
-        )
-    return says, _("Which line decides this?")
+        message = _(
+            'For "{name}", "{expected}" is right, but yours is "{own}".'
+        ).format(name=name, own=translate(actual), expected=translate(expected))
+    return message, _("Which line decides this?")
 
 
 def _word(value: object) -> str:
@@ -69,17 +71,21 @@ def _word(value: object) -> str:
 
 
 def same_word(wrong: Wrong) -> Sign:
-    """One and the same words wherever something is wrong, whatever is expected."""
-    found = faults(wrong)
-    said = {_word(f.actual) for f in found if isinstance(f.actual, str)}
-    expected = {_word(f.expected) for f in found}
-    own = next(iter(said)) if len(said) == 1 else ""
-    if not own or len(found) < 3 or not all(isinstance(f.actual, str) for f in found):
+    """The same words wherever the answer is wrong, whatever is expected."""
+    findings = faults(wrong)
+    words = {_word(f.actual) for f in findings if isinstance(f.actual, str)}
+    expected = {_word(f.expected) for f in findings}
+    word = next(iter(words)) if len(words) == 1 else ""
+    if (
+        not word
+        or len(findings) < 3
+        or not all(isinstance(f.actual, str) for f in findings)
+    ):
         return None
-    if own in (*_SO, *_NOT_SO) or len(expected) < 2 or "" in expected:
+    if word in (*_SO, *_NOT_SO) or len(expected) < 2 or "" in expected:
         return None
     return (
-        _('Wherever your answer is wrong, it is "{own}".').format(own=reworded(own)),
+        _('Wherever your answer is wrong, it is "{own}".').format(own=translate(word)),
         _(
             "Which of your conditions lead to this answer, and which of them should "
             "have evaluated differently?"
@@ -89,8 +95,8 @@ def same_word(wrong: Wrong) -> Sign:
 
 def rejects(wrong: Wrong) -> Sign:
     """A test of the student's that rejects what is right, whatever else it does."""
-    said = {(f.expected, f.actual) for f in faults(wrong) if isinstance(f.actual, str)}
-    if ("accepted", "rejected") not in said:
+    pairs = {(f.expected, f.actual) for f in faults(wrong) if isinstance(f.actual, str)}
+    if ("accepted", "rejected") not in pairs:
         return None
     return (
         _("Your test rejects something that is right."),
@@ -100,29 +106,29 @@ def rejects(wrong: Wrong) -> Sign:
 
 def ended(wrong: Wrong) -> Sign:
     """A test of the student's that an error ends, instead of what it asserts."""
-    said = Counter(
+    errors = Counter(
         f.actual.removeprefix(_ENDED)
         for f in faults(wrong)
         if isinstance(f.actual, str) and f.actual.startswith(_ENDED)
     )
-    if not said:
+    if not errors:
         return None
-    error = said.most_common(1)[0][0]
+    error = errors.most_common(1)[0][0]
     return (
         _("Your test does not decide: a `{error}` ends it.").format(error=error),
         _("Which line raises it? Run the test on a correct object and read the error."),
     )
 
 
-def items(found: Sequence[Finding]) -> Sign:
+def items(findings: Sequence[Finding]) -> Sign:
     """A list whose items are in another order, or that has some too many or too few."""
-    lists = [(_items(f.expected), _items(f.actual)) for f in found]
+    lists = [(_items(f.expected), _items(f.actual)) for f in findings]
     if any(a is None or b is None for a, b in lists):
         return None
     pairs = [(a, b) for a, b in lists if a and b is not None]
     if len(pairs) < len(lists):
         return None
-    name = reworded(found[0].name)
+    name = translate(findings[0].name)
     if all(len(a) > 2 and b == a[::-1] for a, b in pairs):
         return (
             _('The items of "{name}" are right, but in reverse.').format(name=name),
@@ -160,25 +166,27 @@ def _pieces(name: str, pairs: Sequence[tuple[list[str], list[str]]]) -> Sign:
         for x, y in zip(a, b, strict=True)
         if x != y
     ]
-    known = [(a, b) for a, b in wrong if a and b is not None]
-    if len(known) < max(len(wrong), 2) or any(len(a) != len(b) for a, b in pairs):
+    readable = [(a, b) for a, b in wrong if a and b is not None]
+    if len(readable) < max(len(wrong), 2) or any(len(a) != len(b) for a, b in pairs):
         return None
-    texts = [("".join(a), "".join(b)) for a, b in known]
+    texts = [("".join(a), "".join(b)) for a, b in readable]
     if all(a == b for a, b in texts):
-        says = _("{name}: the text is right, but cut in different places.")
-        if all(len(a) < len(b) for a, b in known):
-            says = _("{name}: the text is right, but cut into too many pieces.")
-        if all(len(a) > len(b) for a, b in known):
-            says = _("{name}: the text is right, but cut into too few pieces.")
-        return says.format(name=name), _(
+        message = _("{name}: the text is right, but cut in different places.")
+        if all(len(a) < len(b) for a, b in readable):
+            message = _("{name}: the text is right, but cut into too many pieces.")
+        if all(len(a) > len(b) for a, b in readable):
+            message = _("{name}: the text is right, but cut into too few pieces.")
+        return message.format(name=name), _(
             "Which pieces should have been joined, and which not?"
         )
-    if all(_is_within(b, a) for a, b in known):
-        says = _("{name}: pieces are missing, and all that is there is right.")
-        return says.format(name=name), _("Which pieces does your code leave out?")
-    if all(_is_within(a, b) for a, b in known):
-        says = _("{name}: there are pieces too many beside all the right ones.")
-        return says.format(name=name), _("Which pieces should not be there any more?")
+    if all(_is_within(b, a) for a, b in readable):
+        message = _("{name}: pieces are missing, and all that is there is right.")
+        return message.format(name=name), _("Which pieces does your code leave out?")
+    if all(_is_within(a, b) for a, b in readable):
+        message = _("{name}: there are pieces too many beside all the right ones.")
+        return message.format(name=name), _(
+            "Which pieces should not be there any more?"
+        )
     return None
 
 
@@ -192,10 +200,12 @@ def _text(item: str) -> list[str] | None:
     return None
 
 
-def _is_within(few: Sequence[str], many: Sequence[str]) -> bool:
+def _is_within(subsequence: Sequence[str], sequence: Sequence[str]) -> bool:
     """Whether some pieces are among others, in their order."""
-    left = iter(many)
-    return len(few) < len(many) and all(piece in left for piece in few)
+    remaining = iter(sequence)
+    return len(subsequence) < len(sequence) and all(
+        piece in remaining for piece in subsequence
+    )
 
 
 TEXTS = (kind, items)  # of one answer, in all cases in which it is wrong

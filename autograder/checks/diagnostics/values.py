@@ -7,44 +7,46 @@ from collections.abc import Callable, Sequence
 import torch
 
 from autograder.checks.diagnostics.alike import (
+    agree,
     are_tensors,
     close,
     holds_booleans,
     holds_the_same,
     is_gradient,
-    same,
     which_input,
 )
 from autograder.checks.exercise import AFTERWARDS, CaseResult, Finding
-from autograder.checks.language import _, marked, reworded
+from autograder.checks.language import _, translatable, translate
 from autograder.checks.values import dtype_of
 
 Sign = tuple[str, str] | None  # what was seen, and a question
 Wrong = Sequence[CaseResult]
 
 # Asked of a part, too (parts.py).
-CUT = marked(
+CUT = translatable(
     "Where does a tensor leave the graph (`detach`, `.data`, `item`, a new tensor "
     "made from its values)?"
 )
-BIAS = marked("Which layers have a bias, and which arguments switch it off?")
-CREATED = marked("Which line creates it? Is it a part of what the contract lists?")
-DTYPE = marked(
+BIAS = translatable("Which layers have a bias, and which arguments switch it off?")
+CREATED = translatable(
+    "Which line creates it? Is it a part of what the contract lists?"
+)
+DTYPE = translatable(
     "Which dtype does the tensor have when you create it, and does a later step change "
     "it?"
 )
-MOVED = marked(
+MOVED = translatable(
     "Which step moves entries: a `reshape` where a `transpose` belongs, the "
     "wrong dimension, the wrong order?"
 )
-NO_NUMBER = marked(
+NO_NUMBER = translatable(
     "What could cause it: a division by zero, infinity minus infinity, a softmax "
     "over nothing but minus infinity, the exponential of a large number?"
 )
 
 
 def faults(wrong: Wrong) -> list[Finding]:
-    """All that is wrong in some cases, in their order."""
+    """All findings of some cases that have a problem, in their order."""
     return [f for result in wrong for f in result.findings if f.problem]
 
 
@@ -68,12 +70,12 @@ def _nothing_returned(wrong: Wrong) -> Sign:
 
 
 def _only_gradients(wrong: Wrong) -> Sign:
-    found = faults(wrong)
-    if not all(map(is_gradient, found)):
+    findings = faults(wrong)
+    if not all(map(is_gradient, findings)):
         return None
     return (
         _("The values are right, but the {name} is not.").format(
-            name=reworded(found[0].name)
+            name=translate(findings[0].name)
         ),
         _(CUT),
     )
@@ -100,9 +102,9 @@ def _only_kind(wrong: Wrong) -> Sign:
             "All values are right, but the kind of {name} is not: {own} instead of "
             "{expected}."
         ).format(
-            name=reworded(problems[0].name.removeprefix("kind of ")),
-            own=_joined(reworded(str(problems[0].actual))),
-            expected=_joined(reworded(str(problems[0].expected))),
+            name=translate(problems[0].name.removeprefix("kind of ")),
+            own=_join_kinds(translate(str(problems[0].actual))),
+            expected=_join_kinds(translate(str(problems[0].expected))),
         ),
         _(
             "What does the docstring promise to return, and what turns one into the "
@@ -111,7 +113,7 @@ def _only_kind(wrong: Wrong) -> Sign:
     )
 
 
-def _joined(kinds: str) -> str:
+def _join_kinds(kinds: str) -> str:
     """Several kinds as a sentence names them: "a list, a str and a tuple"."""
     first, comma, last = kinds.rpartition(", ")
     return _("{first} and {last}").format(first=first, last=last) if comma else kinds
@@ -121,17 +123,17 @@ def _only_parameters(wrong: Wrong) -> Sign:
     return parameters(faults(wrong))
 
 
-def parameters(found: Sequence[Finding]) -> Sign:
+def parameters(findings: Sequence[Finding]) -> Sign:
     """Parameters too many or too few: the same ones in every case."""
-    told = {(f.name, str(f.actual)) for f in found}
-    name, names = told.pop()
-    if told:
+    pairs = {(f.name, str(f.actual)) for f in findings}
+    name, names = pairs.pop()
+    if pairs:
         return None
     if name == "parameters that are missing":
         return _("Your module lacks {names}.").format(names=names), _(BIAS)
     if name == "other parameters":
-        says = _("Your module holds more than is asked for: {names}.")
-        return says.format(names=names), _(CREATED)
+        message = _("Your module holds more than is asked for: {names}.")
+        return message.format(names=names), _(CREATED)
     return None
 
 
@@ -156,7 +158,7 @@ def _no_numbers(wrong: Wrong) -> Sign:
         return None
     return (
         _("There is NaN or infinity in {name}.").format(
-            name=reworded(faults(wrong)[0].name)
+            name=translate(faults(wrong)[0].name)
         ),
         _(NO_NUMBER),
     )
@@ -178,10 +180,10 @@ def _zeros(wrong: Wrong) -> Sign:
     )
     if right and len(names) > 1:
         return None  # parts.py says which ones are wrong
-    says = _("Your result is all zeros.")
+    message = _("Your result is all zeros.")
     if right:
-        says = _('"{name}" is all zeros.').format(name=reworded(names.pop()))
-    return says, _("Which step should fill it with other values?")
+        message = _('"{name}" is all zeros.').format(name=translate(names.pop()))
+    return message, _("Which step should fill it with other values?")
 
 
 def _input_returned(wrong: Wrong) -> Sign:
@@ -204,7 +206,11 @@ def _exchanged(wrong: Wrong) -> Sign:
         if any(holds_booleans(f.actual) for f in findings):
             return None  # yes and no are right in many places
         if len(findings) < 2 or not all(
-            any(same(f.actual, other.expected) for other in findings if other is not f)
+            any(
+                agree(f.actual, candidate.expected)
+                for candidate in findings
+                if candidate is not f
+            )
             for f in findings
         ):
             return None
@@ -217,7 +223,9 @@ def _exchanged(wrong: Wrong) -> Sign:
 def _other_shape(wrong: Wrong) -> Sign:
     pairs = _pairs(wrong)
     if not pairs or not all(
-        a.shape != b.shape and a.numel() == b.numel() and same(a.flatten(), b.flatten())
+        a.shape != b.shape
+        and a.numel() == b.numel()
+        and agree(a.flatten(), b.flatten())
         for a, b in pairs
     ):
         return None
@@ -286,8 +294,8 @@ def _first_only(wrong: Wrong) -> Sign:
         a.shape == b.shape
         and a.dim() > 1
         and len(a) > 1
-        and same(a[0], b[0])
-        and not any(same(x, y) for x, y in zip(a[1:], b[1:], strict=True))
+        and agree(a[0], b[0])
+        and not any(agree(x, y) for x, y in zip(a[1:], b[1:], strict=True))
         for a, b in pairs
     ):
         return None

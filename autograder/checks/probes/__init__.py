@@ -35,26 +35,28 @@ class Probe:
     Args:
         near: called as ``near(object, inputs)``, or, where there is something to ask,
             as ``near(object, inputs, ask)``.
-        other: what answers, and what is made of the report; see `interactor`.
-        here: what is reported where both sides are one, if that is another way.
+        interactor: answers on the other side, and concludes from the report.
+        in_notebook: reports where both sides are one process, if that differs.
         reports: by aspect, the names of all that it reports; see `probe`.
     """
 
     near: Callable[..., Mapping[str, object]]
-    other: type[Interactor] = Interactor
-    here: Report | None = None
+    interactor: type[Interactor] = Interactor
+    in_notebook: Report | None = None
     # Not in its repr: a clinic's names of answers tell what there is to find.
     reports: Mapping[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
 
     def __call__(self, answer: object, inputs: Answers) -> Mapping[str, object]:
         """Play both sides, as a notebook does."""
-        if self.here:
-            return self.here(answer, inputs)
+        if self.in_notebook:
+            return self.in_notebook(answer, inputs)
         if not self.is_two_sided:
             return self.near(answer, inputs)
-        side = self.other(inputs, random.Random(0))
-        found = self.play(answer, side.shown(), asking(lambda q: reply(side, q)))
-        return side.conclude({name: plain(value) for name, value in found.items()})
+        side = self.interactor(inputs, random.Random(0))
+        report = self.play(
+            answer, side.reveal_inputs(), asking(lambda q: reply(side, q))
+        )
+        return side.conclude({name: plain(value) for name, value in report.items()})
 
     def play(self, answer: object, inputs: Answers, ask: Ask) -> Mapping[str, object]:
         """Play the student's side only."""
@@ -71,19 +73,19 @@ class Probe:
             LookupError: it is declared for none, or for several.
         """
         exact = [aspect for aspect, names in self.reports.items() if name in names]
-        found = exact or [
+        matches = exact or [
             aspect
             for aspect, names in self.reports.items()
             if any(fnmatchcase(name, pattern) for pattern in names)
         ]
-        if len(found) != 1:
-            many = f"as {' and as '.join(found)}" if found else "for no aspect"
+        if len(matches) != 1:
+            many = f"as {' and as '.join(matches)}" if matches else "for no aspect"
             raise LookupError(f"{name!r} is declared {many}")
-        return found[0]
+        return matches[0]
 
     @property
     def is_two_sided(self) -> bool:
-        return self.other is not Interactor
+        return self.interactor is not Interactor
 
 
 class Log(list[Any]):
@@ -102,8 +104,8 @@ _PROBES: dict[str, Probe] = {}
 
 def probe(
     name: str,
-    other: type[Interactor] = Interactor,
-    here: Report | None = None,
+    interactor: type[Interactor] = Interactor,
+    in_notebook: Report | None = None,
     *,
     results: str,
     form: str = "",
@@ -120,7 +122,7 @@ def probe(
 
     Args:
         name: the exercise.
-        other, here: see `Probe`.
+        interactor, in_notebook: see `Probe`.
         results: what counts for the aspect of its case.
         form, calls, learning, mode, errors: what counts for these, beside results.
         parts: by the exercise's own aspects, the results that count for them.
@@ -134,7 +136,7 @@ def probe(
     }
 
     def register(function: Near) -> Near:
-        _PROBES[name] = Probe(function, other, here, reports)
+        _PROBES[name] = Probe(function, interactor, in_notebook, reports)
         return function
 
     return register
@@ -167,8 +169,8 @@ def options(inputs: Inputs) -> Seen:
     }
 
 
-def listed(names: Iterable[str]) -> str:
-    """Names in a line, or that there is none."""
+def join_names(names: Iterable[str]) -> str:
+    """Join names in a line; "none" if there are none."""
     return ", ".join(names) or "none"
 
 
@@ -244,11 +246,11 @@ def gradients(
     leaves = [value.clone().requires_grad_() for value in tensors]
     # Copies, since a leaf could not be changed in place: that is reported elsewhere.
     result = function(*(leaf.clone() for leaf in leaves))
-    found: Sequence[torch.Tensor | None] = [None] * len(leaves)
+    grads: Sequence[torch.Tensor | None] = [None] * len(leaves)
     if result.requires_grad and result.shape == inputs["pull"].shape:
         pulled = (result * inputs["pull"]).sum()
-        found = torch.autograd.grad(pulled, leaves, allow_unused=True)
+        grads = torch.autograd.grad(pulled, leaves, allow_unused=True)
     return {
         f"gradient of {name}": torch.zeros_like(leaf) if grad is None else grad
-        for name, leaf, grad in zip(names, leaves, found, strict=True)
+        for name, leaf, grad in zip(names, leaves, grads, strict=True)
     }

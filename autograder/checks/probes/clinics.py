@@ -1,4 +1,4 @@
-"""What clinics share: patients that are called from afar, and the word on each."""
+"""What clinics share: patients that the other side calls, and the word on each."""
 
 from __future__ import annotations
 
@@ -10,20 +10,21 @@ from autograder.checks.probes import describe
 
 
 class Patients(BlindTrial):
-    """A right thing and two that are ill, each with one bug; they are called from afar.
+    """A correct subject and two faulty ones with one bug each, on the other side.
 
-    In grading each has weights of its own: what is alike cannot be told by equal
-    numbers.
+    In grading each has weights of its own, so that equal numbers give nothing away.
     """
 
     RIGHT: ClassVar[str]  # what answers call the right one
 
-    def things(self) -> list[str]:
+    def list_subjects(self) -> list[str]:
         return [self.RIGHT, "the other one", "a third one"]
 
     def style_and_bug(self, name: str) -> tuple[str, str]:
-        """How a thing is built, and the name of its bug, "" for the right one's."""
-        inputs = dict(zip(self.things(), ("right", "other", "third"), strict=True))
+        """How a subject is built, and the name of its bug, "" for the correct one."""
+        inputs = dict(
+            zip(self.list_subjects(), ("right", "other", "third"), strict=True)
+        )
         style, _, bug = str(self.inputs[inputs[name]]).partition(", ")
         return style, bug
 

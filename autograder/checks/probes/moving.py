@@ -12,8 +12,8 @@ FAINT = 1e-4  # below this, rounding may decide on which side of the limit it is
 Push = Callable[[torch.Tensor], torch.Tensor]  # what is added to x's features, (d,)
 
 
-def even(x: torch.Tensor) -> torch.Tensor:
-    """One number for all features; no norm may follow, which would remove it."""
+def uniform(x: torch.Tensor) -> torch.Tensor:
+    """Push all features by one number, which a norm after it would undo."""
     return torch.ones(x.size(-1), dtype=x.dtype)
 
 
@@ -45,11 +45,11 @@ def who_moves(
     columns = []
     for j in range(length):
         amounts = moved(j, first).abs().flatten(2)  # (B, Lq, the rest)
-        seen = (amounts > LIMIT).any(-1)
+        moves = (amounts > LIMIT).any(-1)
         faint = (amounts > 0).any(-1) & (amounts < FAINT).all(-1)
         if faint.any():
-            seen |= (moved(j, zigzag).abs().flatten(2) > LIMIT).any(-1)
-        columns.append(seen)
+            moves |= (moved(j, zigzag).abs().flatten(2) > LIMIT).any(-1)
+        columns.append(moves)
     return torch.stack(columns, dim=-1)
 
 
@@ -68,7 +68,7 @@ def who_sees_whom(
     """
     sequences = [0.25 * sequence for sequence in sequences]
 
-    def moved(j: int, push: Push) -> torch.Tensor:
+    def move_outputs(j: int, push: Push) -> torch.Tensor:
         changed = [sequence.clone() for sequence in sequences]
         for sequence in changed[-pushed:]:
             sequence[:, j] += 0.25 * push(sequence)
@@ -77,4 +77,4 @@ def who_sees_whom(
 
     with torch.no_grad():
         before = function(*sequences)
-        return who_moves(moved, sequences[-1].size(1), even)
+        return who_moves(move_outputs, sequences[-1].size(1), uniform)

@@ -13,7 +13,7 @@ from autograder.checks.probes import (
     Inputs,
     Seen,
     describe,
-    listed,
+    join_names,
     moving,
     probe,
     tensor,
@@ -90,7 +90,7 @@ def kept(module: nn.Module, *names: str) -> Seen:
 def others(module: nn.Module, inputs: Inputs) -> str:
     """The names in the state dict beyond those that were loaded."""
     extras = [name for name in module.state_dict() if f"weights.{name}" not in inputs]
-    return listed(sorted(extras))
+    return join_names(sorted(extras))
 
 
 def unmoved(module: nn.Module, output: torch.Tensor, inputs: Inputs) -> str:
@@ -102,7 +102,7 @@ def unmoved(module: nn.Module, output: torch.Tensor, inputs: Inputs) -> str:
     (output * pull).sum().backward()
     named = dict(module.named_parameters())
     still = [n for n, p in named.items() if p.grad is None or not p.grad.any()]
-    return listed(sorted(still))
+    return join_names(sorted(still))
 
 
 def who_moves(call: Call, x: torch.Tensor, before: torch.Tensor) -> torch.Tensor:

@@ -1,7 +1,7 @@
 """Weights that come by name: into a student's module, and out of one.
 
-What a module lacks is said, and does not hide the rest: a bias that was left out is put
-in its place, and one that is too many holds zeros, so that all else can be compared.
+A missing parameter is reported and does not hide the rest: a missing bias is added, and
+a superfluous one is set to zero, so that everything else can be compared.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import torch
 from torch import nn
 
 from autograder.checks.exercise import WrongAnswerError, plain
-from autograder.checks.probes import Inputs, Seen, describe, listed, under
+from autograder.checks.probes import Inputs, Seen, describe, join_names, under
 
 WEIGHTS = "weights."  # before a parameter's name
 AWAITED = "_its_call_is_awaited"  # said by the class of a module that a property tries
@@ -27,24 +27,27 @@ _ADDING = (nn.Linear, nn.LayerNorm)  # whose bias does nothing but to be added
 
 
 def beginning(module: object, inputs: Inputs) -> Seen:
-    """How a new module starts, before weights are loaded, and what it lacks for them.
+    """Report how a new module starts, and which parameters it lacks.
 
-    Nothing of one whose call alone is awaited: what else is reported is lost with it.
+    It comes before weights are loaded. Of a module whose call alone is awaited, nothing
+    is reported, because nobody looks at it.
     """
     if is_awaited(module):
         return {}
-    own = dict(module.named_parameters()) if isinstance(module, nn.Module) else {}
-    lacking = [f"`{name}`" for name in _missing(module, given_weights(inputs))]
-    frozen = [name for name, value in own.items() if not value.requires_grad]
+    parameters = (
+        dict(module.named_parameters()) if isinstance(module, nn.Module) else {}
+    )
+    lacking = [f"`{name}`" for name in _missing(module, select_weights(inputs))]
+    frozen = [name for name, value in parameters.items() if not value.requires_grad]
     alike = [
         name
-        for name, value in own.items()
+        for name, value in parameters.items()
         if value.dim() > 1 and not 1e-4 < float(value.detach().std()) < 10
     ]
     return {
-        "parameters that are missing": listed(lacking),
-        "parameters that do not learn": listed(sorted(frozen)),
-        "matrices that do not start at random": listed(sorted(alike)),
+        "parameters that are missing": join_names(lacking),
+        "parameters that do not learn": join_names(sorted(frozen)),
+        "matrices that do not start at random": join_names(sorted(alike)),
     }
 
 
@@ -59,11 +62,11 @@ def starting_as_zero(module: object) -> str:
         if name.endswith("embedding.weight") and table.dim() == 2
         for row in (table == 0).all(dim=1).nonzero().flatten().tolist()
     ]
-    return listed(zero)
+    return join_names(zero)
 
 
 def is_awaited(module: object) -> bool:
-    """Whether what a probe reports is not looked at: it ends at the module's call."""
+    """Whether only the module's call is awaited, at which its probe ends."""
     return AWAITED in vars(type(module))
 
 
@@ -80,33 +83,33 @@ def weights_of(module: nn.Module) -> Seen:
 
 
 def with_weights(model: nn.Module, weights: Inputs, refusal: str) -> nn.Module:
-    """A model of our own, in eval mode, with what `weights_of` gave of a stranger's.
+    """Put what `weights_of` gave of a student's model into ours, in eval mode.
 
-    A bias that the stranger's does without is zero.
+    A bias that the student's model lacks is zero.
 
     Raises:
-        WrongAnswerError: with the refusal; they are those of another model.
+        WrongAnswerError: with the refusal; the weights are those of another model.
     """
     named = dict(model.named_parameters())
-    own = {f"{WEIGHTS}{name}": p for name, p in named.items()}
+    parameters = {f"{WEIGHTS}{name}": p for name, p in named.items()}
     zeros = {n: torch.zeros_like(named[n]) for n in named if _is_added(model, n)}
     weights = {f"{WEIGHTS}{n}": zero for n, zero in zeros.items()} | dict(weights)
-    fits = set(weights) == set(own) and all(
+    fits = set(weights) == set(parameters) and all(
         isinstance(value, torch.Tensor)
         and value.dtype == torch.float32
-        and value.shape == own[name].shape
+        and value.shape == parameters[name].shape
         for name, value in weights.items()
     )
     if not fits:
         raise WrongAnswerError(refusal)
     with torch.no_grad():
-        for name, parameter in own.items():
+        for name, parameter in parameters.items():
             parameter.copy_(weights[name])
     return model.eval()
 
 
-def given_weights(inputs: Inputs) -> dict[str, torch.Tensor]:
-    """The inputs named ``weights.<parameter>``, by parameter."""
+def select_weights(inputs: Inputs) -> dict[str, torch.Tensor]:
+    """Select the inputs named ``weights.<parameter>``, by parameter."""
     return under(inputs, WEIGHTS)
 
 
@@ -123,23 +126,25 @@ def load_weights(module: nn.Module, inputs: Inputs) -> nn.Module:
     """
     if not isinstance(module, nn.Module):
         raise WrongAnswerError(f"expected an nn.Module, got {describe(module)}")
-    weights = given_weights(inputs)
-    own = dict(completed(module, weights).named_parameters())
-    _refuse_others(own, weights, module)
+    weights = select_weights(inputs)
+    parameters = dict(completed(module, weights).named_parameters())
+    _refuse_others(parameters, weights, module)
     with torch.no_grad():
         for name, value in weights.items():
-            own[name].copy_(value)
-        for name in own.keys() - weights:
+            parameters[name].copy_(value)
+        for name in parameters.keys() - weights:
             if _is_added(module, name):
-                own[name].zero_()
+                parameters[name].zero_()
     for device in {value.device for value in weights.values()}:
-        if any(part.device != device for part in (*own.values(), *module.buffers())):
+        if any(
+            part.device != device for part in (*parameters.values(), *module.buffers())
+        ):
             module.to(device)  # asked first: it takes a while even where all is there
     return module.eval()
 
 
 def completed(module: nn.Module, weights: Mapping[str, torch.Tensor]) -> nn.Module:
-    """The module with the biases that it lacks, if it lacks nothing else."""
+    """Add the biases that a module lacks, if it lacks nothing else."""
     missing = _missing(module, weights)
     if all(_is_added(module, name) for name in missing):
         for name in missing:
@@ -149,11 +154,11 @@ def completed(module: nn.Module, weights: Mapping[str, torch.Tensor]) -> nn.Modu
 
 
 def _missing(module: object, weights: Mapping[str, torch.Tensor]) -> list[str]:
-    """The weights that are no parameter's, by whatever name of it."""
+    """The weights without a parameter, under any of its names."""
     if not isinstance(module, nn.Module):
         return []
-    own = dict(module.named_parameters(remove_duplicate=False))
-    return [name for name in weights if name not in own]
+    parameters = dict(module.named_parameters(remove_duplicate=False))
+    return [name for name in weights if name not in parameters]
 
 
 def _is_added(module: nn.Module, name: str) -> bool:
@@ -163,27 +168,33 @@ def _is_added(module: nn.Module, name: str) -> bool:
 
 
 def _refuse_others(
-    own: Mapping[str, torch.Tensor], weights: Inputs, module: nn.Module
+    parameters: Mapping[str, torch.Tensor], weights: Inputs, module: nn.Module
 ) -> None:
-    """Say all that does not fit: two mistakes may begin with the same parameter."""
-    missing = [f"`{name}`" for name in weights if name not in own]
+    """Refuse all that does not fit: two mistakes may share the first parameter."""
+    missing = [f"`{name}`" for name in weights if name not in parameters]
     if missing:
         # Further names of parameters that have another one.
-        shared = dict(module.named_parameters(remove_duplicate=False)).keys() - own
+        shared = (
+            dict(module.named_parameters(remove_duplicate=False)).keys() - parameters
+        )
         wanted = "a parameter" if len(missing) == 1 else "parameters"
-        likeness = {n: SequenceMatcher(None, n, missing[0]).ratio() for n in own}
-        nearest = sorted(own, key=lambda name: -likeness[name])
-        found = ", ".join(f"`{name}`" for name in nearest[:_NEAREST])
-        found = found or "no parameters at all"
-        if (more := len(own) - _NEAREST) > 0:
-            found += f" and {more} more"
+        likeness = {n: SequenceMatcher(None, n, missing[0]).ratio() for n in parameters}
+        nearest = sorted(parameters, key=lambda name: -likeness[name])
+        alternatives = ", ".join(f"`{name}`" for name in nearest[:_NEAREST])
+        alternatives = alternatives or "no parameters at all"
+        if (omitted := len(parameters) - _NEAREST) > 0:
+            alternatives += f" and {omitted} more"
         twice = [f"`{name}`" for name in weights if name in shared]
-        found += f"; {', '.join(twice)}: shared with another name" if twice else ""
-        raise WrongAnswerError(f"expected {wanted} {', '.join(missing)}, found {found}")
-    others = [
-        f"`{name}` of shape {tuple(value.shape)}, found {tuple(own[name].shape)}"
+        alternatives += (
+            f"; {', '.join(twice)}: shared with another name" if twice else ""
+        )
+        raise WrongAnswerError(
+            f"expected {wanted} {', '.join(missing)}, found {alternatives}"
+        )
+    mismatches = [
+        f"`{name}` of shape {tuple(value.shape)}, found {tuple(parameters[name].shape)}"
         for name, value in weights.items()
-        if own[name].shape != value.shape
+        if parameters[name].shape != value.shape
     ]
-    if others:
-        raise WrongAnswerError(f"expected {'; '.join(others)}")
+    if mismatches:
+        raise WrongAnswerError(f"expected {'; '.join(mismatches)}")

@@ -22,15 +22,15 @@ from torch import nn
 from autograder.checks.exercise import Answers, WrongAnswerError, plain
 from autograder.checks.language import SEPARATOR as SEPARATOR
 from autograder.checks.probes import Inputs, Report, Seen, under
-from autograder.checks.probes.weights import AWAITED, completed, given_weights
+from autograder.checks.probes.weights import AWAITED, completed, select_weights
 from autograder.checks.properties import arguments, learning, modules
 from autograder.checks.properties.call import Call, Form, Named, Tries, copied
-from autograder.checks.properties.result_log import Kept
+from autograder.checks.properties.result_log import ResultLog
 
 KEY = "property"  # the input that says, in JSON, which ways are to be tried
 WAYS = {
-    way.__name__: way
-    for way in (
+    function.__name__: function
+    for function in (
         arguments.plain, arguments.steady, arguments.alone, arguments.spread,
         arguments.closed, learning.training, learning.dropout, learning.gradient,
         modules.loaded, modules.start,
@@ -46,48 +46,48 @@ class _Caught(BaseException):
         self.target, self.args_given, self.keywords = target, args, keywords
 
 
-def tried(probe: Report, answer: object, inputs: Inputs) -> Seen:
-    """What an object does in the ways that ``inputs["property"]`` asks for."""
-    asked = json.loads(str(inputs[KEY]))
-    seen: dict[str, Any] = {}
-    parts, calls, kept = [], dict[str, Call](), Kept()
+def try_ways(probe: Report, answer: object, inputs: Inputs) -> Seen:
+    """Report what an object does in the ways that ``inputs["property"]`` asks for."""
+    request = json.loads(str(inputs[KEY]))
+    observations: dict[str, Any] = {}
+    parts, calls, log = [], dict[str, Call](), ResultLog()
     functions = answer if isinstance(answer, tuple) else (answer,)
     if is_function := all(map(inspect.isroutine, functions)):
-        noting = tuple(map(kept.noting, functions))
+        noting = tuple(map(log.noting, functions))
         answer = noting if isinstance(answer, tuple) else noting[0]
-    for part in asked["parts"]:
-        own = under(inputs, part["inputs"])
+    for part in request["parts"]:
+        part_inputs = under(inputs, part["inputs"])
         # All objects are made before the first one is called: what one keeps for
         # itself, no other one may change.
-        with _noted(part["label"]):
-            tries = _observed(part, asked, probe, answer, own, calls)
+        with _annotate_errors(part["label"]):
+            tries = _observe_part(part, request, probe, answer, part_inputs, calls)
             parts.append((part, _begun(tries)))
     with contextlib.ExitStack() as afterwards:
         for part, tries in parts:
             for label, find_out in tries:
                 endings = [text for text in (label, part["label"]) if text]
                 try:
-                    with _noted(*endings):
-                        found = find_out()
+                    with _annotate_errors(*endings):
+                        answers = find_out()
                 except learning.ByHandError:
                     return learning.BY_HAND
-                for name, value in found.items():
-                    seen[SEPARATOR.join([name, *endings])] = plain(value)
-                kept.look()
+                for name, value in answers.items():
+                    observations[SEPARATOR.join([name, *endings])] = plain(value)
+                log.look()
                 if part["way"] == "probe" and is_function:
                     # A function's results are the caller's, who may write into them.
-                    afterwards.enter_context(arguments.written_over(found))
-    if not asked["call"]["module"] and {part["way"] for part, _ in parts} & _SEVERAL:
-        seen["results that later calls have changed"] = kept.changed()
-    return seen
+                    afterwards.enter_context(arguments.overwrite(answers))
+    if not request["call"]["module"] and {part["way"] for part, _ in parts} & _SEVERAL:
+        observations["results that later calls have changed"] = log.describe_changes()
+    return observations
 
 
 _SEVERAL = {"probe", "steady"}  # ways that make several calls, each for its own sake
 
 
 @contextlib.contextmanager
-def _noted(*endings: str) -> Iterator[None]:
-    """Have an error say what was special about the call that it ends."""
+def _annotate_errors(*endings: str) -> Iterator[None]:
+    """Note on an error what was special about the call that it ends."""
     try:
         yield
     except Exception as error:
@@ -97,79 +97,80 @@ def _noted(*endings: str) -> Iterator[None]:
 
 
 def _begun(tries: Tries) -> Tries:
-    """The same tries, once the first one can be made."""
+    """Prepare the first of the tries, and return all of them."""
     first = list(islice(tries, 1))
     return chain(first, tries)
 
 
 def what_was_seen(name: str) -> tuple[str, str]:
-    """From the name of an answer, what was reported and what was special about it."""
+    """Split an answer's name into what was reported and what was special about it."""
     reported, *endings = name.split(SEPARATOR)
     return reported, endings[0] if endings else ""
 
 
 def by_hand(inputs: Inputs, answers: Answers) -> bool:
-    """Whether a case asked for dropout's place, and its chance is made by hand.
+    """Whether a case asks where dropout is, and the answer draws it by hand.
 
     Such dropout cannot be replaced by a stand-in; other cases look at its effect.
     """
     parts = json.loads(str(inputs[KEY]))["parts"] if KEY in inputs else []
-    ways = {part["way"] for part in parts}
-    return answers == learning.BY_HAND and ways == {"dropout"}
+    way_names = {part["way"] for part in parts}
+    return answers == learning.BY_HAND and way_names == {"dropout"}
 
 
-def _observed(
-    part: Named, asked: Named, probe: Report, answer: Any, inputs: Inputs,
+def _observe_part(
+    part: Named, request: Named, probe: Report, answer: Any, inputs: Inputs,
     calls: dict[str, Call],
 ) -> Tries:  # fmt: skip
-    """What is to be tried in one part; ``calls`` are those of the parts before it."""
+    """Yield what is to be tried in one part; ``calls`` are those of earlier parts."""
     if part["way"] == "probe":  # the exercise's own, in a sequence of several inputs
         copies = {n: v.clone() if copied(v) else v for n, v in inputs.items()}
         if "named" in part:
-            answer = _otherwise(answer, Form(**asked["call"]["called"]))
+            answer = _otherwise(answer, Form(**request["call"]["called"]))
         yield "", partial(probe, answer, copies)
     elif "again" in part:  # what was made for an earlier part, with other arguments
         yield "", partial(calls[part["again"]], **inputs)
     else:
-        call = caught(probe, answer, inputs, asked["call"])
+        call = caught(probe, answer, inputs, request["call"])
         calls[part["inputs"]] = call
         yield from WAYS[part["way"]](call)
 
 
 def _otherwise(function: Callable[..., Any], form: Form) -> Callable[..., Any]:
-    """A function, with all its options by name; in their order, if they had names."""
+    """Pass a function's options by name; by position, if they were given by name."""
 
-    def called(*args: Any, **keywords: Any) -> Any:
+    def call_otherwise(*args: Any, **keywords: Any) -> Any:
         values, options = (form.in_order if keywords else form.by_name)(args, keywords)
         return function(*values, **options)
 
-    return called
+    return call_otherwise
 
 
 def caught(probe: Report, answer: Any, inputs: Inputs, form: Named) -> Call:
-    """The first call that a probe makes of an object, or of the module it makes.
+    """Catch the first call that a probe makes of an object, or of the module it makes.
 
     Raises:
         WrongAnswerError: the probe never gets that far.
     """
-    made: list[tuple[tuple[Any, ...], Named]] = []
+    constructor_calls: list[tuple[tuple[Any, ...], Named]] = []
 
     def function(*args: Any, **keywords: Any) -> Any:
         raise _Caught(answer, args, keywords)
 
     def module(*args: Any, **keywords: Any) -> Any:
-        made.append((args, keywords))
+        constructor_calls.append((args, keywords))
         return _watched(answer(*args, **keywords))
 
     try:
         probe(module if form["module"] else function, dict(inputs))
     except _Caught as call:
-        return _call(call, form, inputs, (answer, *made[0]) if made else None)
+        made_with = (answer, *constructor_calls[0]) if constructor_calls else None
+        return _call(call, form, inputs, made_with)
     raise WrongAnswerError("expected something callable")
 
 
 def _watched(module: object) -> object:
-    """A module whose next call is caught."""
+    """Have a module's next call raise `_Caught`."""
     if not isinstance(module, nn.Module):
         return module
     kind = type(module)
@@ -178,37 +179,37 @@ def _watched(module: object) -> object:
         self.__class__ = kind
         raise _Caught(self, args, keywords)
 
-    own = {"__call__": caught_call, AWAITED: True}
-    module.__class__ = type(kind.__name__, (kind,), own)
+    members = {"__call__": caught_call, AWAITED: True}
+    module.__class__ = type(kind.__name__, (kind,), members)
     return module
 
 
 def _call(
     call: _Caught, form: Named, inputs: Inputs,
-    made: tuple[Callable[..., Any], tuple[Any, ...], Named] | None,
+    made_with: tuple[Callable[..., Any], tuple[Any, ...], Named] | None,
 ) -> Call:  # fmt: skip
     names = list(form["arguments"])
-    given = dict(zip(names, call.args_given, strict=False))
-    given |= {n: call.keywords.pop(n) for n in names if n in call.keywords}
-    given = {n: given.get(n) for n in names if n in given or n in form["optional"]}
-    dims = {n: _fitting(form["arguments"][n], v) for n, v in given.items()}
-    weights = given_weights(inputs)
-    if made:
-        make, args, keywords = made
-        made = (lambda *a, **k: completed(make(*a, **k), weights), args, keywords)
+    bound = dict(zip(names, call.args_given, strict=False))
+    bound |= {n: call.keywords.pop(n) for n in names if n in call.keywords}
+    bound = {n: bound.get(n) for n in names if n in bound or n in form["optional"]}
+    dims = {n: _name_dimensions(form["arguments"][n], v) for n, v in bound.items()}
+    weights = select_weights(inputs)
+    if made_with:
+        make, args, keywords = made_with
+        made_with = (lambda *a, **k: completed(make(*a, **k), weights), args, keywords)
     called, built = (Form(**form[key]) if key in form else None for key in _FORMS)
     flags = {name: form[name] for name in _FLAGS if name in form}
     return Call(
         target=call.target,
-        given=given,
+        arguments=bound,
         dims=dims,
         results=form["results"],
         optional=tuple(form["optional"]),
         keywords=call.keywords,
         weights=tuple(weights),
         called=called,
-        made=built,
-        made_with=made,
+        construction=built,
+        made_with=made_with,
         **flags,
     )
 
@@ -217,8 +218,8 @@ _FORMS = ("called", "made")  # of what is called, and of what makes a module
 _FLAGS = ("typed", "narrow", "named", "alone", "shown")  # of a `Call`
 
 
-def _fitting(forms: list[list[str]], value: object) -> tuple[str, ...]:
-    """The names of a tensor's dimensions: of several forms, the one of its rank."""
+def _name_dimensions(forms: list[list[str]], value: object) -> tuple[str, ...]:
+    """Name a tensor's dimensions by the form that has its rank."""
     if isinstance(value, torch.Tensor):
         fitting = [form for form in forms if len(form) == value.dim()]
         return tuple(fitting[0]) if fitting else ()

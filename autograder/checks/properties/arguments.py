@@ -20,7 +20,7 @@ def plain(call: Call) -> Tries:
 
 
 def steady(call: Call) -> Tries:
-    """The same again, other calls in between, and the same at the end.
+    """Repeat the call, make other calls in between, and repeat it at the end.
 
     A module is in eval mode, from the first call on: its mode is not what is tried.
     """
@@ -35,12 +35,18 @@ def steady(call: Call) -> Tries:
             call()
         call.target.eval()
     else:
-        yield "after the first result was written over", partial(_written_over, call)
-    other = _other_numbers(call)
-    if other:
-        yield "with other numbers of the same shapes", partial(call, **other)
-        yield "with other numbers in the same tensors", partial(call.refilled, **other)
-    for label, changed in _others(call):
+        yield (
+            "after the first result was written over",
+            partial(_call_while_overwritten, call),
+        )
+    numbers = _other_numbers(call)
+    if numbers:
+        yield "with other numbers of the same shapes", partial(call, **numbers)
+        yield (
+            "with other numbers in the same tensors",
+            partial(call.refilled, **numbers),
+        )
+    for label, changed in _vary_arguments(call):
         yield label, partial(call, **changed)
     options = call.called.defaults if call.called else {}
     if any(call.dims.get(name) == ("_",) for name in options):
@@ -53,30 +59,30 @@ def steady(call: Call) -> Tries:
         yield last, call
 
 
-def _written_over(call: Call) -> Results:
-    """The results of a second call, while those of a first one are changed."""
-    with written_over(call()):
+def _call_while_overwritten(call: Call) -> Results:
+    """Call once more while the results of a first call are overwritten."""
+    with overwrite(call()):
         return call()
 
 
 @contextlib.contextmanager
-def written_over(results: Results) -> Iterator[None]:
-    """Have the results of a call be something else for a while, as a caller may."""
-    own = [v.detach() for v in results.values() if isinstance(v, torch.Tensor)]
-    saved = [value.clone() for value in own]
-    for value in own:
+def overwrite(results: Results) -> Iterator[None]:
+    """Overwrite the results of a call for a while, as a caller may."""
+    tensors = [v.detach() for v in results.values() if isinstance(v, torch.Tensor)]
+    saved = [value.clone() for value in tensors]
+    for value in tensors:
         with contextlib.suppress(RuntimeError):  # one that was expanded is left alone
             value.logical_not_() if value.dtype == torch.bool else value.add_(1)
     try:
         yield
     finally:
-        for value, before in zip(own, saved, strict=True):
+        for value, before in zip(tensors, saved, strict=True):
             with contextlib.suppress(RuntimeError):
                 value.copy_(before)
 
 
 def _other_numbers(call: Call) -> dict[str, torch.Tensor]:
-    """The arguments, if they are a batch, with each sentence's numbers turned over."""
+    """The arguments, if they are a batch, with numbers of other sentences, negated."""
     if call.size("B") == 1:
         return {}
     return {
@@ -86,28 +92,28 @@ def _other_numbers(call: Call) -> dict[str, torch.Tensor]:
     }
 
 
-def _others(call: Call) -> Iterator[tuple[str, Named]]:
-    """Other arguments: masks, sizes."""
+def _vary_arguments(call: Call) -> Iterator[tuple[str, Named]]:
+    """Yield other arguments: masks, sizes, one tensor for several."""
     batch = call.size("B")
     masks = {n: v for n, v in call.masks().items() if n in call.optional}
     if masks:
         yield "with another mask", {n: v.flip(-1) for n, v in masks.items()}
         yield "without a mask", dict.fromkeys(masks)
-    absent = [n for n in call.optional if call.given.get(n) is None]
+    absent = [n for n in call.optional if call.arguments.get(n) is None]
     if absent:
         yield "with a mask", {n: _some_mask(call, n) for n in absent}
     if batch > 1:
-        yield "with one sentence", call.cut("B", slice(1))
+        yield "with one sentence", call.select_part("B", slice(1))
     names = {d for n in call.tensors() for d in call.dims.get(n, ()) if d[0] == "L"}
     if any(call.size(name) > 1 for name in names):
         shorter = call
         for name in sorted(names):
             if call.size(name) > 1:
-                changed = call.given | shorter.cut(name, slice(-1))
+                changed = call.arguments | shorter.select_part(name, slice(-1))
                 shorter = Call(call.target, changed, call.dims, call.results)
-        yield "with shorter sentences", dict(shorter.given)
-    if one := _one_for_several(call):
-        yield "with one tensor for several arguments", one | dict.fromkeys(masks)
+        yield "with shorter sentences", dict(shorter.arguments)
+    if shared := _one_for_several(call):
+        yield "with one tensor for several arguments", shared | dict.fromkeys(masks)
 
 
 def _one_for_several(call: Call) -> Named:
@@ -119,8 +125,8 @@ def _one_for_several(call: Call) -> Named:
             shape = zip(dims, value.shape, strict=True)
             form = tuple("L" if d[0] == "L" else (d, size) for d, size in shape)
             forms.setdefault(form, []).append(name)
-    same = max(forms.values(), key=len, default=[])
-    return {n: call.given[same[-1]] for n in same} if len(same) > 1 else {}
+    names = max(forms.values(), key=len, default=[])
+    return {n: call.arguments[names[-1]] for n in names} if len(names) > 1 else {}
 
 
 def _some_mask(call: Call, name: str) -> torch.Tensor:
@@ -137,8 +143,8 @@ def alone(call: Call) -> Tries:
     batch = call.size("B")
 
     def one_by_one() -> Results:
-        each = [slice(b, b + 1) for b in range(batch)]
-        return _together([call(**call.cut("B", part)) for part in each], call)
+        slices = [slice(b, b + 1) for b in range(batch)]
+        return _together([call(**call.select_part("B", part)) for part in slices], call)
 
     yield "as a batch", call
     yield "sentence by sentence", one_by_one
@@ -169,7 +175,7 @@ def _has_batch(value: torch.Tensor, dims: tuple[str, ...], batch: int) -> bool:
 def _together(apart: list[Results], call: Call) -> Results:
     joined = {}
     for name, dims in call.results.items():
-        parts = [found[name] for found in apart]
+        parts = [sentence_results[name] for sentence_results in apart]
         if "B" in dims and len({p.shape for p in parts}) == 1:
             joined[name] = torch.cat(
                 parts, dim=min(dims.index("B"), parts[0].dim() - 1)
@@ -178,7 +184,7 @@ def _together(apart: list[Results], call: Call) -> Results:
 
 
 def spread(call: Call) -> Tries:
-    """Inputs that lie in memory otherwise: transposed, expanded, or in float64."""
+    """Inputs of another layout or dtype: transposed, expanded, or in float64."""
     yield "for inputs as usual", call
     crosswise = {
         name: value.mT.contiguous().mT
@@ -188,16 +194,18 @@ def spread(call: Call) -> Tries:
     yield "for inputs that are transposed views", partial(call, **crosswise)
     batch = call.size("B")
     if batch > 1:
-        first = call.cut("B", slice(1))
+        first = call.select_part("B", slice(1))
         for name, value in first.items():
             if 0 in call.at(name, "B"):
                 first[name] = value.expand(batch, *value.shape[1:])
         yield "for inputs that are expanded views", partial(call, **first)
     if call.typed:
         yield "for inputs in float64", partial(_in_float64, call)
-        given = [name for name in call.optional if call.given.get(name) is not None]
-        if given:
-            bare = replace(call, given=call.given | dict.fromkeys(given))
+        present = [
+            name for name in call.optional if call.arguments.get(name) is not None
+        ]
+        if present:
+            bare = replace(call, arguments=call.arguments | dict.fromkeys(present))
             yield "for inputs in float64, without a mask", partial(_in_float64, bare)
     if call.narrow:
         # Of the results only the types: their numbers have few digits.
@@ -206,24 +214,24 @@ def spread(call: Call) -> Tries:
 
 def _in_float64(call: Call) -> Results:
     """The results and their types."""
-    found = _in_type(call, torch.float64)
+    outputs = _in_type(call, torch.float64)
     values = {
         name: value.float() if value.dtype == torch.float64 else value
-        for name, value in found.items()
+        for name, value in outputs.items()
     }
-    return {**_types(found), **values}
+    return {**_types(outputs), **values}
 
 
 def _in_type(call: Call, dtype: torch.dtype) -> Mapping[str, torch.Tensor]:
-    """The results for inputs of another type; of a module, those of a copy in it."""
-    other = {name: value.to(dtype) for name, value in call.floats().items()}
+    """Call with inputs of another dtype; a module is copied and converted, too."""
+    converted = {name: value.to(dtype) for name, value in call.floats().items()}
     if isinstance(call.target, nn.Module):
         call = replace(call, target=copied_module(call.target).to(dtype))
-    return call(**other)
+    return call(**converted)
 
 
-def _types(found: Mapping[str, torch.Tensor]) -> Results:
-    return {f"type of {name}": str(value.dtype) for name, value in found.items()}
+def _types(outputs: Mapping[str, torch.Tensor]) -> Results:
+    return {f"type of {name}": str(value.dtype) for name, value in outputs.items()}
 
 
 def closed(call: Call) -> Tries:

@@ -21,23 +21,23 @@ Results = Mapping[str, Any]  # what a call gives, by name: tensors, or a word on
 
 @dataclass(frozen=True)
 class Form:
-    """Arguments in their order, and what those hold that need not be given."""
+    """The order of arguments, and the defaults of those that are optional."""
 
     names: Sequence[str]
     defaults: Named
 
     def by_name(self, args: Sequence[Any], keywords: Named) -> tuple[list[Any], Named]:
-        """What must be given, in its order, and all the rest by name.
+        """Split arguments into the required ones, in order, and options by name.
 
-        Nobody need say None where it is the default.
+        An option that is not given is left out if its default is None.
         """
-        given = dict(zip(self.names, args, strict=False)) | keywords
-        needed = [given.pop(n) for n in self.names if n not in self.defaults]
-        options = {n: given.get(n, v) for n, v in self.defaults.items()}
-        return needed, {n: v for n, v in options.items() if n in given or v is not None}
+        bound = dict(zip(self.names, args, strict=False)) | keywords
+        needed = [bound.pop(n) for n in self.names if n not in self.defaults]
+        options = {n: bound.get(n, v) for n, v in self.defaults.items()}
+        return needed, {n: v for n, v in options.items() if n in bound or v is not None}
 
     def in_order(self, args: Sequence[Any], keywords: Named) -> tuple[list[Any], Named]:
-        """All in its order, as far as nothing is left out."""
+        """Pass options by position, too, up to the first one that is left out."""
         values, options = self.by_name(args, keywords)
         for name in self.defaults:
             if name not in options:
@@ -51,15 +51,15 @@ class Call:
     """A call that a probe has made, and can be made again with other arguments.
 
     ``dims`` names the dimensions of arguments and results: B the batch, L... lengths.
-    ``typed``: results have the type of the arguments, ``narrow``: bfloat16, too;
-    ``named``: a module's parameters have no other names than those of the text, and
-    ``alone``: nothing else in its state dict has; ``shown``: results but the first are
-    there to look at, and need no gradient. ``called`` and ``made`` are the arguments,
-    as the text names them, of the call and of what makes the module.
+    ``typed``: results have the dtype of the arguments, ``narrow``: of bfloat16, too.
+    ``named``: a module has no parameters but those of the text, ``alone``: its state
+    dict holds nothing else. ``shown``: results but the first are there to look at, and
+    need no gradient. ``called`` and ``construction`` are the arguments, as the text
+    names them, of the call and of what makes the module.
     """
 
     target: Any
-    given: Named
+    arguments: Named
     dims: Dims
     results: Mapping[str, tuple[str, ...]]
     optional: tuple[str, ...] = ()
@@ -71,24 +71,24 @@ class Call:
     alone: bool = False
     shown: bool = False
     called: Form | None = None
-    made: Form | None = None
+    construction: Form | None = None
     made_with: tuple[Callable[..., Any], Sequence[Any], Named] | None = None
 
     def __call__(self, **changed: object) -> Results:
         """The results by name, without a graph; every argument is a copy."""
         with torch.no_grad():
-            return self._results(self._values(self.given | changed))
+            return self._results(self._values(self.arguments | changed))
 
     def twice(self, **changed: object) -> Results:
         """The results of a second call, with the very tensors of the first one."""
-        values = self._values(self.given | changed)
+        values = self._values(self.arguments | changed)
         self._results(values)
         return self._results(values)
 
     def refilled(self, **changed: torch.Tensor) -> Results:
         """The results with the tensors of an earlier call, which hold new numbers."""
-        values = {n: v.clone() for n, v in self.given.items() if n in changed}
-        values = self.given | values
+        values = {n: v.clone() for n, v in self.arguments.items() if n in changed}
+        values = self.arguments | values
         with torch.no_grad():
             self._results(self._values(values, copies=False))
             for name, value in changed.items():
@@ -96,45 +96,49 @@ class Call:
             return self._results(self._values(values, copies=False))
 
     def by_name(self) -> Results:
-        """The results where all that need not be given is given, by its name."""
+        """The results with all options given by name."""
         assert self.called is not None, "somebody has said what it is called with"
-        values, options = self.called.by_name(self._values(self.given), self.keywords)
+        values, options = self.called.by_name(
+            self._values(self.arguments), self.keywords
+        )
         with torch.no_grad():
             return self._results(values, options)
 
     def remade(self, by_name: bool | None = None) -> Any:
-        """Another module, made as this one was.
+        """Construct another module as this one was constructed.
 
-        Where the text's form of the arguments is known, all options may be given by
-        their names instead, or in their order.
+        If the text's form of the arguments is known, all options may be given by name
+        instead, or all by position.
         """
         assert self.made_with is not None, "only a module that is made is made again"
         make, args, keywords = self.made_with
-        if by_name is None or self.made is None:
+        if by_name is None or self.construction is None:
             return make(*args, **keywords)
-        form = self.made.by_name if by_name else self.made.in_order
+        form = self.construction.by_name if by_name else self.construction.in_order
         values, options = form(args, keywords)
         return make(*values, **options)
 
-    def _values(self, given: Named, copies: bool = True) -> list[Any]:
-        given = dict(given)
-        while given and list(given.values())[-1] is None:
-            given.popitem()  # as a person would leave it out
+    def _values(self, arguments: Named, copies: bool = True) -> list[Any]:
+        arguments = dict(arguments)
+        while arguments and list(arguments.values())[-1] is None:
+            arguments.popitem()  # as a person would leave it out
         # One tensor that is given twice is one tensor in the copy, too.
-        twins = {id(v): v.clone() if copied(v) else v for v in given.values() if copies}
-        return [twins.get(id(v), v) for v in given.values()]
+        twins = {
+            id(v): v.clone() if copied(v) else v for v in arguments.values() if copies
+        }
+        return [twins.get(id(v), v) for v in arguments.values()]
 
     def _results(self, values: list[Any], keywords: Named | None = None) -> Results:
-        given = self.keywords if keywords is None else keywords
-        found = self.target(*values, **given)
+        options = self.keywords if keywords is None else keywords
+        output = self.target(*values, **options)
         if len(self.results) > 1 and (
-            not isinstance(found, tuple | list) or len(found) != len(self.results)
+            not isinstance(output, tuple | list) or len(output) != len(self.results)
         ):
             wanted = ", ".join(self.results)
             raise WrongAnswerError(
-                f"expected a tuple ({wanted}), got {describe(found)}"
+                f"expected a tuple ({wanted}), got {describe(output)}"
             )
-        parts = found if len(self.results) > 1 else (found,)
+        parts = output if len(self.results) > 1 else (output,)
         return {
             name: tensor(part, name)
             for name, part in zip(self.results, parts, strict=True)
@@ -142,7 +146,7 @@ class Call:
 
     def tensors(self) -> dict[str, torch.Tensor]:
         """The arguments that are tensors."""
-        return {n: v for n, v in self.given.items() if isinstance(v, torch.Tensor)}
+        return {n: v for n, v in self.arguments.items() if isinstance(v, torch.Tensor)}
 
     def floats(self) -> dict[str, torch.Tensor]:
         """The floating-point tensors among the arguments."""
@@ -159,22 +163,24 @@ class Call:
 
     def at(self, name: str, dim: str) -> list[int]:
         """The places of a dimension in an argument."""
-        return [i for i, own in enumerate(self.dims.get(name, ())) if own == dim]
+        return [
+            i for i, dim_name in enumerate(self.dims.get(name, ())) if dim_name == dim
+        ]
 
-    def cut(self, dim: str, part: slice) -> Named:
-        """The arguments with a part of a named dimension; where it is 1, it is kept.
+    def select_part(self, dim: str, part: slice) -> Named:
+        """Cut the arguments to a part of a named dimension; a size of 1 stays.
 
-        They lie in memory as usual: views of others are a way of their own.
+        The parts are contiguous: views are a way of their own.
         """
-        cut: Named = {}
+        parts: Named = {}
         for name, value in self.tensors().items():
             for i in self.at(name, dim):
                 if value.size(i) > 1:
                     index = [slice(None)] * value.dim()
                     index[i] = part
                     value = value[tuple(index)]
-            cut[name] = _opened(value).contiguous()
-        return cut
+            parts[name] = _open_empty_rows(value).contiguous()
+        return parts
 
 
 def copied(value: object) -> bool:
@@ -183,53 +189,53 @@ def copied(value: object) -> bool:
 
 
 def copied_module(module: nn.Module) -> nn.Module:
-    """A deep copy; what a module keeps of a call, to be looked at, is in no graph.
+    """Copy a module deeply, and cut what it keeps of a call from the graph.
 
-    A function is its own deep copy: one that holds the module, also in a list of its
-    steps, is made to hold the copy.
+    `deepcopy` does not copy functions: one that holds the module, also in a list of its
+    steps, is rebuilt so that it holds the copy.
     """
-    kept = [v for part in module.modules() for v in vars(part).values()]
-    results = [v for v in kept if isinstance(v, torch.Tensor) and not v.is_leaf]
+    attributes = [v for part in module.modules() for v in vars(part).values()]
+    results = [v for v in attributes if isinstance(v, torch.Tensor) and not v.is_leaf]
     twins: dict[int, Any] = {id(v): v.detach().clone() for v in results}
-    made = copy.deepcopy(module, twins)
-    done: dict[int, Any] = {}
-    for part in made.modules():
+    duplicate = copy.deepcopy(module, twins)
+    memo: dict[int, Any] = {}
+    for part in duplicate.modules():
         for name, value in [*vars(part).items()]:
-            vars(part)[name] = _holding(value, twins, done)
-    return made
+            vars(part)[name] = _holding(value, twins, memo)
+    return duplicate
 
 
-def _holding(value: Any, twins: Mapping[int, Any], done: dict[int, Any]) -> Any:
-    """The same, with functions that hold twins; ``done``: what was made so before."""
+def _holding(value: Any, twins: Mapping[int, Any], memo: dict[int, Any]) -> Any:
+    """Rebuild functions so that they hold twins; ``memo``: what was rebuilt before."""
     value = twins.get(id(value), value)
-    if id(value) in done:
-        return done[id(value)]
+    if id(value) in memo:
+        return memo[id(value)]
     if isinstance(value, FunctionType) and value.__closure__:
         cells = tuple(CellType() for _ in value.__closure__)
         code, names = value.__code__, value.__globals__
-        made = FunctionType(code, names, value.__name__, value.__defaults__, cells)
-        made.__kwdefaults__ = value.__kwdefaults__
-        done[id(value)] = made  # a function may hold itself
-        for cell, held in zip(cells, value.__closure__, strict=True):
-            cell.cell_contents = _holding(held.cell_contents, twins, done)
-        return made
+        function = FunctionType(code, names, value.__name__, value.__defaults__, cells)
+        function.__kwdefaults__ = value.__kwdefaults__
+        memo[id(value)] = function  # a function may hold itself
+        for cell, original in zip(cells, value.__closure__, strict=True):
+            cell.cell_contents = _holding(original.cell_contents, twins, memo)
+        return function
     if type(value) is list:
         steps: list[Any] = []
-        done[id(value)] = steps
-        steps += (_holding(item, twins, done) for item in value)
+        memo[id(value)] = steps
+        steps += (_holding(item, twins, memo) for item in value)
         return steps
     if type(value) is tuple:
-        return tuple(_holding(item, twins, done) for item in value)
+        return tuple(_holding(item, twins, memo) for item in value)
     if type(value) is dict:
         named: dict[Any, Any] = {}
-        done[id(value)] = named
-        named |= {key: _holding(item, twins, done) for key, item in value.items()}
+        memo[id(value)] = named
+        named |= {key: _holding(item, twins, memo) for key, item in value.items()}
         return named
     return value
 
 
-def _opened(value: torch.Tensor) -> torch.Tensor:
-    """A mask in which a row that was cut to nothing is open; others as they are."""
+def _open_empty_rows(value: torch.Tensor) -> torch.Tensor:
+    """Open the rows of a mask that a cut left without a key; keep other tensors."""
     if value.dtype != torch.bool:
         return value
     return value | ~value.any(-1, keepdim=True)

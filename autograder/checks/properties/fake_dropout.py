@@ -16,7 +16,7 @@ _BLOCKS = ("dropout1d", "dropout2d", "dropout3d", "alpha_dropout")
 
 @contextlib.contextmanager
 def dropout_is(stand_in: Callable[..., Tensor]) -> Iterator[None]:
-    """Have PyTorch's dropout be something without chance for a while."""
+    """Replace PyTorch's dropout by something without chance for a while."""
 
     def single_numbers(
         input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
@@ -36,39 +36,39 @@ def dropout_is(stand_in: Callable[..., Tensor]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def dropout_by_rand() -> Iterator[None]:
-    """Have PyTorch's dropout draw from `torch.rand` for a while.
+    """Make PyTorch's dropout draw from `torch.rand` for a while.
 
-    Its own draws are others in each version of PyTorch; those of `torch.rand`, in
-    single precision, are the same.
+    Its own draws differ between versions of PyTorch; those of `torch.rand`, in single
+    precision, do not.
     """
-    own = functional.dropout
+    original = functional.dropout
 
-    def drawn(
+    def drop_by_rand(
         input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
     ) -> Tensor:
         # What leaves nothing to chance, or is an error, is as it is in PyTorch.
         if not (training and isinstance(input, Tensor) and 0 < p < 1):
-            return own(input, p, training, inplace)
+            return original(input, p, training, inplace)
         draws = torch.rand(input.shape, dtype=torch.float32, device=input.device)
         mask = (draws >= p).to(input.dtype).div_(1 - p)
         return input.mul_(mask) if inplace else input * mask
 
-    with _in_place_of(drawn):
+    with _in_place_of(drop_by_rand):
         yield
 
 
 def _in_place_of(
-    dropout: Callable[..., Tensor], **others: Callable[..., Tensor]
+    dropout: Callable[..., Tensor], **replacements: Callable[..., Tensor]
 ) -> contextlib.AbstractContextManager[None]:
-    """Put functions in the place of PyTorch's dropout, and of others by their names."""
+    """Replace PyTorch's dropout, and other functions by their names."""
 
     def direct(input: Tensor, p: float, train: bool) -> Tensor:
         return dropout(input, p, train)
 
-    others["dropout"] = dropout
+    replacements["dropout"] = dropout
     return exchanged(
         (torch, "dropout", direct),
-        *((functional, name, function) for name, function in others.items()),
+        *((functional, name, function) for name, function in replacements.items()),
     )
 
 

@@ -23,36 +23,40 @@ def training(call: Call) -> Tries:
 
 @contextlib.contextmanager
 def _training_mode(call: Call) -> Iterator[None]:
-    """Training mode; dropout that nobody asked for does what it does."""
+    """Put a module in training mode, and back in eval mode."""
     call.target.train()
     yield
     call.target.eval()
 
 
 def dropout(call: Call) -> Tries:
-    """Training mode with a stand-in for dropout: without chance, its place is seen.
+    """Training mode with a stand-in for dropout, without chance: it shows its place.
 
-    So is on how many numbers it acts: one draw for several of them drops them together.
+    It also shows on how many numbers dropout acts: one draw for several numbers drops
+    them together.
     """
 
     def first_result() -> Results:
         acted_on = 0
 
-        def counted(x: torch.Tensor, p: float) -> torch.Tensor:
+        def count_and_shrink(x: torch.Tensor, p: float) -> torch.Tensor:
             nonlocal acted_on
             acted_on += x.numel() if p else 0
             return shrink(x, p)
 
         with _training_mode(call):
             with dropout_is(shrink):
-                once = call()
-            with dropout_is(counted):
-                found = call()
+                outputs = call()
+            with dropout_is(count_and_shrink):
+                counted_outputs = call()
         # Dropout made by hand is chance, and says nothing here: other cases see it.
-        name = next(iter(found))
-        if not torch.equal(once[name], found[name]):
+        name = next(iter(counted_outputs))
+        if not torch.equal(outputs[name], counted_outputs[name]):
             raise ByHandError
-        return {name: found[name], "numbers dropped or kept": torch.tensor(acted_on)}
+        return {
+            name: counted_outputs[name],
+            "numbers dropped or kept": torch.tensor(acted_on),
+        }
 
     def learning() -> Results:
         with dropout_is(shrink), _training_mode(call):
@@ -73,24 +77,25 @@ BY_HAND = {"chance": "by hand"}  # the whole answer in that case
 def gradient(call: Call) -> Tries:
     """Gradients of a weighted sum of the results, by arguments and parameters.
 
-    Not of those that are there to look at. A module's are taken in training mode, where
-    they are needed; of one that drops numbers there, as it was asked to, in eval mode.
+    Results that are there to look at are left out. A module's gradients are taken in
+    training mode, where they are needed; of one that drops numbers there, as it was
+    asked to, in eval mode.
     """
 
     def learning() -> Results:
         if not isinstance(call.target, nn.Module):
             return _gradients(call)
         with _training_mode(call):
-            if not _left_to_chance(call):
+            if not _is_random(call):
                 return _gradients(call)
         return _gradients(call)
 
     yield "", learning
 
 
-def _left_to_chance(call: Call) -> bool:
-    (name, once), twice = next(iter(call().items())), call()
-    return not torch.equal(once, twice[name])
+def _is_random(call: Call) -> bool:
+    (name, first), second = next(iter(call().items())), call()
+    return not torch.equal(first, second[name])
 
 
 def _pulled(value: torch.Tensor) -> torch.Tensor:
@@ -107,17 +112,19 @@ def _gradients(call: Call) -> Results:
     pulled = results[:1] if call.shown else results
     total = sum(map(_pulled, pulled), torch.zeros(()))
     if isinstance(call.target, nn.Module):
-        own = dict(call.target.named_parameters())
-        leaves |= {name: own[name] for name in call.weights if name in own}
+        parameters = dict(call.target.named_parameters())
+        leaves |= {
+            name: parameters[name] for name in call.weights if name in parameters
+        }
     learning = [name for name, leaf in leaves.items() if leaf.requires_grad]
-    found: dict[str, Any] = {}
+    gradients: dict[str, Any] = {}
     if total.requires_grad and learning:
         wanted = [leaves[name] for name in learning]
         grads = torch.autograd.grad(total, wanted, allow_unused=True)
-        found = dict(zip(learning, grads, strict=True))
+        gradients = dict(zip(learning, grads, strict=True))
     return {
         f"gradient of {name}": torch.zeros_like(leaf)
-        if found.get(name) is None
-        else found[name]
+        if gradients.get(name) is None
+        else gradients[name]
         for name, leaf in leaves.items()
     }

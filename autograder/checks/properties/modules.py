@@ -9,7 +9,7 @@ from functools import partial
 import torch
 from torch import nn
 
-from autograder.checks.probes import listed
+from autograder.checks.probes import join_names
 from autograder.checks.properties.call import Call, Results, Tries, copied_module
 
 
@@ -29,40 +29,40 @@ def loaded(call: Call) -> Tries:
                 parameter.mul_(0.5)
         return copy()
 
-    yield "of a look at what it holds", partial(_held, call)
+    yield "of a look at what it holds", partial(_list_contents, call)
     yield "of the first module", call
-    in_order = ", made with all options in their order" if call.made else ""
+    in_order = ", made with all options in their order" if call.construction else ""
     yield f"of a second module with the state of the first{in_order}", from_state
     yield "of a copy with half of each weight", halved
 
 
-def _held(call: Call) -> Results:
+def _list_contents(call: Call) -> Results:
     """What a module holds beyond its weights, in words."""
     learning = sorted(n for n, b in call.target.named_buffers() if b.requires_grad)
-    seen = {"buffers that ask for a gradient": listed(learning)}
+    contents = {"buffers that ask for a gradient": join_names(learning)}
     if call.alone:
-        others = sorted(call.target.state_dict().keys() - {*call.weights})
-        seen["other names in the state dict"] = listed(others)
+        state_names = sorted(call.target.state_dict().keys() - {*call.weights})
+        contents["other names in the state dict"] = join_names(state_names)
     if call.named:
-        own = dict(call.target.named_parameters(remove_duplicate=False))
-        names = sorted(name for name in own if name not in call.weights)
-        seen["parameters that are not asked for"] = listed(names)
-    return seen
+        parameters = dict(call.target.named_parameters(remove_duplicate=False))
+        names = sorted(name for name in parameters if name not in call.weights)
+        contents["parameters that are not asked for"] = join_names(names)
+    return contents
 
 
 def start(call: Call) -> Tries:
     """What weights hold before anything is learnt, in words."""
-    yield "", partial(_started, call)
+    yield "", partial(_describe_start, call)
 
 
-def _started(call: Call) -> Results:
-    made = (call.remade(), call.remade(by_name=True))
-    first, second = (dict(m.named_parameters()) for m in made)
-    own = [name for name in call.weights if name in first]
-    names = [name for name in own if first[name].dim() > 1]
+def _describe_start(call: Call) -> Results:
+    modules = (call.remade(), call.remade(by_name=True))
+    first, second = (dict(m.named_parameters()) for m in modules)
+    present = [name for name in call.weights if name in first]
+    names = [name for name in present if first[name].dim() > 1]
     vectors = {
         f"start of {name}": "free" if first[name].requires_grad else "frozen"
-        for name in own
+        for name in present
         if name not in names
     }
     return vectors | {
@@ -74,7 +74,7 @@ def _started(call: Call) -> Results:
 
 
 def _start(
-    value: nn.Parameter, twin: torch.Tensor, others: dict[str, nn.Parameter]
+    value: nn.Parameter, twin: torch.Tensor, earlier: dict[str, nn.Parameter]
 ) -> str:
     """What a matrix of weights starts as; ``twin`` is that of another module."""
     numbers = value.detach()
@@ -88,8 +88,8 @@ def _start(
         return "some columns alike"
     if torch.equal(numbers, twin):
         return "the same in every module"
-    for name, other in others.items():
-        if torch.equal(numbers, other):
+    for name, weight in earlier.items():
+        if torch.equal(numbers, weight):
             return f"the same as {name}"
     # The usual size is about one over the root of how many numbers come in.
     size = float(numbers.square().mean().sqrt())

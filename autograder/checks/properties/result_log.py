@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 
-class Kept:
+class ResultLog:
     """What the calls of a function have returned, and what that held at the time."""
 
     def __init__(self) -> None:
@@ -18,39 +18,39 @@ class Kept:
         self._then: list[tuple[Any, Any]] = []
 
     def noting(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """The function; what it returns is noted."""
+        """Wrap a function so that what it returns is noted."""
 
         @functools.wraps(function)
-        def noted(*args: Any, **keywords: Any) -> Any:
-            found = function(*args, **keywords)
+        def call_and_note(*args: Any, **keywords: Any) -> Any:
+            output = function(*args, **keywords)
             if len(self._now) < _FEW:
-                self._now.append(found)
-            return found
+                self._now.append(output)
+            return output
 
-        return noted
+        return call_and_note
 
     def look(self) -> None:
-        """Note what the results of the calls so far hold; later calls have others."""
-        self._then += [(v, _copy(v)) for found in self._now for v in _parts(found)]
+        """Copy the results noted so far, to compare them after later calls."""
+        self._then += [(v, _copy(v)) for output in self._now for v in _parts(output)]
         self._now.clear()
 
-    def changed(self) -> str:
-        """In words, whether anything holds something else than at the time."""
-        same = all(_holds(value, then) for value, then in self._then)
-        return "none" if same else "some"
+    def describe_changes(self) -> str:
+        """Say whether results have changed since: "none" or "some"."""
+        is_unchanged = all(_holds(value, original) for value, original in self._then)
+        return "none" if is_unchanged else "some"
 
 
 _FEW = 20  # results of one part
 
 
-def _parts(found: object) -> Iterator[object]:
+def _parts(output: object) -> Iterator[object]:
     """The tensors, lists and dicts that something consists of; a module's weights."""
-    if isinstance(found, nn.Module):
-        yield from found.parameters()
-    if isinstance(found, torch.Tensor | list | dict):
-        yield found
-    if isinstance(found, tuple | list | dict):
-        for part in found.values() if isinstance(found, dict) else found:
+    if isinstance(output, nn.Module):
+        yield from output.parameters()
+    if isinstance(output, torch.Tensor | list | dict):
+        yield output
+    if isinstance(output, tuple | list | dict):
+        for part in output.values() if isinstance(output, dict) else output:
             if isinstance(part, torch.Tensor | tuple | list | dict):
                 yield from _parts(part)
 
@@ -59,16 +59,16 @@ def _copy(value: Any) -> Any:
     return value.detach().clone() if isinstance(value, torch.Tensor) else value.copy()
 
 
-def _holds(value: Any, then: Any) -> bool:
+def _holds(value: Any, original: Any) -> bool:
     if isinstance(value, torch.Tensor):
-        if value.shape != then.shape or value.dtype != then.dtype:
+        if value.shape != original.shape or value.dtype != original.dtype:
             return False
-        if torch.equal(value, then):
+        if torch.equal(value, original):
             return True
-        no_number = (value != value) & (then != then)
-        return bool(((value == then) | no_number).all())
-    if len(value) != len(then):
+        no_number = (value != value) & (original != original)
+        return bool(((value == original) | no_number).all())
+    if len(value) != len(original):
         return False
     if isinstance(value, dict):
-        return all(n in value and value[n] is old for n, old in then.items())
-    return all(new is old for new, old in zip(value, then, strict=True))
+        return all(n in value and value[n] is old for n, old in original.items())
+    return all(new is old for new, old in zip(value, original, strict=True))

@@ -22,7 +22,7 @@ from dataclasses import replace
 from autograder.checks.check import without_stub
 from autograder.checks.compare import collect_answers, judge_answers
 from autograder.checks.exercise import Answers, Case, CheckResult, is_stub
-from autograder.checks.panel import pictures
+from autograder.checks.panel import draw_pictures
 from autograder.course import ROOT
 from autograder.course.errors import describe_fault
 from autograder.grading.ipc import Connection, ConnectionLostError, Message
@@ -144,7 +144,7 @@ def _verdicts(
             raise check
         result = decide(check, sandbox)
         displayed = hide_stub(result)
-        images = pictures(displayed) if draws else {}
+        images = draw_pictures(displayed) if draws else {}
         final = render_verdict(displayed, submission, images)
         is_final = displayed.passed or displayed.note or sandbox.late
         continues = sandbox.heard and not is_final

@@ -59,7 +59,7 @@ def _diagnose(
     if mistake.name in confined:
         return replace(result, sure=False)
     results = _with_answers(exercise, result, task, [mistake.name])
-    return replace(result, sure=fits(results, mistake.name, whole=True))
+    return replace(result, sure=fits(results, mistake.name, exact=True))
 
 
 def _with_answers(

@@ -85,7 +85,7 @@ class SandboxClient:
         """
         span = self._begin_span(self._answer_budget.least(self._check_budget))
         try:
-            return self._await_answers(side, inputs or side.shown(), span)
+            return self._await_answers(side, inputs or side.reveal_inputs(), span)
         finally:
             self._meter.look()
             self._count_ours(span)

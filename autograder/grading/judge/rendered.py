@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from autograder.checks.exercise import RAISED, CheckResult, Exercise, Finding
-from autograder.checks.language import _, marked
+from autograder.checks.language import _, translatable
 from autograder.checks.measures import details
 from autograder.checks.panel import as_html, as_text
 from autograder.grading.judge.verdict import CaseVerdict, RenderedVerdict, Verdict
@@ -16,7 +16,7 @@ from autograder.sandbox.ending import Ended, EndReason
 
 _LONGEST = 300  # letters of an error's line: a sandbox may send any
 _COMPARED = 4  # findings of a case, by which equal wrong answers are known
-FOR_A_PERSON = marked("This check could not be decided: a person looks at it.")
+FOR_A_PERSON = translatable("This check could not be decided: a person looks at it.")
 
 
 def render_verdict(

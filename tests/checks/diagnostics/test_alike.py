@@ -2,13 +2,13 @@
 
 import torch
 
-from autograder.checks.diagnostics.alike import close, in_order, is_yes_or_no, same
+from autograder.checks.diagnostics.alike import agree, close, in_order, is_yes_or_no
 
 
 def test_the_same_has_its_shape_its_dtype_and_its_values():
     a = torch.tensor([1.0, -2.0])
-    assert same(a, a + 1e-6) and not same(a, a + 1e-3)
-    assert not same(a, a[None]) and not same(a, a.double()) and not same(a, "a")
+    assert agree(a, a + 1e-6) and not agree(a, a + 1e-3)
+    assert not agree(a, a[None]) and not agree(a, a.double()) and not agree(a, "a")
 
 
 def test_close_is_measured_by_the_largest_number():

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from autograder.checks.properties.result_log import Kept
+from autograder.checks.properties.result_log import ResultLog
 
 
 @pytest.mark.parametrize("kind", [dict, list])
@@ -14,19 +14,19 @@ def test_a_container_that_is_filled_again_is_seen(kind):
         one[0] = object()
         return one
 
-    kept = Kept()
+    kept = ResultLog()
     function = kept.noting(fill)
     function(1)
     kept.look()
-    assert kept.changed() == "none"
+    assert kept.describe_changes() == "none"
     function(2)
-    assert kept.changed() == "some"
+    assert kept.describe_changes() == "some"
 
 
 def test_what_is_no_number_stays_what_it_is():
-    kept, value = Kept(), torch.tensor([torch.nan, 1.0])
+    kept, value = ResultLog(), torch.tensor([torch.nan, 1.0])
     kept.noting(lambda: (value, [value]))()
     kept.look()
-    assert kept.changed() == "none"
+    assert kept.describe_changes() == "none"
     value[1] = 2.0
-    assert kept.changed() == "some"
+    assert kept.describe_changes() == "some"

@@ -6,15 +6,18 @@ import pytest
 import torch
 
 from autograder.checks.exercise import Other
-from autograder.checks.measures import measured
+from autograder.checks.measures import measure_answers
 
 
 def test_the_share_is_the_value():
-    assert measured("exact_match", {}, {"share": torch.tensor(0.75)}) == (0.75, "")
+    assert measure_answers("exact_match", {}, {"share": torch.tensor(0.75)}) == (
+        0.75,
+        "",
+    )
 
 
 @pytest.mark.parametrize(
     "answers", [{}, {"share": "1"}, {"share": Other("float")}, {"share": torch.ones(2)}]
 )
 def test_what_is_no_number_is_worth_nothing(answers):
-    assert measured("exact_match", {}, answers) == (0.0, "")
+    assert measure_answers("exact_match", {}, answers) == (0.0, "")

@@ -11,7 +11,7 @@ from autograder.authoring.draw import Draw
 from autograder.checks.compare import credit
 from autograder.checks.exercise import RAISED, WrongAnswerError
 from autograder.checks.interactor import concluded
-from autograder.checks.measures import details, measured, remark
+from autograder.checks.measures import details, measure_answers, remark
 from autograder.checks.probes import find
 from transformer_course.since_2017.exercises.trained_model import (
     EXERCISE,
@@ -25,8 +25,8 @@ INPUTS = EXERCISE.cases[0].inputs(Draw("a test"))
 
 def graded(model):
     """What the judge concludes from what a model reports beside the student's code."""
-    side = PROBE.other(INPUTS, random.Random(0))
-    report = PROBE.play(lambda: model, side.shown(), ask=lambda question: {})
+    side = PROBE.interactor(INPUTS, random.Random(0))
+    report = PROBE.play(lambda: model, side.reveal_inputs(), ask=lambda question: {})
     return side.conclude(report)
 
 
@@ -36,7 +36,7 @@ def priced(nats):
 
 
 def value(answers):
-    return measured("likelihood", {}, answers)
+    return measure_answers("likelihood", {}, answers)
 
 
 class Peeking(nn.Module):
@@ -67,7 +67,7 @@ def test_the_recipes_model_earns_all_points_and_an_untrained_one_none():
 
 def test_the_text_stays_with_the_judge():
     assert "windows" in INPUTS
-    assert not PROBE.other(INPUTS, random.Random(0)).shown()
+    assert not PROBE.interactor(INPUTS, random.Random(0)).reveal_inputs()
 
 
 def test_a_module_of_another_make_is_not_measured():
@@ -132,7 +132,7 @@ FIRST = "weights.blocks.0.attention.w_q.weight"
     ],
 )
 def test_a_report_of_anything_but_all_weights_is_not_taken(change):
-    found = concluded(PROBE.other(INPUTS, random.Random(0)), change(reported()))
+    found = concluded(PROBE.interactor(INPUTS, random.Random(0)), change(reported()))
     assert set(found) == {RAISED} and "not those of a `new_model" in str(found[RAISED])
 
 
@@ -143,7 +143,7 @@ def test_weights_beyond_numbers_earn_nothing(filled, where):
         name: torch.full_like(value, filled) if name.endswith(where) else value
         for name, value in reported().items()
     }
-    found = concluded(PROBE.other(INPUTS, random.Random(0)), wrong)
+    found = concluded(PROBE.interactor(INPUTS, random.Random(0)), wrong)
     assert credit(value(found)[0], EXERCISE.cases[0].scale) == 0
 
 
@@ -178,6 +178,6 @@ def test_weights_that_are_half_noise_earn_less_than_half(share):
         for name, weight in reported().items()
         if weight.dim() == 2
     }
-    found = concluded(PROBE.other(INPUTS, random.Random(0)), reported() | noisy)
+    found = concluded(PROBE.interactor(INPUTS, random.Random(0)), reported() | noisy)
     earned = credit(value(found)[0], EXERCISE.cases[0].scale)
     assert (earned >= 1) if share == 0 else (earned < 0.5)

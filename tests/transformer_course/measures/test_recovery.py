@@ -9,7 +9,7 @@ import pytest
 
 from autograder.checks.compare import compare
 from autograder.checks.exercise import Case
-from autograder.checks.measures import details, measured
+from autograder.checks.measures import details, measure_answers
 from autograder.checks.words import PARTLY
 from transformer_course.measures.recovery import errors
 
@@ -32,7 +32,7 @@ def test_the_value_is_the_share_of_the_points():
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", "not JSON", '{"recovery": "x"}'])
 def test_what_is_no_such_answer_is_worth_nothing(text):
-    assert measured("recovery", {}, {"recovery": text}) == (0.0, "")
+    assert measure_answers("recovery", {}, {"recovery": text}) == (0.0, "")
     assert compare(CASE, {"recovery": text}).credit == 0
 
 

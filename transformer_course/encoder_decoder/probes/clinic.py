@@ -16,7 +16,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from autograder.checks.exercise import Answers, Value, WrongAnswerError
-from autograder.checks.interactor import Ask, given, one_by_one
+from autograder.checks.interactor import Ask, one_by_one, require_tensor
 from autograder.checks.probes import Inputs, Seen, probe, seed
 from autograder.checks.probes.clinics import Patients, accepts
 from transformer_course.encoder_decoder.probes.ahead import (
@@ -39,7 +39,7 @@ class _Patients(Patients):
     MOST_EARLY = 1 << 9  # outputs beside those that are asked for now
 
     def __init__(self, inputs: Inputs, draw: random.Random):
-        self._twice = draw.choice(self.things())
+        self._twice = draw.choice(self.list_subjects())
         super().__init__(inputs, draw)
         self._layers = [self._made(name) for name in self.names]
         self._early = 0
@@ -52,7 +52,7 @@ class _Patients(Patients):
         """Only one of them, any, may come twice: each costs many calls."""
         return 2 if name == self._twice else 1
 
-    def shown(self) -> Answers:
+    def reveal_inputs(self) -> Answers:
         """The sizes, and the shapes of each layer's weights.
 
         Not what the weights hold: a test that computes what a right layer of these
@@ -66,7 +66,7 @@ class _Patients(Patients):
             found[f"shapes.{number}"] = json.dumps(shapes)
         return found
 
-    def tried(self, number: int, question: Answers) -> Mapping[str, object]:
+    def try_subject(self, number: int, question: Answers) -> Mapping[str, object]:
         """The output of a layer, and gradients of its weighted sum if it is pulled.
 
         Or outputs for several inputs: what follows the first ones is asked for early,
@@ -107,7 +107,7 @@ class _Patients(Patients):
 
     def _sequences(self, question: Answers, ending: str, dim: int, most: int) -> Pair:
         x, memory = (
-            given(question, f"{name}{ending}", dim, _FLOATS, most)
+            require_tensor(question, f"{name}{ending}", dim, _FLOATS, most)
             for name in ("x", "memory")
         )
         if x.dtype != memory.dtype:
@@ -119,7 +119,7 @@ class _Patients(Patients):
     ) -> dict[str, torch.Tensor]:
         """Of the output, weighted with ``pull``: by x, memory and each weight."""
         layer, x = self._layers[number], pair[0]
-        pull = given(question, "pull", 3, _FLOATS, self.MOST)
+        pull = require_tensor(question, "pull", 3, _FLOATS, self.MOST)
         layer = _of_type(layer, x)
         dtype = next(layer.parameters()).dtype
         leaves = [leaf.to(dtype, copy=True).requires_grad_() for leaf in pair]
@@ -225,7 +225,7 @@ class _Call(torch.autograd.Function):
 
 @probe(
     "encoder_decoder/bug_clinic",
-    other=_Patients,
+    interactor=_Patients,
     results="a right decoder layer; the other one; a third one",
 )
 def bug_clinic(test: Any, inputs: Inputs, ask: Ask) -> Seen:

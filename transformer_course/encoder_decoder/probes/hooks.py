@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from autograder.checks.exercise import WrongAnswerError
-from autograder.checks.probes import Inputs, Seen, describe, listed, probe, tensor
+from autograder.checks.probes import Inputs, Seen, describe, join_names, probe, tensor
 from autograder.checks.probes.weights import load_weights
 
 
@@ -50,7 +50,7 @@ def attention_weights(function: Any, inputs: Inputs) -> Seen:
     seen: Seen = {f"entry {n}": tensor(w, f"entry {n}") for n, w in enumerate(found)}
     if inputs["look"] == "graph":
         held = [name for name, entry in seen.items() if entry.requires_grad]
-        seen["holds on to a graph"] = listed(held)
+        seen["holds on to a graph"] = join_names(held)
     if inputs["look"] == "model":
         seen |= before.since()
         left = "yes" if all(recorded) else "no"

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from autograder.checks.probes import Inputs, Seen, gradients, listed, moving, tensor
+from autograder.checks.probes import Inputs, Seen, gradients, join_names, moving, tensor
 
 
 def observe(
@@ -100,7 +100,7 @@ def extras(module: nn.Module, inputs: Inputs) -> str:
         if f"weights.{name}" in inputs:
             loaded.add(id(parameter))
     extras = [name for key, name in names.items() if key not in loaded]
-    return listed(sorted(extras))
+    return join_names(sorted(extras))
 
 
 def who_moves(

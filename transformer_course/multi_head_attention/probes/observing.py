@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from autograder.checks.exercise import WrongAnswerError
-from autograder.checks.probes import Inputs, Seen, describe, listed, tensor
+from autograder.checks.probes import Inputs, Seen, describe, join_names, tensor
 
 KINDS = ("weight", "bias")
 
@@ -31,7 +31,7 @@ def named_tensors(found: object, names: Sequence[str]) -> Seen:
         raise WrongAnswerError(f"expected a dict of tensors, got {describe(found)}")
     extra = sorted(set(map(str, found)) - set(names))
     seen = {name: tensor(found[name], f"`{name}`") for name in names if name in found}
-    return seen | {"other names": listed(extra)}
+    return seen | {"other names": join_names(extra)}
 
 
 def after_learning(call: Callable[[], object], module: nn.Module) -> str:

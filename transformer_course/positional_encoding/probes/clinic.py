@@ -17,10 +17,10 @@ from autograder.checks.values import differing
 class _Tables(BlindTrial):
     """Tables that are right or wrong; which one is which, nobody says."""
 
-    def things(self) -> list[str]:
+    def list_subjects(self) -> list[str]:
         return [f"the {name}" for name in self.inputs]
 
-    def shown(self) -> Answers:
+    def reveal_inputs(self) -> Answers:
         """How many tables there are."""
         return {"count": torch.tensor(len(self.names))}
 
@@ -31,14 +31,14 @@ class _Tables(BlindTrial):
         found = "some" if changed else "none"
         return {**super().conclude(answers), "tables that are others afterwards": found}
 
-    def tried(self, number: int, question: Answers) -> Answers:
+    def try_subject(self, number: int, question: Answers) -> Answers:
         """The table itself."""
         return {"table": self.inputs[self.names[number].removeprefix("the ")]}
 
 
 @probe(
     "positional_encoding/bug_clinic",
-    other=_Tables,
+    interactor=_Tables,
     results="the * table; the table *; the right table of *",
     calls="* afterwards",
 )

@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from autograder.checks.exercise import Answers, WrongAnswerError
-from autograder.checks.interactor import Ask, Interactor, given
+from autograder.checks.interactor import Ask, Interactor, require_tensor
 from autograder.checks.probes import Inputs, Log, Seen, describe, probe, tensor
 from transformer_course.library.written_rows import said
 from transformer_course.sequence_reversal.probes.observing import BOS, EOS
@@ -28,8 +28,8 @@ class _Lines(Interactor):
     MOST = 1 << 16  # numbers of one question
 
     def answer(self, question: Answers) -> Seen:
-        source = given(question, "source", 2, [torch.int64], self.MOST)
-        tokens = given(question, "tokens", 2, [torch.int64], self.MOST)
+        source = require_tensor(question, "source", 2, [torch.int64], self.MOST)
+        tokens = require_tensor(question, "tokens", 2, [torch.int64], self.MOST)
         known, noise = self.inputs["source"], self.inputs["noise"]
         if source.shape != (len(tokens), known.size(1)):
             raise WrongAnswerError("the model was given a source of another shape")
@@ -45,7 +45,7 @@ class _Lines(Interactor):
         logits = noise[:width].repeat(len(source), 1, 1) - 8  # (B, T, V): below zero
         right = self._fed_right(tokens, lines)
         if "memory" in question:
-            memory = given(question, "memory", 3, [torch.float32], self.MOST)
+            memory = require_tensor(question, "memory", 3, [torch.float32], self.MOST)
             right &= (memory == _memory(source)).all(dim=1)  # (B, 1)
         best = torch.where(right, lines[:, :width], logits.size(-1) - 1)  # (B, T)
         rival = torch.where(best > 0, best - 1, best + 1)
@@ -106,7 +106,7 @@ class _Teller(nn.Module):
 
 _of_decoding = partial(
     probe,
-    other=_Lines,
+    interactor=_Lines,
     calls="* afterwards",
     learning="gradients recorded while decoding",
     mode="while decoding, in training mode",

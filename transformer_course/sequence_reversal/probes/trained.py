@@ -63,7 +63,7 @@ class Reverser(Interactor):
             done |= chosen == EOS
         return tokens[:, 1:]
 
-    def shown(self) -> Answers:
+    def reveal_inputs(self) -> Answers:
         source = self.inputs["source"].numpy().tobytes()
         seeds = {n: v for n, v in self.inputs.items() if n == "seeds"}
         return {"case": hashlib.sha256(source).hexdigest(), **seeds}
@@ -88,7 +88,7 @@ def _trained_here(function: Any, inputs: Inputs) -> Seen:
     """The same without another side; a rule-based model is taken as it is."""
     side = Reverser(inputs, random.Random(0))
     answers = _use_of_the_seed(function, inputs) if "seeds" in inputs else {}
-    model = _model_of(function, str(side.shown()["case"]))
+    model = _model_of(function, str(side.reveal_inputs()["case"]))
     if isinstance(model, RuleBased):
         return side.seen(model, answers)
     return side.conclude({**answers, **_weights_of(model)})
@@ -96,8 +96,8 @@ def _trained_here(function: Any, inputs: Inputs) -> Seen:
 
 @probe(
     "sequence_reversal/trained_model",
-    other=Reverser,
-    here=_trained_here,
+    interactor=Reverser,
+    in_notebook=_trained_here,
     results="share; exact match; the same from the same seed; "
     "others from another seed; some is learnt",
 )

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from autograder.checks.exercise import Answers, WrongAnswerError
-from autograder.checks.interactor import Ask, given, one_by_one
+from autograder.checks.interactor import Ask, one_by_one, require_tensor
 from autograder.checks.probes import Inputs, Seen, probe, seed
 from autograder.checks.probes.clinics import Patients, accepts
 from transformer_course.since_2017.probes.patients import Decoder
@@ -35,20 +35,24 @@ class _Patients(Patients):
         """The right one comes once: a test goes all its way with it alone."""
         return 1 if name == self.RIGHT else self.MOST_TIMES
 
-    def shown(self) -> Answers:
+    def reveal_inputs(self) -> Answers:
         """How many decoders there are, and the size of their vocabulary."""
         vocab_size, *_ = self.inputs["sizes"].tolist()
         return {"sizes": torch.tensor([vocab_size, len(self._decoders)])}
 
-    def tried(self, number: int, question: Answers) -> Seen:
+    def try_subject(self, number: int, question: Answers) -> Seen:
         """A decoder's logits of new ids, or of a whole text, after what was put off."""
         decoder = self._decoders[number]
-        for length in given(question, "before", 1, [torch.int64], self.MOST).tolist():
+        for length in require_tensor(
+            question, "before", 1, [torch.int64], self.MOST
+        ).tolist():
             decoder.start() if length == _START else decoder.cut(length)
         run = {"feed": decoder.feed, "full": decoder.full}.get(str(question.get("do")))
         if run is None:
             raise WrongAnswerError("a decoder cannot do that")
-        return {"logits": run(given(question, "ids", 2, [torch.int64], self.MOST))}
+        return {
+            "logits": run(require_tensor(question, "ids", 2, [torch.int64], self.MOST))
+        }
 
 
 class _Patient:
@@ -94,7 +98,7 @@ class _Patient:
 
 @probe(
     "since_2017/bug_clinic",
-    other=_Patients,
+    interactor=_Patients,
     results="a right decoder; the other one; a third one",
 )
 def bug_clinic(test: Callable[..., Any], inputs: Inputs, ask: Ask) -> Seen:

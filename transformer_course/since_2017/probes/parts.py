@@ -13,7 +13,7 @@ from autograder.checks.probes import (
     Seen,
     describe,
     gradients,
-    listed,
+    join_names,
     options,
     probe,
     returned,
@@ -145,7 +145,7 @@ def published_tensor(function: Callable[..., Any], inputs: Inputs) -> Seen:
     written = [name for name, value in kept.items() if not stored[name].equal(value)]
     return seen | {
         "most tensors looked up in one call": torch.tensor(most),
-        "tensors of the file with different values afterwards": listed(written),
+        "tensors of the file with different values afterwards": join_names(written),
     }
 
 

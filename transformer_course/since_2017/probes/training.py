@@ -38,8 +38,8 @@ def _trained_here(function: Callable[..., Any], inputs: Inputs) -> Seen:
 
 @probe(
     "since_2017/trained_model",
-    other=_Reader,
-    here=_trained_here,
+    interactor=_Reader,
+    in_notebook=_trained_here,
     results="nats; likelihood",
 )
 def trained_model(function: Callable[..., Any], inputs: Inputs, ask: Ask) -> Seen:

@@ -15,7 +15,7 @@ from autograder.authoring.draw import Draw
 from autograder.authoring.notation import case, right, source, wrong
 from autograder.authoring.specification import Inputs, Specification
 from autograder.checks.exercise import Answers, WrongAnswerError
-from autograder.checks.interactor import given
+from autograder.checks.interactor import require_tensor
 from transformer_course.authoring.limited_fork import apart
 from transformer_course.library import corpora
 from transformer_course.measures.recovery import errors
@@ -50,7 +50,7 @@ class HandedInModel(Measured):
     def answer(self, question: Answers) -> Mapping[str, object]:
         """A sample of the sources of the track that the files name."""
         self._files = {
-            name: given(question, name, 1, [torch.uint8], most + 1).numpy().tobytes()
+            name: require_tensor(question, name, 1, [torch.uint8], most + 1).numpy().tobytes()
             for name, most in LIMITS.items()
             if name in question
         }

@@ -56,8 +56,8 @@ def _here(function: Callable[..., Any], inputs: Inputs) -> Seen:
 
 @probe(
     "text_recovery/model",
-    other=Measured,
-    here=_here,
+    interactor=Measured,
+    in_notebook=_here,
     results="recovery; errors; copied",
 )
 def model(function: Callable[..., Any], inputs: Inputs, ask: Ask) -> Seen:

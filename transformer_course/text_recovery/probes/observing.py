@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import torch
 
 from autograder.checks.exercise import WrongAnswerError
-from autograder.checks.probes import describe, kind, listed
+from autograder.checks.probes import describe, join_names, kind
 
 
 def as_json(value: object, name: str) -> str:
@@ -46,7 +46,7 @@ def holder(value: object) -> str:
 
 def kinds(values: Iterable[object]) -> str:
     """The same of several, each kind once."""
-    return listed(sorted(set(map(holder, values))))
+    return join_names(sorted(set(map(holder, values))))
 
 
 def number(value: object, name: str) -> torch.Tensor:
