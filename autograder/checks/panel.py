@@ -24,14 +24,7 @@ from autograder.checks.console import showable
 from autograder.checks.exercise import CaseResult, CheckResult
 from autograder.checks.language import _, plural
 from autograder.checks.pictures import picture as picture_of
-from autograder.checks.rows import (
-    CaseGroup,
-    abbreviate_names,
-    details,
-    inline,
-    results,
-    rows,
-)
+from autograder.checks.rows import CaseGroup, clip_names, details, inline, results, rows
 from autograder.checks.rows import title as title_of
 from autograder.checks.words import sign
 
@@ -131,7 +124,7 @@ def _row_text(row: CaseGroup, verdict: CheckResult) -> list[str]:
     lines = [f"  {sign(row.passed, row.is_partial)} {row.title}"]
     detail_lines = [str(line) for line in details(row.first, verdict)]
     if len(row.cases) > 1 and not row.passed:
-        other_titles = abbreviate_names([title_of(case) for case in row.cases[1:]])
+        other_titles = clip_names([title_of(case) for case in row.cases[1:]])
         detail_lines.append(_("also: {cases}").format(cases=other_titles))
     # An error has several lines, of any words.
     return lines + [

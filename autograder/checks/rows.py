@@ -160,14 +160,14 @@ def details(result: CaseResult, verdict: CheckResult) -> list[Line]:
     if also := [
         translate(finding.name) for finding in wrong[SHOWN:] if finding.problem
     ]:
-        names = abbreviate_names(also, LISTED - SHOWN)
+        names = clip_names(also, LISTED - SHOWN)
         lines.append(Line(_("also wrong: {names}").format(names=names), "", _quoted))
     if not result.passed and _is_hinted(result, verdict):
         lines.append(Line(_("Hint: {rule}").format(rule=_(result.case.hint))))
     return lines
 
 
-def abbreviate_names(names: list[str], most: int = LISTED) -> str:
+def clip_names(names: list[str], most: int = LISTED) -> str:
     """Join the first names, which may have commas, and count the others."""
     omitted, line = len(names) - most, "; ".join(names[:most])
     if omitted <= 0:

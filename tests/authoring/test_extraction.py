@@ -60,7 +60,7 @@ def test_a_forgotten_mark_is_found():
     assert unmarked('"""Say it."""\ntold = f"All {n} cases pass."\n') == [
         " cases pass."
     ]
-    assert unmarked('_("All cases pass.")\nmarked("Run it again.")\n') == []
+    assert unmarked('_("All cases pass.")\ntranslatable("Run it again.")\n') == []
 
 
 def test_marks_and_what_probes_report_are_extracted(tmp_path, monkeypatch):

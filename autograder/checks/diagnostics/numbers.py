@@ -125,10 +125,9 @@ def zeros(findings: Sequence[Finding]) -> Sign:
     counts = [int(mask.sum()) for mask in astray]
     if min(counts) < 1 or sum(counts) < _MANY:
         return None
+    name = translate(findings[0].name)
     return (
-        _('In "{name}", some numbers are 0 that should not be.').format(
-            name=translate(findings[0].name)
-        ),
+        _('In "{name}", some numbers are 0 that should not be.').format(name=name),
         _("Which entries are these, and which step leaves them out or writes a 0?"),
     )
 
@@ -170,13 +169,12 @@ def scaled_apart(findings: Sequence[Finding]) -> Sign:
     factors = [_ratio([pair]) for pair in pairs]
     if not all(f and _is_times(f, *p) for f, p in zip(factors, pairs, strict=True)):
         return None
+    name = translate(findings[0].name)
     return (
         _(
             'In every case the numbers of "{name}" are right up to a factor: '
             "{first:.4g} in one of them, {second:.4g} in another."
-        ).format(
-            name=translate(findings[0].name), first=max(factors), second=min(factors)
-        ),
+        ).format(name=name, first=max(factors), second=min(factors)),
         _("What is the factor in each case: a size, a count, a sum?"),
     )
 
@@ -197,13 +195,12 @@ def scaled_rows(findings: Sequence[Finding]) -> Sign:
             factors.add(round(factor, 3))
     if len(factors) < _MANY:
         return None
+    name = translate(findings[0].name)
     return (
         _(
             'In each row of "{name}" the numbers are right up to a factor, which '
             "differs from row to row: {first:.4g}, {second:.4g}."
-        ).format(
-            name=translate(findings[0].name), first=max(factors), second=min(factors)
-        ),
+        ).format(name=name, first=max(factors), second=min(factors)),
         _("What is each row divided or multiplied by, and what is that computed from?"),
     )
 
@@ -221,9 +218,8 @@ def _ratio(pairs: Pairs, least: float = 1e-3) -> float:
 
 def _is_times(factor: float, a: torch.Tensor, b: torch.Tensor) -> bool:
     predicted = factor * a.double()
-    return torch.allclose(
-        b.double(), predicted, 1e-3, 1e-5 * float(predicted.abs().max())
-    )
+    atol = 1e-5 * float(predicted.abs().max())
+    return torch.allclose(b.double(), predicted, 1e-3, atol)
 
 
 def _is_plus(offset: float, a: torch.Tensor, b: torch.Tensor) -> bool:
@@ -243,12 +239,8 @@ def elsewhere(findings: Sequence[Finding]) -> Sign:
     pairs = _pairs(findings)
     if not pairs or not all(holds_the_same(a, b) for a, b in pairs):
         return None
-    return (
-        _('All numbers of "{name}" are there, but at the wrong positions.').format(
-            name=translate(findings[0].name)
-        ),
-        _(MOVED),
-    )
+    message = _('All numbers of "{name}" are there, but at the wrong positions.')
+    return message.format(name=translate(findings[0].name)), _(MOVED)
 
 
 def by_index(findings: Sequence[Finding]) -> Sign:

@@ -180,17 +180,14 @@ def _refuse_others(
         wanted = "a parameter" if len(missing) == 1 else "parameters"
         likeness = {n: SequenceMatcher(None, n, missing[0]).ratio() for n in parameters}
         nearest = sorted(parameters, key=lambda name: -likeness[name])
-        alternatives = ", ".join(f"`{name}`" for name in nearest[:_NEAREST])
-        alternatives = alternatives or "no parameters at all"
-        if (omitted := len(parameters) - _NEAREST) > 0:
-            alternatives += f" and {omitted} more"
+        # `found` and `more` are fields of sentences that translators know.
+        found = ", ".join(f"`{name}`" for name in nearest[:_NEAREST])
+        found = found or "no parameters at all"
+        if (more := len(parameters) - _NEAREST) > 0:
+            found += f" and {more} more"
         twice = [f"`{name}`" for name in weights if name in shared]
-        alternatives += (
-            f"; {', '.join(twice)}: shared with another name" if twice else ""
-        )
-        raise WrongAnswerError(
-            f"expected {wanted} {', '.join(missing)}, found {alternatives}"
-        )
+        found += f"; {', '.join(twice)}: shared with another name" if twice else ""
+        raise WrongAnswerError(f"expected {wanted} {', '.join(missing)}, found {found}")
     mismatches = [
         f"`{name}` of shape {tuple(value.shape)}, found {tuple(parameters[name].shape)}"
         for name, value in weights.items()
