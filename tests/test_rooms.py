@@ -8,6 +8,7 @@ import ast
 import fnmatch
 import functools
 import graphlib
+import importlib
 import re
 import sys
 from pathlib import Path
@@ -27,12 +28,15 @@ MODULES = sorted(
     if "solutions" not in p.parts
 )
 
+EXTRAS = [path.parent for path in PACKAGE.glob("extras/*/__init__.py")]
+
 # What a room may import besides itself. Everybody may know what goes wrong, and how.
 ALLOWED = {
     "__init__": {"aliases"},
     "__main__": {"cli"},
     "root": set(),
     "aliases": {"root"},
+    "seams": {"root"},
     "course": {"root"},
     "sandbox": {"root"},
     "figures": set(),
@@ -52,6 +56,18 @@ ALLOWED = {
         "authoring",
         "checks",
         "classroom",
+        "course",
+        "grading",
+        "root",
+        "sandbox",
+        "seams",
+    },
+    # Nobody imports these: see `test_an_extra_imports_no_other_one_unasked`.
+    "extras": {
+        "authoring",
+        "checks",
+        "classroom",
+        "cli",
         "course",
         "grading",
         "root",
@@ -144,6 +160,19 @@ def test_imports_of_the_engine_go_one_way_and_never_to_a_course():
             assert found <= ALLOWED[room] | {room}, path
 
 
+@pytest.mark.parametrize("extra", sorted(p.name for p in EXTRAS), ids=str)
+def test_an_extra_imports_no_other_one_unasked(extra):
+    """Nor more of the command line than what a command is made of."""
+    folder = PACKAGE / "extras" / extra
+    builds_on = importlib.import_module(name_of(folder / "__init__.py"))
+    others = {extra, *getattr(builds_on, "BUILDS_ON", ())}
+    for path in folder.rglob("*.py"):
+        for name in imports(path):
+            _, room, *inner = name.split(".")
+            assert room != "extras" or inner[0] in others, (path, name)
+            assert room != "cli" or inner[0] == "arguments", (path, name)
+
+
 def test_no_text_of_the_engine_names_the_course():
     for path in PACKAGE.rglob("*.py"):
         assert COURSE not in path.read_text(encoding="utf-8"), path
@@ -185,6 +214,7 @@ ELSEWHERE = {
     "aliases": "course/test_root.py",
     "root": "course/test_root.py",
     "checks/measures": "checks/test_compare.py",
+    "extras/*/commands": "cli/test_main.py",
     "transformer_course/leaderboard/commands": "cli/test_grades.py",
     # Data, and what observes: every mutant and every accepted solution goes through.
     "authoring/catalogue": "transformer_course/test_bank.py",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import importlib
 import io
 import os
 import signal
@@ -12,13 +11,14 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from autograder.cli.arguments import WRONG_USAGE, Command, Parser
-from autograder.course import config_errors, settings, terminal
+from autograder import seams
+from autograder.cli.arguments import WRONG_USAGE, Command, CommandSet, Parser
+from autograder.course import config_errors, terminal
 from autograder.course.errors import CourseError, UsageError
 from autograder.root import ENGINE
 from autograder.sandbox import logs
 
-# Every command has one role: that of whoever needs it first.
+# Every command has one role: that of whoever needs it first. An extra's says its own.
 ROLES = {
     "student": ("lab",),
     "teaching assistant": (
@@ -27,7 +27,7 @@ ROLES = {
     ),
     "instructor": (
         "demo", "kit", "exchange", "solutions", "similarity", "unnamed",
-        "attempts", "mistakes", "site", "gradescope", "hosted", "new-term",
+        "attempts", "mistakes", "gradescope", "hosted", "new-term",
         "new-course",
     ),
     "author": (
@@ -112,10 +112,12 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )  # fmt: skip
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    own = map(importlib.import_module, settings().get("commands", ()))
-    for module in (course, handing_in, grades, answers, *own):
+    extras = [module.COMMANDS for module in seams.modules("commands")]
+    for module in (course, handing_in, grades, answers):
         module.COMMANDS.add(commands)
-    parser.epilog = _by_role(commands.choices)
+    for added in extras:
+        added.add(commands)
+    parser.epilog = _by_role(commands.choices, extras)
     for one in (parser, *commands.choices.values()):  # before or after the command
         one.add_argument(
             "--verbose", action="store_true", default=argparse.SUPPRESS,
@@ -124,13 +126,14 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _by_role(commands: Mapping[str, argparse.ArgumentParser]) -> str:
+def _by_role(
+    commands: Mapping[str, argparse.ArgumentParser], extras: Sequence[CommandSet]
+) -> str:
     """The commands in groups, each with what it does."""
     width = max(map(len, commands))
-    listed = {name for names in ROLES.values() for name in names}
-    roles = ROLES | {
-        "this course": tuple(name for name in commands if name not in listed)
-    }
+    roles = {role: list(names) for role, names in ROLES.items()}
+    for added in extras:
+        roles.setdefault(added.role, []).extend(added.names)
     groups = [
         "\n".join(
             [f"{role}:"]

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn, TypeAlias
 
+from autograder.course import Unit, find_unit, units
+
 # argparse gives it no public name.
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 Command = Callable[[Namespace], int]
@@ -36,6 +38,8 @@ def flag(name: str, text: str) -> Option:
 
 
 UNIT = option("unit", 'like "attention" or "02"', "UNIT")
+# Any number of units; see `chosen_units`.
+UNITS = option("units", 'like "attention" or "02"; default: all', "UNIT", nargs="*")
 COURSE = option(
     "--course",
     "nbgrader's course folder; default: this one, or the one that nbgrader's "
@@ -44,10 +48,29 @@ COURSE = option(
 )  # fmt: skip
 
 
-class CommandSet:
-    """The commands for one topic, in the order of their definition."""
+def chosen_units(options: Namespace) -> list[Unit]:
+    """The units that are named, all if none is.
 
-    def __init__(self) -> None:
+    Raises:
+        CourseError: there is no such unit, or one lacks a unit on which it builds.
+    """
+    from autograder.authoring.solutions import refuse_gaps
+
+    chosen = [find_unit(name) for name in options.units] or units()
+    for unit in chosen:
+        refuse_gaps(unit)
+    return chosen
+
+
+class CommandSet:
+    """The commands for one topic, in the order of their definition.
+
+    Args:
+        role: whose they are in the list of all commands; the core's say it in `ROLES`.
+    """
+
+    def __init__(self, role: str = "") -> None:
+        self.role = role
         self._written: list[tuple[str, str, tuple[Option, ...], Command]] = []
 
     def command(
@@ -81,6 +104,11 @@ class CommandSet:
             return run
 
         return written
+
+    @property
+    def names(self) -> list[str]:
+        """What the commands are called."""
+        return [name for name, *_ in self._written]
 
     def add(self, commands: Commands) -> None:
         """Add the commands to an argument parser's."""

@@ -8,7 +8,7 @@ from datetime import date
 from itertools import groupby
 from pathlib import Path
 
-from autograder.cli.arguments import UNIT, CommandSet, Option, option
+from autograder.cli.arguments import UNIT, UNITS, CommandSet, chosen_units, option
 from autograder.course import ROOT, Unit, find_unit, units
 from autograder.course.errors import UsageError
 
@@ -22,10 +22,6 @@ _EDITION = (
            'more exercises to give, like "greedy_sequence,greedy_decode" or "5.6,5.7"',
            "NAMES", default=""),
 )  # fmt: skip
-
-
-def _units(text: str = 'like "attention" or "02"; default: all') -> Option:
-    return option("units", text, "UNIT", nargs="*")
 
 
 def _build_unit(unit: Unit, options: Namespace) -> None:
@@ -51,34 +47,20 @@ def _build_unit(unit: Unit, options: Namespace) -> None:
         )
 
 
-def _chosen(options: Namespace) -> list[Unit]:
-    """The units that are named, all if none is.
-
-    Raises:
-        CourseError: there is no such unit, or one lacks a unit on which it builds.
-    """
-    from autograder.authoring.solutions import refuse_gaps
-
-    chosen = [find_unit(name) for name in options.units] or units()
-    for unit in chosen:
-        refuse_gaps(unit)
-    return chosen
-
-
 @COMMANDS.command(
-    "build", "build source, release, solutions and references", _units(), *_EDITION
+    "build", "build source, release, solutions and references", UNITS, *_EDITION
 )
 def _build(options: Namespace) -> int:
-    for unit in _chosen(options):
+    for unit in chosen_units(options):
         _build_unit(unit, options)
     return 0
 
 
-@COMMANDS.command("adopt", "bring edits of source/ back into notebooks/", _units())
+@COMMANDS.command("adopt", "bring edits of source/ back into notebooks/", UNITS)
 def _adopt(options: Namespace) -> int:
     from autograder.authoring.adopt import adopt
 
-    for unit in _chosen(options):
+    for unit in chosen_units(options):
         text = str(unit.text.relative_to(unit.root))
         print(f"{unit.label}: {text if adopt(unit) else 'no edit to adopt'}")
     return 0
@@ -123,12 +105,12 @@ def _new_course(options: Namespace) -> int:
 @COMMANDS.command(
     "translate", "bring the files for translators up to the sentences of today",
     option("language", 'its code, like "de"', "LANGUAGE"),
-    _units(),
+    UNITS,
 )  # fmt: skip
 def _translate(options: Namespace) -> int:
     from autograder.authoring import translations
 
-    for unit in (None, *_chosen(options)):
+    for unit in (None, *chosen_units(options)):
         made = translations.update(options.language, unit)
         path = made.path.relative_to(ROOT)
         print(f"{path}: {made.sentences} sentences, {made.missing} to translate")
@@ -138,7 +120,7 @@ def _translate(options: Namespace) -> int:
 
 
 @COMMANDS.command(
-    "validity", "run all mutants and accepted solutions against the checks", _units(),
+    "validity", "run all mutants and accepted solutions against the checks", UNITS,
     option("--exercise",
            'only this exercise, like "attention/softmax"; can be repeated',
            "NAME", action="append", dest="exercises", default=[]),
@@ -166,7 +148,7 @@ def _tried(options: Namespace) -> list[str]:
 
     names: list[str] = options.exercises
     named = [find_unit(name.split("/")[0]) for name in names]
-    chosen = _chosen(options) if options.units else dict.fromkeys(named) or units()
+    chosen = chosen_units(options) if options.units else dict.fromkeys(named) or units()
     known = [one.name for unit in chosen for one in specifications(unit.name)]
     if unknown := [name for name in names if name not in known]:
         there = ", ".join(known)
@@ -177,14 +159,14 @@ def _tried(options: Namespace) -> list[str]:
 @COMMANDS.command(
     "generated",
     "generate mutants by rule, and list those that no case catches",
-    _units(),
+    UNITS,
 )
 def _generated(options: Namespace) -> int:
     from autograder.authoring.catalogue import specifications
     from autograder.authoring.generated import count
 
     survivors = 0
-    for unit in _chosen(options):
+    for unit in chosen_units(options):
         for exercise in specifications(unit.name):
             found = count(exercise)
             survivors += len(found.survivors)
@@ -195,7 +177,9 @@ def _generated(options: Namespace) -> int:
 
 @COMMANDS.command(
     "demo", "grade a sample class from end to end, in demo/",
-    _units('like "attention" or "02", or "all"; default: the one that shows the way'),
+    option("units",
+           'like "attention" or "02", or "all"; default: the one that shows the way',
+           "UNIT", nargs="*"),
 )  # fmt: skip
 def _demo(options: Namespace) -> int:
     from autograder.classroom.demo import run, usual
@@ -203,21 +187,21 @@ def _demo(options: Namespace) -> int:
     if options.units == ["all"]:
         chosen = units()
     else:
-        chosen = _chosen(options) if options.units else usual()
+        chosen = chosen_units(options) if options.units else usual()
     run(chosen, ROOT / "demo")
     return 0
 
 
-@COMMANDS.command("lab", "open JupyterLab in a student's working copy", _units())
+@COMMANDS.command("lab", "open JupyterLab in a student's working copy", UNITS)
 def _lab(options: Namespace) -> int:
     from autograder.classroom import lab
 
-    lab.prepare(_chosen(options), ROOT / "demo")
+    lab.prepare(chosen_units(options), ROOT / "demo")
     return lab.run(ROOT / "demo")
 
 
 @COMMANDS.command(
-    "kit", "write the student repository to publish, in dist/student/", _units(),
+    "kit", "write the student repository to publish, in dist/student/", UNITS,
     option("--owner",
            "the GitHub account that publishes it; default: see pyproject.toml",
            "NAME", default=""),
@@ -227,7 +211,7 @@ def _kit(options: Namespace) -> int:
     from autograder.authoring.colab import published
     from autograder.classroom.publishing import kit
 
-    last = _chosen(options)[-1] if options.units else kit.first_unit()
+    last = chosen_units(options)[-1] if options.units else kit.first_unit()
     if options.edition or options.given:
         if not options.units:
             raise UsageError("an edition needs a unit: make kit UNIT=05 EDITION=short")
@@ -254,23 +238,15 @@ def _with_edition(unit: Unit) -> str:
     return f"{unit.label} ({given} exercises given)" if given else unit.label
 
 
-@COMMANDS.command("site", "make the website, in dist/site/; needs '.[site]'", _units())
-def _site(options: Namespace) -> int:
-    from autograder.classroom.publishing import website
-
-    print(website.build(_chosen(options), ROOT / "dist" / "site"))
-    return 0
-
-
 @COMMANDS.command(
-    "mistakes", "print what can go wrong in each exercise, and what to ask", _units(),
+    "mistakes", "print what can go wrong in each exercise, and what to ask", UNITS,
     option("--output", "where to write the pages; default: dist/mistakes", "FOLDER",
            type=Path, default=ROOT / "dist" / "mistakes"),
 )  # fmt: skip
 def _mistakes(options: Namespace) -> int:
     from autograder.classroom import mistakes
 
-    for unit in _chosen(options):
+    for unit in chosen_units(options):
         print(mistakes.make(unit, options.output))
     return 0
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from autograder.cli.arguments import CommandSet
 
-COMMANDS = CommandSet()
+COMMANDS = CommandSet("this course")
 
 
 @COMMANDS.graded("leaderboard", "rank models, and sum up logs")

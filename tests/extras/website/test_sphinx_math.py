@@ -12,7 +12,7 @@ nodes = pytest.importorskip("docutils.nodes", reason="comes with '.[site]'")
 @pytest.fixture
 def drawn():
     """What the extension draws of a node, as Sphinx would ask it."""
-    from autograder.classroom.publishing import sphinx_math
+    from autograder.extras.website import sphinx_math
 
     offered = {}
     app = SimpleNamespace(

@@ -28,7 +28,7 @@ _CONF = """\
 project = title = {title}
 html_title = title
 html_theme = "sphinx_book_theme"
-extensions = ["myst_nb", "autograder.classroom.publishing.sphinx_math"]
+extensions = ["myst_nb", "autograder.extras.website.sphinx_math"]
 exclude_patterns = ["_build"]
 html_math_renderer = "mathml"
 html_static_path = ["_static"]

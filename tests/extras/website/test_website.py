@@ -53,7 +53,7 @@ def outside(address: str) -> bool:
 def site(tmp_path_factory):
     pytest.importorskip("sphinx", reason="needs Sphinx: pip install '.[site]'")
     pytest.importorskip("myst_nb", reason="needs MyST-NB: pip install '.[site]'")
-    from autograder.classroom.publishing import website
+    from autograder.extras.website import website
 
     return website.build(units(), tmp_path_factory.mktemp("dist") / "site").parent
 
@@ -122,7 +122,7 @@ def test_it_can_be_searched(site):
 
 
 def test_a_notebook_that_does_not_run_is_an_error():
-    from autograder.classroom.publishing import website
+    from autograder.extras.website import website
 
     broken = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("1 / 0")])
     with pytest.raises(CourseError, match=r"does not run: [\s\S]*ZeroDivisionError"):
@@ -130,7 +130,7 @@ def test_a_notebook_that_does_not_run_is_an_error():
 
 
 def test_what_the_website_needs_is_said_before_any_notebook_runs(tmp_path, monkeypatch):
-    from autograder.classroom.publishing import website
+    from autograder.extras.website import website
 
     monkeypatch.setattr(website, "_execute", None)
     monkeypatch.setattr(website.importlib.util, "find_spec", lambda name: None)

@@ -1,0 +1,1 @@
+"""The course as a website: the released notebooks, run once."""

@@ -1,0 +1,32 @@
+"""Where extras join the core, which finds them by being there and imports none.
+
+An extra is a package in ``extras/``, or one that ``extras`` in course.toml names. The
+core uses whichever of these modules it has:
+
+``commands``: ``COMMANDS``, a `CommandSet`, is added to the command line.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from types import ModuleType
+
+from autograder.root import ENGINE, ROOT, read_settings
+
+
+def extras() -> list[str]:
+    """The packages of all extras: the engine's by name, then the course's own."""
+    folders = sorted(path.parent.name for path in ENGINE.glob("extras/*/__init__.py"))
+    listed: list[str] = read_settings(ROOT).get("extras", [])
+    return [*(f"{ENGINE.name}.extras.{name}" for name in folders), *listed]
+
+
+def modules(seam: str) -> list[ModuleType]:
+    """The modules that extras have for a seam, like "commands"."""
+    names = [f"{extra}.{seam}" for extra in extras()]
+    return [importlib.import_module(name) for name in names if _exists(name)]
+
+
+def _exists(module: str) -> bool:
+    return importlib.util.find_spec(module) is not None
