@@ -3,7 +3,9 @@
 An extra is a package in ``extras/``, or one that ``extras`` in course.toml names. The
 core uses whichever of these modules it has:
 
-``commands``: ``COMMANDS``, a `CommandSet`, is added to the command line.
+``commands``: ``COMMANDS``, a `CommandSet`, is added to the command line. ``GRADES``, if
+    it is there, has formats for ``autograder grades``: by name, a function that writes
+    the grades of a `Classbook` into a folder and returns remarks.
 """
 
 from __future__ import annotations

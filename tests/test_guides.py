@@ -44,7 +44,7 @@ NEEDS = {
         r"autograder regrade 02 ada|autograder questions",
     "a group of wrong answers (tests/classroom/test_unnamed.py)":
         r"autograder unnamed 02 --(from|adopt)",
-    "sandboxes (tests/classroom/test_preview.py, test_watch.py)":
+    "sandboxes (tests/classroom/test_preview.py, tests/extras/watch)":
         r"autograder regrade 02 --preview|autograder watch",
     "a table that was filled in (tests/classroom/test_written.py)":
         r"autograder written 02 --from",

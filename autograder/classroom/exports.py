@@ -1,4 +1,4 @@
-"""Grades for Canvas, Moodle and Gradescope.
+"""Grades for Canvas and Moodle.
 
 A score is what nbgrader's own export has, with late penalties. While a written answer
 waits for a person there is no score: the cell is empty, which no LMS takes for a zero.
@@ -11,11 +11,9 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import astuple, dataclass
 from operator import itemgetter
-from pathlib import Path
 
-from autograder.classroom import results
 from autograder.classroom.classbook import Classbook, Student, Submission, plain
-from autograder.course import files, sheet
+from autograder.course import sheet
 from autograder.course.errors import CourseError
 from autograder.course.sheet import Sheet
 
@@ -103,7 +101,7 @@ def moodle(book: Classbook, into: Sheet | None = None) -> Export:
     if into is None:
         titles = ("id", "first_name", "last_name", "email", book.unit)
         rows = [(*astuple(s.student)[:4], s.score) for s in book.submissions]
-        return Export(sheet.as_harmless_text([titles, *rows]), _waiting(book))
+        return Export(sheet.as_harmless_text([titles, *rows]), waiting(book))
     column = into.index("Grade")
     if column is None or into.index("Identifier") is None:
         raise CourseError(
@@ -121,17 +119,6 @@ def _moodle_rank(into: Sheet, row: Sequence[str], student: Student) -> int:
     if own and own in (student.id, student.lms_id):
         return 2
     return int(_is_name(student, into.cell(row, "Full name")))
-
-
-# --- Gradescope ----------------------------------------------------------------------
-
-
-def write_gradescope(book: Classbook, folder: Path) -> tuple[str, ...]:
-    """Write ``<student>/results.json`` for everybody; what to know about it."""
-    for one in book.submissions:
-        text = results.gradescope(book, one, "panels")
-        files.write(folder / one.student.id / "results.json", text)
-    return _waiting(book)
 
 
 # --- what they share -----------------------------------------------------------------
@@ -174,13 +161,14 @@ def refused(book: Classbook) -> list[str]:
     return [*lines, remedy] if lines else []
 
 
-def _waiting(book: Classbook) -> tuple[str, ...]:
-    waiting = sum(bool(one.waiting) for one in book.submissions)
-    says = (
-        f"{waiting} of {len(book.submissions)} have no score yet: written answers wait "
+def waiting(book: Classbook) -> tuple[str, ...]:
+    """A line if scores are missing because written answers wait."""
+    count = sum(bool(one.waiting) for one in book.submissions)
+    line = (
+        f"{count} of {len(book.submissions)} have no score yet: written answers wait "
         "in the formgrader"
     )
-    return (says,) if waiting else ()
+    return (line,) if count else ()
 
 
 def _filled(
@@ -195,7 +183,7 @@ def _filled(
     for number, submission in match.items():
         if rows[number][column].strip().upper() != _UNTOUCHED:
             rows[number][column] = sheet.number(submission.score)
-    remarks = _waiting(book)
+    remarks = waiting(book)
     with contextlib.suppress(ValueError):
         plain = possible.replace(",", ".")  # as half of Europe writes it
         if possible and abs(float(plain) - book.max_points) >= 1e-6:

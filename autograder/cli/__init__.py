@@ -22,13 +22,12 @@ from autograder.sandbox import logs
 ROLES = {
     "student": ("lab",),
     "teaching assistant": (
-        "collect", "watch", "extend", "show", "report", "written", "grades", "feedback",
+        "collect", "extend", "show", "report", "written", "grades", "feedback",
         "regrade", "questions",
     ),
     "instructor": (
-        "demo", "kit", "exchange", "solutions", "similarity", "unnamed",
-        "attempts", "mistakes", "gradescope", "hosted", "new-term",
-        "new-course",
+        "demo", "kit", "solutions", "similarity", "unnamed", "attempts", "mistakes",
+        "new-term", "new-course",
     ),
     "author": (
         "build", "adopt", "new-exercise", "validity", "generated", "translate",

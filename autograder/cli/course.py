@@ -252,21 +252,6 @@ def _mistakes(options: Namespace) -> int:
 
 
 @COMMANDS.command(
-    "gradescope", "write the zip for Gradescope's autograder, in dist/gradescope/",
-    UNIT,
-    option("--tell", "what students see at once; they see the rest after the deadline",
-           choices=("points", "cases", "panels"), default="points"),
-)  # fmt: skip
-def _gradescope(options: Namespace) -> int:
-    from autograder.classroom.publishing import gradescope
-
-    unit = find_unit(options.unit)
-    path = ROOT / "dist" / "gradescope" / f"{unit.label}.zip"
-    print(gradescope.build(unit, path, options.tell))
-    return 0
-
-
-@COMMANDS.command(
     "new-term", "draw new hidden references, and move old results to terms/"
 )
 def _new_term(options: Namespace) -> int:

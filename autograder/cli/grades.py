@@ -6,11 +6,18 @@ from argparse import Namespace
 from dataclasses import replace
 from pathlib import Path
 
+from autograder import seams
 from autograder.cli.arguments import COURSE, CommandSet, flag, option
 from autograder.course.errors import UsageError
 from autograder.course.files import write
 
 COMMANDS = CommandSet()
+# Formats of grades that extras write, each into a folder.
+_IN_FOLDERS = {
+    name: write_folder
+    for module in seams.modules("commands")
+    for name, write_folder in getattr(module, "GRADES", {}).items()
+}
 
 
 @COMMANDS.command(
@@ -69,7 +76,8 @@ def _show(unit: str, root: Path, options: Namespace) -> int:
 
 @COMMANDS.graded(
     "grades", "write grades for an LMS",
-    option("--format", None, required=True, choices=("canvas", "moodle", "gradescope")),
+    option("--format", None, required=True,
+           choices=("canvas", "moodle", *_IN_FOLDERS)),
     option("--into", "Canvas's exported gradebook, or Moodle's grading worksheet",
            "CSV", type=Path),
     flag("--zero-refused",
@@ -92,9 +100,10 @@ def _grades(unit: str, root: Path, options: Namespace) -> int:
     if not options.zero_refused:
         new += exports.refused(book)
         book = replace(book, submissions=book.accepted)
-    if options.format == "gradescope":
+    if options.format in _IN_FOLDERS:
         folder = options.output or base
-        print(*exports.write_gradescope(book, folder), *new, folder, sep="\n")
+        remarks = _IN_FOLDERS[options.format](book, folder)
+        print(*remarks, *new, folder, sep="\n")
         return 1 if new else 0
     into = sheet.read(options.into) if options.into else None
     if options.format == "moodle":

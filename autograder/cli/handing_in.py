@@ -1,4 +1,4 @@
-"""Commands before and while grading: a shared machine, what is handed in, time."""
+"""Commands before and while grading: what is handed in, time, solutions."""
 
 from __future__ import annotations
 
@@ -7,42 +7,11 @@ from datetime import timedelta
 from pathlib import Path
 
 from autograder.cli.arguments import CommandSet, flag, option
-from autograder.course import settings
 from autograder.course.access import refuse_full
 from autograder.course.errors import CourseError, UsageError
-from autograder.course.files import write
 
 COMMANDS = CommandSet()
 _LONGEST_EXTENSION = 1000  # days
-_LONGEST_WAIT = 86_400.0  # seconds between two looks of a watch
-
-
-@COMMANDS.command(
-    "exchange",
-    "set up a machine that graders and students share (root; see docs/ta.md)",
-    option("--graders", "instructors and assistants, by their logins", "ACCOUNT",
-           nargs="+", default=[]),
-    option("--folder", "for the exchange and the course; default: %(default)s",
-           type=Path, default=Path("/srv/nbgrader")),
-    option("--config", "where nbgrader's settings go; default: %(default)s", "FOLDER",
-           type=Path, default=Path("/etc/jupyter")),
-    option("--group", "of the graders; default: %(default)s", default="nbgraders"),
-    # Elsewhere ``course`` is a folder.
-    option("--course", "the course's name; default: %(default)s", "NAME",
-           dest="name", default=settings()["course_id"]),
-)  # fmt: skip
-def _exchange(options: Namespace) -> int:
-    from autograder.classroom.shared_machine import Classroom, set_up
-
-    room = Classroom(
-        options.graders, options.folder.absolute(), options.config.absolute(),
-        options.group, options.name,
-    )  # fmt: skip
-    set_up(room)
-    listed = ", ".join(options.graders)
-    print(f"exchange: {room.exchange}\ncourse:   {room.course}, for {listed}")
-    print(f"{listed}: log out and in to join the group {options.group}")
-    return 0
 
 
 @COMMANDS.graded(
@@ -78,59 +47,6 @@ def _collect(unit: str, root: Path, options: Namespace) -> int:
     outcomes = list(collection.place(options.archives))
     print(place.as_text(outcomes))
     return 1 if any(outcome.needs_person for outcome in outcomes) else 0
-
-
-@COMMANDS.graded(
-    "watch", "grade each hand-in as it arrives",
-    flag("--exchange",
-         "collect from nbgrader's exchange and release feedback to it"),
-    option("--tell",
-           "what feedback shows before the deadline; afterwards, everything",
-           choices=("points", "cases", "panels"), default="points"),
-    option("--per-hour", "grade each student at most N times an hour; default: 6", "N",
-           type=int, default=6),
-    option("--every", "look for hand-ins every N seconds; default: 10", "N",
-           type=float, default=10.0),
-    flag("--once", "run one round only, as for cron"),
-)  # fmt: skip
-def _watch(unit: str, root: Path, options: Namespace) -> int:
-    from autograder.classroom import watch
-
-    if options.per_hour < 1 or not 0 < options.every < _LONGEST_WAIT:
-        raise UsageError("--per-hour must be at least 1, --every some seconds")
-    root = root.resolve()
-    steps = watch.Commands(unit, root, options.exchange, options.tell)
-    one = watch.Watch(unit, root, steps, options.per_hour)
-    try:
-        return watch.run(one, options.every, options.once)
-    except KeyboardInterrupt:
-        return 0
-
-
-@COMMANDS.graded(
-    "hosted", "grade one submission for a hosted service",
-    option("--submission", "what a student handed in", "FOLDER",
-           type=Path, required=True),
-    option("--results", "where to write the result", "FILE", type=Path, required=True),
-    option("--format", "gradescope, prairielearn or text", "NAME",
-           default="gradescope"),
-    option("--tell", "what the student sees: points, cases or panels", "WHAT",
-           default="points"),
-    flag("--unconfined", "run even if no isolation works, in a temporary container"),
-)  # fmt: skip
-def _hosted(unit: str, root: Path, options: Namespace) -> int:
-    from autograder.classroom import hosted, results
-
-    if options.format not in results.FORMATS:
-        raise UsageError(f"--format must be one of {', '.join(results.FORMATS)}")
-    if options.tell not in results.TELL:
-        raise UsageError(f"--tell must be one of {', '.join(results.TELL)}")
-    book = hosted.grade(unit, options.submission, root, options.unconfined)
-    (submission,) = book.submissions
-    text = results.FORMATS[options.format](book, submission, options.tell)
-    write(options.results, text)
-    print(f"{submission.known:g} of {book.max_points:g} points: {options.results}")
-    return 0
 
 
 @COMMANDS.graded(

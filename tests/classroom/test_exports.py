@@ -3,7 +3,6 @@
 import csv
 import dataclasses
 import io
-import json
 import unicodedata
 
 import pytest
@@ -146,21 +145,6 @@ def test_moodle_s_worksheet_is_filled_in(table):
         exports.moodle(BOOK, table(CANVAS))
 
 
-# --- Gradescope ----------------------------------------------------------------------
-
-
-def test_gradescope_s_results_add_up_and_leave_waiting_ones_open(tmp_path):
-    exports.write_gradescope(BOOK, tmp_path)
-    found = tmp_path.glob("*/results.json")
-    made = {path.parent.name: json.loads(path.read_text()) for path in found}
-    assert made["ada"]["score"] == 7.5 and "1.5 points off" in made["ada"]["output"]
-    code, essay = made["bob"]["tests"]
-    assert "score" not in made["bob"] and "score" not in essay
-    assert (code["score"], code["max_score"]) == (6.0, 6.0)
-    assert "not graded yet" in essay["output"]
-    assert made["eve"]["tests"][0]["output"] == "You forgot the scaling."
-
-
 # --- the command ---------------------------------------------------------------------
 
 
@@ -182,8 +166,6 @@ def test_the_command_writes_each_format(graded, tmp_path, capsys):
         "cut": "0",
         "silent": "0",
     }, "refused and blank ones are zero, what waits is empty"
-    assert run("--format", "gradescope", "--zero-refused")[0] == 0
-    assert (graded / "reports" / "01_numbers-gradescope" / "bob").is_dir()
     status, said = run("--format", "canvas")
     assert status == 2 and "export its gradebook" in said.err
     (tmp_path / "canvas.csv").write_text(

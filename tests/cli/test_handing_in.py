@@ -67,20 +67,6 @@ def test_a_time_that_cannot_be_is_refused_in_a_line(said, asked, expected, says)
     assert status == expected and says in printed and printed.count("\n") == 1
 
 
-@pytest.mark.parametrize(
-    ("asked", "says"),
-    [
-        (["--format", "moodle"], "--format must be one of gradescope, prairielearn"),
-        (["--tell", "all"], "--tell must be one of points, cases, panels"),
-    ],
-)
-def test_what_a_service_cannot_be_told_is_said_in_a_line(said, tmp_path, asked, says):
-    where = ["--submission", str(tmp_path), "--results", str(tmp_path / "r")]
-    status, printed = said("hosted", *where, *asked)
-    assert status == 2 and says in printed and printed.count("\n") == 1
-    assert not (tmp_path / "r").exists()
-
-
 def test_archives_of_an_lms_that_is_not_known_are_not_read(said):
     status, printed = said("collect", "nowhere.zip", "--lms", "webct")
     assert status == 2 and "--lms must be one of canvas, moodle" in printed

@@ -144,10 +144,8 @@ def test_a_wrong_command_line_is_told_from_what_needs_a_look(ends, error, status
         "report", "report 06 --all", "report --all --shareable", "report 06 --drop 1",
         "report --all --weight 06", "grades 06 --format canvas", "regrade 06 ada",
         "regrade 06", "extend 06 ada", "extend 06 --days 1", "extend 06 ada --days -1",
-        "extend 06 ada --days 1 --until x", "watch 06 --per-hour 0", "show 99 ada",
+        "extend 06 ada --days 1 --until x", "show 99 ada",
         "collect 06 x.zip --lms webct", "collect 06 x.zip --timezone Mars/Base",
-        "hosted 06 --submission . --results x --format webct",
-        "hosted 06 --submission . --results x --tell all",
         "unnamed 06 --adopt 12345678 name",
     ],
 )  # fmt: skip

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from autograder.classroom.publishing import gradescope
 from autograder.course import find_unit
+from autograder.extras.gradescope import archive
 
 UNIT = find_unit("attention")
 
@@ -22,7 +22,7 @@ UNIT = find_unit("attention")
 @pytest.fixture(scope="module")
 def packed(tmp_path_factory) -> Path:
     path = tmp_path_factory.mktemp("dist") / "02.zip"
-    return gradescope.build(UNIT, path, "points")
+    return archive.build(UNIT, path, "points")
 
 
 def unpack(path: Path, folder: Path) -> None:

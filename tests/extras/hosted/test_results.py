@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import pytest
 
-from autograder.classroom import results
 from autograder.classroom.classbook import Classbook, Item, Student, Submission
+from autograder.extras.hosted import results
 from autograder.grading.judge.verdict import CaseVerdict, Verdict
 
 RECORD = Verdict(

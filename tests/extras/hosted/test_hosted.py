@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from autograder.classroom import hosted
 from autograder.course.errors import CourseError
+from autograder.extras.hosted import hosted
 
 
 def test_a_course_that_cannot_grade_says_why_and_is_no_zero(tmp_path):

@@ -58,7 +58,7 @@ def build(unit: Unit, path: Path, tell: str) -> Path:
     """Write the zip for a unit.
 
     Args:
-        tell: what students learn at once (classroom/results.py).
+        tell: what students learn at once (extras/hosted/results.py).
 
     Raises:
         CourseError: it cannot be written, or a notebook is damaged.

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from autograder import cli
-from autograder.classroom import watch
-from autograder.classroom.watch import HOUR, Watch
 from autograder.course import find_unit
 from autograder.course.errors import CourseError
+from autograder.extras.watch import watch
+from autograder.extras.watch.watch import HOUR, Watch
 from tests import tiny_course as tiny
 from tests.classroom.conftest import autograde
 from tests.clone import checkout

@@ -28,10 +28,14 @@ from nbgrader.utils import get_username
 from traitlets.config.loader import PyFileConfigLoader
 
 from autograder.classroom import sample
-from autograder.classroom.shared_machine import Classroom, find_closed, set_up
 from autograder.course import ROOT, find_unit
 from autograder.course.errors import CourseError
 from autograder.course.files import write
+from autograder.extras.shared_machine.shared_machine import (
+    Classroom,
+    find_closed,
+    set_up,
+)
 from autograder.grading.collect import CourseCollect
 from autograder.grading.feedback_release import CourseFeedback
 from tests import tiny_course as tiny

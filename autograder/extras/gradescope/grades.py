@@ -1,0 +1,18 @@
+"""Grades for Gradescope: a ``results.json`` for each student."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from autograder.classroom import exports
+from autograder.classroom.classbook import Classbook
+from autograder.course import files
+from autograder.extras.hosted import results
+
+
+def write(book: Classbook, folder: Path) -> tuple[str, ...]:
+    """Write ``<student>/results.json`` for everybody; what to know about it."""
+    for one in book.submissions:
+        text = results.gradescope(book, one, "panels")
+        files.write(folder / one.student.id / "results.json", text)
+    return exports.waiting(book)

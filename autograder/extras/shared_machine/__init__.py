@@ -1,0 +1,1 @@
+"""A machine that graders and students share, through nbgrader's exchange."""

@@ -1,0 +1,1 @@
+"""What arrives is graded, and its feedback given back, by itself."""
