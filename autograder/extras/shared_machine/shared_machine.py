@@ -72,12 +72,12 @@ c.CourseDirectory.course_id = {course_id!r}
 
 _TRY = """\
 import os, sys
-from pathlib import Path
-import autograder, nbgrader
-course, package = sys.argv[1], Path(autograder.__file__).parent
+import nbgrader
+from autograder.root import CONTENT
+course = sys.argv[1]
 assert os.access(course, os.W_OK), f"{course} is closed"
 assert os.access(f"{course}/gradebook.db", os.W_OK), "the gradebook is closed"
-assert any(package.glob("references/hidden/*")), f"{package} is closed"
+assert any(CONTENT.glob("references/hidden/*")), f"{CONTENT} is closed"
 """
 
 
