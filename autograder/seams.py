@@ -6,6 +6,8 @@ core uses whichever of these modules it has:
 ``commands``: ``COMMANDS``, a `CommandSet`, is added to the command line. ``GRADES``, if
     it is there, has formats for ``autograder grades``: by name, a function that writes
     the grades of a `Classbook` into a folder and returns remarks.
+
+``report``: ``section(book, root)``, which makes a `ExtraSection` of the class report.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ def extras() -> list[str]:
 
 
 def modules(seam: str) -> list[ModuleType]:
-    """The modules that extras have for a seam, like "commands"."""
+    """The modules that extras have for a seam, like "report"."""
     names = [f"{extra}.{seam}" for extra in extras()]
     return [importlib.import_module(name) for name in names if _exists(name)]
 

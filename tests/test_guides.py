@@ -42,7 +42,7 @@ NEEDS = {
     "minutes": r"python benchmarks/",
     "an exercise of the course that was judged (tests/classroom/test_requests.py)":
         r"autograder regrade 02 ada|autograder questions",
-    "a group of wrong answers (tests/classroom/test_unnamed.py)":
+    "a group of wrong answers (tests/extras/unnamed)":
         r"autograder unnamed 02 --(from|adopt)",
     "sandboxes (tests/classroom/test_preview.py, tests/extras/watch)":
         r"autograder regrade 02 --preview|autograder watch",

@@ -48,6 +48,7 @@ ALLOWED = {
         "checks",
         "grading",
         "sandbox",
+        "seams",
         "course",
         "root",
         "__version__",

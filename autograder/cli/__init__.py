@@ -26,8 +26,7 @@ ROLES = {
         "regrade", "questions",
     ),
     "instructor": (
-        "demo", "kit", "solutions", "similarity", "unnamed", "attempts", "mistakes",
-        "new-term", "new-course",
+        "demo", "kit", "solutions", "mistakes", "new-term", "new-course",
     ),
     "author": (
         "build", "adopt", "new-exercise", "validity", "generated", "translate",

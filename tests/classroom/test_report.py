@@ -15,8 +15,7 @@ from autograder import cli
 from autograder.checks.references import titles
 from autograder.classroom import report
 from autograder.classroom.classbook import Classbook, Item, Student, Submission
-from autograder.classroom.report.rows import ExerciseRow
-from autograder.classroom.similarity import Alike, Comparison, Pair
+from autograder.classroom.report.rows import ExerciseRow, ExtraSection
 from autograder.course.errors import CourseError
 from autograder.grading.judge.verdict import CaseVerdict, Verdict
 from autograder.sandbox.ending import EndReason
@@ -169,9 +168,9 @@ class Page(HTMLParser):
 
 
 def test_the_page_is_self_contained_and_its_links_lead_somewhere():
-    similar = Comparison((Pair("x", "y", 0.9, 50, (Alike("a", 1.0),), True),), 1, 0.1)
+    section = ExtraSection("pairs", "Pairs", "<p>x, y</p>")
     for view in (
-        report.overview(thirteen(), similar),
+        report.overview(thirteen(), [section]),
         report.overview(thirteen(), named=False),
     ):
         page = Page(report.as_html(view))
@@ -208,7 +207,7 @@ def test_the_shareable_report_names_nobody_and_hides_rare_mistakes():
     for student in [f"id-{n}" for n in range(10)] + ["id-rare", "id-top", "absentee"]:
         assert student not in text
     assert "shifted" in text and "no other" not in text and "odd" not in text
-    assert view.students == () and view.help == () and view.similar is None
+    assert view.students == () and view.help == () and view.sections == ()
 
 
 def test_no_band_of_a_shareable_report_holds_one_or_two():
@@ -273,7 +272,7 @@ CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 @pytest.mark.slow
 @pytest.mark.skipif(not CHROMIUM, reason="chromium is not installed")
 def test_a_browser_lays_the_page_out_and_prints_it(tmp_path):
-    view = report.overview(thirteen(), Comparison((), 0, 0.1))
+    view = report.overview(thirteen())
     path = tmp_path / "report.html"
     path.write_text(report.as_html(view), encoding="utf-8")
     command = [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu"]

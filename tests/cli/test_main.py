@@ -146,7 +146,6 @@ def test_a_wrong_command_line_is_told_from_what_needs_a_look(ends, error, status
         "regrade 06", "extend 06 ada", "extend 06 --days 1", "extend 06 ada --days -1",
         "extend 06 ada --days 1 --until x", "show 99 ada",
         "collect 06 x.zip --lms webct", "collect 06 x.zip --timezone Mars/Base",
-        "unnamed 06 --adopt 12345678 name",
     ],
 )  # fmt: skip
 def test_what_a_command_cannot_be_asked_is_wrong_usage(line, course, capsys):

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from autograder.classroom import gradebook, page, similarity
+from autograder import seams
+from autograder.classroom import gradebook, page
 from autograder.classroom.report.items import WEAK, with_before
 from autograder.classroom.report.overview import overview
 from autograder.classroom.report.rows import Overview
@@ -80,13 +81,11 @@ def make(
     Raises:
         CourseError: nothing is graded yet, or too little to name nobody.
     """
-    similar = None
-    if named:
-        given = similarity.released(unit, root)
-        similar = similarity.compare(similarity.read(unit, root), given)
     book = gradebook.read(unit, root)
+    extras = seams.modules("report") if named else []
+    sections = [extra.section(book, root) for extra in extras]
     changed = changes.read(root, unit) if named else ()
-    told = overview(book, similar, named, ungraded(book, root), changed)
+    told = overview(book, sections, named, ungraded(book, root), changed)
     if before:
         told = with_before(told, before)
     return page.write_both(path, as_html(told), as_csv(told))

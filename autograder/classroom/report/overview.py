@@ -11,13 +11,13 @@ from autograder.classroom.classbook import Classbook, Submission
 from autograder.classroom.report.items import exercises, judged
 from autograder.classroom.report.rows import (
     Band,
+    ExtraSection,
     HelpRow,
     MistakeRow,
     Overview,
     Tally,
 )
 from autograder.classroom.report.shareable import FEWEST, anonymous
-from autograder.classroom.similarity import Comparison
 from autograder.course import grade_ids
 from autograder.course.errors import CourseError
 from autograder.grading.gradebook.changes import Change
@@ -30,13 +30,13 @@ _SHOWN = 6  # exercises that are named
 
 
 def overview(
-    book: Classbook, similar: Comparison | None = None, named: bool = True,
+    book: Classbook, sections: Sequence[ExtraSection] = (), named: bool = True,
     ungraded: Sequence[str] = (), changes: Sequence[Change] = (),
 ) -> Overview:  # fmt: skip
     """Compute the report of a class.
 
     Args:
-        similar: solutions that are alike; shown to the instructor only.
+        sections: of extras; shown to the instructor only.
         named: False for a report to share: no student, no group below ``RARE``.
         ungraded: who has handed in what is not graded.
         changes: of scores, the oldest first.
@@ -88,7 +88,7 @@ def overview(
         ungraded=tuple(ungraded),
         changes=tuple(reversed(changes)),
         slowest=tuple(sorted(timed, key=lambda pair: -pair[1])[:5]),
-        similar=similar,
+        sections=tuple(sections),
     )
 
 

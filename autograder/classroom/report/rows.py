@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from autograder.classroom.classbook import Submission
-from autograder.classroom.similarity import Comparison
 from autograder.grading.gradebook.changes import Change
 
 
@@ -93,6 +92,15 @@ class Tally:
 
 
 @dataclass(frozen=True)
+class ExtraSection:
+    """A section of an extra, for the instructor only; ``html`` is below its title."""
+
+    id: str
+    title: str
+    html: str
+
+
+@dataclass(frozen=True)
 class Overview:
     """All that a report shows.
 
@@ -107,6 +115,7 @@ class Overview:
         missing: who has handed in nothing; ``ungraded``: what is not graded yet.
         slowest: students with the seconds that grading took.
         changes: of scores, the newest first.
+        sections: of extras.
     """
 
     unit: str
@@ -132,6 +141,6 @@ class Overview:
     students: tuple[Submission, ...] = ()
     missing: tuple[str, ...] = ()
     slowest: tuple[tuple[str, float], ...] = ()
-    similar: Comparison | None = None
+    sections: tuple[ExtraSection, ...] = ()
     ungraded: tuple[str, ...] = ()
     changes: tuple[Change, ...] = ()

@@ -9,7 +9,7 @@ import pytest
 
 from autograder.checks.attempts import AttemptLog, RecordedAttempt, keep
 from autograder.checks.words import ATTEMPTS, ATTEMPTS_DATA
-from autograder.grading import attempt_records
+from autograder.extras.attempts import attempt_records
 
 FIRST = RecordedAttempt(
     "2026-11-02T21:04:09+00:00", "attention/softmax", 0.5, "wrong_axis"

@@ -16,10 +16,11 @@ from pathlib import Path
 
 from autograder.authoring.catalogue import specification
 from autograder.authoring.trees import drop_docstrings
-from autograder.classroom import gradebook, page, similarity
+from autograder.classroom import answers, gradebook, page
 from autograder.classroom.classbook import Classbook, Submission
 from autograder.course import Unit, files, grade_ids, sheet
 from autograder.course.errors import CourseError
+from autograder.extras.unnamed import TEMPLATES
 from autograder.grading import sentences
 from autograder.grading.titles import title
 
@@ -54,7 +55,7 @@ def groups(unit: str, root: Path) -> list[AnswerGroup]:
         CourseError: nothing is graded yet, or a notebook or table cannot be read.
     """
     members = _members(gradebook.read(unit, root))
-    codes, said = similarity.read(unit, root), sentences.read(root, unit)
+    codes, said = answers.read(unit, root), sentences.read(root, unit)
     found = []
     for key, those in members.items():
         first, exercise = those[0]
@@ -98,7 +99,7 @@ def write_list(unit: str, root: Path) -> list[Path]:
         (one.key, title(unit, one.exercise), str(len(one.students)), one.sentence)
         for one in found
     ]
-    html = page.render("unnamed.html.j2", unit, groups=found)
+    html = page.render("unnamed.html.j2", unit, folder=TEMPLATES, groups=found)
     path = root / "reports" / f"{unit}-unnamed.html"
     return page.write_both(path, html, sheet.as_harmless_text(rows))
 

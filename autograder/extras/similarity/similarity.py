@@ -21,26 +21,25 @@ from dataclasses import dataclass
 from functools import reduce
 from pathlib import Path
 
-import nbformat
 import numpy as np
 from pygments.lexers import PythonLexer
 from pygments.token import Comment, Name, Number, String
 
 from autograder.classroom import page
-from autograder.course import grade_ids, notebooks
+from autograder.classroom.answers import Codes
+from autograder.course import notebooks
 from autograder.course.errors import CourseError
+from autograder.extras.similarity import TEMPLATES
 
 RUN = 6  # tokens that are compared as one
 LEAST_SHARE = 0.6  # of the rarer half of a pair, for the pair to be listed
 LEAST_RARE = 12.0  # and this much of it must be rare; see ``Pair.rare``
 MOST_PAIRS = 100
 PAIRS_ON_PAGE = 20
-OWN = "own cells"  # what a student wrote outside of the answer cells
 _MOST_NAMES = 3  # of exercises in a line
 _LONGEST = 20_000  # characters of an answer that are read
 _SHOWN = 5_000  # and that stand on the page
 
-Codes = Mapping[str, str]  # exercise -> code
 Runs = frozenset[tuple[str, ...]]
 
 
@@ -87,22 +86,6 @@ class Comparison:
 # --- reading -------------------------------------------------------------------------
 
 
-def read(unit: str, root: Path) -> dict[str, Codes]:
-    """The code that each student wrote, from ``autograded/``.
-
-    Raises:
-        CourseError: nothing is graded yet, or a notebook cannot be read.
-    """
-    paths = sorted((root / "autograded").glob(f"*/{unit}/*.ipynb"))
-    if not paths:
-        raise CourseError(f"nothing is graded yet; run: nbgrader autograde {unit}")
-    found: dict[str, Mapping[str, str]] = {}
-    for path in paths:
-        notebook, student = notebooks.read(path), path.parts[-3]
-        found[student] = {**found.get(student, {}), **_answers(notebook)}
-    return found
-
-
 def released(unit: str, root: Path) -> list[str]:
     """The code that all students were given."""
     paths = sorted((root / "release" / unit).glob("*.ipynb"))
@@ -110,19 +93,6 @@ def released(unit: str, root: Path) -> list[str]:
         raise CourseError(f"there is no release of {unit} in {root / 'release'}")
     books = [notebooks.read(path) for path in paths]
     return [c.source for nb in books for c in nb.cells if c.cell_type == "code"]
-
-
-def _answers(notebook: nbformat.NotebookNode) -> dict[str, str]:
-    answers: dict[str, str] = {}
-    for cell in notebook.cells:
-        mark = cell.metadata.get("nbgrader", {})
-        if cell.cell_type != "code":
-            continue
-        if mark.get("solution"):
-            answers[grade_ids.check_of(mark["grade_id"])] = cell.source
-        elif cell.metadata.get("autograder") == "own":
-            answers[OWN] = f"{answers.get(OWN, '')}\n{cell.source}"
-    return answers
 
 
 # --- tokens --------------------------------------------------------------------------
@@ -257,7 +227,10 @@ def as_html(unit: str, found: Comparison, answers: Mapping[str, Codes]) -> str:
         student: {name: _cut(code) for name, code in answers[student].items()}
         for student in concerned
     }
-    return page.render("alike.html.j2", unit, found=found, shown=shown, answers=answers)
+    return page.render(
+        "alike.html.j2", unit, folder=TEMPLATES, found=found, shown=shown,
+        answers=answers,
+    )  # fmt: skip
 
 
 def _cut(code: str) -> str:

@@ -9,9 +9,9 @@ from traitlets.config import Config
 
 from autograder import cli
 from autograder.authoring.catalogue import specification
-from autograder.classroom import unnamed
 from autograder.course import ROOT, find_unit
 from autograder.course.errors import CourseError
+from autograder.extras.unnamed import unnamed
 from autograder.grading import release, sentences
 from tests.classroom.unnamed_answers import LONG, SHORT, answers, failed
 from tests.tiny_course import UNIT, run_nbgrader

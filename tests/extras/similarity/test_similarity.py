@@ -7,8 +7,8 @@ import time
 import pytest
 
 from autograder import cli
-from autograder.classroom import similarity
-from autograder.classroom.similarity import compare, tokens
+from autograder.extras.similarity import similarity
+from autograder.extras.similarity.similarity import compare, tokens
 
 WAYS = [
     "s = q @ k.transpose(-2, -1)\nreturn s / math.sqrt(q.size(-1))",

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from autograder import cli
 from autograder.checks.attempts import RecordedAttempt
 from autograder.checks.words import ATTEMPTS_DATA
-from autograder.classroom import tries
+from autograder.extras.attempts import tries
 from tests import tiny_course as tiny
 
 UNIT = "02_attention"

@@ -10,8 +10,8 @@ from statistics import median
 from autograder.classroom.ungraded import folders
 from autograder.course import find_unit, grade_ids
 from autograder.course.printable import printable
-from autograder.grading import attempt_records
-from autograder.grading.attempt_records import AttemptLog, RecordedAttempt
+from autograder.extras.attempts import attempt_records
+from autograder.extras.attempts.attempt_records import AttemptLog, RecordedAttempt
 from autograder.grading.checks import reference_metadata
 from autograder.grading.titles import number, title
 

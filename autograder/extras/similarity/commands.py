@@ -1,0 +1,24 @@
+"""``autograder similarity``."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from pathlib import Path
+
+from autograder.cli.arguments import CommandSet
+from autograder.course.files import write
+
+COMMANDS = CommandSet("instructor")
+
+
+@COMMANDS.graded("similarity", "list pairs of similar solutions")
+def _similarity(unit: str, root: Path, _: Namespace) -> int:
+    from autograder.classroom.answers import read
+    from autograder.extras.similarity import similarity
+
+    answers = read(unit, root)
+    found = similarity.compare(answers, similarity.released(unit, root))
+    path = root / "reports" / f"{unit}-similarity.html"
+    write(path, similarity.as_html(unit, found, answers))
+    print(similarity.as_text(unit, found), f"side by side: {path}", sep="\n\n")
+    return 0

@@ -1,0 +1,31 @@
+"""The section of the class report on similar solutions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from autograder.classroom import answers, page
+from autograder.classroom.classbook import Classbook
+from autograder.classroom.report.rows import ExtraSection
+from autograder.extras.similarity import TEMPLATES, similarity
+from autograder.extras.similarity.similarity import Comparison
+
+
+def section(book: Classbook, root: Path) -> ExtraSection:
+    """The most similar pairs of a graded class.
+
+    Raises:
+        CourseError: nothing is graded yet, or a notebook cannot be read.
+    """
+    given = similarity.released(book.unit, root)
+    names = {one.student.id: one.student.name for one in book.submissions}
+    found = similarity.compare(answers.read(book.unit, root), given)
+    return as_section(book.unit, found, names)
+
+
+def as_section(unit: str, found: Comparison, names: dict[str, str]) -> ExtraSection:
+    """What was found, laid out; ``names`` are put beside the students' ids."""
+    html = page.render(
+        "similar.html.j2", unit, folder=TEMPLATES, similar=found, names=names
+    )
+    return ExtraSection("similar", "Alike solutions", html)

@@ -1,0 +1,5 @@
+"""Wrong answers that no mistake names, in groups that a teacher can name."""
+
+from pathlib import Path
+
+TEMPLATES = Path(__file__).parent / "templates"

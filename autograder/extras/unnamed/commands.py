@@ -1,0 +1,42 @@
+"""``autograder unnamed``."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from pathlib import Path
+
+from autograder.cli.arguments import CommandSet, option
+from autograder.course import find_unit
+from autograder.course.errors import UsageError
+
+COMMANDS = CommandSet("instructor")
+
+
+@COMMANDS.graded(
+    "unnamed", "group wrong answers that no mistake names",
+    option("--from", "keep the sentences of this table for the next feedback", "CSV",
+           dest="table", type=Path),
+    option("--adopt",
+           "make a group's program a mistake of its exercise, with this name",
+           ("GROUP", "NAME"), nargs=2),
+    option("--asks", "the question of that mistake", "QUESTION", default=""),
+)  # fmt: skip
+def _unnamed(label: str, root: Path, options: Namespace) -> int:
+    from autograder.extras.unnamed import unnamed
+
+    if options.adopt:
+        if not options.asks:
+            raise UsageError("give the mistake's question with --asks")
+        unit = find_unit(label.partition("_")[2])
+        key, name = options.adopt
+        path = unnamed.adopt(unit, root, key, name, options.asks)
+        print(f"{path}: read it; a student wrote its program. Then run:")
+        print(f"make build UNIT={unit.number} && make validity UNIT={unit.number}")
+        return 0
+    if options.table:
+        count = unnamed.take_sentences(label, root, options.table)
+        print(f"{options.table}: for {count} students, with their next feedback:")
+        print(f"nbgrader generate_feedback {label} --force")
+        return 0
+    print(*unnamed.write_list(label, root), sep="\n")
+    return 0
