@@ -38,7 +38,7 @@ converter.install()
 c.Autograde.autograde_preprocessors = [
     "autograder.grading.execute.JudgedExecute",
     "autograder.grading.feedback.CleanOutputs",
-    "autograder.grading.quiz.QuizVerdicts",
+    "autograder.grading.extra_cells.ExtraVerdicts",
     "autograder.grading.scores.SaveVerdicts",
     "autograder.grading.scores.LatePenalties",
 ]

@@ -8,6 +8,8 @@ core uses whichever of these modules it has:
     the grades of a `Classbook` into a folder and returns remarks.
 
 ``report``: ``section(book, root)``, which makes a `ExtraSection` of the class report.
+
+``assignments``: a `Handler`, which scores a cell of assignments that are no unit.
 """
 
 from __future__ import annotations

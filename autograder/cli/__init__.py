@@ -23,7 +23,7 @@ ROLES = {
     "student": ("lab",),
     "teaching assistant": (
         "collect", "extend", "show", "report", "written", "grades", "feedback",
-        "regrade", "questions",
+        "regrade",
     ),
     "instructor": (
         "demo", "kit", "solutions", "mistakes", "new-term", "new-course",
@@ -103,7 +103,7 @@ def _refuse_another_course(folder: Path) -> None:
 
 def _parser() -> argparse.ArgumentParser:
     # Here, where a Ctrl-C meanwhile ends in a line.
-    from autograder.cli import answers, course, grades, handing_in
+    from autograder.cli import course, grades, handing_in
 
     parser: argparse.ArgumentParser = Parser(
         prog="autograder", description=__doc__,
@@ -111,7 +111,7 @@ def _parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     extras = [module.COMMANDS for module in seams.modules("commands")]
-    for module in (course, handing_in, grades, answers):
+    for module in (course, handing_in, grades):
         module.COMMANDS.add(commands)
     for added in extras:
         added.add(commands)

@@ -21,11 +21,11 @@ from nbgrader.utils import (
 from autograder.grading.checks import reference_metadata
 from autograder.grading.checks.check_cell import check_cell
 from autograder.grading.dates import how_late
+from autograder.grading.extra_cells import find_handler
 from autograder.grading.faults import GradingInfrastructureError
 from autograder.grading.gradebook.book import Row, rows_of, set_score
 from autograder.grading.judge.verdict import Verdict
 from autograder.grading.metadata import GradingMetadata
-from autograder.grading.quiz import EXERCISE, is_quiz
 from autograder.grading.settings import Processed, Resources
 from autograder.grading.task import identity
 
@@ -65,12 +65,10 @@ class SaveVerdicts(SaveAutoGrades):  # type: ignore[misc]
 
     def _score(self, cell: NotebookNode) -> float | None:
         grade_id = cell.metadata.nbgrader.grade_id
-        check = check_cell(cell)
-        if check or is_quiz(cell):
+        if exercise := _find_exercise(cell):
             if grade_id not in self._verdicts:
                 raise GradingInfrastructureError(f"{grade_id} came without a verdict")
             verdict = self._verdicts[grade_id]
-            exercise = check.exercise if check else EXERCISE
             self._refuse_strange(verdict, exercise, cell)
             return None if verdict.decided == "person" else verdict.points
         score = inside_score(cell)
@@ -100,6 +98,14 @@ class SaveVerdicts(SaveAutoGrades):  # type: ignore[misc]
         raise GradingInfrastructureError(f"{name} came with {strange}")
 
 
+def _find_exercise(cell: NotebookNode) -> str:
+    """The exercise whose verdict is a cell's score; "" if nbgrader's own rule is."""
+    if check := check_cell(cell):
+        return check.exercise
+    handler = find_handler(cell)
+    return handler.EXERCISE if handler else ""
+
+
 def _find_row(cell: NotebookNode, rows: dict[str, Row]) -> Row:
     """Find the row of a cell. Raises MissingEntry: the gradebook has none."""
     name = cell.metadata.nbgrader.grade_id
@@ -116,7 +122,7 @@ def _comment(cell: NotebookNode) -> str | None:
 
 def most_points(exercise: str, cell: NotebookNode) -> float:
     """What a check can give at most, a bonus included."""
-    most = 1.0 if is_quiz(cell) else reference_metadata.most(exercise)
+    most = 1.0 if find_handler(cell) else reference_metadata.most(exercise)
     return float(cell.metadata.nbgrader.points) * most
 
 

@@ -41,7 +41,7 @@ class Task:
         id: whose submission it is; every reply and every verdict says so.
         final: whether there is no second try, when the machine is calmer.
         digest: of all that the result depends on.
-        quiz: the correct letters of the student's quizzes (`autograder.grading.quiz`).
+        keys: by exercise, the keys to cells that extras score (`extra_cells`).
     """
 
     student: str
@@ -61,7 +61,7 @@ class Task:
     id: str = ""
     final: bool = True
     digest: str = ""
-    quiz: Mapping[str, str] = field(default_factory=dict)
+    keys: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def to_bytes(self) -> bytes:
         """For `from_bytes` in a process of ours.
@@ -115,7 +115,7 @@ def resources_of(task: Task) -> dict[str, Any]:
     return {
         "autograder": {
             "secret": task.secret, "id": task.id, "final": task.final,
-            "quiz": task.quiz,
+            "keys": task.keys,
         },
         "unique_key": task.notebook,
         "output_files_dir": f"{task.notebook}_files",

@@ -20,7 +20,7 @@ from autograder.course import ROOT, manifest, units
 from autograder.course.errors import CourseError
 from autograder.course.files import locked
 from autograder.course.notebooks import parse, shared, text_of
-from autograder.grading import quiz, warmable
+from autograder.grading import extra_cells, warmable
 from autograder.grading.checks import reference_metadata
 from autograder.grading.checks.check_cell import check_cell
 from autograder.grading.gradebook.book import Gradebook
@@ -56,7 +56,7 @@ class Assignment:
         stages: the preprocessors that grade.
         depends: what results depend on besides the files.
         ignored: patterns of files that are not looked at.
-        quizzes: the keys of quizzes by student.
+        keys: by student, the keys to cells that extras score.
     """
 
     name: str
@@ -69,7 +69,7 @@ class Assignment:
     secret: bytes
     depends: tuple[str, ...]
     ignored: tuple[str, ...]
-    quizzes: Mapping[str, quiz.Keys]
+    keys: Mapping[str, Mapping[str, extra_cells.Key]]
 
     def submission(self, student: str, folder: Path, final: bool) -> InFlightSubmission:
         """What lies in a student's folder, whatever that is.
@@ -131,7 +131,7 @@ class Assignment:
             folder=str(scratch / submission_id), repairs=repairs, refused=reason,
             preprocessors=self.stages, config=self.config, limits=self.limits,
             secret=self.secret, id=submission_id, final=final,
-            quiz=self.quizzes.get(student, {}),
+            keys=self.keys.get(student, {}),
         )  # fmt: skip
 
     def solution(self, name: str) -> Task:
@@ -147,7 +147,7 @@ class Assignment:
         digest = hashlib.sha256()
         parts: list[object] = [__version__, task.source, task.release, task.refused]
         parts += [*inputs, *self.depends, task.submission, *dump_repairs(task.repairs)]
-        parts += sorted(task.quiz.items())
+        parts += sorted(task.keys.items())
         parts += [part for item in sorted(task.files.items()) for part in item]
         for part in parts:
             data = part if isinstance(part, bytes) else repr(part).encode()
@@ -224,13 +224,13 @@ def load(
     paths = sorted(source.glob(f"{pattern}.ipynb"))
     if not paths:
         raise CourseError(f"there is no notebook {source}/*.ipynb")
-    notebooks, quizzes = {}, quiz.keys(root, name)
+    notebooks, sources = {}, []
     for source_path in paths:
         release_path = release / source_path.name
         texts = (text_of(source_path), text_of(release_path))
         source_notebook = parse(texts[0], source_path)
         release_notebook = parse(texts[1], release_path)
-        quiz.refuse_without_keys(source_notebook, quizzes)
+        sources.append(source_notebook)
         # Here once: what is rebuilt later has the same metadata.
         rebuilt, _ = rebuild(source_notebook, release_notebook, None)
         CheckCellMetadata(config=config)(rebuilt, {})
@@ -248,7 +248,7 @@ def load(
         name=name, root=root, notebooks=notebooks, beside=beside, stages=stages,
         config=config, limits=limits, secret=course_secret(root),
         depends=tuple(depends), ignored=tuple(ignored),
-        quizzes=quizzes,
+        keys=extra_cells.read_keys(root, name, sources),
     )  # fmt: skip
 
 

@@ -19,11 +19,11 @@ from autograder.course.errors import CourseError
 from autograder.grading import warmable
 from autograder.grading.checks.check_cell import check_cell
 from autograder.grading.checks.reference_metadata import is_measured
+from autograder.grading.extra_cells import find_handler
 from autograder.grading.faults import GradingInfrastructureError
 from autograder.grading.intake.common import join_names
 from autograder.grading.judge.verdict import Verdict
 from autograder.grading.metadata import GradingMetadata
-from autograder.grading.quiz import is_quiz
 from autograder.grading.run.assignment import Assignment
 from autograder.grading.run.submission import result_of
 from autograder.grading.scores import inside_score
@@ -110,7 +110,7 @@ def _failures(notebook: NotebookNode) -> dict[str, str]:
     verdicts = GradingMetadata.of(notebook).checks
     reasons: dict[str, str] = {}
     for cell in notebook.cells:
-        if not is_grade(cell) or is_solution(cell) or is_quiz(cell):
+        if not is_grade(cell) or is_solution(cell) or find_handler(cell):
             continue
         grade_id = cell.metadata.nbgrader.grade_id
         if (check := check_cell(cell)) and grade_id in verdicts:

@@ -14,11 +14,11 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from nbgrader.utils import compute_checksum
 
-from autograder.authoring.questions.question import LETTERS
 from autograder.classroom.feedback_archive import pack
-from autograder.classroom.question_sheets import QuestionSheet
 from autograder.course import files
-from autograder.grading import quiz
+from autograder.extras.questions import assignments
+from autograder.extras.questions.question import LETTERS
+from autograder.extras.questions.sheets import QuestionSheet
 
 POINTS = 6.0  # of a quiz; the instructor may change them in its source
 _INTRO = """\
@@ -54,7 +54,9 @@ def write(unit: str, root: Path, sheets: Sequence[QuestionSheet]) -> Iterator[Pa
     assignment, named = assignment_of(unit), [_name(unit, sheet) for sheet in sheets]
     letters = ["".join(one.letter for _, one in sheet.key) for sheet in sheets]
     keys = zip(sheets, named, letters, strict=True)
-    quiz.keep(root, assignment, {s.student.id: {name: key} for s, name, key in keys})
+    assignments.keep(
+        root, assignment, {s.student.id: {name: key} for s, name, key in keys}
+    )
     paths = {}
     for sheet, name in zip(sheets, named, strict=True):
         path = root / "reports" / f"{unit}-questions" / f"{sheet.student.id}.ipynb"
@@ -92,8 +94,8 @@ def _notebook(name: str = "", sheet: QuestionSheet | None = None) -> NotebookNod
     for number, cell in enumerate(cells):
         cell.id = f"quiz-{number}"
         cell.metadata = {"deletable": False, "editable": False}
-    _mark(cells[-2], quiz.ANSWER, locked=False)
-    _mark(cells[-1], quiz.CHECK, grade=True, points=POINTS)
+    _mark(cells[-2], assignments.ANSWER, locked=False)
+    _mark(cells[-1], assignments.CHECK, grade=True, points=POINTS)
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
     made: NotebookNode = new_notebook(cells=cells, metadata={"kernelspec": kernel})
     return made

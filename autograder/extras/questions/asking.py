@@ -7,24 +7,24 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from autograder.authoring.questions.calls import untold
-from autograder.authoring.questions.changed import (
+from autograder.extras.questions.calls import untold
+from autograder.extras.questions.changed import (
     is_scalar,
     plain_names,
     what_if,
     which_change,
     which_input,
 )
-from autograder.authoring.questions.edits import TriedEdit
-from autograder.authoring.questions.inside import lines, shapes, statements
-from autograder.authoring.questions.listing import CodeListing
-from autograder.authoring.questions.notes import NotedPlace
-from autograder.authoring.questions.observations import (
+from autograder.extras.questions.edits import TriedEdit
+from autograder.extras.questions.inside import lines, shapes, statements
+from autograder.extras.questions.listing import CodeListing
+from autograder.extras.questions.notes import NotedPlace
+from autograder.extras.questions.observations import (
     NothingObservedError,
     Observation,
     Seen,
 )
-from autograder.authoring.questions.question import ChoiceQuestion
+from autograder.extras.questions.question import ChoiceQuestion
 
 _OF_ARITHMETIC = 4.0  # what a question asks for less where there is no tensor
 

@@ -7,10 +7,10 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from autograder.authoring.questions.edits import TriedEdit
-from autograder.authoring.questions.observations import EditOutcome, Observation, Seen
-from autograder.authoring.questions.question import OPTIONS, ChoiceQuestion, shuffled
-from autograder.authoring.questions.statements import (
+from autograder.extras.questions.edits import TriedEdit
+from autograder.extras.questions.observations import EditOutcome, Observation, Seen
+from autograder.extras.questions.question import OPTIONS, ChoiceQuestion, shuffled
+from autograder.extras.questions.statements import (
     ROWS,
     Statement,
     after_edit,

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from autograder.authoring.questions.listing import CodeListing
-from autograder.authoring.questions.sensible import is_filled
 from autograder.checks.tracing import NOTE
+from autograder.extras.questions.listing import CodeListing
+from autograder.extras.questions.sensible import is_filled
 
 _WIDEST = 60  # characters of an expression that a question repeats
 

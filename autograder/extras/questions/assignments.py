@@ -11,21 +11,15 @@ from __future__ import annotations
 import ast
 import warnings
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 
-from nbconvert.preprocessors import Preprocessor
 from nbformat import NotebookNode
-from nbgrader.utils import is_grade
 
-from autograder.authoring.questions.question import LETTERS
 from autograder.course import files, grade_ids
 from autograder.course.errors import CourseError
+from autograder.extras.questions.question import LETTERS
 from autograder.grading.judge.verdict import CaseVerdict, Verdict
-from autograder.grading.metadata import GradingMetadata, as_output
-from autograder.grading.settings import Processed, Resources
-from autograder.grading.task import identity
-from autograder.grading.warmable import Stage
+from autograder.grading.metadata import as_output
 
 EXERCISE = "quiz/questions"
 CHECK, ANSWER = grade_ids.of_check(EXERCISE), grade_ids.of_answer(EXERCISE)
@@ -40,28 +34,20 @@ _UNREAD = (
 _STRANGE = 'No quiz "{name}" was made for you: answer the one that you were given.'
 
 
-def keys(root: Path, assignment: str) -> Mapping[str, Keys]:
-    """The keys of a course's assignment by student; none if it is no quiz.
+def read_keys(root: Path, assignment: str) -> Mapping[str, Keys]:
+    """The keys of a course's assignment by student.
 
     Raises:
-        CourseError: the file that keeps them cannot be read.
+        CourseError: the file that keeps them has none, or cannot be read.
     """
-    state = files.read_json_state(_path(root))
-    by_student: Mapping[str, Keys] = state.get(assignment, {})
-    return by_student
-
-
-def refuse_without_keys(source: NotebookNode, by_student: Mapping[str, Keys]) -> None:
-    """See that a quiz has keys before its scores are written.
-
-    Raises:
-        CourseError: it has none.
-    """
-    if not by_student and any(map(is_quiz, source.cells)):
+    student_keys: Mapping[str, Keys]
+    student_keys = files.read_json_state(_path(root)).get(assignment, {})
+    if not student_keys:
         raise CourseError(
             "no quiz has a key in .autograder/quizzes.json: restore that file, or make "
             "the same quizzes once more with autograder questions UNIT --quiz"
         )
+    return student_keys
 
 
 def keep(root: Path, assignment: str, new_keys: Mapping[str, Keys]) -> None:
@@ -80,28 +66,10 @@ def _path(root: Path) -> Path:
     return root / ".autograder" / "quizzes.json"
 
 
-def is_quiz(cell: NotebookNode) -> bool:
-    """Whether a cell of the course's has the points of a quiz."""
-    return bool(is_grade(cell)) and cell.metadata.nbgrader.grade_id == CHECK
-
-
-class QuizVerdicts(Preprocessor, Stage):
-    """Compares the letters of a quiz with the student's key, and says how it went."""
-
-    enabled = True
-
-    def preprocess(self, nb: NotebookNode, resources: Resources) -> Processed:
-        student_keys = resources.get("autograder", {}).get("quiz", {})
-        for cell in filter(is_quiz, nb.cells):
-            answer = next(c.source for c in nb.cells if _grade_id(c) == ANSWER)
-            points = float(cell.metadata.nbgrader.points)
-            verdict = replace(
-                verdict_on(answer, student_keys, points), submission=identity(resources)
-            )
-            metadata = GradingMetadata.of(nb)
-            replace(metadata, checks={**metadata.checks, CHECK: verdict}).store_in(nb)
-            cell.outputs = [_render_verdict(verdict)]
-        return nb, resources
+def judge(notebook: NotebookNode, key: Keys, points: float) -> Verdict:
+    """What the letters in a student's notebook earn of some points."""
+    answer = next(c.source for c in notebook.cells if _grade_id(c) == ANSWER)
+    return verdict_on(answer, key, points)
 
 
 def _grade_id(cell: NotebookNode) -> str:
@@ -161,8 +129,8 @@ def _entries(statement: ast.stmt) -> Iterator[tuple[ast.expr | None, ast.expr]]:
             yield key, value
 
 
-def _render_verdict(verdict: Verdict) -> NotebookNode:
-    """Render the verdict as a page shows it, in the form of a check's."""
+def show(verdict: Verdict) -> NotebookNode:
+    """The verdict as a page shows it, in the form of a check's."""
     from autograder.checks.boxes import BLUE, ORANGE, boxed, mark
     from autograder.checks.rows import inline
 

@@ -8,19 +8,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from autograder.authoring.catalogue import specifications
-from autograder.authoring.questions.asking import questions
-from autograder.authoring.questions.edits import TriedEdit, edits
-from autograder.authoring.questions.listing import CodeListing, NotListedError, listing
-from autograder.authoring.questions.notes import noted
-from autograder.authoring.questions.observations import (
+from autograder.authoring.specification import Specification
+from autograder.authoring.variants import namespace, stands_alone, variant_source
+from autograder.checks import tracing
+from autograder.extras.questions.asking import questions
+from autograder.extras.questions.edits import TriedEdit, edits
+from autograder.extras.questions.listing import CodeListing, NotListedError, listing
+from autograder.extras.questions.notes import noted
+from autograder.extras.questions.observations import (
     NothingObservedError,
     Observation,
     read,
 )
-from autograder.authoring.questions.question import ChoiceQuestion, chosen, shuffled
-from autograder.authoring.specification import Specification
-from autograder.authoring.variants import namespace, stands_alone, variant_source
-from autograder.checks import tracing
+from autograder.extras.questions.question import ChoiceQuestion, chosen, shuffled
 
 SOFTMAX = '''
 def stable_softmax(x):

@@ -9,10 +9,11 @@ import nbformat
 import pytest
 
 from autograder import cli
-from autograder.classroom import gradebook, question_sheets, sample
+from autograder.classroom import gradebook, sample
 from autograder.classroom.classbook import Classbook, Item, Student, Submission
 from autograder.course import find_unit
 from autograder.course.errors import CourseError
+from autograder.extras.questions import sheets
 
 UNIT = "02_attention"
 NAMES = ("attention-softmax", "attention-by_hand", "attention-scaled_dot_product")
@@ -25,8 +26,8 @@ def stable_softmax(x):
 
 
 def make(root: Path, *students: str) -> tuple[list[Path], list[str]]:
-    sheets, remarks = question_sheets.made(UNIT, root, students)
-    return list(question_sheets.write(UNIT, root, sheets)), remarks
+    made, remarks = sheets.made(UNIT, root, students)
+    return list(sheets.write(UNIT, root, made)), remarks
 
 
 def _submission(student: Student, points: float) -> Submission:

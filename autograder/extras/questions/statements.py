@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from autograder.authoring.questions.observations import EditOutcome, Observation, Seen
+from autograder.extras.questions.observations import EditOutcome, Observation, Seen
 
 ROWS, COLUMNS, ABOVE = "rows sum to one", "columns sum to one", "nothing above"
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from autograder.authoring.questions.listing import CodeListing
-from autograder.authoring.questions.observations import Observation, Seen
+from autograder.extras.questions.listing import CodeListing
+from autograder.extras.questions.observations import Observation, Seen
 
 _DTYPES = {"bool": " of booleans", "int64": " of integers", "float64": " in float64"}
 _MASKS = {

@@ -1,4 +1,4 @@
-"""Commands about what students wrote: pairs, questions, answers without a name."""
+"""``autograder questions``."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 from autograder.cli.arguments import CommandSet, flag, option
 
-COMMANDS = CommandSet()
+COMMANDS = CommandSet("teaching assistant")
 
 
 @COMMANDS.graded(
@@ -18,13 +18,14 @@ COMMANDS = CommandSet()
          "also write a notebook for each student, to be graded as quiz-UNIT"),
 )  # fmt: skip
 def _questions(unit: str, root: Path, options: Namespace) -> int:
-    from autograder.classroom import question_quizzes, question_sheets
+    from autograder.extras.questions import quizzes
+    from autograder.extras.questions.sheets import made, write
 
-    sheets, remarks = question_sheets.made(unit, root, options.students)
-    said = [*remarks, *question_sheets.write(unit, root, sheets)]
+    sheets, remarks = made(unit, root, options.students)
+    said = [*remarks, *write(unit, root, sheets)]
     if options.quiz and sheets:
-        said += question_quizzes.write(unit, root, sheets)
-        name = question_quizzes.assignment_of(unit)
+        said += quizzes.write(unit, root, sheets)
+        name = quizzes.assignment_of(unit)
         said.append(f"to have it graded, run once: nbgrader generate_assignment {name}")
     print(*said, sep="\n")
     return 0 if sheets else 1

@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from typing import TypeGuard
 
 from autograder.authoring.expression_operators import OPERATORS
-from autograder.authoring.questions.listing import CodeListing
-from autograder.authoring.questions.sensible import (
+from autograder.authoring.statement_operators import SLIPS
+from autograder.authoring.trees import get, places, put
+from autograder.extras.questions.listing import CodeListing
+from autograder.extras.questions.sensible import (
     exchanged,
     has_idea,
     is_plumbing,
@@ -19,9 +21,7 @@ from autograder.authoring.questions.sensible import (
     name_of,
     number,
 )
-from autograder.authoring.questions.splicing import line_of, spliced
-from autograder.authoring.statement_operators import SLIPS
-from autograder.authoring.trees import get, places, put
+from autograder.extras.questions.splicing import line_of, spliced
 
 # How much a change asks for, by operator: what a call does, rather than a constant.
 _WORTH = {

@@ -5,11 +5,11 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Sequence
 
-from autograder.authoring.questions.listing import CodeListing
-from autograder.authoring.questions.notes import NotedPlace
-from autograder.authoring.questions.observations import Observation, Seen
-from autograder.authoring.questions.question import OPTIONS, ChoiceQuestion, shuffled
-from autograder.authoring.questions.statements import of_value, other_shapes, shape_of
+from autograder.extras.questions.listing import CodeListing
+from autograder.extras.questions.notes import NotedPlace
+from autograder.extras.questions.observations import Observation, Seen
+from autograder.extras.questions.question import OPTIONS, ChoiceQuestion, shuffled
+from autograder.extras.questions.statements import of_value, other_shapes, shape_of
 
 _COPIED = 0.5  # what a shape asks for that an argument has, or the line itself says
 _LARGEST = 100  # a dimension that one can have in mind

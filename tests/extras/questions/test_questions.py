@@ -8,23 +8,23 @@ import pytest
 import torch
 
 from autograder.authoring.catalogue import specification
-from autograder.authoring.questions.edits import edits
-from autograder.authoring.questions.listing import NotListedError, listing
-from autograder.authoring.questions.notes import noted
-from autograder.authoring.questions.observations import (
-    MARK,
-    EditOutcome,
-    NothingObservedError,
-    read,
-)
-from autograder.authoring.questions.question import chosen
-from autograder.authoring.questions.statements import after_edit, other_shapes
 from autograder.authoring.variants import namespace, run_source
 from autograder.checks.probes import find
 from autograder.checks.references import load
 from autograder.checks.watched_calls import CallWatch
 from autograder.course import units
-from tests.authoring.questioned import SOFTMAX, Questioned, ask, choice, of_bank
+from autograder.extras.questions.edits import edits
+from autograder.extras.questions.listing import NotListedError, listing
+from autograder.extras.questions.notes import noted
+from autograder.extras.questions.observations import (
+    MARK,
+    EditOutcome,
+    NothingObservedError,
+    read,
+)
+from autograder.extras.questions.question import chosen
+from autograder.extras.questions.statements import after_edit, other_shapes
+from tests.extras.questions.questioned import SOFTMAX, Questioned, ask, choice, of_bank
 
 CAUSAL = """
 def scaled_dot_product_attention(q, k, v, mask=None):

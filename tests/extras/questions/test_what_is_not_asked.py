@@ -5,19 +5,19 @@ import random
 import pytest
 
 from autograder.authoring.catalogue import specification
-from autograder.authoring.questions.asking import questions
-from autograder.authoring.questions.calls import call_of, untold
-from autograder.authoring.questions.edits import edits
-from autograder.authoring.questions.listing import listing
-from autograder.authoring.questions.observations import (
+from autograder.extras.questions.asking import questions
+from autograder.extras.questions.calls import call_of, untold
+from autograder.extras.questions.edits import edits
+from autograder.extras.questions.listing import listing
+from autograder.extras.questions.observations import (
     EditOutcome,
     NothingObservedError,
     Observation,
     Seen,
 )
-from autograder.authoring.questions.question import chosen
-from autograder.authoring.questions.statements import of_value, positions
-from tests.authoring.questioned import SOFTMAX, Questioned, ask, choice
+from autograder.extras.questions.question import chosen
+from autograder.extras.questions.statements import of_value, positions
+from tests.extras.questions.questioned import SOFTMAX, Questioned, ask, choice
 
 
 @pytest.fixture(scope="module")

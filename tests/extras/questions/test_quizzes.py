@@ -11,17 +11,18 @@ from nbformat import NotebookNode
 from nbgrader.api import Gradebook
 from traitlets.config import Config
 
-from autograder.authoring.questions.question import shuffled
-from autograder.classroom import collection_log, gradebook, question_quizzes
+from autograder.classroom import collection_log, gradebook
 from autograder.classroom.classbook import Student
-from autograder.classroom.question_sheets import QuestionSheet, SheetPart
-from autograder.grading import converter, quiz
+from autograder.extras.questions import assignments, quizzes
+from autograder.extras.questions.question import shuffled
+from autograder.extras.questions.sheets import QuestionSheet, SheetPart
+from autograder.grading import converter
 from autograder.grading.metadata import GradingMetadata
 from tests.tiny_course import RunHere, data, run_nbgrader
 
 UNIT, QUIZ = "02_attention", "quiz-02"
 STAGES = [
-    RunHere, "autograder.grading.quiz.QuizVerdicts",
+    RunHere, "autograder.grading.extra_cells.ExtraVerdicts",
     "autograder.grading.scores.SaveVerdicts",
 ]  # fmt: skip
 CODE = ' 1  def f(x):\n 2      return "```"'
@@ -41,7 +42,7 @@ def sheet(name: str, seed: int = 0) -> QuestionSheet:
 def course(tmp_path, monkeypatch) -> Path:
     monkeypatch.setattr(gradebook, "students", lambda root: [])
     monkeypatch.setattr(collection_log, "read", lambda root, unit: {})
-    monkeypatch.setattr(question_quizzes, "pack", lambda *_: ())
+    monkeypatch.setattr(quizzes, "pack", lambda *_: ())
     assert converter.install()
     made(tmp_path, sheet("ada"), sheet("bob"))
     result = run_nbgrader(tmp_path, "generate_assignment", QUIZ)
@@ -50,7 +51,7 @@ def course(tmp_path, monkeypatch) -> Path:
 
 
 def made(root: Path, *sheets: QuestionSheet) -> list[Path]:
-    return list(question_quizzes.write(UNIT, root, sheets))
+    return list(quizzes.write(UNIT, root, sheets))
 
 
 def handed_out(root: Path, student: str) -> NotebookNode:
@@ -96,7 +97,7 @@ def test_a_quiz_that_was_handed_out_comes_to_a_grade(course):
     book = nbformat.read(path, as_version=4)
     assert "Shape 3 of 0?" in "".join(cell.source for cell in book.cells)
     assert "is correct" in book.cells[-1].outputs[0].data["text/html"]
-    verdict = GradingMetadata.of(book).checks[quiz.CHECK]
+    verdict = GradingMetadata.of(book).checks[assignments.CHECK]
     assert [bool(case.problem) for case in verdict.cases] == [False, False, True, True]
 
 

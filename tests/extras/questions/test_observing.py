@@ -2,11 +2,11 @@
 
 import pytest
 
-from autograder.authoring.questions.edits import edits
-from autograder.authoring.questions.listing import listing
-from autograder.authoring.questions.notes import noted
-from autograder.authoring.questions.observations import NothingObservedError, read
-from autograder.grading.cells.observing import ObservationRequest, observe_answers
+from autograder.extras.questions.edits import edits
+from autograder.extras.questions.listing import listing
+from autograder.extras.questions.notes import noted
+from autograder.extras.questions.observations import NothingObservedError, read
+from autograder.extras.questions.observing import ObservationRequest, observe_answers
 
 UNIT = "02_attention"
 IMPORTS = "import math\nimport torch"
@@ -44,7 +44,7 @@ def test_an_answer_is_observed_with_its_edits():
     ids=["exit", "quit", "endless", "error", "forged"],
 )
 def test_a_cell_that_ends_its_process_costs_only_itself(code, monkeypatch):
-    monkeypatch.setattr("autograder.grading.cells.observing._CELL_SECONDS", 2)
+    monkeypatch.setattr("autograder.extras.questions.observing._CELL_SECONDS", 2)
     (printed,) = observe_answers(UNIT, [IMPORTS, code, ANSWER], [asked()])
     assert read(printed)[0].result.shape == (3, 5)
 
@@ -67,7 +67,7 @@ def test_hostile_answers_stay_in_the_sandbox(tmp_path):
 
 
 def test_an_answer_that_never_ends_costs_only_itself(monkeypatch):
-    monkeypatch.setattr("autograder.grading.cells.observing._CELL_SECONDS", 2)
+    monkeypatch.setattr("autograder.extras.questions.observing._CELL_SECONDS", 2)
     source = (
         "def stable_softmax(x):\n"
         "    try:\n        while True: pass\n"

@@ -10,17 +10,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from autograder.authoring.catalogue import specifications
-from autograder.authoring.questions.asking import questions
-from autograder.authoring.questions.calls import call_of
-from autograder.authoring.questions.edits import TriedEdit, edits
-from autograder.authoring.questions.listing import CodeListing, NotListedError, listing
-from autograder.authoring.questions.notes import NotedPlace, noted
-from autograder.authoring.questions.observations import (
-    NothingObservedError,
-    Observation,
-    read,
-)
-from autograder.authoring.questions.question import ChoiceQuestion, chosen
 from autograder.authoring.specification import Specification
 from autograder.classroom import gradebook, page
 from autograder.classroom.classbook import Student, Submission
@@ -31,7 +20,19 @@ from autograder.course import (
     graded_notebooks,
     notebooks,
 )
-from autograder.grading.cells.observing import ObservationRequest, observe_answers
+from autograder.extras.questions import TEMPLATES
+from autograder.extras.questions.asking import questions
+from autograder.extras.questions.calls import call_of
+from autograder.extras.questions.edits import TriedEdit, edits
+from autograder.extras.questions.listing import CodeListing, NotListedError, listing
+from autograder.extras.questions.notes import NotedPlace, noted
+from autograder.extras.questions.observations import (
+    NothingObservedError,
+    Observation,
+    read,
+)
+from autograder.extras.questions.observing import ObservationRequest, observe_answers
+from autograder.extras.questions.question import ChoiceQuestion, chosen
 from autograder.grading.secret import course_secret
 
 _TRIED = 6  # answers of a student that are observed
@@ -117,9 +118,11 @@ def write(unit: str, root: Path, sheets: Sequence[QuestionSheet]) -> Iterator[Pa
     pages = {f"{unit}-questions.html": list(sheets)}
     pages |= {f"{unit}-questions/{one.student.id}.html": [one] for one in sheets}
     for name, shown in pages.items():
-        yield page.write(folder / name, "questions.html.j2", unit, sheets=shown)
+        yield page.write(
+            folder / name, "questions.html.j2", unit, folder=TEMPLATES, sheets=shown
+        )
     path = folder / f"{unit}-questions-key.html"
-    key = page.render("questions_key.html.j2", unit, sheets=sheets)
+    key = page.render("questions_key.html.j2", unit, folder=TEMPLATES, sheets=sheets)
     files.write(path, key, private=True)
     yield path
 
