@@ -46,7 +46,7 @@ NEEDS = {
         r"autograder unnamed 02 --(from|adopt)",
     "sandboxes (tests/classroom/test_preview.py, tests/extras/watch)":
         r"autograder regrade 02 --preview|autograder watch",
-    "a table that was filled in (tests/classroom/test_written.py)":
+    "a table that was filled in (tests/extras/written)":
         r"autograder written 02 --from",
     "the packages of a website (tests/extras/website)": r"autograder site",
 }  # fmt: skip

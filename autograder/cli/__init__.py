@@ -22,8 +22,7 @@ from autograder.sandbox import logs
 ROLES = {
     "student": ("lab",),
     "teaching assistant": (
-        "collect", "extend", "show", "report", "written", "grades", "feedback",
-        "regrade",
+        "collect", "extend", "show", "report", "grades", "feedback", "regrade",
     ),
     "instructor": (
         "demo", "kit", "solutions", "mistakes", "new-term", "new-course",

@@ -120,22 +120,6 @@ def _grades(unit: str, root: Path, options: Namespace) -> int:
 
 
 @COMMANDS.graded(
-    "written", "list written answers, or record their marks",
-    option("--from", "record the points and comments of this table", "CSV",
-           dest="tables", action="append", default=[], type=Path),
-)  # fmt: skip
-def _written(unit: str, root: Path, options: Namespace) -> int:
-    from autograder.classroom import written
-
-    for path in options.tables:
-        count = written.take_list(unit, root, path)
-        print(f"{path}: points for {count}")
-    if not options.tables:
-        print(*written.write_list(unit, root, root / "reports"), sep="\n")
-    return 0
-
-
-@COMMANDS.graded(
     "regrade", "grade a submission again for an appeal, or preview a change",
     option("student", None, "STUDENT", nargs="?", default=""),
     option("exercise", 'like "softmax"', "EXERCISE", nargs="?", default=""),

@@ -9,8 +9,9 @@ import pytest
 from autograder.checks.check import Check
 from autograder.checks.references import load
 from autograder.classroom import page as pages
-from autograder.classroom import progress, report, written
+from autograder.classroom import progress, report
 from autograder.classroom.classbook import Classbook, Item, Student, Submission
+from autograder.extras.written import written
 from autograder.grading.judge.verdict import CaseVerdict, Verdict
 from tests.browser.conftest import SIZE, UNIT
 from transformer_course.solutions import attention

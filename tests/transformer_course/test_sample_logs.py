@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from autograder.classroom.written import questions
 from autograder.course import ROOT
+from autograder.extras.written.written import questions
 
 DOC = (ROOT / "docs" / "recovery_logs.md").read_text("utf-8")
 _MARKED = re.compile(r"^\| (.+) \((\d+)\) \| (\d+) \|", re.MULTILINE)

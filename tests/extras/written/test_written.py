@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 from autograder import cli
-from autograder.classroom import gradebook, written
-from autograder.classroom.written import Answer
+from autograder.classroom import gradebook
 from autograder.course import units
 from autograder.course.errors import CourseError
+from autograder.extras.written import written
+from autograder.extras.written.written import Answer
 from tests.classroom.conftest import WHOLE
 from tests.tiny_course import UNIT, WORDS
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from autograder.classroom.comment_bank import KeptComment, place, read, said, write
 from autograder.course.errors import CourseError
+from autograder.extras.written.comment_bank import KeptComment, place, read, said, write
 
 LINES = ("names the trap", "gives an example")
 BANK = [

@@ -15,10 +15,11 @@ from nbformat import NotebookNode
 from nbgrader import api
 from nbgrader.utils import is_grade, is_solution
 
-from autograder.classroom import comment_bank, gradebook, page
+from autograder.classroom import gradebook, page
 from autograder.course import graded_notebooks, notebooks, sheet
 from autograder.course.errors import CourseError
 from autograder.course.files import write
+from autograder.extras.written import TEMPLATES, comment_bank
 from autograder.grading.gradebook.book import Gradebook
 from autograder.grading.metadata import GradingMetadata
 from autograder.grading.titles import title
@@ -149,7 +150,8 @@ def write_list(unit: str, root: Path, folder: Path) -> list[Path]:
     for question, told in asked:
         bank = comment_bank.read(comment_bank.place(root, unit, question.name))
         shown.append((question, told, grouped(told), bank))
-    write(made[0], page.render("written.html.j2", unit, asked=shown))
+    html = page.render("written.html.j2", unit, folder=TEMPLATES, asked=shown)
+    write(made[0], html)
     for question, told, groups, _ in shown:
         same = {a.student: group[0].student for group in groups for a in group[1:]}
         rows = [
