@@ -46,7 +46,7 @@ def of_engine() -> list[Message]:
     """The sentences of checks and of grading, in the order of files; each once."""
     rooms = (ENGINE / room for room in ("checks", "grading"))
     files = [file for room in rooms for file in sorted(room.rglob("*.py"))]
-    return _once(found for file in files for found in of_file(file))
+    return _once(found for file in files for found in of_file(file, ENGINE))
 
 
 def of_unit(unit: Unit, engine: Sequence[Message]) -> list[Message]:
@@ -64,7 +64,7 @@ def of_unit(unit: Unit, engine: Sequence[Message]) -> list[Message]:
 def probes(unit: Unit) -> list[Message]:
     """What a unit's probes report in words."""
     files = sorted((unit.folder / "probes").rglob("*.py"))
-    return _once(found for file in files for found in of_file(file))
+    return _once(found for file in files for found in of_file(file, unit.package))
 
 
 def ships(unit: Unit, engine: Sequence[Message]) -> set[str]:
@@ -125,9 +125,13 @@ def _is_list(text: str) -> bool:
         return False
 
 
-def of_file(path: Path) -> Iterator[Message]:
-    """The sentences of a module, in its order; of a probe, also unmarked ones."""
-    tree, place = ast.parse(path.read_text(encoding="utf-8")), path.relative_to(ENGINE)
+def of_file(path: Path, package: Path) -> Iterator[Message]:
+    """The sentences of a module, in its order; of a probe, also unmarked ones.
+
+    Args:
+        package: the engine's or the course's folder, in which the module is.
+    """
+    tree, place = ast.parse(path.read_text(encoding="utf-8")), path.relative_to(package)
     where = place.as_posix()
     if {"probes", "properties"} & set(place.parts):
         yield from _reported(tree, where)

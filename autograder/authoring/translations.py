@@ -12,17 +12,16 @@ import json
 import re
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from string import Formatter
 
 from babel import Locale, UnknownLocaleError
 from babel.messages.catalog import Catalog
 from babel.messages.catalog import Message as Entry
-from babel.messages.pofile import PoFileError, normalize, read_po
+from babel.messages.pofile import PoFileError, read_po
 
 from autograder.authoring import extraction
-from autograder.authoring.extraction import Message
 from autograder.checks.language import FIELD, FOLDER, Catalogue
 from autograder.checks.references import FOLDER as REFERENCES
 from autograder.course import ROOT, Unit, units
@@ -35,24 +34,6 @@ from autograder.root import ENGINE
 RAISED = "raised"  # the context of a template that a sandbox fills in
 _NAME = re.compile(r"\w+")
 _LAYOUT = re.compile(r",|,?(\.\d)?[defgn%]")  # of a number
-_HEAD = """\
-# Translations into "{language}" of what students read. Fill in each msgstr; keep what
-# is in braces and in backticks. Left empty, a sentence stays English.
-msgid ""
-msgstr ""
-"Content-Type: text/plain; charset=utf-8\\n"
-"Language: {language}\\n"
-"Plural-Forms: {plural}\\n"
-"""
-
-
-@dataclass(frozen=True)
-class Updated:
-    """A file for translators, and how far it is."""
-
-    path: Path
-    sentences: int
-    missing: int
 
 
 def path_of(language: str, unit: Unit | None = None) -> Path:
@@ -96,19 +77,19 @@ def _refuse_foreign(path: Path, entry: Entry) -> None:
     width would read or fill memory where a sentence is shown. A field that only one of
     two English forms has is free in each form.
     """
-    english = [set(_fields(text)) for text in _forms(entry.id)]
+    english = [set(_fields(text)) for text in forms(entry.id)]
     known, needed = set.union(*english), set.intersection(*english)
-    for text in filter(None, _forms(entry.string)):
+    for text in filter(None, forms(entry.string)):
         has = set(_fields(text))
         if odd := sorted(has - known) or sorted(needed - has):
             how = "has" if odd[0] in has else "lacks"
             raise CourseError(
-                f'{path}:{entry.lineno}: the translation of "{_forms(entry.id)[0]}" '
+                f'{path}:{entry.lineno}: the translation of "{forms(entry.id)[0]}" '
                 f"{how} {{{odd[0]}}}"
             )
         if not (_can_be_filled(text, entry) if known else _has_its_braces(text, entry)):
             raise CourseError(
-                f'{path}:{entry.lineno}: the translation of "{_forms(entry.id)[0]}" '
+                f'{path}:{entry.lineno}: the translation of "{forms(entry.id)[0]}" '
                 f'cannot be filled in: "{printable(text)}"; write a field as its name, '
                 "like {name}, or with a number's format, like {name:.3g}"
             )
@@ -116,7 +97,7 @@ def _refuse_foreign(path: Path, entry: Entry) -> None:
 
 def _can_be_filled(text: str, entry: Entry) -> bool:
     """Whether `str.format` takes a text, and its fields are the sentence's names."""
-    fields = [match for form in _forms(entry.id) for match in FIELD.findall(form)]
+    fields = [match for form in forms(entry.id) for match in FIELD.findall(form)]
     names = {_NAME.search(field)[0] for field in fields}  # type: ignore[index]
     numbers = {field[1:].partition(":")[0] for field in fields if ":" in field}
     try:
@@ -138,11 +119,11 @@ def _can_be_filled(text: str, entry: Entry) -> bool:
 
 def _has_its_braces(text: str, entry: Entry) -> bool:
     """Whether what is in braces is code of the sentence, which has no fields."""
-    english = "".join(_forms(entry.id))
+    english = "".join(forms(entry.id))
     return all(code in english for code in re.findall(r"\{[^{}]*\}", text))
 
 
-def _forms(text: str | Sequence[str] | None) -> tuple[str, ...]:
+def forms(text: str | Sequence[str] | None) -> tuple[str, ...]:
     """The singular and the plurals, or the one form of a sentence."""
     return (text or "",) if isinstance(text, str | None) else tuple(text)
 
@@ -154,58 +135,15 @@ def _fields(text: str) -> Iterator[str]:
             yield found[0]
 
 
-def update(language: str, unit: Unit | None = None) -> Updated:
-    """Bring the file of a unit, or of the engine, up to its sentences of today.
-
-    What is translated is kept; a new sentence takes the translation that it has in a
-    different file; one that is gone leaves the file.
-
-    Raises:
-        CourseError: as `read`; the file stays as it is.
-    """
-    path, messages = path_of(language, unit), extraction.of_engine()
-    if unit:
-        shared = {message.text for message in messages}
-        own = extraction.of_unit(unit, messages)
-        messages = [one for one in own if one.text not in shared]
-    known: dict[tuple[str, str], Sequence[str]] = {}
-    for other in (*(path_of(language, one) for one in (*units(ROOT), None)), path):
-        for entry in read(other, language):
-            if any(_forms(entry.string)) or other is path:
-                known[_forms(entry.id)[0], entry.context or ""] = _forms(entry.string)
-    plural = Catalog(locale=language).plural_forms
-    text = _HEAD.format(language=language, plural=plural)
-    missing = 0
-    for message in messages:
-        own_words = known.get((message.text, RAISED if message.raised else ""), ("",))
-        missing += not any(own_words)
-        text += f"\n{_entry(message, own_words)}"
-    write(path, text)
-    return Updated(path, len(messages), missing)
-
-
-def _entry(message: Message, own: Sequence[str]) -> str:
-    """A sentence and its translation, as a .po file has them."""
-    lines = [f"#: {message.where}"]
-    lines += [f'msgctxt "{RAISED}"'] if message.raised else []
-    lines += [f"msgid {normalize(message.text, width=88)}"]
-    if message.many:
-        lines += [f"msgid_plural {normalize(message.many, width=88)}"]
-        lines += [f"msgstr[{i}] {normalize(t, width=88)}" for i, t in enumerate(own)]
-    else:
-        lines += [f"msgstr {normalize(own[0], width=88)}"]
-    return "".join(f"{line}\n" for line in lines)
-
-
 def compiled(entries: Iterable[Entry], language: str) -> Catalogue:
     """What checks read, of entries that are translated."""
     plain, plurals, raised = dict[str, str](), dict[str, list[str]](), dict[str, str]()
     for entry in entries:
-        own = _forms(entry.string)
+        own = forms(entry.string)
         if not entry.id or not all(own) or entry.fuzzy:
             continue
         if not isinstance(entry.id, str):
-            plurals[_forms(entry.id)[0]] = list(own)
+            plurals[forms(entry.id)[0]] = list(own)
         elif entry.context == RAISED:
             raised[entry.id] = own[0]
         else:
@@ -230,7 +168,7 @@ def products(root: Path = ROOT) -> dict[Path, str]:
         entries = list(read(path_of(chosen, unit), chosen))
         shown = extraction.ships(unit, engine)
         for kind, is_shown in (("public", True), ("hidden", False)):
-            part = (one for one in entries if (_forms(one.id)[0] in shown) == is_shown)
+            part = (one for one in entries if (forms(one.id)[0] in shown) == is_shown)
             made[kind, unit.name] = compiled(part, chosen)
     return {
         REFERENCES / kind / FOLDER / f"{name}.json": json.dumps(
@@ -259,7 +197,7 @@ def coverage(unit: Unit) -> str:
         return ""
     paths = (path_of(chosen), path_of(chosen, unit))
     entries = [entry for path in paths for entry in read(path, chosen) if entry.id]
-    known = sum(all(_forms(entry.string)) for entry in entries)
+    known = sum(all(forms(entry.string)) for entry in entries)
     english = [f"{len(entries) - known} sentences"] * (known < len(entries))
     if not paths[1].is_file():
         english.append(f"all that only this unit's checks say (no {paths[1].name})")

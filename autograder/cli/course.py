@@ -103,23 +103,6 @@ def _new_course(options: Namespace) -> int:
 
 
 @COMMANDS.command(
-    "translate", "bring the files for translators up to the sentences of today",
-    option("language", 'its code, like "de"', "LANGUAGE"),
-    UNITS,
-)  # fmt: skip
-def _translate(options: Namespace) -> int:
-    from autograder.authoring import translations
-
-    for unit in (None, *chosen_units(options)):
-        made = translations.update(options.language, unit)
-        path = made.path.relative_to(ROOT)
-        print(f"{path}: {made.sentences} sentences, {made.missing} to translate")
-    for path in translations.install():
-        print(path.relative_to(ROOT))
-    return 0
-
-
-@COMMANDS.command(
     "validity", "run all mutants and accepted solutions against the checks", UNITS,
     option("--exercise",
            'only this exercise, like "attention/softmax"; can be repeated',

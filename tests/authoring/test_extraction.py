@@ -63,13 +63,12 @@ def test_a_forgotten_mark_is_found():
     assert unmarked('_("All cases pass.")\ntranslatable("Run it again.")\n') == []
 
 
-def test_marks_and_what_probes_report_are_extracted(tmp_path, monkeypatch):
-    monkeypatch.setattr(extraction, "PACKAGE", tmp_path)
+def test_marks_and_what_probes_report_are_extracted(tmp_path):
     (tmp_path / "panel.py").write_text(
         '"""Not this."""\n_("Next: {x}.")\nplural("a case", "{n} cases", n)\n'
         'template("in line {n}")\nother("not this one")\n'
     )
-    found = list(of_file(tmp_path / "panel.py"))
+    found = list(of_file(tmp_path / "panel.py", tmp_path))
     assert [(m.text, m.many, m.raised) for m in found] == [
         ("Next: {x}.", "", False), ("a case", "{n} cases", False),
         ("in line {n}", "", True),
@@ -80,7 +79,7 @@ def test_marks_and_what_probes_report_are_extracted(tmp_path, monkeypatch):
         'def e(x):\n    return {f"gradient of {x}": "no numbers"}\n'
         'def f(x):\n    return {"cpu": f"{x.y} of {x.z}"}\n'
     )
-    found = list(of_file(tmp_path / "probes" / "e.py"))
+    found = list(of_file(tmp_path / "probes" / "e.py", tmp_path))
     assert sorted((m.text, m.raised) for m in found) == [
         ("gradient of {x}", True), ("no numbers", False),
         ("{value} of {value2}", True),

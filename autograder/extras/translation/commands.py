@@ -1,0 +1,28 @@
+"""``autograder translate``."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+
+from autograder.cli.arguments import UNITS, CommandSet, chosen_units, option
+from autograder.course import ROOT
+
+COMMANDS = CommandSet("author")
+
+
+@COMMANDS.command(
+    "translate", "bring the files for translators up to the sentences of today",
+    option("language", 'its code, like "de"', "LANGUAGE"),
+    UNITS,
+)  # fmt: skip
+def _translate(options: Namespace) -> int:
+    from autograder.authoring.translations import install
+    from autograder.extras.translation.update import update
+
+    for unit in (None, *chosen_units(options)):
+        made = update(options.language, unit)
+        path = made.path.relative_to(ROOT)
+        print(f"{path}: {made.sentences} sentences, {made.missing} to translate")
+    for path in install():
+        print(path.relative_to(ROOT))
+    return 0

@@ -1,0 +1,78 @@
+"""Bring the files for translators up to the sentences of today."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from babel.messages.catalog import Catalog
+from babel.messages.pofile import normalize
+
+from autograder.authoring import extraction
+from autograder.authoring.extraction import Message
+from autograder.authoring.translations import RAISED, forms, path_of, read
+from autograder.course import ROOT, Unit, units
+from autograder.course.files import write
+
+_HEAD = """\
+# Translations into "{language}" of what students read. Fill in each msgstr; keep what
+# is in braces and in backticks. Left empty, a sentence stays English.
+msgid ""
+msgstr ""
+"Content-Type: text/plain; charset=utf-8\\n"
+"Language: {language}\\n"
+"Plural-Forms: {plural}\\n"
+"""
+
+
+@dataclass(frozen=True)
+class Updated:
+    """A file for translators, and how far it is."""
+
+    path: Path
+    sentences: int
+    missing: int
+
+
+def update(language: str, unit: Unit | None = None) -> Updated:
+    """Bring the file of a unit, or of the engine, up to its sentences of today.
+
+    What is translated is kept; a new sentence takes the translation that it has in a
+    different file; one that is gone leaves the file.
+
+    Raises:
+        CourseError: as `translations.read`; the file stays as it is.
+    """
+    path, messages = path_of(language, unit), extraction.of_engine()
+    if unit:
+        shared = {message.text for message in messages}
+        own = extraction.of_unit(unit, messages)
+        messages = [one for one in own if one.text not in shared]
+    known: dict[tuple[str, str], Sequence[str]] = {}
+    for other in (*(path_of(language, one) for one in (*units(ROOT), None)), path):
+        for entry in read(other, language):
+            if any(forms(entry.string)) or other is path:
+                known[forms(entry.id)[0], entry.context or ""] = forms(entry.string)
+    plural = Catalog(locale=language).plural_forms
+    text = _HEAD.format(language=language, plural=plural)
+    missing = 0
+    for message in messages:
+        own_words = known.get((message.text, RAISED if message.raised else ""), ("",))
+        missing += not any(own_words)
+        text += f"\n{_entry(message, own_words)}"
+    write(path, text)
+    return Updated(path, len(messages), missing)
+
+
+def _entry(message: Message, own: Sequence[str]) -> str:
+    """A sentence and its translation, as a .po file has them."""
+    lines = [f"#: {message.where}"]
+    lines += [f'msgctxt "{RAISED}"'] if message.raised else []
+    lines += [f"msgid {normalize(message.text, width=88)}"]
+    if message.many:
+        lines += [f"msgid_plural {normalize(message.many, width=88)}"]
+        lines += [f"msgstr[{i}] {normalize(t, width=88)}" for i, t in enumerate(own)]
+    else:
+        lines += [f"msgstr {normalize(own[0], width=88)}"]
+    return "".join(f"{line}\n" for line in lines)
