@@ -5,11 +5,14 @@ core uses whichever of these modules it has:
 
 ``commands``: ``COMMANDS``, a `CommandSet`, is added to the command line. ``GRADES``, if
     it is there, has formats for ``autograder grades``: by name, a function that writes
-    the grades of a `Classbook` into a folder and returns remarks.
+    the grades of a `Classbook` into a folder and returns remarks. Every command loads
+    this module: what takes long is imported inside of functions.
 
-``report``: ``section(book, root)``, which makes a `ExtraSection` of the class report.
+``report``: ``section(book, root)`` makes an `ExtraSection` of the class report.
 
-``assignments``: a `Handler`, which scores a cell of assignments that are no unit.
+``assignments``: a `Handler` scores a cell of assignments that are no unit.
+
+``lms``: ``LAYOUTS`` are those of an LMS's archives, for ``autograder collect``.
 """
 
 from __future__ import annotations

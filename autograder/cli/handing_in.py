@@ -33,8 +33,9 @@ def _collect(unit: str, root: Path, options: Namespace) -> int:
     from autograder.classroom.lms import layouts, place, roster
 
     refuse_full(root)
-    if options.lms and options.lms.lower() not in layouts.NAMES:
-        raise UsageError(f"--lms must be one of {', '.join(layouts.NAMES)}")
+    names = [layout.lms.lower() for layout in layouts.all_layouts()]
+    if options.lms and options.lms.lower() not in names:
+        raise UsageError(f"--lms must be one of {', '.join(names)}")
     known = roster.of_course(root, options.roster)
     if options.roster:
         roster.keep(known, root)

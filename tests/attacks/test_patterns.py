@@ -12,7 +12,7 @@ import pytest
 
 import autograder
 
-ROOMS = ("grading", "classroom", "checks", "sandbox")
+ROOMS = ("grading", "classroom", "checks", "sandbox", "extras")
 FUNCTIONS = {"compile", "search", "match", "fullmatch", "split", "findall", "finditer"}
 LONG = 8_000  # squared, it is most of a second
 NAMES = ("classroom/lms/", "classroom/feedback_archive")  # these read file names,

@@ -56,7 +56,6 @@ def test_a_result_counts_for_what_was_handed_in_last(two_new):
     [
         (["report", "01"], 1),
         (["grades", "01", "--format", "moodle"], 1),
-        (["grades", "01", "--format", "gradescope"], 1),
     ],
 )
 def test_commands_name_them_and_say_what_to_do(two_new, capsys, command, status):

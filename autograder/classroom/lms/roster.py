@@ -48,7 +48,7 @@ class Roster:
 
     @property
     def usernames(self) -> set[str]:
-        """All that Blackboard may call somebody."""
+        """All that an LMS with user names may call somebody."""
         return {n for e in self.entries for n in (e.student.id, e.username) if n}
 
     def find(self, person: Submitter, layout: Layout, blind: bool = False) -> str:
@@ -157,7 +157,7 @@ def _is_meant(entry: Enrolment, person: Submitter, layout: Layout) -> bool:
         return False
     if not layout.lasting:
         return person.key in entry.participants
-    if layout.lms == "Blackboard":
+    if layout.has_usernames:
         return person.key in (student.id, entry.username, student.lms_id)
     # Where an LMS id is known it decides: another student's id may look the same.
     return person.key == (student.lms_id or student.id)

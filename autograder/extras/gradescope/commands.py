@@ -27,10 +27,10 @@ def _gradescope(options: Namespace) -> int:
     return 0
 
 
-def _write_results(book: Classbook, folder: Path) -> tuple[str, ...]:
+def _write_grades(book: Classbook, folder: Path) -> tuple[str, ...]:
     from autograder.extras.gradescope import grades
 
     return grades.write(book, folder)
 
 
-GRADES = {"gradescope": _write_results}
+GRADES = {"gradescope": _write_grades}

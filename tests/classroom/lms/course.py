@@ -21,15 +21,6 @@ eve,Eve,Mallory,eve@uni.example,12347,emallory
 """
 # What Canvas exports of somebody who handed in the right file.
 GOOD = ("lovelaceada_12345_678901_attention.ipynb", ADA)
-GRADESCOPE = """
-submission_3001:
-  :submitters:
-  - {":name": Ada Lovelace, ":sid": "12345", ":email": ada@uni.example}
-  - {":name": Bob, ":email": bob@uni.example}
-  :created_at: 2026-11-20 14:03:59.123456000 Z
-  :score: 3.0
-  :results: !ruby/object:Results {a: 1}
-"""
 EARLY, LATER = (2026, 11, 20, 14, 0, 0), (2026, 11, 21, 9, 0, 0)
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from autograder.classroom.lms import archive as archives
 from autograder.classroom.lms import layouts, place
 from autograder.classroom.lms.roster import Roster
-from tests.classroom.lms.course import ADA, BOB, EARLY, GOOD, GRADESCOPE, entry
+from tests.classroom.lms.course import ADA, BOB, EARLY, GOOD, entry
 from tests.tiny_course import UNIT
 
 
@@ -95,31 +95,6 @@ def test_large_submissions_add_up_to_a_large_class_and_not_to_a_refusal(course):
     assert set(course.placed) == {"ada"} and "larger than" in told["eve"].says
 
 
-def test_a_file_called_like_gradescope_s_own_costs_nobody_anything(course):
-    path = course.zip(
-        ("submission_3001/attention.ipynb", ADA),
-        ("submission_3001/submission_metadata.yml", b"submission_3001: {}"),
-        ("submission_metadata.yml", GRADESCOPE.encode()),
-    )
-    assert not [o for o in course.collect(path).values() if o.needs_person]
-    assert course.notebook("ada") == course.notebook("bob") == ADA
-
-
-def test_a_name_that_somebody_chose_cannot_steer_a_terminal(course):
-    metadata = r"""
-submission_1:
-  :submitters:
-  - {":name": "\e[2J\nAda \ud800", ":sid": "\r9", ":email": "\e]0;x\a"}
-"""
-    path = course.zip(
-        ("x/submission_1/a.ipynb", ADA),
-        ("x/submission_metadata.yml", metadata.encode()),
-    )
-    lines = place.as_text(course.collect(path).values()).splitlines()
-    assert len(lines) == 3  # hers, a blank one and the sums
-    assert all(line.isprintable() for line in lines)
-
-
 def test_archives_that_lie_are_refused_as_a_whole(course, monkeypatch):
     overlapping = course.zip(
         ("malloryeve_12347_1_a.ipynb", bytes(range(256)) * 40), GOOD
@@ -180,29 +155,8 @@ def test_nothing_is_written_through_a_link(course, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "metadata",
-    [None, b"[1, 2", b"&a [*a]", b"- 1", b"submission_3001: 5", b"\xff\xfe\x00"],
+    "lms", [layout.lms.lower() for layout in layouts.all_layouts()]
 )
-def test_odd_gradescope_metadata_is_told(course, metadata):
-    members = [("export/submission_3001/a.ipynb", ADA)]
-    if metadata is not None:
-        members.append(("export/submission_metadata.yml", metadata))
-    (outcome,) = course.collect(course.zip(*members)).values()
-    assert outcome.needs_person and course.placed == {}
-
-
-def test_a_submission_that_the_metadata_does_not_know_is_nobody_s(course):
-    """Its number is one of Gradescope's, even where it is also a student's."""
-    (outcome,) = course.collect(
-        course.zip(
-            ("export/submission_12345/a.ipynb", ADA),
-            ("export/submission_metadata.yml", b"{}"),
-        )
-    ).values()
-    assert outcome.needs_person and "does not say whose" in outcome.says
-
-
-@pytest.mark.parametrize("lms", layouts.NAMES)
 def test_an_archive_of_another_lms_than_the_given_is_told(course, lms):
     path = course.zip(("notes.txt", b"hello"))
     told = course.collect(path, lms=lms)

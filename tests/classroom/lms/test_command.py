@@ -6,16 +6,13 @@ import io
 import json
 import os
 import zipfile
-from datetime import datetime
 
 import pytest
-from nbgrader.api import Gradebook
 
 from autograder import cli
 from autograder.classroom.lms.roster import from_csv
 from autograder.course.errors import CourseError
 from tests import tiny_course as tiny
-from tests.classroom.conftest import autograde
 from tests.classroom.lms.course import BOB, GOOD
 
 
@@ -69,29 +66,3 @@ def test_the_gradebook_is_the_roster_where_none_is_given(graded, capsys):
     cli.main([*command, "--replace"])
     assert "bob" in capsys.readouterr().out
     assert list((graded / "submitted" / "bob").rglob("*.ipynb"))
-
-
-def test_what_is_collected_is_graded_with_the_time_of_the_archive(graded, capsys):
-    """From a Brightspace zip to a Canvas gradebook, 90 minutes after the deadline."""
-    notebook = tiny.data(tiny.solved(tiny.read(graded, "release")))
-    path = graded / "x.zip"
-    with zipfile.ZipFile(path, "w") as file:
-        name = "509-1 - Nie Mand - Nov 20, 2025 1130 PM - Copy of numbers (1).ipynb"
-        file.writestr(name, notebook)
-    with Gradebook(f"sqlite:///{graded}/gradebook.db", "tiny") as book:
-        book.find_assignment(tiny.UNIT).duedate = datetime(2025, 11, 20, 21, 0)
-        book.db.commit()
-    where = ["--course", str(graded)]
-    zone = ["--timezone", "Europe/Berlin"]
-    assert cli.main(["collect", "01", str(path), *where, *zone]) == 0
-    assert autograde(graded, "never")["success"]
-    with Gradebook(f"sqlite:///{graded}/gradebook.db", "tiny") as book:
-        book.find_grade("numbers-why", tiny.UNIT, tiny.UNIT, "never").manual_score = 4
-        book.db.commit()
-    (graded / "canvas.csv").write_text(
-        'Student,ID,Section,Numbers (1)\n"Mand, Nie",509,A,\n'
-    )
-    into = ["--into", str(graded / "canvas.csv")]
-    cli.main(["grades", "01", "--format", "canvas", *into, *where])
-    filled = (graded / "reports" / "01_numbers-canvas.csv").read_text()
-    assert '"Mand, Nie",509,A,8\n' in filled, "6 + 4, two begun hours late"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from autograder.classroom.lms.roster import Roster
-from tests.classroom.lms.course import ADA, BOB, GRADESCOPE
+from tests.classroom.lms.course import ADA, BOB
 from tests.tiny_course import UNIT
 
 
@@ -52,46 +52,6 @@ def test_moodle_s_groups_stand_before_all_names_or_none(course):
     )
     course.collect(course.zip(ada, (form.format("Group 3-Bob Óðinsson_2"), BOB)))
     assert set(course.placed) == {"ada", "bob"}
-
-
-def test_gradescope_with_groups_and_times(course):
-    path = course.zip(
-        ("assignment_55_export/submission_3001/attention.ipynb", ADA),
-        ("assignment_55_export/submission_metadata.yml", GRADESCOPE.encode()),
-    )
-    assert set(course.collect(path)) == {"ada", "bob"}
-    assert course.notebook("ada") == course.notebook("bob") == ADA
-    assert course.time("ada") == "2026-11-20 14:03:59"
-
-
-def test_blackboard_takes_the_last_attempt_and_its_local_time(course):
-    path = course.zip(
-        ("Week_1_alovelace_attempt_2026-11-20-14-03-59_attention.ipynb", BOB),
-        ("Week_1_alovelace_attempt_2026-11-20-15-03-59_attention.ipynb", ADA),
-        ("Week_1_alovelace_attempt_2026-11-20-15-03-59.txt", b"Name: Ada"),
-        ("Week_1_bodin_attempt_2026-07-20-15-03-59_attention.ipynb", BOB),
-    )
-    told = course.collect(path)
-    assert set(told) == {"ada", "bob"}
-    assert "the latest of 2 attempts" in told["ada"].says
-    assert course.notebook("ada") == ADA
-    assert course.time("ada") == "2026-11-20 14:03:59", "winter in Berlin"
-    assert course.time("bob") == "2026-07-20 13:03:59", "summer in Berlin"
-
-
-def test_blackboard_without_a_roster_must_not_be_ambiguous(course):
-    one = course.zip(("Week_1_ada_attempt_2026-11-20-14-03-59_a.ipynb", ADA))
-    (outcome,) = course.collect(one, roster=Roster()).values()
-    assert outcome.needs_person and "give a roster" in outcome.says
-    plain = course.zip(("Week 1_ada_attempt_2026-11-20-14-03-59_a.ipynb", ADA))
-    assert set(course.collect(plain, roster=Roster())) == {"ada"}
-
-
-@pytest.mark.parametrize("between", [" - ", "/"])
-def test_brightspace(course, between):
-    who = "12345-789012 - Ada Lovelace - Nov 20, 2026 203 PM"
-    assert set(course.collect(course.zip((f"{who}{between}a.ipynb", ADA)))) == {"ada"}
-    assert course.time("ada") == "2026-11-20 13:03:00"
 
 
 def test_without_a_roster_the_lms_s_number_is_the_student(course):

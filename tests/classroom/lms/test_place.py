@@ -2,17 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from autograder.classroom.lms.roster import Roster, from_csv
-from tests.classroom.lms.course import ADA, BOB, GRADESCOPE
-from tests.grading.intake.released import released
-from tests.tiny_course import UNIT, data, solved
-
-
-def made_by(number: int) -> bytes:
-    """A notebook of the submission with this number."""
-    return data(solved(released(), words=str(number)))
+from tests.classroom.lms.course import ADA, BOB
+from tests.tiny_course import UNIT
 
 
 def test_a_file_name_cannot_make_its_author_somebody_else(course):
@@ -49,127 +41,6 @@ def test_two_people_who_claim_to_be_one_are_both_refused(course):
     )
     assert set(course.placed) == {"bob"}
     assert "several people match" in told["ada"].says
-
-
-def test_a_name_on_gradescope_is_nobody_s_proof(course):
-    """There everybody writes their own name; addresses are what it checks."""
-    metadata = GRADESCOPE + (
-        "submission_3002:\n  :submitters:\n"
-        '  - {":name": Ada Lovelace, ":email": mallory@else.example}\n'
-        "  :created_at: 2026-11-22 14:03:59 Z\n"
-    )
-    told = course.collect(
-        course.zip(
-            ("export/submission_3001/attention.ipynb", ADA),
-            ("export/submission_3002/attention.ipynb", BOB),
-            ("export/submission_metadata.yml", metadata.encode()),
-        )
-    )
-    assert course.notebook("ada") == ADA and set(course.placed) == {"ada", "bob"}
-    assert any("mallory@else.example" in o.says for o in told.values())
-
-
-def test_who_hands_in_alone_after_the_group_is_taken_at_their_last_word(course):
-    metadata = GRADESCOPE + (
-        "submission_3002:\n  :submitters:\n"
-        '  - {":name": Ada, ":email": ada@uni.example}\n'
-        "  :created_at: 2026-11-22 14:03:59 Z\n"
-    )
-    course.collect(
-        course.zip(
-            ("export/submission_3001/attention.ipynb", BOB),
-            ("export/submission_3002/attention.ipynb", ADA),
-            ("export/submission_metadata.yml", metadata.encode()),
-        )
-    )
-    assert (course.notebook("ada"), course.notebook("bob")) == (ADA, BOB)
-
-
-def gradescope(course, *people: str):
-    """An archive of submissions, one a day, whose content is their number."""
-    first, *more = range(3001, 3001 + len(people))
-    metadata = "".join(
-        f"submission_{n}:\n  :submitters:\n  - {{{person}}}\n"
-        f"  :created_at: 2026-11-{n - 2990} 14:03:59 Z\n"
-        for n, person in zip((first, *more), people, strict=True)
-    )
-    return course.zip(
-        *(
-            (f"export/submission_{n}/attention.ipynb", made_by(n))
-            for n in (first, *more)
-        ),
-        ("export/submission_metadata.yml", metadata.encode()),
-    )
-
-
-@pytest.mark.parametrize(
-    "other",
-    ["ada@u-ni.example", "a.da@uni.example", "a_da@uni.example", "ada@uni.ex.ample"],
-)
-def test_an_address_that_looks_like_another_is_another(course, other):
-    told = course.collect(
-        gradescope(course, '":email": ada@uni.example', f'":email": "{other}"')
-    )
-    assert course.notebook("ada") == made_by(3001)
-    assert told["ada"].status == "placed" and set(course.placed) == {"ada"}
-    assert any(f"{other} is not on the roster" in o.says for o in told.values())
-
-
-def test_an_address_is_the_same_in_capitals(course):
-    told = course.collect(gradescope(course, '":email": Ada@UNI.example'))
-    assert told["ada"].status == "placed"
-
-
-def test_no_address_is_nobody_s(course):
-    (course.root / "roster.csv").write_text("id,first_name\nada,Ada\nbob,Bob\n")
-    roster = from_csv(course.root / "roster.csv")
-    course.collect(gradescope(course, '":email": " "'), roster=roster)
-    assert course.placed == {}
-
-
-@pytest.mark.parametrize(
-    "mallory",
-    [
-        '":sid": "12345", ":email": mallory@else.example',  # Ada's number
-        '":email": ADA@uni.example',  # of a host that keeps cases apart
-        '":sid": "12345"',
-    ],
-)
-def test_none_of_several_claimants_is_placed_whoever_was_last(course, mallory):
-    ada = '":name": Ada, ":email": ada@uni.example'
-    told = course.collect(gradescope(course, ada, f'":name": M, {mallory}'))
-    assert course.placed == {}
-    assert "several people match: Ada ada@uni.example and M" in told["ada"].says
-    assert "collect again" in told["ada"].says
-
-
-def test_who_claims_to_be_a_student_later_on_does_not_replace_them(course):
-    ada = '":email": ada@uni.example'
-    mallory = '":sid": "12345", ":email": mallory@else.example'
-    bob = '":email": bob@uni.example'
-    course.collect(gradescope(course, ada))
-    later = gradescope(course, bob, mallory)
-    outcome = course.collect(later)["ada"]
-    assert outcome.status == "unclear"
-    assert "from ada@uni.example, this from mallory@else.example" in outcome.says
-    assert course.notebook("ada") == made_by(3001)
-    assert course.collect(later, replace=True)["ada"].status == "replaced"
-
-
-def test_without_a_roster_one_number_of_two_people_is_nobody_s(course):
-    people = (
-        '":sid": "7", ":email": one@a.example',
-        '":sid": "7", ":email": two@a.example',
-    )
-    told = course.collect(gradescope(course, *people), roster=Roster())
-    assert course.placed == {} and "several people" in told["7"].says
-
-
-def test_many_claimants_are_counted(course):
-    people = [f'":sid": "12345", ":email": m{n}@else.example' for n in range(9)]
-    assert "m2@else.example (12345) and 6 more;" in (
-        course.collect(gradescope(course, *people))["ada"].says
-    )
 
 
 MOODLE_ADA = "Ada Lovelace_{}_assignsubmission_file_/a.ipynb"

@@ -10,7 +10,7 @@ import pytest
 from autograder.classroom import collection_log
 from autograder.course import files
 from autograder.course.errors import CourseError
-from tests.classroom.lms.course import ADA, BOB, EARLY, GOOD, LATER
+from tests.classroom.lms.course import ADA, BOB, GOOD, LATER
 from tests.classroom.lms.packed import CANVAS_BOB
 from tests.tiny_course import UNIT
 
@@ -35,15 +35,6 @@ def test_the_newer_submission_stays_whatever_the_order(course, newer_first):
     assert statuses == ["placed", "older" if newer_first else "replaced"]
     assert course.notebook("ada") == ADA
     assert list(course.placed) == ["ada"]
-
-
-def test_times_of_handing_in_decide(course):
-    name = "12345-1 - Ada Lovelace - Nov {}, 2026 203 PM - a.ipynb"
-    late = course.zip((name.format(21), ADA), time=EARLY)
-    early = course.zip((name.format(20), BOB), time=LATER)
-    course.collect(late)
-    assert course.collect(early)["ada"].status == "older"
-    assert course.notebook("ada") == ADA
 
 
 def test_what_cannot_be_compared_is_left_to_a_person(course):

@@ -1,0 +1,74 @@
+"""How Gradescope names the files in its archives, and says whose they are."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Collection, Iterator
+
+import yaml
+
+from autograder.classroom.lms.archive import NotPlacedError, Source
+from autograder.classroom.lms.layouts import Layout, Submitted, Submitter
+from autograder.course.printable import printable
+from autograder.grading.intake import parse_stamp
+
+_METADATA = "submission_metadata.yml"
+_LARGEST_METADATA = 64 << 20
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML without any object: what is tagged as one becomes None."""
+
+
+_Loader.add_multi_constructor("", lambda loader, suffix, node: None)
+
+
+def _submitters(archive: Source, handed_in: Collection[str]) -> dict[str, Submitted]:
+    """Who handed in each submission, and when, by its number."""
+    files = [m for m in archive.members if m.name.rpartition("/")[2] == _METADATA]
+    files = [m for m in files if m.name.count("/") <= 1 and m.name not in handed_in]
+    if len(files) != 1:
+        raise NotPlacedError(
+            f"it has no {_METADATA}, which says whose the submissions are"
+        )
+    text = archive.read(files[0], _LARGEST_METADATA)
+    try:
+        entries = yaml.load(text, Loader=_Loader)
+    except (yaml.YAMLError, ValueError, RecursionError):
+        raise NotPlacedError(f"its {_METADATA} cannot be read") from None
+    if not isinstance(entries, dict):
+        raise NotPlacedError(f"its {_METADATA} cannot be read")
+    return {
+        str(name).removeprefix("submission_"): (
+            tuple(_people(entry.get(":submitters"))),
+            _stamp(entry.get(":created_at")),
+        )
+        for name, entry in entries.items()
+        if isinstance(entry, dict)
+    }
+
+
+def _people(value: object) -> Iterator[Submitter]:
+    for entry in value if isinstance(value, list) else []:
+        if isinstance(entry, dict):
+            told = (str(entry.get(k) or "")[:200] for k in (":sid", ":name", ":email"))
+            yield Submitter(*map(printable, told))
+
+
+def _stamp(value: object) -> datetime.datetime | None:
+    if isinstance(value, datetime.datetime):
+        if value.tzinfo:
+            value = value.astimezone(datetime.UTC).replace(tzinfo=None)
+        return value.replace(microsecond=0)
+    return parse_stamp(value.strip()) if isinstance(value, str) else None
+
+
+LAYOUTS = [
+    Layout(
+        "Gradescope",
+        re.compile(r"(?:[^/]+/)?submission_(?P<key>\d+)/(?P<file>.+)"),
+        beside=re.compile(rf"(?:.*/)?{re.escape(_METADATA)}"),
+        read_submitters=_submitters,
+    )
+]
