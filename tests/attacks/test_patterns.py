@@ -15,7 +15,10 @@ import autograder
 ROOMS = ("grading", "classroom", "checks", "sandbox", "extras")
 FUNCTIONS = {"compile", "search", "match", "fullmatch", "split", "findall", "finditer"}
 LONG = 8_000  # squared, it is most of a second
-NAMES = ("classroom/lms/", "classroom/feedback_archive")  # these read file names,
+NAMES = (  # these read file names,
+    *("classroom/lms/", "classroom/feedback_archive"),
+    *("extras/blackboard/lms", "extras/brightspace/lms", "extras/gradescope/lms"),
+)
 NAME = 1_000  # and no longer ones
 MOST = 0.15  # seconds of processor time; a linear search takes a thousandth
 PIECES = (

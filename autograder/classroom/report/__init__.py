@@ -16,7 +16,8 @@ from autograder.classroom.report.overview import overview
 from autograder.classroom.report.rows import Overview
 from autograder.classroom.report.shareable import RARE
 from autograder.classroom.ungraded import ungraded
-from autograder.course import sheet
+from autograder.course import graded_notebooks, sheet
+from autograder.course.errors import CourseError
 from autograder.grading.gradebook import changes
 from autograder.grading.titles import title
 
@@ -82,6 +83,8 @@ def make(
         CourseError: nothing is graded yet, or too little to name nobody.
     """
     book = gradebook.read(unit, root)
+    if not graded_notebooks(unit, root):  # which have the verdicts
+        raise CourseError(f"nothing is graded yet; run: nbgrader autograde {unit}")
     extras = seams.modules("report") if named else []
     sections = [extra.section(book, root) for extra in extras]
     changed = changes.read(root, unit) if named else ()
