@@ -28,7 +28,7 @@ from autograder.course import find_unit
 from autograder.grading.cells.prompt_client import PromptClient
 from autograder.sandbox import client
 from autograder.sandbox.confine import Policy
-from autograder.sandbox.warm import asked_for
+from autograder.sandbox.warm import select_on_demand
 
 ERROR = "import torch\ntorch.nn.Linear(3, 4)(torch.ones(2, 2))"
 NOTEBOOKS = {
@@ -78,7 +78,7 @@ def solved(unit: str) -> list[str]:
 async def measured(cells: list[str], folder: str, sandboxes: int) -> str:
     """What one of a number of sandboxes took, after those that warm up a server."""
     os.environ["AUTOGRADER_SANDBOX_POLICY"] = Policy(
-        imports=tuple(asked_for(cells))
+        imports=tuple(select_on_demand(cells))
     ).to_json()
     for _ in range(3):
         await run([], folder)

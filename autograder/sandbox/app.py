@@ -96,13 +96,13 @@ class SandboxedKernelApp(IPKernelApp):
         sockets: Mapping[int, int],
         arguments: Sequence[str],
     ) -> None:
-        """Listen at sockets that are bound already, as nobody else than this sandbox.
+        """Listen at sockets that are already bound, under an identity of its own.
 
-        `connection` is what a connection file holds; `sockets` are descriptors by the
-        port there; `arguments` are more ones of ipykernel's.
+        `connection` is the content of a connection file; `sockets` are descriptors by
+        its ports; `arguments` are additional ones for ipykernel.
         """
-        if more := [one for one in arguments if one not in ARGUMENTS]:
-            self.parse_command_line(more)
+        if options := [argument for argument in arguments if argument not in ARGUMENTS]:
+            self.parse_command_line(options)
         self._become_another()
         self.sockets = sockets
         self.load_connection_info(cast(KernelConnectionInfo, connection))

@@ -40,13 +40,13 @@ def command(policy: Policy, room: Room, module: str) -> list[str]:
 
 
 def _view(room: Room) -> list[str]:
-    """Binds and masks, outer ones first."""
+    """Arguments that bind what is visible and mask what is hidden, outer ones first."""
     arguments: list[str] = []
     hidden = set(room.hidden)
     for path in sorted({*room.visible, *hidden}, key=lambda p: p.count("/")):
         if path not in hidden:
             arguments += _bind(path)
-        elif any(path.startswith(other + "/") for other in room.visible):
+        elif any(path.startswith(folder + "/") for folder in room.visible):
             arguments += ["--size", str(MB), "--tmpfs", path]
     for path in room.kit:
         arguments += _bind(path)

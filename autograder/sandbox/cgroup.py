@@ -28,53 +28,53 @@ _END_SECONDS = 5.0
 
 @dataclass(frozen=True)
 class Hierarchy:
-    """Where control groups stand: the files of the system, or of a test."""
+    """The files that say where control groups are: the system's, or a test's."""
 
     mounts: Path = Path("/proc/self/mountinfo")
-    own: Path = Path("/proc/self/cgroup")
+    membership: Path = Path("/proc/self/cgroup")
 
     def place(self) -> Path | None:
-        """A group in which sandboxes may be given groups; None without one."""
+        """The group in which sandboxes' groups can be made; None if there is none."""
         for folder in self._candidates():
             with contextlib.suppress(OSError):
                 if set(_words(folder / "cgroup.controllers")) >= _NEEDED:
-                    _give_down(folder)
+                    _enable_controllers(folder)
                     _sweep(folder)
                     return folder
         return None
 
     def _candidates(self) -> list[Path]:
-        top = self._mounted()
+        top = self._mount_point()
         if top is None:
             return []
-        group = self._group()
+        name = self._group_name()
         # The true top is no group itself, and may hold processes as well.
         if os.getuid() == 0 and not (top / "cgroup.type").exists():
             return [top]
-        own = top / group
-        if own.name == _GRADERS:  # moved there by another grader
-            return [own.parent]
-        whole = os.getuid() == 0 and not group  # a container of our own
-        return [own] if whole or _delegated(own) else []
+        group = top / name
+        if group.name == _GRADERS:  # moved there by another grader
+            return [group.parent]
+        in_container = os.getuid() == 0 and not name
+        return [group] if in_container or _is_delegated(group) else []
 
-    def _mounted(self) -> Path | None:
+    def _mount_point(self) -> Path | None:
         with contextlib.suppress(OSError):
             for line in self.mounts.read_text().splitlines():
-                seen, _, kind = line.partition(" - ")
+                mount, _, kind = line.partition(" - ")
                 if kind.startswith("cgroup2 "):
-                    return Path(seen.split()[4])
+                    return Path(mount.split()[4])
         return None
 
-    def _group(self) -> str:
+    def _group_name(self) -> str:
         """Our group's path below the mount, "" for the mount itself."""
-        for line in self.own.read_text().splitlines():
+        for line in self.membership.read_text().splitlines():
             if line.startswith("0::"):
                 return line[3:].strip("/")
         return ""
 
 
-def _delegated(folder: Path) -> bool:
-    """Whether systemd leaves what is below this group to us."""
+def _is_delegated(folder: Path) -> bool:
+    """Whether systemd lets us manage the groups below this one."""
     for name in ("user.delegate", "trusted.delegate"):
         with contextlib.suppress(OSError):
             return os.getxattr(folder, name) == b"1"
@@ -85,21 +85,22 @@ def _words(file: Path) -> list[str]:
     return file.read_text().split()
 
 
-def _give_down(folder: Path) -> None:
-    """Have groups below a group count what we limit. Raises OSError."""
+def _enable_controllers(folder: Path) -> None:
+    """Enable the controllers that we need for a group's children. Raises OSError."""
     offered = set(_words(folder / "cgroup.controllers")) & _TAKEN
-    given = set(_words(folder / "cgroup.subtree_control"))
-    if not (wanted := offered - given):
+    enabled = set(_words(folder / "cgroup.subtree_control"))
+    if not (wanted := offered - enabled):
         return
     order = " ".join(f"+{name}" for name in sorted(wanted))
     try:
         (folder / "cgroup.subtree_control").write_text(order)
     except OSError:
-        _move_down(folder)
+        _move_processes(folder)
         (folder / "cgroup.subtree_control").write_text(order)
 
 
-def _move_down(folder: Path) -> None:
+def _move_processes(folder: Path) -> None:
+    """Move a group's processes into a child, as a group with children can hold none."""
     below = folder / _GRADERS
     below.mkdir(exist_ok=True)
     for process in _words(folder / "cgroup.procs"):

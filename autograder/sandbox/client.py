@@ -49,7 +49,7 @@ def preload(level: str = "") -> None:
     """
     if _lock.acquire(blocking=False):  # else somebody starts one: it is not waited for
         try:
-            if not _named() and not _begun:
+            if not _find_run_directory() and not _begun:
                 _begun.append(_begin_server(level))
         finally:
             _lock.release()
@@ -62,17 +62,17 @@ def run_directory(level: str = "") -> Path:
     ConfinementError if the server cannot start.
     """
     with _lock:
-        named = _named()
-        if named is None:
-            named = _greeted(*(_begun.pop() if _begun else _begin_server(level)))
-            os.environ[SERVER_VARIABLE] = str(named)
-        return named
+        run = _find_run_directory()
+        if run is None:
+            run = _await_greeting(*(_begun.pop() if _begun else _begin_server(level)))
+            os.environ[SERVER_VARIABLE] = str(run)
+        return run
 
 
-def _named() -> Path | None:
-    """The directory of a server that answers, if there is one."""
-    named = os.environ.get(SERVER_VARIABLE)
-    return Path(named) if named and _answers(Path(named)) else None
+def _find_run_directory() -> Path | None:
+    """Find the directory of a server that listens; None if there is none."""
+    text = os.environ.get(SERVER_VARIABLE)
+    return Path(text) if text and _has_listener(Path(text)) else None
 
 
 def slot_path(level: str = "") -> Path:
@@ -98,8 +98,8 @@ def start_sandbox(request: Request, channel: socket.socket) -> SandboxedProcess:
     return SandboxedProcess(connection, reply)
 
 
-def _answers(run: Path) -> bool:
-    """Whether a server listens there."""
+def _has_listener(run: Path) -> bool:
+    """Whether a server listens in a run directory."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as connection:
         try:
             connection.connect(str(run / "requests"))
@@ -131,8 +131,8 @@ def _begin_server(level: str) -> tuple[Path, subprocess.Popen[bytes]]:
     return run, server
 
 
-def _greeted(run: Path, server: subprocess.Popen[bytes]) -> Path:
-    """The directory of a server that has come up. Raises ConfinementError."""
+def _await_greeting(run: Path, server: subprocess.Popen[bytes]) -> Path:
+    """Wait until a server has started; its directory. Raises ConfinementError."""
     try:
         _welcome(server)
     except ConfinementError:
@@ -209,12 +209,12 @@ def sweep(base: Path) -> None:
     """Remove what a server that was killed together with its client left behind."""
     for run in base.glob(f"ag-{os.getuid()}-*"):
         with contextlib.suppress(OSError):  # another grader sweeps it, or it ends
-            if run.stat().st_uid == os.getuid() and _abandoned(run):
+            if run.stat().st_uid == os.getuid() and _is_abandoned(run):
                 remove_tree(run)
 
 
-def _abandoned(run: Path) -> bool:
-    """Whether no server holds its lock; without one it may be in the making."""
+def _is_abandoned(run: Path) -> bool:
+    """Whether no server holds the lock; a directory without one may be brand new."""
     try:
         with open(run / "lock", "rb") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

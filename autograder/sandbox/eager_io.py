@@ -80,7 +80,7 @@ class PromptStream(ZMQStream):
         except StopIteration:
             return
         loop = asyncio.get_running_loop()
-        task = loop.create_task(_rest(coroutine, waits), context=self._context)
+        task = loop.create_task(_finish(coroutine, waits), context=self._context)
         task.add_done_callback(self._look_again)
 
     def _look_again(self, _: object = None) -> None:
@@ -88,8 +88,8 @@ class PromptStream(ZMQStream):
         self.io_loop.add_callback(self._handle_events)
 
 
-async def _rest(coroutine: Coroutine[Any, Any, None], waits: Any) -> None:
-    """What is left of a coroutine that has begun to wait for something."""
+async def _finish(coroutine: Coroutine[Any, Any, None], waits: Any) -> None:
+    """Run a coroutine to its end, once it has begun to wait for something."""
     await _steps(coroutine, waits)
 
 

@@ -9,8 +9,8 @@ from typing import NamedTuple
 class EndReason(StrEnum):
     """The reason; its value is what to say of it where there is nothing better.
 
-    Decisions compare members. The message beside one (`Ended.says`, `Usage.reason`) is
-    for people.
+    Decisions compare members. The text beside one (`Ended.explanation`,
+    `Usage.reason`) is for people.
     """
 
     # A sandbox
@@ -60,4 +60,4 @@ class Ended(NamedTuple):
     """Why something has ended, and the sentence that a student reads."""
 
     reason: EndReason
-    says: str
+    explanation: str

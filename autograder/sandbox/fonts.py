@@ -17,32 +17,32 @@ _LISTS = "fontlist-*.json"  # one for each edition of matplotlib's
 
 
 def bring(folder: Path) -> None:
-    """Put the lists that this account has into a server's settings."""
+    """Copy this account's font lists into a server's settings."""
     folder.mkdir()
     with contextlib.suppress(OSError, RuntimeError):
-        for kept in _cache().glob(_LISTS):
-            shutil.copyfile(kept, folder / kept.name)
+        for font_list in _cache().glob(_LISTS):
+            shutil.copyfile(font_list, folder / font_list.name)
 
 
 def keep(folder: Path) -> None:
-    """Keep a list that a server had to make where matplotlib itself looks for it.
+    """Save a list that a server had to make where matplotlib itself looks for it.
 
-    Where this account can keep nothing, the next server makes it again.
+    If this account cannot write there, the next server makes the list again.
     """
     with contextlib.suppress(OSError, RuntimeError):
         cache = _cache()
-        for made in folder.glob(_LISTS):
-            kept = cache / made.name
-            if not (kept.exists() and kept.read_bytes() == made.read_bytes()):
+        for font_list in folder.glob(_LISTS):
+            target = cache / font_list.name
+            if not (target.exists() and target.read_bytes() == font_list.read_bytes()):
                 cache.mkdir(parents=True, exist_ok=True)
-                with tempfile.TemporaryDirectory(dir=cache) as whole:
-                    copy = shutil.copyfile(made, Path(whole) / made.name)
-                    copy.replace(kept)
+                with tempfile.TemporaryDirectory(dir=cache) as staging:
+                    copy = shutil.copyfile(font_list, Path(staging) / font_list.name)
+                    copy.replace(target)
 
 
 def _cache() -> Path:
-    """Raises RuntimeError: this account has no home."""
-    if own := os.environ.get("MPLCONFIGDIR"):
-        return Path(own)
+    """The folder of matplotlib's cache. Raises RuntimeError if there is no home."""
+    if configured := os.environ.get("MPLCONFIGDIR"):
+        return Path(configured)
     caches = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(caches) / "matplotlib"

@@ -121,21 +121,21 @@ class Server:
                 return
             if self.listener in ready:
                 self.clients.append(self.listener.accept()[0])
-            for client in [one for one in self.clients if one in ready]:
+            for client in [client for client in self.clients if client in ready]:
                 self.clients.remove(client)
                 with client:
-                    # The request itself is read in a fork: of what is in our memory
-                    # once, even if it is let go of, something is in all sandboxes to
-                    # come.
+                    # The request itself is read in a fork, because traces of what was
+                    # ever in our memory, even if it was freed, would be in all later
+                    # sandboxes.
                     if imports := client.recv(LARGEST_REQUEST):  # it has not gone away
-                        self._pass_on(client, self._known(json.loads(imports)))
+                        self._pass_on(client, self._filter_names(json.loads(imports)))
 
-    def _known(self, asked: Sequence[str]) -> tuple[str, ...]:
-        """What is known to be asked for by some, in one order."""
+    def _filter_names(self, requested: Sequence[str]) -> tuple[str, ...]:
+        """Keep the requested modules that may be imported on demand, in one order."""
         if self.level == "bwrap":
             return ()
-        known = dict.fromkeys(n for modules in ON_DEMAND.values() for n in modules)
-        return tuple(name for name in known if name in asked)
+        allowed = dict.fromkeys(n for modules in ON_DEMAND.values() for n in modules)
+        return tuple(name for name in allowed if name in requested)
 
     def _pass_on(self, client: socket.socket, names: tuple[str, ...]) -> None:
         for _ in range(2):
@@ -161,8 +161,9 @@ class Server:
                     os._exit(0)
 
     def _forget(self) -> None:
-        for held in (self.listener, *self.clients, *self.branches.values()):
-            held.close()
+        """Close in a fork what only the server itself needs."""
+        for sock in (self.listener, *self.clients, *self.branches.values()):
+            sock.close()
         os.close(self.life)
         os.close(self.alive_end)
 

@@ -25,7 +25,7 @@ def collapse() -> None:
     """
     try:
         size = int(_SIZE.read_text())
-        areas = list(_written(Path("/proc/self/maps").read_text()))
+        areas = list(_find_private_areas(Path("/proc/self/maps").read_text()))
     except (OSError, ValueError):  # a system without large pages
         return
     for first, last in areas:
@@ -35,8 +35,8 @@ def collapse() -> None:
             LIBC.madvise(place, length, _COLLAPSE)
 
 
-def _written(maps: str) -> Iterator[tuple[int, int]]:
-    """Where memory lies that is the process's own: no file's, not the stack."""
+def _find_private_areas(maps: str) -> Iterator[tuple[int, int]]:
+    """Find the areas of memory that belong to the process: no files, no stack."""
     for line in maps.splitlines():
         place, modes, _, _, _, *name = line.split(maxsplit=5)
         if modes == "rw-p" and name in ([], ["[heap]"]):

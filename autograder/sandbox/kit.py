@@ -45,30 +45,30 @@ def python_path() -> str:
 
 
 def modules(broken: Callable[[str], object]) -> Iterator[str]:
-    """The names of all modules that ship; tells of packages that cannot be imported."""
+    """Yield the names of all modules that ship; report packages that do not import."""
     for package, names in KIT.items():
         for path in (package / name for name in names):
             if not (path / "__init__.py").is_file():
                 continue
             name = ".".join((package.name, *path.relative_to(package).parts))
             yield name
-            for found in pkgutil.walk_packages([str(path)], f"{name}.", broken):
-                yield found.name
+            for module in pkgutil.walk_packages([str(path)], f"{name}.", broken):
+                yield module.name
 
 
 @functools.cache
 def interpreter_paths() -> tuple[str, ...]:
     """The running interpreter, its environment and the packages on its path.
 
-    Paths below another one are left out; a path through a link is given both ways.
+    Paths below another are left out; a path through a link comes in both forms.
     """
     packages = ("site-packages", "dist-packages", "lib-dynload")
-    found = [sys.prefix, sys.base_prefix, sys.exec_prefix, *SYSTEM]
-    found += [p for p in sys.path if os.path.basename(p) in packages]
-    found += [os.path.realpath(p) for p in found]
-    kept: list[str] = []
-    for path in sorted({os.path.abspath(p) for p in found}, key=len):
-        inside = any(path.startswith(other.rstrip("/") + "/") for other in kept)
+    paths = [sys.prefix, sys.base_prefix, sys.exec_prefix, *SYSTEM]
+    paths += [p for p in sys.path if os.path.basename(p) in packages]
+    paths += [os.path.realpath(p) for p in paths]
+    roots: list[str] = []
+    for path in sorted({os.path.abspath(p) for p in paths}, key=len):
+        inside = any(path.startswith(root.rstrip("/") + "/") for root in roots)
         if os.path.lexists(path) and not inside:
-            kept.append(path)
-    return tuple(kept)
+            roots.append(path)
+    return tuple(roots)

@@ -27,9 +27,9 @@ def install(folder: Path) -> None:
     from ipykernel.iostream import IOPubThread
 
     IOPubThread._setup_pipe_in = _no_pipe  # type: ignore[method-assign]
-    _semaphores_of_pipes()
-    _shared_memory_in(folder)
-    _tensors_by_value()
+    _make_semaphores_of_pipes()
+    _share_memory_in(folder)
+    _send_tensors_by_value()
 
 
 def _no_pipe(thread: Any) -> None:
@@ -57,7 +57,7 @@ def _system_by_pipe(shell: Any, command: str) -> None:
     shell.user_ns["_exit_code"] = process.returncode
 
 
-def _tensors_by_value() -> None:
+def _send_tensors_by_value() -> None:
     """Let DataLoader workers send tensors through their pipe.
 
     PyTorch passes file descriptors through a socket, which this sandbox does not have.
@@ -67,32 +67,34 @@ def _tensors_by_value() -> None:
     import torch
     import torch.multiprocessing  # registers its own ways first
 
-    ways = ForkingPickler._extra_reducers  # type: ignore[attr-defined]
-    for kind in [kind for kind in ways if kind.__module__.startswith("torch")]:
-        del ways[kind]
+    reducers = ForkingPickler._extra_reducers  # type: ignore[attr-defined]
+    for kind in [kind for kind in reducers if kind.__module__.startswith("torch")]:
+        del reducers[kind]
     # Where a worker puts a batch together; it is sent by value all the same.
     plain = classmethod(lambda kind, size: kind(size))
     torch.UntypedStorage._new_using_fd_cpu = plain  # type: ignore[assignment]
 
 
-def _semaphores_of_pipes() -> None:
+def _make_semaphores_of_pipes() -> None:
+    """Let `multiprocessing` use pipes in place of the system's semaphores."""
     from multiprocessing import synchronize
 
     synchronize._multiprocessing.SemLock = PipeSemaphore  # type: ignore[attr-defined]
     synchronize.SEM_VALUE_MAX = _MOST  # type: ignore[attr-defined]
 
 
-def _shared_memory_in(folder: Path) -> None:
+def _share_memory_in(folder: Path) -> None:
+    """Let shared memory be files in a folder."""
     from multiprocessing import heap, shared_memory
 
-    def opened(path: str, flags: int, mode: int = 0o600) -> int:
+    def open_shared(path: str, flags: int, mode: int = 0o600) -> int:
         return os.open(folder / path.lstrip("/"), flags, mode)
 
-    def unlinked(path: str) -> None:
+    def unlink_shared(path: str) -> None:
         os.unlink(folder / path.lstrip("/"))
 
     place = shared_memory._posixshmem  # type: ignore[attr-defined]
-    place.shm_open, place.shm_unlink = opened, unlinked
+    place.shm_open, place.shm_unlink = open_shared, unlink_shared
     heap.Arena._dir_candidates = []  # type: ignore[attr-defined]
 
 
@@ -122,7 +124,7 @@ class PipeSemaphore:
                 os.close(end)
 
     def acquire(self, block: bool = True, timeout: float | None = None) -> bool:
-        """Take one, if need be after a while; whether it was to be had."""
+        """Acquire it, waiting if necessary; whether that succeeded."""
         if self._is_recursive() and self._is_mine():
             self._held += 1
             return True
@@ -136,19 +138,20 @@ class PipeSemaphore:
         return True
 
     def _take(self, wait: float | None) -> bool:
+        """Read a byte from the pipe within `wait` seconds; whether there was one."""
         deadline = None if wait is None else time.monotonic() + wait
         while True:
             with contextlib.suppress(BlockingIOError):
                 return bool(os.read(self._source, 1))
-            left = None if deadline is None else deadline - time.monotonic()
-            if left is not None and left <= 0:
+            remaining = None if deadline is None else deadline - time.monotonic()
+            if remaining is not None and remaining <= 0:
                 return False
             poll = select.poll()
             poll.register(self._source, select.POLLIN)
-            poll.poll(None if left is None else left * 1000)
+            poll.poll(None if remaining is None else remaining * 1000)
 
     def release(self) -> None:
-        """Give one back. Raises AssertionError, ValueError where there is none."""
+        """Release it. Raises AssertionError or ValueError if it was not acquired."""
         if self._is_recursive():
             if not self._is_mine():
                 raise AssertionError(

@@ -46,9 +46,9 @@ class SparingStream(OutStream):
     _order = threading.RLock()  # of what all of them send
     _writing: ClassVar[SparingStream | None] = None  # the one where something may wait
 
-    def __init__(self, *arguments: Any, **more: Any) -> None:
+    def __init__(self, *arguments: Any, **options: Any) -> None:
         self._fetching, self._waiting = threading.RLock(), 0
-        super().__init__(*arguments, **more)  # type: ignore[no-untyped-call]
+        super().__init__(*arguments, **options)  # type: ignore[no-untyped-call]
         self._all.append(self)
 
     def flush(self) -> None:
@@ -60,7 +60,7 @@ class SparingStream(OutStream):
             super().flush()  # type: ignore[no-untyped-call]
 
     def write(self, string: str) -> int | None:  # type: ignore[override]
-        """Have a text sent soon, after all that has been written before."""
+        """Send a text soon, after everything that was written before."""
         if not isinstance(string, str):
             return super().write(string)
         if self._in_fork():
@@ -69,10 +69,11 @@ class SparingStream(OutStream):
             return len(string)
         for stream in self._all:
             stream._fetch()
-        self._put(string)
+        self._write_parts(string)
         return len(string)
 
-    def _put(self, text: str) -> None:
+    def _write_parts(self, text: str) -> None:
+        """Write a text in parts, after what waits in another stream."""
         with self._order:
             before, SparingStream._writing = SparingStream._writing, self
             if before not in (None, self):
@@ -109,7 +110,7 @@ class SparingStream(OutStream):
                 return
             text = os.read(cast(int, self._fid), _PIPE).decode(errors="replace")
             self._should_watch = bool(text)  # else nobody can write there any more
-            self._put(text)
+            self._write_parts(text)
 
 
 class PlainTransformer(TransformerManager):
@@ -128,8 +129,8 @@ class PlainTransformer(TransformerManager):
             ):
                 ast.parse("".join(lines))
                 return lines
-        found: list[str] = super().do_token_transforms(lines)  # type: ignore[no-untyped-call]
-        return found
+        transformed: list[str] = super().do_token_transforms(lines)  # type: ignore[no-untyped-call]
+        return transformed
 
 
 # By its usual name, which libraries look for to know whether they are in a notebook.
@@ -140,35 +141,37 @@ class ZMQInteractiveShell(zmqshell.ZMQInteractiveShell):
     _transformed: tuple[str, str] | None = None
 
     def transform_cell(self, raw_cell: str) -> str:
-        """The cell as Python; the same one is known when it is asked for again."""
-        known, self._transformed = self._transformed, None
-        if known and known[0] == raw_cell:
-            return known[1]
+        """The cell as Python; the last result is reused for the same cell."""
+        cached, self._transformed = self._transformed, None
+        if cached and cached[0] == raw_cell:
+            return cached[1]
         cell = str(super().transform_cell(raw_cell))  # type: ignore[no-untyped-call]
         self._transformed = raw_cell, cell
         return cell
 
     def should_run_async(
-        self, raw_cell: str, *, transformed_cell: str | None = None, **more: Any
+        self, raw_cell: str, *, transformed_cell: str | None = None, **options: Any
     ) -> bool:
-        """Whether it awaits something, for which one of two words must be there."""
+        """Whether a cell awaits something, which takes one of two words."""
         if transformed_cell is not None and not any(
             word in transformed_cell for word in ("await", "async")
         ):
             return False
         return super().should_run_async(
-            raw_cell, transformed_cell=transformed_cell, **more
+            raw_cell, transformed_cell=transformed_cell, **options
         )
 
     def _format_exception_for_storage(
-        self, exception: BaseException, *rest: Any, **more: Any
+        self, exception: BaseException, *arguments: Any, **options: Any
     ) -> dict[str, Any]:
-        """The error as it was just shown: it is not written a second time."""
-        if shown := self._last_traceback:
+        """The error as it was just shown, so that it is not formatted twice."""
+        if traceback := self._last_traceback:
             name, value = type(exception).__name__, str(exception)
-            return {"ename": name, "evalue": value, "traceback": shown}
-        found = super()._format_exception_for_storage(exception, *rest, **more)  # type: ignore[no-untyped-call]
-        return cast(dict[str, Any], found)
+            return {"ename": name, "evalue": value, "traceback": traceback}
+        content = super()._format_exception_for_storage(
+            exception, *arguments, **options
+        )  # type: ignore[no-untyped-call]
+        return cast(dict[str, Any], content)
 
 
 class SparingCompiler(compiler.XCachingCompiler):
@@ -192,10 +195,10 @@ class SparingKernel(IPythonKernel):
     debugger_class = Type(object)  # is looked for before the debugger itself
     _supports_kernel_subshells = False  # its messages come one after the other
 
-    def __init__(self, **more: Any) -> None:
+    def __init__(self, **options: Any) -> None:
         """Without a debugger: nobody uses it, and it is a hundred modules."""
         with _as_if_not_installed("debugpy"):
-            super().__init__(**more)  # type: ignore[no-untyped-call]
+            super().__init__(**options)  # type: ignore[no-untyped-call]
 
     @property
     def banner(self) -> str:  # type: ignore[override]
@@ -212,9 +215,9 @@ class SparingKernel(IPythonKernel):
     def _publish_execute_input(self, *_: object) -> None:
         """The cell's number is in the reply, too."""
 
-    def _publish_status(self, status: str, *rest: Any, **more: Any) -> None:
+    def _publish_status(self, status: str, *arguments: Any, **options: Any) -> None:
         if status != "busy":
-            super()._publish_status(status, *rest, **more)  # type: ignore[no-untyped-call]
+            super()._publish_status(status, *arguments, **options)  # type: ignore[no-untyped-call]
 
 
 @contextlib.contextmanager

@@ -13,7 +13,12 @@ import math
 import os
 from pathlib import Path
 
-from autograder.sandbox.processes import proportional_mb, resident_mb, summed, told
+from autograder.sandbox.processes import (
+    proportional_mb,
+    read_proc,
+    resident_mb,
+    sum_fields,
+)
 
 _SHARED = "/dev/zero (deleted)"  # how a shared anonymous mapping is called
 _FREE_SOCKETS = 64  # the kernel's own, and what else an ordinary program opens
@@ -21,16 +26,16 @@ _KINDS = ("tcp", "tcp6", "udp", "udp6")
 _STEP = 1.25  # one step of niceness is a quarter less of a CPU
 
 
-def held_mb(pids: list[int], limit: float, warm_mb: float) -> float:
-    """Memory of all the processes, in MB; counted exactly when a rough count alarms.
+def total_mb(pids: list[int], limit: float, warm_mb: float) -> float:
+    """Memory of all the processes, in MB; counted exactly if a rough count is high.
 
     Args:
         limit: MB that they may hold beyond what was warm.
-        warm_mb: what the first of them mapped before it ran anything of a student's.
+        warm_mb: what the first of them had mapped before it ran a student's code.
     """
     rough = resident_mb(pids) + page_tables_mb(pids)
     hidden = waiting = queues_mb(pids)
-    open_files = summed(pids, "status", "FDSize:")
+    open_files = sum_fields(pids, "status", "FDSize:")
     if mapped_mb(pids) - len(pids) * warm_mb > limit / 2 or open_files > 256:
         hidden = let_go_mb(pids) + max(sockets_mb(pids), waiting)
     if rough + hidden < limit:
@@ -39,13 +44,13 @@ def held_mb(pids: list[int], limit: float, warm_mb: float) -> float:
 
 
 def page_tables_mb(pids: list[int]) -> float:
-    """Page tables."""
-    return summed(pids, "status", "VmPTE:") / 1024
+    """The memory of page tables in MB."""
+    return sum_fields(pids, "status", "VmPTE:") / 1024
 
 
 def mapped_mb(pids: list[int]) -> float:
     """The mapped memory in MB, including files and reserved address space."""
-    return summed(pids, "status", "VmSize:") / 1024
+    return sum_fields(pids, "status", "VmSize:") / 1024
 
 
 def let_go_mb(pids: list[int]) -> float:
@@ -56,7 +61,7 @@ def let_go_mb(pids: list[int]) -> float:
     sizes: dict[str, int] = {}
     for pid in pids:
         with contextlib.suppress(OSError):
-            for line in told(f"/proc/{pid}/maps").split("\n"):
+            for line in read_proc(f"/proc/{pid}/maps").split("\n"):
                 if line.endswith(_SHARED):
                     place, _, _, device, inode = line.split()[:5]
                     first, last = (int(end, 16) for end in place.split("-"))
@@ -80,47 +85,49 @@ def sockets_mb(pids: list[int]) -> float:
 
 
 def queues_mb(pids: list[int]) -> float:
-    """What was sent over a network of the sandbox's own, and not read yet.
+    """What was sent over the sandbox's own network and has not been read yet, in MB.
 
-    A connection holds up to tens of MB, far more than another socket. On a network that
-    is ours, too, others' connections stand in the same list: none is counted there.
+    A connection holds up to tens of MB, far more than any other socket. On a network
+    that is also ours, the list includes connections of others, so none is counted.
     """
-    for pid in pids:  # they share one network: the first that is still there tells
+    for pid in pids:  # they share one network, so the first that still exists will do
         with contextlib.suppress(OSError):
-            its, ours = (os.stat(f"/proc/{p}/ns/net").st_ino for p in (pid, "self"))
-            if its == ours:
+            theirs, ours = (os.stat(f"/proc/{p}/ns/net").st_ino for p in (pid, "self"))
+            if theirs == ours:
                 return 0.0
-            return sum(_queued(pid, kind) for kind in _in_use(pid)) / (1 << 20)
+            kinds = _find_kinds_in_use(pid)
+            return sum(_count_queued_bytes(pid, kind) for kind in kinds) / (1 << 20)
     return 0.0
 
 
-def _in_use(pid: int) -> list[str]:
-    """The kinds of sockets that a network has several of; a list costs 5 ms to read.
+def _find_kinds_in_use(pid: int) -> list[str]:
+    """Find the kinds of sockets of which a network has several.
 
-    One always listens: at it ipykernel hears what forks of a cell print.
+    Their lists cost 5 ms each to read. One socket always listens: through it ipykernel
+    receives what forks of a cell print.
     """
-    found = []
+    kinds = []
     for file in ("sockstat", "sockstat6"):
         with contextlib.suppress(OSError):  # there may be no IPv6
             for line in Path(f"/proc/{pid}/net/{file}").read_text().splitlines():
                 kind, _, counts = line.lower().partition(": inuse ")
                 if kind in _KINDS and int(counts.split()[0]) > 1:
-                    found.append(kind)
-    return found
+                    kinds.append(kind)
+    return kinds
 
 
-def _queued(pid: int, kind: str) -> int:
+def _count_queued_bytes(pid: int, kind: str) -> int:
     lines = Path(f"/proc/{pid}/net/{kind}").read_text().splitlines()[1:]
-    ends = (line.split()[4].split(":") for line in lines)  # "sent:received", in hex
-    return sum(int(end, 16) for queue in ends for end in queue)
+    queues = (line.split()[4].split(":") for line in lines)  # "sent:received", in hex
+    return sum(int(size, 16) for queue in queues for size in queue)
 
 
 def share_fairly(pids: list[int]) -> None:
-    """See that a sandbox's busy threads together weigh about as much as one.
+    """Make a sandbox's busy threads together weigh about as much as one.
 
-    A process that may not be had back later is only ever made to wait more.
+    Niceness is only ever raised, as we may not be allowed to lower it again.
     """
-    busy = [task for pid in pids for task in _running(pid)]
+    busy = [task for pid in pids for task in _find_running_tasks(pid)]
     if len(busy) < 3:
         return
     nice = min(round(math.log(len(busy)) / math.log(_STEP)), 19)
@@ -130,12 +137,12 @@ def share_fairly(pids: list[int]) -> None:
                 os.setpriority(os.PRIO_PROCESS, task, nice)
 
 
-def _running(pid: int) -> list[int]:
-    """The threads of a process that run, or would if there were a CPU."""
-    found = []
+def _find_running_tasks(pid: int) -> list[int]:
+    """Find the threads of a process that run, or would run if a CPU were free."""
+    tasks = []
     with contextlib.suppress(OSError):
         for task in os.listdir(f"/proc/{pid}/task"):
-            text = told(f"/proc/{pid}/task/{task}/stat")
+            text = read_proc(f"/proc/{pid}/task/{task}/stat")
             if text.rpartition(")")[2].split()[0] == "R":
-                found.append(int(task))
-    return found
+                tasks.append(int(task))
+    return tasks

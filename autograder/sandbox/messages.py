@@ -39,38 +39,38 @@ class Messages:
         self._held = bytearray()
 
     def take(self, data: bytes) -> bytes:
-        """What may be passed on, now that `data` has come. Raises ExcessError."""
+        """Read what has arrived; what may be passed on. Raises ExcessError."""
         self._count(len(data))
-        rest = memoryview(data)
-        passed = bytearray(self._greeting(rest))
-        rest = rest[len(passed) :]
-        while rest or (self._in_part and not self._left):
+        unread = memoryview(data)
+        passed = bytearray(self._read_greeting(unread))
+        unread = unread[len(passed) :]
+        while unread or (self._in_part and not self._left):
             if not self._in_part:
-                rest = self._announced(rest)
+                unread = self._read_header(unread)
                 continue
-            part = rest[: self._left]
+            part = unread[: self._left]
             self._left -= len(part)
-            rest = rest[len(part) :]
+            unread = unread[len(part) :]
             if self._size <= self._most:
                 self._held += part
             if not self._left:
-                passed += self._ended()
+                passed += self._finish_part()
         return bytes(passed)
 
-    def _greeting(self, rest: memoryview) -> memoryview:
-        """What of `rest` belongs to the greeting, which each side sends in steps."""
-        part = rest[: _GREETING - self._greeted]
+    def _read_greeting(self, unread: memoryview) -> memoryview:
+        """Read what belongs to the greeting, which each side sends in steps."""
+        part = unread[: _GREETING - self._greeted]
         for place, byte in enumerate(part, start=self._greeted):
             if byte != _SIGNATURE.get(place, byte):
                 raise ExcessError("speaks another protocol")
         self._greeted += len(part)
         return part
 
-    def _announced(self, rest: memoryview) -> memoryview:
-        """Read the header of a part, or as much as is there; what is behind it."""
-        length = 9 if (self._header or rest)[0] & _LONG else 2
+    def _read_header(self, unread: memoryview) -> memoryview:
+        """Read the header of a part, as far as it has arrived; what follows it."""
+        length = 9 if (self._header or unread)[0] & _LONG else 2
         missing = length - len(self._header)
-        self._header += rest[:missing]
+        self._header += unread[:missing]
         if len(self._header) == length:
             flags, size = self._header[0], int.from_bytes(self._header[1:], "big")
             self._in_part, self._left = True, size
@@ -80,7 +80,7 @@ class Messages:
                 raise ExcessError("sent a command that is too large")
             self._size += size + _PART
             self._hold_header()
-        return rest[missing:]
+        return unread[missing:]
 
     def _hold_header(self) -> None:
         if self._size <= self._most:
@@ -91,8 +91,8 @@ class Messages:
             raise ExcessError("sent a message that is too large")
         self._header.clear()
 
-    def _ended(self) -> bytes:
-        """The end of a part: the whole message if it was the last one."""
+    def _finish_part(self) -> bytes:
+        """End a part; returns the whole message if it was the last one."""
         self._in_part = False
         if self._more:
             return b""

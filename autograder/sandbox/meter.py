@@ -19,7 +19,7 @@ from autograder.sandbox.processes import (
     cpu_seconds,
     descendants,
     is_stopped,
-    waits,
+    waiting_seconds,
 )
 
 LOOK_SECONDS = 0.25  # between two looks
@@ -36,16 +36,16 @@ class Budget:
     cpu: float
     clock: float
 
-    def least(self, other: Budget) -> Budget:
-        """Of each the smaller one."""
-        return Budget(min(self.cpu, other.cpu), min(self.clock, other.clock))
+    def least(self, budget: Budget) -> Budget:
+        """The smaller CPU limit, and the smaller limit on the clock."""
+        return Budget(min(self.cpu, budget.cpu), min(self.clock, budget.clock))
 
     def without(self, span: Span) -> Budget:
         """What is left of it after a span."""
         return Budget(self.cpu - span.cpu, self.clock - span.clock)
 
-    def used_up(self, span: Span) -> EndReason | None:
-        """What a span has used up of it: CPU_TIME, TIME, or nothing."""
+    def exceeded_by(self, span: Span) -> EndReason | None:
+        """The limit that a span exceeds: CPU_TIME, TIME or None."""
         if span.cpu > self.cpu:
             return EndReason.CPU_TIME
         return EndReason.TIME if span.clock > self.clock else None
@@ -76,10 +76,10 @@ class Meter:
 
     def look(self) -> None:
         """Read what has been used since the last look, if that was not just now."""
-        now = time.monotonic()
-        if self._waits and now - self._last < _SOON:
+        instant = time.monotonic()
+        if self._waits and instant - self._last < _SOON:
             return
-        passed, self._last = now - self._last, now
+        passed, self._last = instant - self._last, instant
         ours = max(passed - _LATE, 0.0)
         passed -= ours
         lost = (
@@ -94,7 +94,7 @@ class Meter:
         used = sum(cpu_seconds(pids)) + collected_seconds(supervisor)
         self.cpu = max(self.cpu, used)  # who has ended uncollected is not seen again
         # We are among those who may lack a CPU: meanwhile the sandbox waits for us.
-        before, self._waits = self._waits, waits([*pids, os.getpid()])
+        before, self._waits = self._waits, waiting_seconds([*pids, os.getpid()])
         # The first, which in a process namespace nobody inside can stop: a child that
         # has stopped itself buys no time.
         if self._stopped < _STOPS and any(map(is_stopped, pids[:1])):
@@ -109,7 +109,7 @@ class Meter:
 
 
 class Span:
-    """What is used from now on, of an budget."""
+    """What is used of a budget from now on."""
 
     def __init__(self, meter: Meter, budget: Budget):
         meter.look()
@@ -118,10 +118,10 @@ class Span:
         self._seen = meter.clock  # when it was last looked at
 
     def over(self) -> EndReason | None:
-        """What is used up: CPU_TIME, TIME, or nothing. Looks first."""
+        """Look at the meter; the limit that is exceeded: CPU_TIME, TIME or None."""
         self._meter.look()
         self._seen = self._meter.clock
-        return self._budget.used_up(self)
+        return self._budget.exceeded_by(self)
 
     def next(self, budget: Budget) -> Span:
         """Another span on the same meter, from now on."""
@@ -130,17 +130,17 @@ class Span:
     @property
     def cpu(self) -> float:
         """Seconds of CPU."""
-        return self._used()[0]
+        return self._elapsed()[0]
 
     @property
     def clock(self) -> float:
         """Seconds on the clock, but for pauses."""
-        return self._used()[1]
+        return self._elapsed()[1]
 
     @property
     def busy(self) -> bool:
         """Whether the machine has kept the sandbox from working meanwhile."""
-        _, clock, lost = self._used()
+        _, clock, lost = self._elapsed()
         return lost > _BUSY * (clock + lost)
 
     def pause(self) -> None:
@@ -159,7 +159,8 @@ class Span:
         cpu, clock, lost = self._start
         self._start = cpu, clock + seconds, lost
 
-    def _used(self) -> tuple[float, float, float]:
-        now = self._meter.cpu, self._meter.clock, self._meter.lost
-        cpu, clock, lost = (b - a for a, b in zip(self._start, now, strict=True))
+    def _elapsed(self) -> tuple[float, float, float]:
+        """Seconds of CPU, on the clock and lost since the span began."""
+        end = self._meter.cpu, self._meter.clock, self._meter.lost
+        cpu, clock, lost = (b - a for a, b in zip(self._start, end, strict=True))
         return cpu, clock, lost

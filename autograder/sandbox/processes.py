@@ -13,11 +13,11 @@ _TICKS = os.sysconf("SC_CLK_TCK")
 _USER = 11  # the first of utime, stime, cutime, cstime among the fields of stat
 
 
-def told(path: str) -> str:
-    """What a file of /proc says. Raises OSError.
+def read_proc(path: str) -> str:
+    """Read a file of /proc as text. Raises OSError.
 
-    A sandbox names its processes and files with any bytes: what is read stays text, and
-    its lines end at line feeds alone.
+    A sandbox can name its processes and files with any bytes; they are replaced, and
+    callers split lines at line feeds alone.
     """
     with open(path, "rb", buffering=0) as file:
         return file.read().decode("ascii", "replace")
@@ -27,7 +27,7 @@ def descendants(pid: int) -> Iterator[int]:
     """Processes below `pid`, those of inner process namespaces included."""
     try:
         for task in os.listdir(f"/proc/{pid}/task"):
-            children = told(f"/proc/{pid}/task/{task}/children")
+            children = read_proc(f"/proc/{pid}/task/{task}/children")
             for child in map(int, children.split()):
                 yield child
                 yield from descendants(child)
@@ -38,7 +38,7 @@ def descendants(pid: int) -> Iterator[int]:
 def _stat(pid: int) -> list[str]:
     """The fields of a process after its name, its state first; [] once it is gone."""
     try:
-        text = told(f"/proc/{pid}/stat")
+        text = read_proc(f"/proc/{pid}/stat")
     except OSError:
         return []
     return text.rpartition(")")[2].split()
@@ -66,33 +66,33 @@ def collected_seconds(pid: int) -> float:
     return sum(map(int, fields[_USER + 2 : _USER + 4])) / _TICKS
 
 
-def waits(pids: Iterable[int]) -> dict[tuple[int, str], float]:
+def waiting_seconds(pids: Iterable[int]) -> dict[tuple[int, str], float]:
     """Seconds that each thread of `pids` was ready to run while no CPU was free."""
-    found = {}
+    seconds = {}
     for pid in pids:
         with contextlib.suppress(OSError):  # it has just ended
             for task in os.listdir(f"/proc/{pid}/task"):
-                text = told(f"/proc/{pid}/task/{task}/schedstat")
-                found[pid, task] = int(text.split()[1]) / 1e9
-    return found
+                text = read_proc(f"/proc/{pid}/task/{task}/schedstat")
+                seconds[pid, task] = int(text.split()[1]) / 1e9
+    return seconds
 
 
 def resident_mb(pids: list[int]) -> float:
     """Memory without files, in MB; pages shared between processes count for each."""
-    return summed(pids, "status", "RssAnon:", "RssShmem:") / 1024
+    return sum_fields(pids, "status", "RssAnon:", "RssShmem:") / 1024
 
 
 def proportional_mb(pids: list[int]) -> float:
     """The same with shared pages divided among those who share them."""
-    return summed(pids, "smaps_rollup", "Pss_Anon:", "Pss_Shmem:") / 1024
+    return sum_fields(pids, "smaps_rollup", "Pss_Anon:", "Pss_Shmem:") / 1024
 
 
-def summed(pids: list[int], file: str, *fields: str) -> int:
-    """The numbers of some fields of a file in /proc, of all processes together."""
+def sum_fields(pids: list[int], file: str, *fields: str) -> int:
+    """Sum the numbers of some fields of a file in /proc over all processes."""
     total = 0
     for pid in pids:
         try:
-            lines = told(f"/proc/{pid}/{file}").split("\n")
+            lines = read_proc(f"/proc/{pid}/{file}").split("\n")
         except OSError:
             continue
         total += sum(int(line.split()[1]) for line in lines if line.startswith(fields))

@@ -65,12 +65,12 @@ class Relay:
             self._doors[listener.fileno()] = listener, door
             self._want(listener.fileno(), select.POLLIN)
 
-    def turn(self, others: list[int], seconds: float) -> set[int]:
-        """Wait for something to do, and do it; which of `others` can be read.
+    def turn(self, descriptors: list[int], seconds: float) -> set[int]:
+        """Wait for something to do, and do it; which of `descriptors` can be read.
 
-        Not in a thread beside: who leaves a process table may have none.
+        This is no thread, as a process that changes its process table may have none.
         """
-        for fd in others:
+        for fd in descriptors:
             self._want(fd, select.POLLIN)
         ready = dict(self._ready.poll(seconds * 1000))
         try:
@@ -85,10 +85,10 @@ class Relay:
         except ExcessError as error:
             self.excess = str(error)
             self._close()
-        return ready.keys() & others
+        return ready.keys() & descriptors
 
     def _want(self, fd: int, events: int) -> None:
-        """Have told of a descriptor what changes; of one with no events, nothing."""
+        """Watch a descriptor for these events; without events, stop watching it."""
         if events == self._wanted.get(fd, 0):
             return
         if events:
@@ -112,19 +112,19 @@ class Relay:
             lane.source.close()
 
     def _await(self, pair: tuple[_Lane, _Lane]) -> None:
-        """A lane waits for its source, or for its target where something is left."""
-        for lane, other in (pair, pair[::-1]):
+        """Wait for each lane's source, or for its target if something is unsent."""
+        for lane, opposite in (pair, pair[::-1]):
             reads = 0 if lane.waiting else select.POLLIN
-            writes = select.POLLOUT if other.waiting else 0
+            writes = select.POLLOUT if opposite.waiting else 0
             self._want(lane.source.fileno(), reads | writes)
 
     def _close(self) -> None:
-        ends = [listener for listener, _ in self._doors.values()]
-        ends += [lane.source for pair in self._pairs.values() for lane in pair]
-        for end in ends:
-            if end.fileno() >= 0:  # a pair stands there with both of its ends
-                self._want(end.fileno(), 0)
-                end.close()
+        sockets = [listener for listener, _ in self._doors.values()]
+        sockets += [lane.source for pair in self._pairs.values() for lane in pair]
+        for sock in sockets:
+            if sock.fileno() >= 0:  # each pair is listed under both of its ends
+                self._want(sock.fileno(), 0)
+                sock.close()
         self._doors, self._pairs = {}, {}
 
     def _open(self, listener: socket.socket, door: Door) -> None:

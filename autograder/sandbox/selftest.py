@@ -58,7 +58,7 @@ def failures(level: str, view: View) -> list[str]:
         os.chmod(folder, 0o755)
         with Canaries(Path(folder)) as canaries:
             report = _run_sandbox(level, view, canaries)
-            return report + canaries.harmed()
+            return report + canaries.list_damage()
 
 
 class Canaries:
@@ -103,16 +103,16 @@ class Canaries:
             "policy": dataclasses.asdict(SMALL),
         }
 
-    def harmed(self) -> list[str]:
-        """What happened to them."""
-        found = []
+    def list_damage(self) -> list[str]:
+        """List what an attack has done to them."""
+        findings = []
         if stat.S_IMODE(self.secret.stat().st_mode) != 0o644:
-            found.append("changed the mode of a file outside")
+            findings.append("changed the mode of a file outside")
         if select.select([self.udp, self.letters], [], [], 0)[0]:
-            found.append("sent a datagram")
+            findings.append("sent a datagram")
         if self.bird.poll() is not None:
-            found.append("killed a process outside")
-        return found
+            findings.append("killed a process outside")
+        return findings
 
 
 def _run_sandbox(level: str, view: View, canaries: Canaries) -> list[str]:
@@ -166,9 +166,12 @@ def _attack(level: str, room: confine.Room, task: dict[str, Any], report: int) -
         if level == "bwrap" and "report" not in task:
             command = bwrap.command(SMALL, room, "selftest")
             os.set_inheritable(report, True)
-            told = {"AUTOGRADER_TASK": json.dumps({**task, "report": report})}
-            path = {"PYTHONPATH": kit.python_path(), VARIABLE: str(ROOT)}
-            os.execve(command[0], command, path | told)
+            variables = {
+                "AUTOGRADER_TASK": json.dumps({**task, "report": report}),
+                "PYTHONPATH": kit.python_path(),
+                VARIABLE: str(ROOT),
+            }
+            os.execve(command[0], command, variables)
         confine.enter(level, SMALL, room)
         answer = attacks(task)
     except Exception as error:
@@ -184,7 +187,7 @@ def attacks(task: dict[str, Any]) -> list[str]:
 
     Returns:
         The names of what was not denied or not allowed. Damage outside (a file's
-        mode, a datagram, a message) is not seen from here: `Canaries.harmed` looks.
+        mode, a datagram) cannot be seen from inside; see `Canaries.list_damage`.
     """
     forbidden: dict[str, Callable[[], object]] = {
         "killed a process outside": lambda: _kill(task["bird"]),
@@ -197,13 +200,13 @@ def attacks(task: dict[str, Any]) -> list[str]:
         "wrote a file over the limit": lambda: _big_file(SMALL.file_mb),
         "allocated over the limit": lambda: bytearray(SMALL.memory_mb * 2 << 20),
     }
-    found = [name for name, attack in forbidden.items() if not _denied(attack)]
+    findings = [name for name, attack in forbidden.items() if not _denied(attack)]
     _denied(lambda: os.chmod(task["secret"], 0o777))
     _denied(lambda: _datagram(task["udp"]))
     _denied(lambda: _letter(task["letters"]))
-    found += ["left its session"] * _leaves_session()
-    found += _not_allowed() + _too_many(SMALL.processes)
-    return found + [f"called {name}" for name in confine.forbidden_calls()]
+    findings += ["left its session"] * _leaves_session()
+    findings += _not_allowed() + _too_many(SMALL.processes)
+    return findings + [f"called {name}" for name in confine.forbidden_calls()]
 
 
 def _denied(attack: Callable[[], object]) -> bool:

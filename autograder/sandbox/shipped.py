@@ -50,7 +50,7 @@ class _OnlyShipped(importlib.abc.MetaPathFinder):
     def find_spec(self, name: str, *_: object) -> None:
         """Raises ImportError: it is the engine's own, or the course's."""
         first, *inner = name.split(".")
-        package = next((one for one in kit.KIT if one.name == first), None)
+        package = next((package for package in kit.KIT if package.name == first), None)
         if package is None:
             return
         folder = package.joinpath(*inner)

@@ -62,10 +62,10 @@ def lacks_room(folder: Path, needed: int) -> bool:
     return False
 
 
-def no_room(slot: Path) -> str:
-    """What there is to do about it, if `slot` lies on a full disk."""
-    where = slot.parents[1]
-    return f"there is no room in {where}; make some, or set TMPDIR to another disk"
+def full_disk_message(slot: Path) -> str:
+    """Say what to do about it, if `slot` is on a full disk."""
+    folder = slot.parents[1]
+    return f"there is no room in {folder}; make some, or set TMPDIR to another disk"
 
 
 def remove_tree(folder: Path) -> None:
@@ -84,31 +84,32 @@ def remove_tree(folder: Path) -> None:
 
 
 def _empty(top: int) -> None:
+    """Remove everything in a folder; folders that turn up meanwhile come last."""
     raised: list[str] = []
     _clear(top, top, raised)
     for name in raised:  # more come meanwhile
         with contextlib.suppress(OSError):
-            here = os.open(name, _FOLDER, dir_fd=top)
+            folder = os.open(name, _FOLDER, dir_fd=top)
             try:
-                _clear(here, top, raised)
+                _clear(folder, top, raised)
             finally:
-                os.close(here)
+                os.close(folder)
             os.rmdir(name, dir_fd=top)
 
 
-def _clear(here: int, top: int, raised: list[str]) -> None:
+def _clear(folder: int, top: int, raised: list[str]) -> None:
     """Remove the files of a folder, and move the folders in it to the top."""
-    for entry in _entries(here):
+    for entry in _entries(folder):
         with contextlib.suppress(OSError):
             if entry.is_dir(follow_symlinks=False):
-                os.chmod(entry.name, 0o700, dir_fd=here)
+                os.chmod(entry.name, 0o700, dir_fd=folder)
                 name = secrets.token_hex(16)
-                os.rename(entry.name, name, src_dir_fd=here, dst_dir_fd=top)
+                os.rename(entry.name, name, src_dir_fd=folder, dst_dir_fd=top)
                 raised.append(name)
             else:
-                os.unlink(entry.name, dir_fd=here)
+                os.unlink(entry.name, dir_fd=folder)
 
 
 def _entries(folder: str | int) -> list[os.DirEntry[str]]:
-    with os.scandir(folder) as found:
-        return list(found)
+    with os.scandir(folder) as entries:
+        return list(entries)

@@ -53,7 +53,7 @@ def start(plan: Plan, channel: int) -> int:
         raise ConfinementError(
             "no confinement works here; only allow_unconfined would run submissions"
         )
-    listeners = [_inherited(listen(door.inner)) for door in plan.doors()]
+    listeners = [_detach(listen(door.inner)) for door in plan.doors()]
     ready, status = os.pipe()
     sandbox = confine.fork(plan.level)
     if sandbox == 0:
@@ -67,7 +67,8 @@ def start(plan: Plan, channel: int) -> int:
     return sandbox
 
 
-def _inherited(listener: socket.socket) -> int:
+def _detach(listener: socket.socket) -> int:
+    """Make a socket blocking for the child, and return its descriptor."""
     listener.setblocking(False)
     return listener.detach()
 

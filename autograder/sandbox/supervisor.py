@@ -23,7 +23,12 @@ from autograder.sandbox.ending import EndReason
 from autograder.sandbox.processes import end_all_children
 from autograder.sandbox.relay import Relay
 from autograder.sandbox.request import Request
-from autograder.sandbox.slot import NoRoomError, lacks_room, no_room, remove_tree
+from autograder.sandbox.slot import (
+    NoRoomError,
+    full_disk_message,
+    lacks_room,
+    remove_tree,
+)
 from autograder.sandbox.start import Plan, start
 from autograder.sandbox.watch import Watchdog
 
@@ -52,7 +57,7 @@ def supervise(
         policy = Policy(**request["policy"])
         room = room_for(policy, slot, request["submission"])
         if level in ON_HOSTS_DISK and lacks_room(slot, policy.file_mb * MB):
-            raise NoRoomError(no_room(slot))
+            raise NoRoomError(full_disk_message(slot))
         if groups:
             group = Group(groups, slot.name, policy)
         plan = Plan(request, policy, room, level, group)

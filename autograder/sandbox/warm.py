@@ -37,8 +37,8 @@ ON_DEMAND = {
 }
 
 
-def asked_for(cells: Iterable[str]) -> list[str]:
-    """The modules on demand that code asks for, as far as its words tell."""
+def select_on_demand(cells: Iterable[str]) -> list[str]:
+    """Select the modules on demand that code needs, judging by its words."""
     words = {word for cell in cells for word in re.findall(r"\w+", cell)}
-    found = [m for word, modules in ON_DEMAND.items() if word in words for m in modules]
-    return list(dict.fromkeys(found))
+    names = [m for word, modules in ON_DEMAND.items() if word in words for m in modules]
+    return list(dict.fromkeys(names))

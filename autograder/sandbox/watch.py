@@ -13,7 +13,7 @@ from pathlib import Path
 
 from autograder.sandbox.confine import MB, ON_HOSTS_DISK
 from autograder.sandbox.ending import EndReason
-from autograder.sandbox.memory_accounting import held_mb, mapped_mb, share_fairly
+from autograder.sandbox.memory_accounting import mapped_mb, share_fairly, total_mb
 from autograder.sandbox.processes import (
     collected_seconds,
     cpu_seconds,
@@ -22,7 +22,7 @@ from autograder.sandbox.processes import (
 )
 from autograder.sandbox.relay import Relay
 from autograder.sandbox.request import Usage
-from autograder.sandbox.slot import lacks_room, no_room, tree_size
+from autograder.sandbox.slot import full_disk_message, lacks_room, tree_size
 from autograder.sandbox.start import Plan
 
 WATCH_SECONDS = 0.25
@@ -37,7 +37,7 @@ class Watchdog:
         self.policy, self.room, self.level = plan.policy, plan.room, plan.level
         self.group = plan.group
         self.ended: EndReason | None = None  # by us
-        self.says = ""
+        self.explanation = ""
         self.next_look = time.monotonic() + WATCH_SECONDS
         self.cpu = (0.0, 0.0)
         self.warm_mb, self.mapped_mb = resident_mb([sandbox]), mapped_mb([sandbox])
@@ -83,14 +83,14 @@ class Watchdog:
         elif self.group is None and self._holds_too_much(pids):
             self._kill(EndReason.MEMORY)
         elif (full := self._full_disk()) is EndReason.HOST_DISK:
-            self._kill(full, no_room(self.room.slot))
+            self._kill(full, full_disk_message(self.room.slot))
         elif full:
             self._kill(full)
 
     def _holds_too_much(self, pids: list[int]) -> bool:
-        """All processes together, and what the system holds for them."""
-        held = held_mb(pids, self.policy.memory_mb, self.mapped_mb)
-        return held > self.policy.memory_mb * 1.25 + self.warm_mb
+        """Whether all processes, and the system for them, hold too much memory."""
+        used_mb = total_mb(pids, self.policy.memory_mb, self.mapped_mb)
+        return used_mb > self.policy.memory_mb * 1.25 + self.warm_mb
 
     def _full_disk(self) -> EndReason | None:
         """Why it can write no more, None if it can; where its disk is the host's.
@@ -105,15 +105,15 @@ class Watchdog:
             size, files = tree_size(home, most)
         except OSError:
             return EndReason.DISK
-        left = self.policy.disk_mb * MB - size
-        if left < 0 or files > most:
+        remaining_bytes = self.policy.disk_mb * MB - size
+        if remaining_bytes < 0 or files > most:
             return EndReason.DISK
-        needed = min(left, self.policy.file_mb * MB)
+        needed = min(remaining_bytes, self.policy.file_mb * MB)
         return EndReason.HOST_DISK if lacks_room(self.room.slot, needed) else None
 
-    def _kill(self, reason: EndReason, says: str = "") -> None:
+    def _kill(self, reason: EndReason, explanation: str = "") -> None:
         if self.ended is None:
-            self.ended, self.says = reason, says or reason
+            self.ended, self.explanation = reason, explanation or reason
         self.cpu = cpu_seconds(descendants(os.getpid()))
         os.kill(self.sandbox, signal.SIGKILL)
 
@@ -123,19 +123,22 @@ class Watchdog:
         Processes whose parent never collected them are known by the last look only.
         """
         code = os.waitstatus_to_exitcode(status)
-        ended, says = EndReason.EXITED, str(EndReason.EXITED)
+        ended, explanation = EndReason.EXITED, str(EndReason.EXITED)
         if self._full_disk() is EndReason.HOST_DISK:  # since the last look
-            self.ended, self.says = EndReason.HOST_DISK, no_room(self.room.slot)
+            self.ended, self.explanation = (
+                EndReason.HOST_DISK,
+                full_disk_message(self.room.slot),
+            )
         if self.ended:
-            ended, says = self.ended, self.says
+            ended, explanation = self.ended, self.explanation
         elif self.group and self.group.was_too_large():
-            ended, says = EndReason.MEMORY, str(EndReason.MEMORY)
+            ended, explanation = EndReason.MEMORY, str(EndReason.MEMORY)
         elif code < 0:
-            ended, says = EndReason.SIGNAL, f"{EndReason.SIGNAL} {-code}"
+            ended, explanation = EndReason.SIGNAL, f"{EndReason.SIGNAL} {-code}"
         return {
             "exit": code,
             "ended": ended,
-            "reason": says,
+            "reason": explanation,
             "utime": max(used.ru_utime, self.cpu[0]),
             "stime": max(used.ru_stime, self.cpu[1]),
             "maxrss_mb": used.ru_maxrss / 1024,

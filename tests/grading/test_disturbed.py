@@ -20,7 +20,7 @@ from autograder.grading.run import assignment
 from autograder.sandbox.ending import EndReason
 from autograder.sandbox.meter import Budget
 from autograder.sandbox.sandboxed import SandboxedProcess
-from autograder.sandbox.slot import no_room
+from autograder.sandbox.slot import full_disk_message
 from tests.grading import judged_course as judged
 from tests.grading.disturb import processes
 from tests.grading.judged_course import (
@@ -172,7 +172,7 @@ def test_a_host_s_full_disk_costs_nobody_anything(course, monkeypatch, again):
         words = last_words(self, answer)
         if not told or again:
             told.append(words["reason"])
-            words["reason"] = no_room(Path("/scratch/server/slot"))
+            words["reason"] = full_disk_message(Path("/scratch/server/slot"))
             words["ended"] = EndReason.HOST_DISK
         return words
 

@@ -28,12 +28,12 @@ class Machine:
         self.top = folder / "cgroup"
         self.own = self.top / group.strip("/")
         self.own.mkdir(parents=True)
-        self.files = Hierarchy(folder / "mountinfo", folder / "own")
+        self.files = Hierarchy(folder / "mountinfo", folder / "membership")
         self.files.mounts.write_text(
             "30 20 0:26 / /proc rw - proc proc rw\n"
             f"31 20 0:27 / {self.top} rw,nosuid - cgroup2 cgroup2 rw\n"
         )
-        self.files.own.write_text(f"1:name=systemd:/elsewhere\n0::{group}\n")
+        self.files.membership.write_text(f"1:name=systemd:/elsewhere\n0::{group}\n")
 
     def furnish(self, group: Path, offered: str, *, top: bool = False) -> None:
         group.mkdir(parents=True, exist_ok=True)
@@ -108,7 +108,7 @@ def test_what_holds_groups_holds_no_process(tmp_path, monkeypatch):
     assert machine.files.place() == machine.own
     assert (machine.own / "graders" / "cgroup.procs").read_text() == "4711"
     # The next one is started from there.
-    machine.files.own.write_text("0::/run-1.scope/graders\n")
+    machine.files.membership.write_text("0::/run-1.scope/graders\n")
     assert machine.files.place() == machine.own
 
 

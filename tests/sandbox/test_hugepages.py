@@ -18,7 +18,10 @@ MAPS = """\
 
 
 def test_only_memory_of_the_process_itself_is_moved():
-    assert list(hugepages._written(MAPS)) == [(0x1000, 0x3000), (0x5000, 0x6000)]
+    assert list(hugepages._find_private_areas(MAPS)) == [
+        (0x1000, 0x3000),
+        (0x5000, 0x6000),
+    ]
 
 
 @linux

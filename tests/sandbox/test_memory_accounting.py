@@ -74,27 +74,27 @@ def warm_mb() -> float:
 
 def test_an_ordinary_process_holds_what_is_resident(warm_mb):
     with process("x = b'x' * (100 << 20)") as pid:
-        assert 100 < memory_accounting.held_mb([pid], 1000, warm_mb) < 160
+        assert 100 < memory_accounting.total_mb([pid], 1000, warm_mb) < 160
 
 
 @pytest.mark.parametrize("name", [b"\xff) R 1 1\xfe", b"\x0cVmPTE: -999999"])
 def test_no_name_of_a_process_hides_what_it_uses(name, warm_mb):
     code = f"import ctypes\nctypes.CDLL(None).prctl(15, {name!r})"
     with process(f"{code}\nx = b'x' * (100 << 20)") as pid:
-        assert 100 < memory_accounting.held_mb([pid], 1000, warm_mb) < 160
+        assert 100 < memory_accounting.total_mb([pid], 1000, warm_mb) < 160
         assert sum(cpu_seconds([pid])) > 0
 
 
 def test_shared_memory_that_was_let_go_of_still_counts(warm_mb):
     with process(LET_GO) as pid:
         assert memory_accounting.let_go_mb([pid]) == 300
-        assert memory_accounting.held_mb([pid], 250, warm_mb) > 300
+        assert memory_accounting.total_mb([pid], 250, warm_mb) > 300
 
 
 def test_page_tables_count(warm_mb):
     with process(PAGE_TABLES) as pid:
         assert memory_accounting.page_tables_mb([pid]) > 70
-        assert memory_accounting.held_mb([pid], 60, warm_mb) > 60
+        assert memory_accounting.total_mb([pid], 60, warm_mb) > 60
 
 
 def test_sockets_count_beyond_an_ordinary_number(warm_mb):
@@ -102,7 +102,7 @@ def test_sockets_count_beyond_an_ordinary_number(warm_mb):
         assert memory_accounting.sockets_mb([pid]) == 0
     with process(SOCKETS) as pid:
         assert memory_accounting.sockets_mb([pid]) > 100
-        assert memory_accounting.held_mb([pid], 10_000, warm_mb) > 100
+        assert memory_accounting.total_mb([pid], 10_000, warm_mb) > 100
 
 
 def has_networks() -> bool:
@@ -120,7 +120,7 @@ def test_what_waits_in_connections_counts_on_a_network_of_the_sandbox_s_own(warm
     with process(LOOPBACK + CONNECTIONS, "unshare", "-rn") as pid:
         waiting = memory_accounting.queues_mb([pid])
         assert waiting > 20  # whatever a connection may hold here
-        assert memory_accounting.held_mb([pid], 10_000, warm_mb) > waiting
+        assert memory_accounting.total_mb([pid], 10_000, warm_mb) > waiting
     with process(CONNECTIONS) as pid:
         assert (
             memory_accounting.queues_mb([pid]) == 0
@@ -133,15 +133,15 @@ def test_what_waits_in_connections_counts_on_a_network_of_the_sandbox_s_own(warm
 def test_no_list_of_sockets_is_read_where_only_the_kernels_own_listens():
     own = "import socket\nserver = socket.create_server(('127.0.0.1', 0))"
     with process(LOOPBACK + own, "unshare", "-rn") as pid:
-        assert memory_accounting._in_use(pid) == []
+        assert memory_accounting._find_kinds_in_use(pid) == []
     with process(LOOPBACK + CONNECTIONS, "unshare", "-rn") as pid:
-        assert memory_accounting._in_use(pid) == ["tcp"]
+        assert memory_accounting._find_kinds_in_use(pid) == ["tcp"]
 
 
 def test_a_process_that_has_ended_holds_nothing():
     with process("") as pid:
         pass
-    assert memory_accounting.held_mb([pid], 100, 0.0) == 0
+    assert memory_accounting.total_mb([pid], 100, 0.0) == 0
 
 
 def spinning(count: int) -> list[subprocess.Popen]:

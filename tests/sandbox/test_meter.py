@@ -135,5 +135,5 @@ def test_what_is_left_of_a_budget_is_what_no_span_has_used():
     left = Budget(5.0, 10.0).without(span)
     assert left.cpu == 4.0 and left.clock == pytest.approx(7.0, abs=0.1)
     assert left.least(Budget(2.0, 8.0)) == Budget(2.0, left.clock)
-    assert Budget(0.5, 9.0).used_up(span) is EndReason.CPU_TIME
-    assert Budget(2.0, 2.0).used_up(span) is EndReason.TIME
+    assert Budget(0.5, 9.0).exceeded_by(span) is EndReason.CPU_TIME
+    assert Budget(2.0, 2.0).exceeded_by(span) is EndReason.TIME

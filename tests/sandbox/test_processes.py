@@ -60,5 +60,7 @@ def test_who_has_gone_has_nothing():
     gone.wait()
     assert list(processes.descendants(gone.pid)) == []
     assert processes.cpu_seconds([gone.pid]) == (0.0, 0.0)
-    assert processes.waits([gone.pid]) == {} and not processes.is_stopped(gone.pid)
+    assert processes.waiting_seconds([gone.pid]) == {} and not processes.is_stopped(
+        gone.pid
+    )
     assert processes.resident_mb([gone.pid]) == 0

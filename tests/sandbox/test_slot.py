@@ -9,7 +9,12 @@ from types import SimpleNamespace
 import pytest
 
 from autograder.sandbox import slot
-from autograder.sandbox.slot import lacks_room, no_room, remove_tree, tree_size
+from autograder.sandbox.slot import (
+    full_disk_message,
+    lacks_room,
+    remove_tree,
+    tree_size,
+)
 from tests.sandbox.conftest import linux
 
 pytestmark = linux
@@ -73,7 +78,7 @@ def test_a_quota_is_felt_where_nothing_tells_of_it(folder, monkeypatch):
 
 
 def test_what_to_do_about_a_full_disk_names_the_folder_that_sandboxes_lie_in():
-    says = no_room(Path("/scratch/ag-0-x/0123"))
+    says = full_disk_message(Path("/scratch/ag-0-x/0123"))
     assert "no room in /scratch;" in says and "TMPDIR" in says
 
 

@@ -7,7 +7,7 @@ import sys
 from autograder.sandbox import client
 from autograder.sandbox.confine import Policy
 from autograder.sandbox.inside import ALIKE
-from autograder.sandbox.warm import ON_DEMAND, WARM, asked_for
+from autograder.sandbox.warm import ON_DEMAND, WARM, select_on_demand
 from tests.conftest import start_kernels_with
 from tests.sandbox.conftest import linux
 from tests.sandbox.drive import run, started, text
@@ -15,7 +15,7 @@ from tests.sandbox.drive import run, started, text
 
 def test_a_notebooks_words_tell_what_it_needs():
     cells = ["import seaborn as sns", "torch.optim.AdamW(model.parameters())"]
-    assert asked_for(cells) == [
+    assert select_on_demand(cells) == [
         "torch._dynamo", "pandas", "pandas.io.formats.html", "seaborn"
     ]  # fmt: skip
 
@@ -24,9 +24,9 @@ def test_pytorchs_own_attention_finds_its_imports_done():
     """Which these are is PyTorch's own affair, and may change with its version."""
     code = (
         "import sys, torch\n"
-        "from autograder.sandbox.warm import asked_for\n"
+        "from autograder.sandbox.warm import select_on_demand\n"
         "from autograder.sandbox.fork_server import import_all\n"
-        "import_all(asked_for(['nn.MultiheadAttention(4, 1)']))\n"
+        "import_all(select_on_demand(['nn.MultiheadAttention(4, 1)']))\n"
         "before = set(sys.modules)\n"
         "attention = torch.nn.MultiheadAttention(4, 1, batch_first=True)\n"
         "x, closed = torch.ones(1, 2, 4), torch.tensor([[False, True]])\n"
@@ -40,7 +40,7 @@ def test_pytorchs_own_attention_finds_its_imports_done():
 
 
 def test_a_word_within_another_asks_for_nothing():
-    assert asked_for(["optimum = 3  # of all", "pandas_of_our_own()"]) == []
+    assert select_on_demand(["optimum = 3  # of all", "pandas_of_our_own()"]) == []
 
 
 def test_nothing_is_imported_for_everybody_that_some_ask_for():

@@ -28,7 +28,7 @@ from autograder.sandbox.confine import Policy
 from autograder.sandbox.ending import Ended, EndReason
 from autograder.sandbox.meter import Budget, Meter, Span, usual_budget
 from autograder.sandbox.provisioner import SandboxProvisioner
-from autograder.sandbox.warm import asked_for
+from autograder.sandbox.warm import select_on_demand
 
 log = logging.getLogger(__name__)
 
@@ -108,7 +108,7 @@ class SandboxedExecute(CappedOutputs):
         self.reset()
         code = [cell.source for cell in nb.cells if cell.cell_type == "code"]
         runs = [source for source in code if not source.startswith("@demo")]
-        imports = tuple(asked_for(code if self.demonstrations else runs))
+        imports = tuple(select_on_demand(code if self.demonstrations else runs))
         ours = (*earlier_solutions(assignment), *shipped(assignment))
         policy = Policy(
             **{name: getattr(self, name) for name in _LIMITS},
@@ -158,7 +158,7 @@ class SandboxedExecute(CappedOutputs):
         if self.has_sandbox(index):
             self._run(cell, index, look or Span.over)
         if ended := self.ended(index):
-            cell.outputs = [_error("Stopped", ended.says)]
+            cell.outputs = [_error("Stopped", ended.explanation)]
         return cell
 
     def ended(self, index: int) -> Ended | None:

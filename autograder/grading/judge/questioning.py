@@ -165,7 +165,7 @@ class SandboxClient:
             self._lose(EndReason.TOO_MANY_QUESTIONS)
             raise WireError("asked too much")
         if over := span.over():
-            alone = self._answer_budget.used_up(span)
+            alone = self._answer_budget.exceeded_by(span)
             budget = usual_budget(
                 self._seconds.answer if alone else self._seconds.check
             )

@@ -44,7 +44,7 @@ def without_sandbox(
     exercise: str, points: float, ended: Ended, submission: str
 ) -> RenderedVerdict:
     """The verdict on a check for which no sandbox could be had any more, and why."""
-    result = CheckResult(exercise, "", 0.0, points, note=ended.says)
+    result = CheckResult(exercise, "", 0.0, points, note=ended.explanation)
     rendered = render_verdict(result, submission)
     return replace(rendered, verdict=replace(rendered.verdict, ended=ended.reason))
 

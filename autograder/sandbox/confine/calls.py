@@ -123,7 +123,6 @@ LAST_KNOWN = 456  # newer calls, and x86's second table above 0x40000000: not he
 
 
 def numbers(calls: Calls) -> list[int]:
-    """Those of the calls that this machine has."""
+    """The numbers of the calls that this machine has."""
     column = 0 if X86 else 1
-    found = (call[column] for call in calls.values())
-    return [number for number in found if number is not None]
+    return [n for call in calls.values() if (n := call[column]) is not None]

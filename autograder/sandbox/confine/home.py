@@ -31,17 +31,19 @@ def copy_submission(source: Path, target: Path, policy: Policy) -> None:
 
     Raises ConfinementError over the caps of `policy` (half its disk, its file count).
     """
-    left, files = policy.disk_mb * MB // 2, policy.files // 2
+    remaining_bytes, remaining_files = policy.disk_mb * MB // 2, policy.files // 2
     for folder, folders, names, handle in os.fwalk(source, follow_symlinks=False):
         folders.sort()  # a listing tells in which order they were made
         place = target / Path(folder).relative_to(source)
         place.mkdir(exist_ok=True)
-        files -= 1
+        remaining_files -= 1
         for name in sorted(names):
-            files -= 1
-            if files < 0 or left < 0:
+            remaining_files -= 1
+            if remaining_files < 0 or remaining_bytes < 0:
                 raise ConfinementError("the submission is too large for its sandbox")
-            left -= _copy_regular(handle, name, place / name, left)
+            remaining_bytes -= _copy_regular(
+                handle, name, place / name, remaining_bytes
+            )
 
 
 def _copy_regular(folder: int, name: str, target: Path, most: int) -> int:

@@ -56,7 +56,9 @@ def _allow_around(ruleset: int, path: str, hidden: set[str]) -> None:
     """Allow reading `path` except below `hidden`: rules only add, so go round it."""
     if path in hidden:
         return
-    if not any(other.startswith(path.rstrip("/") + "/") for other in hidden):
+    if not any(
+        hidden_path.startswith(path.rstrip("/") + "/") for hidden_path in hidden
+    ):
         _allow(ruleset, path, _READ_ONLY)
         return
     _allow(ruleset, path, _FS_READ_DIR)

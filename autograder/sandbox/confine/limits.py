@@ -20,18 +20,18 @@ from autograder.sandbox.confine.system import (
 
 
 def set_limits(level: str, policy: Policy) -> None:
-    """Bounds per process; the supervisor watches the sum.
+    """Set the limits of one process; the supervisor watches the sum over all.
 
-    RLIMIT_DATA counts what a process could touch, so an allocation over it fails as a
-    MemoryError and the kernel lives on. What the warm process holds is on top of it.
+    RLIMIT_DATA counts what a process could touch, so an allocation over it fails with a
+    MemoryError and the kernel lives on. What the warm process holds comes on top.
     """
     status = Path("/proc/self/status").read_text()
-    held = int(status.split("VmData:")[1].split()[0]) * 1024
+    data_bytes = int(status.split("VmData:")[1].split()[0]) * 1024
     processes = policy.processes + _shared_count(level)
     limits = {
         resource.RLIMIT_CORE: 0,
         resource.RLIMIT_MSGQUEUE: 0,
-        resource.RLIMIT_DATA: held + policy.memory_mb * MB,
+        resource.RLIMIT_DATA: data_bytes + policy.memory_mb * MB,
         resource.RLIMIT_FSIZE: policy.file_mb * MB,
         resource.RLIMIT_NOFILE: policy.open_files,
         resource.RLIMIT_NPROC: processes,

@@ -42,21 +42,21 @@ def _answer(number: int, errno: int) -> bytes:
 
 
 def _argument(
-    number: int, index: int, listed: Mapping[int, int], other: int, test: int
+    number: int, index: int, listed: Mapping[int, int], default: int, test: int
 ) -> bytes:
-    """If the call is `number`: what is `listed` for argument `index`, or `other`."""
+    """Answer call `number` as `listed` for its argument `index`, else by `default`."""
     body = _step(_LOAD, 16 + 8 * index)  # its low half: both are little-endian
     for value, answer in listed.items():
         body += _step(test, value, 0, 1) + _step(_RETURN, answer)
-    body += _step(_RETURN, other)
+    body += _step(_RETURN, default)
     return _step(_IF_EQUAL, number, 0, len(body) // 8) + body
 
 
 def _filter(level: str) -> bytes:
     """The system-call filter as BPF instructions."""
     # Sockets of the sandbox's own, empty network; libzmq asks netlink for interfaces.
-    own = (socket.AF_UNIX, socket.AF_INET, socket.AF_INET6, socket.AF_NETLINK)
-    families = dict.fromkeys(() if level == "landlock" else map(int, own), _ALLOW)
+    local = (socket.AF_UNIX, socket.AF_INET, socket.AF_INET6, socket.AF_NETLINK)
+    families = dict.fromkeys(() if level == "landlock" else map(int, local), _ALLOW)
     ignored = SCHEDULING | SESSIONS | (ATTRIBUTES if level == "landlock" else {})
     deny, ignore = _ERRNO | _EPERM, _ERRNO
     # Nobody leads a session, so a pseudo-terminal (IPython's `!`) can lead none.

@@ -27,18 +27,18 @@ PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_SECCOMP = 1, 4, 22
 PR_CAPBSET_DROP, PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 24, 36, 38
 
 
-def check(result: int, what: str) -> int:
-    """Turn a C library's -1 into an OSError that says which wall failed."""
+def check(result: int, action: str) -> int:
+    """Turn the C library's -1 into an OSError that names the action that failed."""
     if result == -1:
         number = ctypes.get_errno()
-        raise OSError(number, f"{what}: {os.strerror(number)}")
+        raise OSError(number, f"{action}: {os.strerror(number)}")
     return result
 
 
-def syscall(number: int, what: str, *args: int | bytes | None) -> int:
-    """A call by its number. Raises OSError, with `what` was tried."""
+def syscall(number: int, action: str, *args: int | bytes | None) -> int:
+    """Make a system call by its number. Raises OSError, which names the `action`."""
     longs = [ctypes.c_long(arg) if isinstance(arg, int) else arg for arg in args]
-    return check(LIBC.syscall(ctypes.c_long(number), *longs), what)
+    return check(LIBC.syscall(ctypes.c_long(number), *longs), action)
 
 
 def prctl(option: int, *args: int | bytes) -> int:
