@@ -16,7 +16,7 @@ from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Rectangle
 
 from autograder.course import ROOT
 from autograder.figures import style
-from autograder.figures.maps import written
+from autograder.figures.maps import format_value
 from autograder.figures.style import BLUE, GREEN, INK, ORANGE, PINK
 from autograder.figures.svg import as_svg
 
@@ -160,7 +160,8 @@ class Sheet:
             [self._fill(v, most, colour, top is None) for v in line] for line in values
         ]
         words = [
-            [struck if v is None else written(v, form) for v in line] for line in values
+            [struck if v is None else format_value(v, form) for v in line]
+            for line in values
         ]
         self.table(x, y, fills, side, words, 7.5)
         for i, line in enumerate(values):

@@ -62,7 +62,7 @@ def refuse_edits(unit: Unit, source: str) -> None:
     """
     if not unit.source.is_file():
         return
-    lies_there = fingerprint(notebooks.whole(unit.source))
+    lies_there = fingerprint(notebooks.read_valid_text(unit.source))
     if lies_there not in (_last_built(unit), fingerprint(source)):
         raise CourseError(
             f"{_shown(unit.source, unit)} was edited since it was built, and a build "
@@ -91,7 +91,7 @@ def adopt(unit: Unit) -> bool:
     """
     text = unit.text.read_text(encoding="utf-8")
     built = notebook.to_source(unit, notebook.read(unit))
-    edited = notebooks.whole(unit.source)
+    edited = notebooks.read_valid_text(unit.source)
     if notebook.EDITION in notebooks.parse(edited, unit.source).metadata:
         raise CourseError(
             f"{_shown(unit.source, unit)} is an edition with given exercises. Bring "

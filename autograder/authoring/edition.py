@@ -147,7 +147,7 @@ def _outline(cells: Sequence[Cell], outline: Cell, given: Collection[str]) -> Ce
     minutes += sum(stated[numbered[name]] for name in asked)
     words = wording()
     said = words.time(budget.hours(minutes))
-    said += words.given.format(exercises=listed)
+    said += words.solved.format(exercises=listed)
     text = words.stated.sub(said, outline.text)
     text = numbers.with_count(text, len(numbered), len(asked))
     return replace(outline, text=words.story.sub(words.instead, text))

@@ -70,7 +70,7 @@ def with_count(text: str, old: int, new: int) -> str:
 
     def told(found: re.Match[str]) -> str:
         is_count = _number(found[1]) == old
-        what = words.one if new == 1 else words.several
+        what = words.singular if new == 1 else words.plural
         return f"{new} {what}" if is_count else found[0]
 
     words = wording()

@@ -43,7 +43,7 @@ def prepare(units: Sequence[Unit], root: Path) -> Path:
     for unit in tqdm(units, "release", unit="unit"):
         copy = root / "student" / unit.label / unit.release.name
         if not copy.exists():
-            write(copy, notebooks.whole(unit.release))
+            write(copy, notebooks.read_valid_text(unit.release))
         _release(unit, exchange)
     return root / "student"
 

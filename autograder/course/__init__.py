@@ -68,11 +68,11 @@ def find_unit(name: str) -> Unit:
     Raises:
         UsageError: there is no such unit.
     """
-    known = units()
-    for unit in known:
+    course_units = units()
+    for unit in course_units:
         if name in (unit.name, unit.number, unit.label):
             return unit
-    listed = ", ".join(unit.label for unit in known)
+    listed = ", ".join(unit.label for unit in course_units)
     raise UsageError(f'there is no unit "{name}"; there are {listed}')
 
 

@@ -45,10 +45,12 @@ def start(
     return process, ours
 
 
-def nbgrader(folder: Path, *words: str, **how: Any) -> subprocess.CompletedProcess[str]:
-    """Run an nbgrader command in a course folder; `how` goes to `subprocess.run`."""
+def nbgrader(
+    folder: Path, *words: str, **options: Any
+) -> subprocess.CompletedProcess[str]:
+    """Run an nbgrader command in a course folder; `options` go to `subprocess.run`."""
     command = [sys.executable, "-m", "nbgrader", *words]
-    return subprocess.run(command, cwd=folder, text=True, check=False, **how)
+    return subprocess.run(command, cwd=folder, text=True, check=False, **options)
 
 
 def end_with_parent() -> None:

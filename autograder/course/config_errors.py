@@ -23,15 +23,15 @@ _warned: list[bool] = []  # once is enough
 
 
 def refuse() -> None:
-    """Have settings that cannot be read end the command, with a line that says where.
+    """Let settings that cannot be read end the command, with a line that says where.
 
-    It counts for what is read from then on, so the environment's own settings do it
-    (deploy/environment/), which come first. Doing it twice is harmless.
+    This affects what is read from then on, so the environment's own settings, which
+    come first, call it (deploy/environment/). Calling it twice is harmless.
     """
-    known = Application._load_config_files
-    if getattr(known, "refuses", False):
+    original = Application._load_config_files
+    if getattr(original, "refuses", False):
         return
-    read = known.__func__  # type: ignore[attr-defined]
+    read = original.__func__  # type: ignore[attr-defined]
 
     def load(
         cls: type[Application], basefilename: str, *arguments: Any, **options: Any
@@ -44,22 +44,22 @@ def refuse() -> None:
         except Exception as error:
             if not is_ours or isinstance(error, CourseError):
                 raise
-            raise CourseError(_about(error)) from error
+            raise CourseError(_describe(error)) from error
 
     load.refuses = True  # type: ignore[attr-defined]
     Application._load_config_files = classmethod(load)  # type: ignore[assignment]
 
 
 def warn(ours: Path) -> None:
-    """Say that there are no settings, as nbgrader does where there is no other file.
+    """Warn that there are no settings, as nbgrader does without any other file.
 
     Args:
         ours: the environment's, for which nbgrader keeps quiet.
     """
     folders = [Path.cwd(), *map(Path, jupyter_config_path())]
     paths = [folder / f"{_NAME}.py" for folder in folders]
-    there = [path for path in paths if path.is_file()]
-    if _warned or any(path.read_bytes() != ours.read_bytes() for path in there):
+    existing = [path for path in paths if path.is_file()]
+    if _warned or any(path.read_bytes() != ours.read_bytes() for path in existing):
         return
     _warned.append(True)
     print(
@@ -69,15 +69,17 @@ def warn(ours: Path) -> None:
     )
 
 
-def _about(error: Exception) -> str:
-    places = traceback.extract_tb(error.__traceback__)
-    where = [p for p in places if Path(p.filename).stem == _NAME][-1:]
-    file, line = (where[0].filename, where[0].lineno) if where else (_NAME, None)
-    says = str(error)
+def _describe(error: Exception) -> str:
+    """Say which line of the settings raised an error, and what to do about it."""
+    stack = traceback.extract_tb(error.__traceback__)
+    frames = [p for p in stack if Path(p.filename).stem == _NAME][-1:]
+    file, line = (frames[0].filename, frames[0].lineno) if frames else (_NAME, None)
+    message = str(error)
     if isinstance(error, SyntaxError):
-        file, line, says = error.filename or file, error.lineno, error.msg
+        file, line, message = error.filename or file, error.lineno, error.msg
     place = f"{file}, line {line}" if line else file
     return (
-        f"{place}: {type(error).__name__}: {says}. Nothing was done, since it would be "
-        "without any of these settings: mend that line, and run the same command again"
+        f"{place}: {type(error).__name__}: {message}. Nothing was done, since it would "
+        "be without any of these settings: mend that line, and run the same command "
+        "again"
     )

@@ -28,12 +28,12 @@ class Wording:
         hours: the unit's time, with ``{}`` for hours in halves.
         hour: the time of a unit that takes one hour.
         short: the short path, with ``{hours}`` and ``{exercises}``.
-        given: of an edition that gives exercises, with ``{exercises}``.
+        solved: the list of exercises that an edition gives, with ``{exercises}``.
         paid, unpaid: an exercise's points, and what a given one has in their place.
         story, instead: the sentence on the short path, and what an edition says.
         hint, contract: titles of what is folded away.
         points, exercises, questions: patterns of the words that follow a count.
-        one, several: exercises that are counted, as an edition writes them.
+        singular, plural: the noun for exercises that an edition counts.
         numerals: counts in words, from 0 on.
     """
 
@@ -42,7 +42,7 @@ class Wording:
     hours: str = "About {} hours"
     hour: str = "About 1 hour"
     short: str = " · short path about {hours}: exercises {exercises}"
-    given: str = " · given, solved and without points: exercises {exercises}"
+    solved: str = " · given, solved and without points: exercises {exercises}"
     paid: str = "{:g} points"
     unpaid: str = "given: solved below, no points"
     story: re.Pattern[str] = re.compile(
@@ -55,8 +55,8 @@ class Wording:
     points: str = r"points?"
     exercises: str = r"exercises?"
     questions: str = r"questions? in words"
-    one: str = "exercise"
-    several: str = "exercises"
+    singular: str = "exercise"
+    plural: str = "exercises"
     numerals: tuple[str, ...] = (
         *("no", "one", "two", "three", "four", "five", "six"),
         *("seven", "eight", "nine", "ten", "eleven", "twelve"),
@@ -117,7 +117,7 @@ WORDINGS = {
         hours="Etwa {} Stunden",
         hour="Etwa 1 Stunde",
         short=" · kurzer Weg etwa {hours}: Aufgaben {exercises}",
-        given=" · vorgegeben, gelöst und ohne Punkte: Aufgaben {exercises}",
+        solved=" · vorgegeben, gelöst und ohne Punkte: Aufgaben {exercises}",
         paid="{:g} Punkte",
         unpaid="vorgegeben: unten gelöst, keine Punkte",
         story=re.compile(r"Der\s+kurze\s+Weg\s+trägt[^.]*\."),
@@ -128,8 +128,8 @@ WORDINGS = {
         points=r"Punkte?",
         exercises=r"Aufgaben?",
         questions=r"Fragen? in Worten",
-        one="Aufgabe",
-        several="Aufgaben",
+        singular="Aufgabe",
+        plural="Aufgaben",
         numerals=(
             *("keine", "eine", "zwei", "drei", "vier", "fünf", "sechs"),
             *("sieben", "acht", "neun", "zehn", "elf", "zwölf"),
@@ -163,10 +163,10 @@ def language_of_notebooks(root: Path = ROOT) -> str:
     """
     name = language(root)
     texts = [p.read_text(encoding="utf-8") for p in (root / "notebooks").glob("*.py")]
-    for one in (name, ENGLISH):
-        words = WORDINGS.get(one)
+    for code in (name, ENGLISH):
+        words = WORDINGS.get(code)
         if words and any(words.commented.search(text) for text in texts):
-            return one
+            return code
     if name not in WORDINGS:
         raise CourseError(
             f'course.toml: language is "{name}", whose words '

@@ -83,19 +83,21 @@ def read(unit: Unit) -> Manifest:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise CourseError(f"{path}: {error}") from None
-    where = str(path.relative_to(unit.root))
+    location = str(path.relative_to(unit.root))
     plain = {"demo": bool, "path": list, "beyond": list}
-    _known(table, plain | dict.fromkeys(_TABLES, dict), where)
-    for name, (known, kind) in _TABLES.items():
-        own = table.setdefault(name, {})
-        _known(own, dict.fromkeys(known or own, kind), f"{where}, [{name}]")
+    _check_keys(table, plain | dict.fromkeys(_TABLES, dict), location)
+    for name, (allowed, kind) in _TABLES.items():
+        section = table.setdefault(name, {})
+        kinds = dict.fromkeys(allowed or section, kind)
+        _check_keys(section, kinds, f"{location}, [{name}]")
+    files = table["ships"].get("files", ())
     return Manifest(
         table.get("demo", False),
         tuple(table.get("path", ())),
         tuple(table.get("beyond", ())),
         table["limits"],
-        {name: _file(unit, file, where) for name, file in table["handed_in"].items()},
-        tuple(_file(unit, file, where) for file in table["ships"].get("files", ())),
+        {n: _find_file(unit, file, location) for n, file in table["handed_in"].items()},
+        tuple(_find_file(unit, file, location) for file in files),
         {name: tuple(earlier) for name, earlier in table["keys"].items()},
     )
 
@@ -105,26 +107,34 @@ def path_of(unit: Unit) -> tuple[str, ...]:
     return tuple(f"{unit.name}/{name}" for name in read(unit).path)
 
 
-def _known(table: Mapping[str, Any], kinds: Mapping[str, Any], where: str) -> None:
+def _check_keys(
+    table: Mapping[str, Any], kinds: Mapping[str, Any], location: str
+) -> None:
+    """Raise CourseError for a key that is unknown or has a value of another type."""
     for name, value in table.items():
         if name not in kinds:
             listed = ", ".join(kinds)
-            raise CourseError(f"{where}: nothing is called {name}; there are {listed}")
+            raise CourseError(
+                f"{location}: nothing is called {name}; there are {listed}"
+            )
         # TOML's true is a number to Python.
         if not isinstance(value, kinds[name]) or (
             isinstance(value, bool) and kinds[name] is not bool
         ):
-            raise CourseError(f"{where}: {name} cannot be {value!r}")
+            raise CourseError(f"{location}: {name} cannot be {value!r}")
 
 
-def _file(unit: Unit, name: str, where: str) -> Path:
+def _find_file(unit: Unit, name: str, location: str) -> Path:
+    """The path of a file of the course. Raises CourseError if there is none."""
     path = unit.root / name
     if not path.is_file():
-        raise CourseError(f"{where}: there is no file {name} in the course")
+        raise CourseError(f"{location}: there is no file {name} in the course")
     return path
 
 
 def limits(root: Path = ROOT) -> dict[str, dict[str, float]]:
-    """The limits of all units that have some of their own, by the unit's label."""
-    own = {unit.label: dict(read(unit).limits) for unit in units(root)}
-    return {label: found for label, found in own.items() if found}
+    """The limits of all units that set some of their own, by the unit's label."""
+    by_label = {unit.label: dict(read(unit).limits) for unit in units(root)}
+    return {
+        label: unit_limits for label, unit_limits in by_label.items() if unit_limits
+    }

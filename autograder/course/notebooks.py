@@ -26,15 +26,15 @@ def read(path: Path) -> NotebookNode:
     return parse(text_of(path), path)
 
 
-def whole(path: Path) -> str:
-    """The text of a notebook, to be copied; the errors are those of `read`."""
+def read_valid_text(path: Path) -> str:
+    """Read a notebook's text, to copy it; raises the errors of `read`."""
     text = text_of(path)
     parse(text, path)
     return text
 
 
 def text_of(path: Path) -> str:
-    """The text of a file of the course.
+    """Read a text file of the course.
 
     Raises:
         CourseError: it cannot be read; the text says how to get it back.
@@ -42,23 +42,23 @@ def text_of(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except OSError as error:
-        way = "" if isinstance(error, PermissionError) else f"; {remedy(path)}"
-        raise CourseError(f"{path}: {error.strerror}{way}") from None
+        advice = "" if isinstance(error, PermissionError) else f"; {remedy(path)}"
+        raise CourseError(f"{path}: {error.strerror}{advice}") from None
     except UnicodeDecodeError:
         raise CourseError(f"{path} is not a text file; {remedy(path)}") from None
 
 
 def parse(text: str, path: Path) -> NotebookNode:
-    """The notebook that a file's text is.
+    """Parse the text of a notebook's file.
 
     Raises:
-        CourseError: it is none; the text says how to get it back.
+        CourseError: it is no notebook; the text says how to get it back.
     """
     try:
         notebook: NotebookNode = nbformat.reads(text, as_version=4)
     except _DAMAGED:
-        what = "is damaged: it is no notebook" if text.strip() else "is empty"
-        raise CourseError(f"{path} {what}; {remedy(path)}") from None
+        problem = "is damaged: it is no notebook" if text.strip() else "is empty"
+        raise CourseError(f"{path} {problem}; {remedy(path)}") from None
     return notebook
 
 

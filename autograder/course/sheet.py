@@ -22,10 +22,9 @@ class Sheet:
     comma: str = ","
 
     def index(self, title: str) -> int | None:
-        """The number of the column of a title, whatever its case."""
-        wanted = title.casefold()
-        found = [n for n, own in enumerate(self.titles) if own.casefold() == wanted]
-        return found[0] if found else None
+        """The number of the column with this title, in upper or lower case."""
+        titles = [name.casefold() for name in self.titles]
+        return titles.index(title.casefold()) if title.casefold() in titles else None
 
     def cell(self, row: Sequence[str], title: str) -> str:
         """A row's cell below a title; "" if there is no such column."""

@@ -23,8 +23,10 @@ def bars(
         most: where the axis ends; None: with room for the values' text.
     """
     values = list(named.values())
-    drawn = axes.barh(list(named), values, height=0.62, color=colours)
-    axes.bar_label(drawn, [format(value, form) for value in values], padding=5, size=9)
+    container = axes.barh(list(named), values, height=0.62, color=colours)
+    axes.bar_label(
+        container, [format(value, form) for value in values], padding=5, size=9
+    )
     axes.grid(False)
     axes.spines[:].set_visible(False)
     axes.set(xticks=[], xlim=(0, 1.15 * max(values) if most is None else most))

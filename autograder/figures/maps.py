@@ -37,18 +37,20 @@ def heat_map(
         values: how to write one; None writes none, nor are more than VALUES written.
     """
     cells = np.array(_table(matrix), dtype=float)
-    kept = np.ones_like(cells, bool) if allowed is None else np.array(allowed.tolist())
-    most = (abs(cells[kept]).max(initial=0.0) if top is None else top) or 1.0
-    few = values is not None and cells.size <= VALUES
-    full = style.STRONGEST if few else 1.0
+    unmasked = (
+        np.ones_like(cells, bool) if allowed is None else np.array(allowed.tolist())
+    )
+    most = (abs(cells[unmasked]).max(initial=0.0) if top is None else top) or 1.0
+    shows_values = values is not None and cells.size <= VALUES
+    full = style.STRONGEST if shows_values else 1.0
     colours = style.diverging(full) if signed else style.sequential(strongest=full)
     fills: dict[Any, list[tuple[int, int]]] = {}  # the cells of a colour
     for (i, j), value in np.ndenumerate(cells):
         part = round(_SHADES * (value / most)) / _SHADES
         part = (part + 1) / 2 if signed else part
-        fills.setdefault(colours(part) if kept[i, j] else None, []).append((i, j))
-        if kept[i, j] and few and values:
-            word = written(value, values)
+        fills.setdefault(colours(part) if unmasked[i, j] else None, []).append((i, j))
+        if unmasked[i, j] and shows_values and values:
+            word = format_value(value, values)
             ink = style.INK if float(word) else style.QUIET
             axes.text(j, i, word, size=size, color=ink, **_MIDDLE)
     for fill, places in fills.items():
@@ -73,8 +75,8 @@ def _frame(axes: Any, shape: tuple[int, ...], title: str) -> None:
     axes.set_title(title)
 
 
-def written(value: float, form: str = ".2f") -> str:
-    """A value as it stands in a cell: ``.86``, ``-.40``, ``1.00``, ``0``."""
+def format_value(value: float, form: str = ".2f") -> str:
+    """Format a value for a cell: ``.86``, ``-.40``, ``1.00``, ``0``."""
     text = format(value, form)
     if not float(text):
         return "0"
@@ -115,17 +117,17 @@ def image(
     """Draw a large matrix, without values; returns what a colour bar needs."""
     table = _table(matrix)
     most = float(abs(table).max()) if top is None else top
-    drawn = axes.imshow(
+    mappable = axes.imshow(
         table, cmap=style.diverging(1.0) if signed else style.sequential(strongest=1.0),
         vmin=-most if signed else 0, vmax=most, aspect="auto", interpolation="none",
     )  # fmt: skip
     axes.grid(False)
-    return drawn
+    return mappable
 
 
-def colour_bar(figure: Any, drawn: Any, axes: Any, label: str) -> None:
+def colour_bar(figure: Any, mappable: Any, axes: Any, label: str) -> None:
     """A slim colour bar without a frame."""
-    bar = figure.colorbar(drawn, ax=axes, label=label, fraction=0.03, pad=0.02)
+    bar = figure.colorbar(mappable, ax=axes, label=label, fraction=0.03, pad=0.02)
     bar.outline.set_visible(False)
 
 

@@ -66,53 +66,56 @@ class Drawn:
     alt: str
 
 
-def figure(drawn: Drawn, number: str = "", caption: str = "") -> str:
+def figure(drawing: Drawn, number: str = "", caption: str = "") -> str:
     """A drawing with its caption; ``number`` is like "2.3"."""
-    name = _name(drawn)
-    still = f'<div class="still">{_picture(drawn)}</div>'
-    return _framed(name, _RULES, drawn.svg, still, _caption(number, caption))
+    name = _name(drawing)
+    fallback = f'<div class="still">{_picture(drawing)}</div>'
+    return _wrap(name, _RULES, drawing.svg, fallback, _caption(number, caption))
 
 
 def steps(
-    frames: Sequence[Drawn], said: Sequence[str], number: str = "", caption: str = ""
+    frames: Sequence[Drawn],
+    sentences: Sequence[str],
+    number: str = "",
+    caption: str = "",
 ) -> str:
     """Drawings that a reader moves through, each with a sentence of its own below."""
     name = _name(*frames)
-    rules, buttons, labels, shown, stills = _RULES + _STEP_RULES, "", "", "", ""
-    for n, (frame, sentence) in enumerate(zip(frames, said, strict=True), 1):
+    rules, buttons, labels, live_frames, pictures = _RULES + _STEP_RULES, "", "", "", ""
+    for n, (frame, sentence) in enumerate(zip(frames, sentences, strict=True), 1):
         # The bar is the first `div`, and a frame one as well.
         rule = _ONE_STEP.replace("BLUE", BLUE).replace("M", str(n + 1))
         rules += rule.replace("N", str(n))
-        told = html.escape(f"Step {n} of {len(frames)}: {sentence}", quote=True)
+        aria_label = html.escape(f"Step {n} of {len(frames)}: {sentence}", quote=True)
         checked = " checked" if n == 1 else ""
         # Without this attribute, arrow keys would move JupyterLab's cells instead.
         buttons += (
-            f'<input type="radio" name="{name}" id="{name}-{n}" aria-label="{told}"'
-            f' data-lm-suppress-shortcuts="true"{checked}>'
+            f'<input type="radio" name="{name}" id="{name}-{n}"'
+            f' aria-label="{aria_label}" data-lm-suppress-shortcuts="true"{checked}>'
         )
         labels += f'<label for="{name}-{n}" aria-hidden="true">{n}</label>'
         words = f'<p class="said"><b>{n}</b> · {html.escape(sentence)}</p>'
-        shown += f'<div class="frame">{frame.svg}{words}</div>'
-        stills += (
+        live_frames += f'<div class="frame">{frame.svg}{words}</div>'
+        pictures += (
             '<div style="display:inline-block;width:48%;vertical-align:top">'
             f"{_picture(frame)}{words}</div>"
         )
-    live = f'{buttons}<div class="bar">{labels}</div>{shown}'
-    still = f'<div class="still">{stills}</div>'
-    return _framed(name, rules, live, still, _caption(number, caption))
+    live = f'{buttons}<div class="bar">{labels}</div>{live_frames}'
+    fallback = f'<div class="still">{pictures}</div>'
+    return _wrap(name, rules, live, fallback, _caption(number, caption))
 
 
-def _framed(name: str, rules: str, live: str, still: str, caption: str) -> str:
+def _wrap(name: str, rules: str, live: str, fallback: str, caption: str) -> str:
     rules = rules.replace("ID", name)
     return (
         f'<figure id="{name}"><style>{rules}{PAGE}</style>'
-        f'<div class="live" hidden="hidden">{live}</div>{still}{caption}</figure>'
+        f'<div class="live" hidden="hidden">{live}</div>{fallback}{caption}</figure>'
     )
 
 
-def _name(*drawn: Drawn) -> str:
+def _name(*drawings: Drawn) -> str:
     """A name for a figure's rules, the same each time it is drawn."""
-    text = "".join(one.svg for one in drawn)
+    text = "".join(drawing.svg for drawing in drawings)
     return f"figure-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
 
 
@@ -123,11 +126,11 @@ def _caption(number: str, caption: str) -> str:
     return f"<figcaption>{label}{html.escape(caption)}</figcaption>"
 
 
-def _picture(drawn: Drawn) -> str:
+def _picture(drawing: Drawn) -> str:
     """A drawing as a picture of its own, which asks nothing of the page."""
-    start = drawn.svg.index(">") + 1
-    svg = drawn.svg[:start] + _PAPER + drawn.svg[start:]
+    start = drawing.svg.index(">") + 1
+    svg = drawing.svg[:start] + _PAPER + drawing.svg[start:]
     data = base64.b64encode(svg.encode()).decode()
-    alt = html.escape(drawn.alt, quote=True)
+    alt = html.escape(drawing.alt, quote=True)
     source = f"data:image/svg+xml;base64,{data}"
     return f'<img style="max-width:100%" alt="{alt}" src="{source}">'

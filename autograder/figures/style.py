@@ -67,13 +67,13 @@ def subplots(
     columns: int = 1,
     height: float = 2.6,
     width: float = WIDTH,
-    **more: Any,
+    **options: Any,
 ) -> tuple[Any, Any]:
     """``plt.subplots`` in the course's look; sizes are in inches."""
     import matplotlib.pyplot as plt
 
     apply()
-    return plt.subplots(rows, columns, figsize=(width, height), **more)
+    return plt.subplots(rows, columns, figsize=(width, height), **options)
 
 
 def sequential(colour: str = BLUE, strongest: float = STRONGEST) -> Any:
@@ -81,8 +81,8 @@ def sequential(colour: str = BLUE, strongest: float = STRONGEST) -> Any:
     from matplotlib.colors import LinearSegmentedColormap, to_rgb
 
     rgb = to_rgb(colour)
-    ends = [(*rgb, 0.03), (*rgb, strongest)]
-    return LinearSegmentedColormap.from_list("weights", ends)
+    colours = [(*rgb, 0.03), (*rgb, strongest)]
+    return LinearSegmentedColormap.from_list("weights", colours)
 
 
 def diverging(strongest: float = STRONGEST) -> Any:
@@ -90,10 +90,10 @@ def diverging(strongest: float = STRONGEST) -> Any:
     from matplotlib.colors import LinearSegmentedColormap, to_rgb
 
     low, high = to_rgb(ORANGE), to_rgb(BLUE)
-    ends = [(*low, strongest), (*low, 0.0), (*high, 0.0), (*high, strongest)]
+    colours = [(*low, strongest), (*low, 0.0), (*high, 0.0), (*high, strongest)]
     stops = [0.0, 0.4999, 0.5001, 1.0]
     return LinearSegmentedColormap.from_list(
-        "differences", list(zip(stops, ends, strict=True))
+        "differences", list(zip(stops, colours, strict=True))
     )
 
 

@@ -59,8 +59,8 @@ def as_svg(figure: Any, alt: str, tight: bool = True) -> str:
 
 def label(svg: str) -> str:
     """The text alternative of an SVG element that `as_svg` made."""
-    found = re.search(r'aria-label="([^"]*)"', svg)
-    return html.unescape(found[1]) if found else ""
+    match = re.search(r'aria-label="([^"]*)"', svg)
+    return html.unescape(match[1]) if match else ""
 
 
 def _short(text: str) -> str:
@@ -71,9 +71,9 @@ def _short(text: str) -> str:
     return re.sub(r"\n\s*", "\n", re.sub(r"<[^>]*>", _short_tag, text))
 
 
-def _short_tag(found: re.Match[str]) -> str:
-    """A tag with hundredths of a point, and with type of the page's family."""
-    tag = re.sub(r'^<g id="[^"]*"(/?)>', r"<g\1>", found[0])
+def _short_tag(match: re.Match[str]) -> str:
+    """Shorten a tag: round to hundredths of a point, and leave the font to the page."""
+    tag = re.sub(r'^<g id="[^"]*"(/?)>', r"<g\1>", match[0])
     tag = re.sub(r"(\.\d\d)\d+", r"\1", tag)
     tag = re.sub(r"(?<=\d) ?\n(?=[A-Zz] ?)", "", tag)  # of paths
     if re.match("<tspan", tag):  # of powers: their group has them, too

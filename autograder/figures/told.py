@@ -17,38 +17,38 @@ def number(value: float) -> str:
 
 def weights(matrix: Any, rows: Sequence[object], columns: Sequence[object]) -> str:
     """Where each row of attention weights is largest: "it: cat 0.98; ..."."""
-    told = []
+    phrases = []
     for name, row in zip(rows, matrix.tolist(), strict=True):
         most = max(row)
         if most - min(row) < EVEN:
-            told.append(f"{name}: even")
+            phrases.append(f"{name}: even")
             continue
         at = [str(c) for c, v in zip(columns, row, strict=True) if most - v < EVEN]
-        told.append(f"{name}: {' and '.join(at)} {most:.2f}")
-    return "; ".join(told) + "."
+        phrases.append(f"{name}: {' and '.join(at)} {most:.2f}")
+    return "; ".join(phrases) + "."
 
 
 def mask(allowed: Any, rows: Sequence[object], columns: Sequence[object]) -> str:
     """What each row of a mask allows."""
-    told = []
+    phrases = []
     for name, row in zip(rows, allowed.tolist(), strict=True):
-        seen = [str(c) for c, ok in zip(columns, row, strict=True) if ok]
-        told.append(f"{name}: {', '.join(seen) or 'none'}")
-    return "; ".join(told) + "."
+        names = [str(c) for c, ok in zip(columns, row, strict=True) if ok]
+        phrases.append(f"{name}: {', '.join(names) or 'none'}")
+    return "; ".join(phrases) + "."
 
 
 def curve(ys: Iterable[float]) -> str:
-    """A curve by its ends and its extremes: "from 2.3 to 0.01 (lowest 0.008)"."""
+    """A curve by its ends and extremes: "from 2.3 to 0.01, lowest 0.008"."""
     values = [float(y) for y in ys]
     first, last = values[0], values[-1]
-    told = f"from {number(first)} to {number(last)}"
+    text = f"from {number(first)} to {number(last)}"
     low, high = min(values), max(values)
     beyond = 0.1 * (high - low)
     if min(first, last) - low > beyond:
-        told += f", lowest {number(low)}"
+        text += f", lowest {number(low)}"
     if high - max(first, last) > beyond:
-        told += f", highest {number(high)}"
-    return told
+        text += f", highest {number(high)}"
+    return text
 
 
 def curves(named: Mapping[str, Iterable[float]]) -> str:

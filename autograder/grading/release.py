@@ -25,7 +25,7 @@ from nbgrader.exchange.default import ExchangeReleaseAssignment
 
 from autograder.course import access, files
 from autograder.course.errors import CourseError
-from autograder.course.notebooks import whole
+from autograder.course.notebooks import read_valid_text
 from autograder.grading import sentences
 from autograder.grading.gradebook import book, changes, damage
 from autograder.grading.gradebook.book import PatientBook
@@ -65,7 +65,7 @@ class CourseGenerate(GenerateAssignment):  # type: ignore[misc]
                 access.refuse_closed(*book.book_files(self.coursedir.db_url))
                 damage.refuse_damaged(self.coursedir.db_url)
             for source in itertools.chain(*self.assignments.values()):
-                whole(Path(source))
+                read_valid_text(Path(source))
             super().convert_notebooks()
         except CourseError as error:
             self._refuse(error)
@@ -131,7 +131,10 @@ class CourseGenerate(GenerateAssignment):  # type: ignore[misc]
         )
         try:
             paths = [Path(path) for path in self.notebooks]
-            pairs = {p.stem: (whole(p), whole(release / p.name)) for p in paths}
+            pairs = {
+                p.stem: (read_valid_text(p), read_valid_text(release / p.name))
+                for p in paths
+            }
             if book.use(lambda book: register(book, assignment, pairs, self.config)):
                 self.log.info(f"{release} is up to date; it is now in the gradebook")
         except CourseError as error:

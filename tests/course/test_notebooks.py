@@ -52,14 +52,14 @@ def test_a_folder_in_its_place_and_none_at_all_are_said(tmp_path):
         notebooks.read(path)
     path.mkdir(parents=True)
     with pytest.raises(CourseError, match="Is a directory; remove it, then: git"):
-        notebooks.whole(path)
+        notebooks.read_valid_text(path)
 
 
 def test_a_notebook_is_read_and_copied_as_it_is(tmp_path):
     path = tmp_path / "x.ipynb"
     path.write_bytes(tiny.data(tiny.source_notebook()))
     assert notebooks.read(path) == tiny.source_notebook()
-    assert notebooks.whole(path).encode() == path.read_bytes()
+    assert notebooks.read_valid_text(path).encode() == path.read_bytes()
 
 
 COMMANDS = {

@@ -58,4 +58,4 @@ def test_zero_of_signed_values_shows_the_page_and_signs_have_two_colours(axes):
      (-0.001, ".2f", "0"), (3, "d", "3"), (0, "d", "0"), (10.5, ".1f", "10.5")],
 )  # fmt: skip
 def test_a_value_is_written_without_what_a_cell_has_no_room_for(value, form, text):
-    assert maps.written(value, form) == text
+    assert maps.format_value(value, form) == text

@@ -65,7 +65,7 @@ def build(unit: Unit, path: Path, tell: str) -> Path:
     """
     scripts = {"setup.sh": _SETUP, "run_autograder": _RUN}
     for notebook in (unit.source, unit.release):
-        notebooks.whole(notebook)
+        notebooks.read_valid_text(notebook)
     with replacing(path) as part, zipfile.ZipFile(part, "w") as file:
         for name, text in scripts.items():
             words = {"unit": unit.label, "name": unit.name, "tell": tell}

@@ -72,7 +72,9 @@ class Checks:
         question = Question(check.exercise, self._submission, self._key, self._seconds)
         rendered = self._decide(question, cell, check, index)
         if ended := self._cells.ended(index):  # why the sandbox has not answered
-            verdict = replace(rendered.verdict, note=ended.explanation, ended=ended.reason)
+            verdict = replace(
+                rendered.verdict, note=ended.explanation, ended=ended.reason
+            )
             rendered = replace(rendered, verdict=verdict)
         self._keep(cell, index, rendered)
 

@@ -7,9 +7,9 @@ import torch
 from autograder.authoring.common import common
 from autograder.authoring.contract import Contract, special
 from autograder.authoring.draw import Draw
-from transformer_course.authoring.layer_inputs import options
 from autograder.authoring.notation import case, edit, right, source, wrong
 from autograder.authoring.specification import Inputs, Maker, Specification
+from transformer_course.authoring.layer_inputs import options
 
 
 def _graded(groups: int, answers: int, scale: float = 2.0, **given: float) -> Maker:

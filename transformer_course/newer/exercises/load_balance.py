@@ -6,9 +6,9 @@ import torch
 
 from autograder.authoring.contract import Contract
 from autograder.authoring.draw import Draw
-from transformer_course.authoring.layer_inputs import whole
 from autograder.authoring.notation import case, edit, right, source, wrong
 from autograder.authoring.specification import Inputs, Maker, Specification
+from transformer_course.authoring.layer_inputs import whole
 
 
 def _logits(top_k: int, *shape: int, scale: float = 2.0) -> Maker:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from autograder.authoring.contract import OF_MODULES, Contract, special
 from autograder.authoring.draw import Draw
+from autograder.authoring.notation import case, edit, right, source, wrong
+from autograder.authoring.specification import Inputs, Maker, Specification
 from transformer_course.authoring.layer_inputs import (
     Shapes,
     options,
     swiglu_shapes,
     whole,
 )
-from autograder.authoring.notation import case, edit, right, source, wrong
-from autograder.authoring.specification import Inputs, Maker, Specification
 
 
 def _mixture(experts: int, d_ff: int, *shape: int, **given: float) -> Maker:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from autograder.authoring.contract import OF_MODULES, Contract, special
+from autograder.authoring.notation import case, edit, right, source, wrong
+from autograder.authoring.specification import Maker, Specification
 from transformer_course.authoring.layer_inputs import (
     Shapes,
     attention_inputs,
@@ -10,8 +12,6 @@ from transformer_course.authoring.layer_inputs import (
     looked_at,
     one_text,
 )
-from autograder.authoring.notation import case, edit, right, source, wrong
-from autograder.authoring.specification import Maker, Specification
 
 
 def _layer(batch: int, length: int, d_model: int, heads: int, groups: int, **given: float) -> Maker:

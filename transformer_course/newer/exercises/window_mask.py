@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from autograder.authoring.common import common
 from autograder.authoring.draw import Draw
-from transformer_course.authoring.layer_inputs import whole
 from autograder.authoring.notation import case, edit, right, source, wrong
 from autograder.authoring.specification import Inputs, Maker, Specification
+from transformer_course.authoring.layer_inputs import whole
 
 
 def _mask(length: int, window: int | None, *, growing: bool = False) -> Maker:

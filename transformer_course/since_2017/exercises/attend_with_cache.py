@@ -5,9 +5,9 @@ from __future__ import annotations
 import torch
 
 from autograder.authoring.draw import Draw
-from transformer_course.authoring.layer_inputs import attention_shapes, whole
 from autograder.authoring.notation import case, edit, right, source, wrong
 from autograder.authoring.specification import Inputs, Maker, Specification
+from transformer_course.authoring.layer_inputs import attention_shapes, whole
 
 
 def _chunks(

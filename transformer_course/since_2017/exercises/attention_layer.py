@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from autograder.authoring.contract import OF_MODULES, Contract, special
+from autograder.authoring.notation import case, edit, right, source, wrong
+from autograder.authoring.specification import Specification
 from transformer_course.authoring.layer_inputs import (
     attention_inputs,
     looked_at,
     one_text,
 )
-from autograder.authoring.notation import case, edit, right, source, wrong
-from autograder.authoring.specification import Specification
 
 _ROTATED = "q, k = rotate(q, angles), rotate(k, angles)"
 _ANGLES = "angles = rotary_angles(x.size(1), q.size(-1), base=self.base)"

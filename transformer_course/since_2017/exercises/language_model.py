@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from autograder.authoring.contract import OF_MODULES, Again, Contract, special
 from autograder.authoring.draw import Draw
+from autograder.authoring.notation import case, edit, right, source, wrong
+from autograder.authoring.specification import Inputs, Maker, Specification
 from transformer_course.authoring.layer_inputs import (
     LARGE,
     Shapes,
@@ -13,8 +15,6 @@ from transformer_course.authoring.layer_inputs import (
     options,
     whole,
 )
-from autograder.authoring.notation import case, edit, right, source, wrong
-from autograder.authoring.specification import Inputs, Maker, Specification
 
 
 def _model(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from autograder.authoring.contract import Contract, special
 from autograder.authoring.draw import Draw
-from transformer_course.authoring.layer_inputs import Shapes, block_shapes, whole
 from autograder.authoring.notation import case, edit, right, source, wrong
 from autograder.authoring.specification import Inputs, Maker, Specification
+from transformer_course.authoring.layer_inputs import Shapes, block_shapes, whole
 
 # The file's name of each part, by one's own.
 _NAMES = {

@@ -6,9 +6,9 @@ import torch
 
 from autograder.authoring.contract import OF_MODULES, Contract, special
 from autograder.authoring.draw import Draw
-from transformer_course.authoring.layer_inputs import options
 from autograder.authoring.notation import case, edit, right, source, wrong
 from autograder.authoring.specification import Inputs, Maker, Specification
+from transformer_course.authoring.layer_inputs import options
 
 
 def _vectors(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from autograder.authoring.contract import OF_MODULES, Contract, special
 from autograder.authoring.draw import Draw
-from transformer_course.authoring.layer_inputs import swiglu_shapes, whole
 from autograder.authoring.notation import case, edit, right, source, wrong
 from autograder.authoring.specification import Inputs, Maker, Specification
+from transformer_course.authoring.layer_inputs import swiglu_shapes, whole
 
 
 def _network(d_ff: int, *shape: int, scale: float = 2.0) -> Maker:
