@@ -37,7 +37,7 @@ def recovered(
     """
     rows = [[*tokenizer.encode(source), EOS] for source in sources]
     order = sorted(range(len(rows)), key=lambda i: len(rows[i]))  # little padding
-    found = [""] * len(rows)
+    texts = [""] * len(rows)
     for start in range(0, len(order), batch_size):
         chosen = order[start : start + batch_size]
         batch = padded([rows[i] for i in chosen])
@@ -49,8 +49,8 @@ def recovered(
         if leads is not None and lead is not None:
             leads[chosen] = lead
         for i, row in zip(chosen, ids.tolist(), strict=True):
-            found[i] = tokenizer.decode(row)
-    return found
+            texts[i] = tokenizer.decode(row)
+    return texts
 
 
 @torch.no_grad()
@@ -118,9 +118,9 @@ def beam_search(
         total = (scores[..., None] + gains).flatten(1)  # (b, beam * V)
         values, chosen = total.topk(2 * beam)  # (b, 2 * beam)
         parents, tokens = chosen // gains.size(-1), chosen % gains.size(-1)
-        ends = tokens == EOS
+        is_eos = tokens == EOS
         length = (place + 1) ** alpha
-        finished = values[:, :beam].masked_fill(~ends[:, :beam], -torch.inf) / length
+        finished = values[:, :beam].masked_fill(~is_eos[:, :beam], -torch.inf) / length
         top, at = finished.max(dim=1)
         for i in (top > best[live]).nonzero()[:, 0].tolist():
             row, prefix = live[i], written[i, parents[i, at[i]]]
@@ -128,9 +128,11 @@ def beam_search(
             answers[row] = PAD
             answers[row, :place] = prefix
             answers[row, place] = EOS
-        order = (ends.long() * 2 * beam + torch.arange(2 * beam)).argsort(dim=1)
-        kept = order[:, :beam]  # those that go on, the best first
-        scores, parents, tokens = (x.gather(1, kept) for x in (values, parents, tokens))
+        order = (is_eos.long() * 2 * beam + torch.arange(2 * beam)).argsort(dim=1)
+        continuing = order[:, :beam]  # those that go on, the best first
+        scores, parents, tokens = (
+            x.gather(1, continuing) for x in (values, parents, tokens)
+        )
         written = written.gather(1, parents[..., None].expand(-1, -1, place))
         written = torch.cat([written, tokens[..., None]], dim=-1)
         going = best[live] < scores[:, 0] / max_len**alpha  # could still be beaten
@@ -222,9 +224,9 @@ def _heads(x: Tensor, num_heads: int) -> Tensor:
 
 
 def _attention(
-    attention: Any, x: Tensor, others: tuple[Tensor, Tensor], mask: Tensor
+    attention: Any, x: Tensor, keys_values: tuple[Tensor, Tensor], mask: Tensor
 ) -> Tensor:
     q = _heads(attention.w_q(x), attention.num_heads)  # (b, h, 1, d_k)
-    mixed = F.scaled_dot_product_attention(q, *others, attn_mask=mask)
+    mixed = F.scaled_dot_product_attention(q, *keys_values, attn_mask=mask)
     output: Tensor = attention.w_o(mixed.transpose(1, 2).flatten(2))  # (b, 1, d_model)
     return output

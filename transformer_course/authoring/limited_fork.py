@@ -75,6 +75,6 @@ def _limit(seconds: int, megabytes: int, parent: int) -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
     statm = Path("/proc/self/statm")
     if statm.exists():
-        own = int(statm.read_text().split()[0]) * resource.getpagesize()
-        most = own + megabytes * 2**20
+        current = int(statm.read_text().split()[0]) * resource.getpagesize()
+        most = current + megabytes * 2**20
         resource.setrlimit(resource.RLIMIT_AS, (most, most))

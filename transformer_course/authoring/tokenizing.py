@@ -27,25 +27,28 @@ class Segmenter:
             for at, (first, second) in enumerate(merges):
                 self._places.setdefault((first, second), []).append(at)
         symbols = list(word)
-        place = _next(symbols, self._places, -1)
+        place = _find_next(symbols, self._places, -1)
         while place is not None:
-            symbols = _merged(symbols, merges[place])
-            place = _next(symbols, self._places, place)
+            symbols = _merge_pair(symbols, merges[place])
+            place = _find_next(symbols, self._places, place)
         return symbols
 
 
-def _next(symbols: list[str], places: dict[Pair, list[int]], done: int) -> int | None:
-    """The first merge after ``done`` that applies; None if there is none."""
+def _find_next(
+    symbols: list[str], places: dict[Pair, list[int]], previous: int
+) -> int | None:
+    """Find the first merge after ``previous`` that applies; None if there is none."""
     later = (
-        known[at]
+        merges[at]
         for pair in pairwise(symbols)
-        if (known := places.get(pair))
-        and (at := bisect_right(known, done)) < len(known)
+        if (merges := places.get(pair))
+        and (at := bisect_right(merges, previous)) < len(merges)
     )
     return min(later, default=None)
 
 
-def _merged(symbols: list[str], pair: Pair) -> list[str]:
+def _merge_pair(symbols: list[str], pair: Pair) -> list[str]:
+    """Merge each occurrence of a pair of adjacent symbols, from left to right."""
     merged, i = [], 0
     while i < len(symbols):
         width = 2 if symbols[i : i + 2] == [pair[0], pair[1]] else 1

@@ -16,6 +16,6 @@ def _leaderboard(unit: str, root: Path, _: Namespace) -> int:
 
     leaderboard.refuse_without(unit, root)
     boards = leaderboard.write(unit, root)
-    paths, found = tried.write(unit, root)
-    print(*boards, *paths, *found.remarks, sep="\n")
+    paths, attempts = tried.write(unit, root)
+    print(*boards, *paths, *attempts.remarks, sep="\n")
     return 0

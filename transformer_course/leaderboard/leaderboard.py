@@ -58,8 +58,8 @@ def refuse_without(unit: str, root: Path) -> None:
 def read(unit: str, root: Path) -> list[Entry]:
     """The leaderboard entries of an assignment's graded submissions."""
     paths = graded_notebooks(unit, root).values()
-    found = (_entry(metadata.read(path)) for path in paths)
-    return [entry for entry in found if entry]
+    entries = (_entry(metadata.read(path)) for path in paths)
+    return [entry for entry in entries if entry]
 
 
 def boards(entries: Sequence[Entry]) -> list[tuple[str, list[Entry]]]:
@@ -69,12 +69,12 @@ def boards(entries: Sequence[Entry]) -> list[tuple[str, list[Entry]]]:
     """
 
     def group(entry: Entry) -> tuple[bool, int, int]:
-        own = entry.corpus != _EMBEDDED
-        return own, entry.corpus, 0 if own else entry.level
+        is_own_corpus = entry.corpus != _EMBEDDED
+        return is_own_corpus, entry.corpus, 0 if is_own_corpus else entry.level
 
-    ranked = sorted(entries, key=lambda one: (group(one), -one.bleu, one.name))
-    found = (list(those) for _, those in groupby(ranked, key=group))
-    return [(_title(those[0]), those) for those in found]
+    ranked = sorted(entries, key=lambda e: (group(e), -e.bleu, e.name))
+    groups = (list(members) for _, members in groupby(ranked, key=group))
+    return [(_title(members[0]), members) for members in groups]
 
 
 def _title(first: Entry) -> str:
@@ -88,7 +88,7 @@ def _entry(notebook: dict[str, Any]) -> Entry | None:
     name = chosen_text(notebook, _NAME)
     records = GradingMetadata.of(notebook).checks.values()
     measured = (record.scores for record in records)
-    scores = next((found for found in measured if "bleu" in found), None)
+    scores = next((scores for scores in measured if "bleu" in scores), None)
     if not name or not scores:
         return None
     bleu = scores["bleu"]

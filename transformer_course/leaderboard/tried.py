@@ -33,16 +33,16 @@ _LEFT, _WIDTH = 360, 400  # of the picture's axis
 
 @dataclass(frozen=True)
 class TriedChange:
-    """One setting changed, where, and by how much it changed BLEU for each student."""
+    """A change of one setting, and how it changed BLEU for each student in a task."""
 
     name: str
-    where: str
+    task: str
     differences: tuple[Difference, ...]
 
     @property
     def label(self) -> str:
-        """Its name and where it was tried, in a line."""
-        return f"{self.name} · {self.where.removeprefix('embedded, ')}"
+        """Its name and task, in a line."""
+        return f"{self.name} · {self.task.removeprefix('embedded, ')}"
 
     @property
     def helped(self) -> int:
@@ -94,9 +94,9 @@ def read(unit: str, root: Path) -> Tried:
         path = folder / run_log.FILE
         if folder.is_symlink() or folder.parent.is_symlink() or not path.exists():
             continue
-        says = f"is larger than {run_log.MOST_BYTES >> 20} MB"
+        refusal = f"is larger than {run_log.MOST_BYTES >> 20} MB"
         try:
-            log = run_log.parse(read_file(path, run_log.MOST_BYTES, says).data)
+            log = run_log.parse(read_file(path, run_log.MOST_BYTES, refusal).data)
         except (RefusedError, UnreadableError) as error:
             log = RunLog(remarks=(f"{run_log.FILE} {error}",))
         remarks += [f"{student}: {remark}" for remark in log.remarks]
@@ -106,38 +106,40 @@ def read(unit: str, root: Path) -> Tried:
 
 
 def summary(logs: Mapping[str, RunLog], remarks: Sequence[str] = ()) -> Tried:
-    """What some logs say, by student."""
+    """Sum up logs, which are given by student."""
     runs = [run for log in logs.values() for run in log.runs]
-    found: dict[tuple[str, str], list[Difference]] = defaultdict(list)
+    medians: dict[tuple[str, str], list[Difference]] = defaultdict(list)
     for log in logs.values():
-        for change, differences in islice(_by_change(log.runs).items(), _MOST):
-            found[change].append(_median(differences))
-    changes = (TriedChange(*key, tuple(all_)) for key, all_ in found.items())
+        for change, differences in islice(_group_by_change(log.runs).items(), _MOST):
+            medians[change].append(_median(differences))
+    changes = (TriedChange(*key, tuple(column)) for key, column in medians.items())
     order = sorted(changes, key=lambda c: (-len(c.differences), -c.median[0], c.name))
     compared = [run for run in runs if run.difference]
     return Tried(
         tuple(order), len(logs), len(runs),
-        sum(len(_things(run)) > 1 for run in compared if not run.too_short),
+        sum(len(_list_changes(run)) > 1 for run in compared if not run.too_short),
         sum(run.too_short for run in compared), tuple(remarks), tuple(logs.items()),
     )  # fmt: skip
 
 
-def _by_change(runs: Iterable[LoggedRun]) -> dict[tuple[str, str], list[Difference]]:
-    """A student's differences by what was changed, and where."""
-    found: dict[tuple[str, str], list[Difference]] = defaultdict(list)
+def _group_by_change(
+    runs: Iterable[LoggedRun],
+) -> dict[tuple[str, str], list[Difference]]:
+    """Group a student's differences by what was changed, and in which task."""
+    differences: dict[tuple[str, str], list[Difference]] = defaultdict(list)
     for run in runs:
-        if run.difference and not run.too_short and len(_things(run)) == 1:
-            (name,) = _things(run)
+        if run.difference and not run.too_short and len(_list_changes(run)) == 1:
+            (name,) = _list_changes(run)
             before, after = run.changed[name]
-            where = run.task if run.corpus == "embedded" else "own corpora"
-            found[f"{name}: {before} → {after}", where].append(run.difference)
-    return found
+            task = run.task if run.corpus == "embedded" else "own corpora"
+            differences[f"{name}: {before} → {after}", task].append(run.difference)
+    return differences
 
 
-def _things(run: LoggedRun) -> list[str]:
-    """What a run changes; what belongs together counts once."""
-    others = [name for name in run.changed if name not in _TOGETHER]
-    return others + [name for name in run.changed if name in _TOGETHER][:1]
+def _list_changes(run: LoggedRun) -> list[str]:
+    """List the settings that a run changes; those of one thing count once."""
+    separate = [name for name in run.changed if name not in _TOGETHER]
+    return separate + [name for name in run.changed if name in _TOGETHER][:1]
 
 
 def _median(differences: Sequence[Difference]) -> Difference:
@@ -154,21 +156,21 @@ def as_csv(tried: Tried) -> str:
     for change in tried.changes:
         counts = len(change.differences), change.helped, change.unclear, change.hurt
         numbers = (f"{number:.2f}" for number in change.median)
-        rows.append([sheet.harmless(change.name), change.where, *counts, *numbers])
+        rows.append([sheet.harmless(change.name), change.task, *counts, *numbers])
     return sheet.as_text(rows)
 
 
 def as_html(unit: str, tried: Tried) -> str:
     """The changes as one page without scripts: a table and a picture."""
-    shown = tried.changes[:_MOST]
-    end = reach(shown)
+    changes = tried.changes[:_MOST]
+    end = reach(changes)
     x = functools.partial(place, end=end)
     return page.render(
         "tried.html.j2",
         unit,
         folder=TEMPLATES,
         tried=tried,
-        changes=shown,
+        changes=changes,
         end=end,
         x=x,
     )
@@ -176,8 +178,8 @@ def as_html(unit: str, tried: Tried) -> str:
 
 def reach(changes: Sequence[TriedChange]) -> float:
     """The absolute BLEU difference at both ends of the plot's axis."""
-    ends = [abs(end) for change in changes for end in change.median]
-    return max(1.0, min(100.0, max(ends, default=1.0)))
+    distances = [abs(end) for change in changes for end in change.median]
+    return max(1.0, min(100.0, max(distances, default=1.0)))
 
 
 def place(value: float, end: float) -> float:
@@ -193,8 +195,8 @@ def write(unit: str, root: Path) -> tuple[list[Path], Tried]:
     """
     tried, reports = read(unit, root), root / "reports"
     path, logs = reports / f"{unit}-tried.html", reports / f"{unit}-logs.html"
-    made = page.write_both(path, as_html(unit, tried), as_csv(tried))
+    paths = page.write_both(path, as_html(unit, tried), as_csv(tried))
     page.write(
         logs, "logs.html.j2", unit, folder=TEMPLATES, logs=tried.logs, most=_ROWS
     )
-    return [*made, logs], tried
+    return [*paths, logs], tried

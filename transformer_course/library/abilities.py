@@ -20,13 +20,15 @@ def words(text: str) -> list[str]:
 
 def _kinds(source: str) -> dict[str, Callable[[str], bool]]:
     """Which words of a target had to be recovered, by ability, given its source."""
-    left = set(source.split())
+    source_words = set(source.split())
     return {
-        "case": lambda w: w != w.lower() and w.lower() in left,
+        "case": lambda w: w != w.lower() and w.lower() in source_words,
         "punctuation": lambda w: not w[0].isalnum(),
         "function words": lambda w: w.lower() in closed_class(),
         "inflection": lambda w: (
-            w[0].isalpha() and w.lower() not in closed_class() and w.lower() not in left
+            w[0].isalpha()
+            and w.lower() not in closed_class()
+            and w.lower() not in source_words
         ),
     }
 
@@ -39,38 +41,42 @@ def recall(
     A word counts as recovered where it stands in line with the target's: the longest
     common sequence of words decides. NaN for an ability that nothing asked for.
     """
-    asked: Counter[str] = Counter()
-    found: Counter[str] = Counter()
+    lost: Counter[str] = Counter()
+    recovered: Counter[str] = Counter()
     for source, target, output in zip(sources, targets, outputs, strict=True):
-        wanted = words(target)
-        common = _in_line(wanted, words(output))
+        target_words = words(target)
+        common = _match_words(target_words, words(output))
         for name, belongs in _kinds(source).items():
-            asked[name] += sum(map(belongs, wanted))
-            found[name] += sum(belongs(wanted[i]) for i in common)
+            lost[name] += sum(map(belongs, target_words))
+            recovered[name] += sum(belongs(target_words[i]) for i in common)
     return {
-        name: found[name] / asked[name] if asked[name] else float("nan")
+        name: recovered[name] / lost[name] if lost[name] else float("nan")
         for name in _kinds("")
     }
 
 
-def _in_line(wanted: list[str], given: list[str]) -> list[int]:
-    matcher = difflib.SequenceMatcher(None, wanted, given, autojunk=False)
+def _match_words(target_words: list[str], output_words: list[str]) -> list[int]:
+    """The positions of a target's words that an output has in the same order."""
+    matcher = difflib.SequenceMatcher(None, target_words, output_words, autojunk=False)
     blocks = matcher.get_matching_blocks()
     return [i for block in blocks for i in range(block.a, block.a + block.size)]
 
 
 def remark(targets: Sequence[str], outputs: Sequence[str]) -> str:
-    """What a person would see at once in bad outputs, in a sentence; "" for nothing."""
+    """Say in a sentence what a person would see at once in bad outputs, or ""."""
     if all(output == output.lower() for output in outputs):
         return "Every text is in lower case: half of the task is missing."
-    wanted, given = (sum(len(t.split()) for t in ts) for ts in (targets, outputs))
-    if given < 0.7 * wanted or given > 1.5 * wanted:
+    target_length, length = (
+        sum(len(text.split()) for text in texts) for texts in (targets, outputs)
+    )
+    if length < 0.7 * target_length or length > 1.5 * target_length:
         return (
-            f"A text has {given / len(outputs):.1f} words on average, an original "
-            f"{wanted / len(targets):.1f}. Does decoding stop at EOS, and only there?"
+            f"A text has {length / len(outputs):.1f} words on average, an original "
+            f"{target_length / len(targets):.1f}. Does decoding stop at EOS, and only "
+            "there?"
         )
-    known = set(targets)
-    right = sum(output in known for output in outputs)
+    originals = set(targets)
+    right = sum(output in originals for output in outputs)
     in_place = sum(a == b for a, b in zip(targets, outputs, strict=False))
     if right > 0.2 * len(targets) and in_place < 0.2 * right:
         return (
@@ -95,18 +101,19 @@ def coloured(rows: Iterable[tuple[str, str, str]]) -> str:
 
 
 def _row(number: int, source: str, target: str, output: str) -> str:
-    kept, wanted, given = set(source.split()), words(target), words(output)
-    matcher = difflib.SequenceMatcher(None, wanted, given, autojunk=False)
+    source_words = set(source.split())
+    target_words, output_words = words(target), words(output)
+    matcher = difflib.SequenceMatcher(None, target_words, output_words, autojunk=False)
     parts = []
     for kind, a, b, c, d in matcher.get_opcodes():
         if kind == "equal":
             parts += [
-                html.escape(w) if w in kept else _mark(w, BLUE, "solid")
-                for w in given[c:d]
+                html.escape(w) if w in source_words else _mark(w, BLUE, "solid")
+                for w in output_words[c:d]
             ]
             continue
-        parts += [_mark(w, ORANGE, "dotted") for w in given[c:d]]
-        parts += [f"[{html.escape(w)}]" for w in wanted[a:b]]
+        parts += [_mark(w, ORANGE, "dotted") for w in output_words[c:d]]
+        parts += [f"[{html.escape(w)}]" for w in target_words[a:b]]
     return (
         f'<p style="margin:.6em 0 .6em 2.2em;text-indent:-2.2em"><strong style="'
         f'display:inline-block;width:2.2em;text-indent:0">{number}</strong>'

@@ -34,8 +34,8 @@ class SentenceMaps:
 def about() -> Mapping[str, Any]:
     """The model, its source and licence, and the tokens by sentence."""
     with safe_open(SHIPPED, framework="pt") as file:
-        found: dict[str, Any] = json.loads(file.metadata()["about"])
-    return found
+        description: dict[str, Any] = json.loads(file.metadata()["about"])
+    return description
 
 
 def sentences() -> list[str]:
@@ -51,8 +51,8 @@ def maps_of(sentence: str) -> SentenceMaps:
     """
     tokens = about()["tokens"]
     if sentence not in tokens:
-        known = "; ".join(tokens)
-        raise ValueError(f"no maps of {sentence!r}; there are maps of: {known}")
+        choices = "; ".join(tokens)
+        raise ValueError(f"no maps of {sentence!r}; there are maps of: {choices}")
     with safe_open(SHIPPED, framework="pt") as file:
         weights: Tensor = file.get_tensor(sentence)
     return SentenceMaps(tokens[sentence], weights.float())

@@ -39,24 +39,24 @@ class Insertion:
         place, lower = 0, target.lower()
         before = EDGE
         for word in words:
-            found = re.search(rf"\b{re.escape(word)}\b", lower[place:])
-            if found is None:
+            match = re.search(rf"\b{re.escape(word)}\b", lower[place:])
+            if match is None:
                 return  # another form of the word: nothing to learn from here
-            start, end = place + found.start(), place + found.end()
-            self._count(before, word, target[place:start])
+            start, end = place + match.start(), place + match.end()
+            self._count_gap(before, word, target[place:start])
             self._forms[word][target[start:end]] += 1
             before, place = word, end
-        self._count(before, EDGE, target[place:])
+        self._count_gap(before, EDGE, target[place:])
 
-    def _count(self, left: str, right: str, gap: str) -> None:
-        self._gaps[left, right][gap] += 1
-        self._gaps[right][gap] += 1
+    def _count_gap(self, previous: str, following: str, gap: str) -> None:
+        self._gaps[previous, following][gap] += 1
+        self._gaps[following][gap] += 1
 
     def __call__(self, source: str) -> str:
         words, text = source.split(), ""
-        for left, right in zip([EDGE, *words], [*words, EDGE], strict=True):
-            seen = self._gaps.get((left, right)) or self._gaps.get(right)
-            text += seen.most_common(1)[0][0] if seen else " "
-            forms = self._forms.get(right)
-            text += forms.most_common(1)[0][0] if forms else right
+        for previous, following in zip([EDGE, *words], [*words, EDGE], strict=True):
+            gaps = self._gaps.get((previous, following)) or self._gaps.get(following)
+            text += gaps.most_common(1)[0][0] if gaps else " "
+            forms = self._forms.get(following)
+            text += forms.most_common(1)[0][0] if forms else following
         return " ".join(text.split())

@@ -28,8 +28,8 @@ def counts(hypotheses: Sequence[str], references: Sequence[str]) -> Tensor:
     """
     rows = []
     for hypothesis, reference in zip(hypotheses, references, strict=True):
-        found = _METRIC.sentence_score(hypothesis, [reference])
-        rows.append([*found.counts, *found.totals, found.sys_len, found.ref_len])
+        score = _METRIC.sentence_score(hypothesis, [reference])
+        rows.append([*score.counts, *score.totals, score.sys_len, score.ref_len])
     return torch.tensor(rows, dtype=torch.int64).reshape(-1, 10)
 
 

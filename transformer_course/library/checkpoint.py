@@ -74,28 +74,29 @@ def load(
         with safe_open(path, framework="pt") as file:
             weights = {n: file.get_tensor(n) for n in file.keys()}  # noqa: SIM118
         model = Restorer(Sizes(**about["sizes"]), parts)
-        own = dict(model.named_parameters())
-        _refuse_others(path, own, weights)
+        parameters = dict(model.named_parameters())
+        _refuse_others(path, parameters, weights)
         with torch.no_grad():
             for name, value in weights.items():
-                own[name].copy_(value)
+                parameters[name].copy_(value)
         return model.eval(), tokenizer_from_json(about["tokenizer"], segment)
     except (SafetensorError, KeyError, ValueError, TypeError, RuntimeError) as error:
         raise CheckpointError(f"{path.name} is not a checkpoint: {error}") from error
 
 
 def _refuse_others(
-    path: Path, own: dict[str, Parameter], weights: dict[str, Tensor]
+    path: Path, parameters: dict[str, Parameter], weights: dict[str, Tensor]
 ) -> None:
-    """Refuse the weights of another architecture: say which one does not fit."""
-    for name in sorted(own.keys() | weights.keys()):
-        wanted, found = (
-            tuple(of[name].shape) if name in of else "missing" for of in (own, weights)
+    """Refuse the weights of another architecture, and say which one does not fit."""
+    for name in sorted(parameters.keys() | weights.keys()):
+        expected, actual = (
+            tuple(tensors[name].shape) if name in tensors else "missing"
+            for tensors in (parameters, weights)
         )
-        if wanted != found:
+        if expected != actual:
             raise CheckpointError(
                 f"{path.name} holds another architecture than a Restorer of the sizes "
-                f"that it names: {name:.60} is {found} in the file, and {wanted} in "
+                f"that it names: {name:.60} is {actual} in the file, and {expected} in "
                 "such a model"
             )
 
@@ -127,14 +128,14 @@ def describe(path: str | Path) -> dict[str, Any]:
 
 def notes(path: str | Path) -> dict[str, Any]:
     """What was noted when a checkpoint was written: its curve, seed and scores."""
-    found: dict[str, Any] = describe(path)["notes"]
-    return found
+    saved_notes: dict[str, Any] = describe(path)["notes"]
+    return saved_notes
 
 
 def handed_in(folder: str | Path = ".") -> Path:
     """The checkpoint to hand in, my_recovery.safetensors in the notebook's folder.
 
-    Where it is missing and the instructor's own is at hand, that one.
+    If it is missing, the instructor's own checkpoint, if there is one.
     """
     own = Path(folder) / HANDED_IN
     spare = _PACKAGE / "text_recovery" / SHIPPED
@@ -147,8 +148,8 @@ def shipped() -> Path:
     Raises:
         CheckpointError: it is not where the course puts it.
     """
-    here = [Path(place) / "assets" for place in (".", "..", "../..")]
-    for folder in (*here, _PACKAGE / "assets", _PACKAGE.parent / "assets"):
+    nearby = [Path(place) / "assets" for place in (".", "..", "../..")]
+    for folder in (*nearby, _PACKAGE / "assets", _PACKAGE.parent / "assets"):
         if (folder / SHIPPED).is_file():
             return folder / SHIPPED
     raise CheckpointError(f"put assets/{SHIPPED} of the course beside this notebook")

@@ -40,10 +40,10 @@ def generate(seed: int | str, count: int, split: str = "train") -> list[str]:
     their seeds; so a test set of another seed is as new as any.
     """
     writer = Writer(seed, split)
-    found: dict[str, None] = {}
-    while len(found) < count:
-        found[sentence(writer)] = None
-    return list(found)
+    sentences: dict[str, None] = {}
+    while len(sentences) < count:
+        sentences[sentence(writer)] = None
+    return list(sentences)
 
 
 def embedded() -> dict[str, list[str]]:

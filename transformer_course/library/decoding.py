@@ -31,14 +31,14 @@ def recover(
     """
     rows = [[*tokenizer.encode(source), EOS] for source in sources]
     order = sorted(range(len(rows)), key=lambda i: len(rows[i]))  # little padding
-    found = [""] * len(rows)
-    where = next(model.parameters()).device
+    texts = [""] * len(rows)
+    device = next(model.parameters()).device
     for start in range(0, len(order), batch_size):
         chosen = order[start : start + batch_size]
-        ids = decode(model, padded([rows[i] for i in chosen]).to(where))
+        ids = decode(model, padded([rows[i] for i in chosen]).to(device))
         for i, row in zip(chosen, ids.tolist(), strict=True):
-            found[i] = tokenizer.decode(row)
-    return found
+            texts[i] = tokenizer.decode(row)
+    return texts
 
 
 def padded(rows: Sequence[Sequence[int]]) -> Tensor:

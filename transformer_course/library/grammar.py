@@ -57,7 +57,7 @@ class Person:
         return self.pronoun in ("they", "we", "you", "I")
 
     @property
-    def own(self) -> str:
+    def possessive(self) -> str:
         """The possessive; "the" where the pronoun is unknown."""
         return {"she": "her", "he": "his", "they": "their", "I": "my", "you": "your",
                 "we": "our", "it": "its"}.get(self.pronoun, "the")  # fmt: skip
@@ -89,13 +89,13 @@ ME, YOU = Person("I", "", "I"), Person("you", "", "you")
 class Deed:
     """A clause before it is put into words: a person, a verb and perhaps an object."""
 
-    who: Person
+    subject: Person
     verb: Verb
     noun: Noun | None
     topic: Topic
 
     @property
-    def thing(self) -> Noun:
+    def object(self) -> Noun:
         """The object of a deed that has one."""
         assert self.noun is not None, f"{self.verb.base} has no object"
         return self.noun
@@ -116,18 +116,18 @@ class Writer:
         """One of the options."""
         return options[int(self._random.random() * len(options))]
 
-    def drawn(
+    def draw_in_split(
         self, draw: Callable[[], T], triple: Callable[[T], tuple[str, str, str]]
     ) -> T:
-        """Draw until the triple belongs to the split.
+        """Draw until the triple of what was drawn belongs to the split.
 
         Raises:
             UnsaidError: it hardly ever does.
         """
         for _ in range(300):
-            found = draw()
-            if split_of(*triple(found)) == self.split:
-                return found
+            candidate = draw()
+            if split_of(*triple(candidate)) == self.split:
+                return candidate
         raise UnsaidError
 
     # --- who --------------------------------------------------------------------------
@@ -136,8 +136,8 @@ class Writer:
         """A part of life."""
         return self.pick(topics())
 
-    def named(self) -> Person:
-        """Someone with a pronoun: Anna, my uncle, Anna and Peter."""
+    def acquaintance(self) -> Person:
+        """Someone whose pronoun is known: Anna, my uncle, Anna and Peter."""
         if self.chance(0.15):
             return self.pair()
         pronoun = self.pick(("she", "he"))
@@ -172,62 +172,66 @@ class Writer:
 
     def person(self, topic: Topic) -> Person:
         """Someone by name or by trade."""
-        return self.named() if self.chance(0.6) else self.worker(topic)
+        return self.acquaintance() if self.chance(0.6) else self.worker(topic)
 
     # --- what -------------------------------------------------------------------------
 
     def deed(
         self,
         topic: Topic | None = None,
-        who: Person | None = None,
+        subject: Person | None = None,
         plain: bool = False,
-        meant: bool = False,
+        intended: bool = False,
     ) -> Deed:
         """Someone does something to something.
 
-        A ``plain`` deed's verb has no particle; a deed that is ``meant`` is no mishap.
+        The verb of a ``plain`` deed has no particle; an ``intended`` deed is no mishap.
         """
 
         def draw() -> Deed:
-            where = topic or self.topic()
-            verb = self.pick(_fitting(where.name, plain, meant, who is not None))
-            doer = self.worker(where) if verb.kind == "pro" else self.person(where)
-            return Deed(who or doer, verb, self.pick(verb.objects), where)
+            about = topic or self.topic()
+            verbs = _select_verbs(about.name, plain, intended, subject is not None)
+            verb = self.pick(verbs)
+            doer = self.worker(about) if verb.kind == "pro" else self.person(about)
+            return Deed(subject or doer, verb, self.pick(verb.objects), about)
 
-        return self.drawn(draw, _triple)
+        return self.draw_in_split(draw, _triple)
 
-    def act(self, topic: Topic | None = None, who: Person | None = None) -> Deed:
+    def act(self, topic: Topic | None = None, subject: Person | None = None) -> Deed:
         """Someone does something, without an object."""
 
         def draw() -> Deed:
-            where = topic or self.topic()
-            return Deed(who or self.person(where), self.pick(where.acts), None, where)
+            about = topic or self.topic()
+            doer = subject or self.person(about)
+            return Deed(doer, self.pick(about.acts), None, about)
 
-        return self.drawn(draw, _triple)
+        return self.draw_in_split(draw, _triple)
 
     def remark(self, topic: Topic | None = None) -> tuple[Noun, str, Topic]:
         """A noun and what may be said of it."""
 
         def draw() -> tuple[Noun, str, Topic]:
-            where = topic or self.topic()
-            noun = self.pick(where.things)
-            return noun, self.pick(noun.remarks), where
+            about = topic or self.topic()
+            noun = self.pick(about.all_nouns)
+            return noun, self.pick(noun.remarks), about
 
-        return self.drawn(draw, lambda found: (found[0].word, "be", found[1]))
+        return self.draw_in_split(draw, lambda d: (d[0].word, "be", d[1]))
 
     # --- noun phrases -----------------------------------------------------------------
 
     def object(self, deed: Deed, definite: bool = False) -> str:
         """The object of a deed, with its article by rule.
 
-        One's own things have a possessive. A thing is new: "a"; of a mass: "some", or
-        nothing before an adjective; of several only the number or the kind is told. In
-        a scene that is under way (``definite``) all know it: "the".
+        What people own has a possessive. A new thing has "a", and a mass "some", or no
+        article before an adjective; of several things only the number or the kind is
+        said. In a scene that is under way (``definite``) everyone knows them: "the".
         """
-        noun, many = deed.thing, deed.who.pronoun == "they"
+        noun, many = deed.object, deed.subject.pronoun == "they"
         kind = f"{self.pick(noun.adjectives)} " if self.chance(0.45) else ""
         if OWN in noun.mark and deed.verb.base not in FOREIGN:
-            return f"{deed.who.own} {kind}{noun.plural if many else noun.word}"
+            return (
+                f"{deed.subject.possessive} {kind}{noun.plural if many else noun.word}"
+            )
         if definite:
             several = not noun.single and self.chance(0.3)
             return f"{the(noun)}{kind}{noun.plural if several else noun.word}"
@@ -242,32 +246,34 @@ class Writer:
 
     def none(self, deed: Deed) -> str:
         """The object of a deed that was not done: "any apples"."""
-        if deed.thing.mark in ("", "*"):
-            noun = deed.thing
+        if deed.object.mark in ("", "*"):
+            noun = deed.object
             return f"any {noun.word if noun.mass else noun.plural}"
         return self.object(deed, definite=True)
 
-    def known(self, noun: Noun) -> Person:
-        """The noun as a thing that is known: "the ring"; it, or they."""
+    def definite(self, noun: Noun) -> Person:
+        """A definite noun phrase, "the ring" or "the rings", as a subject."""
         if not noun.single and self.chance(0.25):
             return Person(f"the {noun.plural}", noun.word, "they")
-        return self.thing(noun)
+        return self.definite_singular(noun)
 
     @staticmethod
-    def thing(noun: Noun) -> Person:
-        """One thing that is known; "history" needs no article."""
+    def definite_singular(noun: Noun) -> Person:
+        """A definite singular noun phrase, "the ring"; "history" needs no article."""
         return Person(f"{the(noun)}{noun.word}", noun.word, "it")
 
 
 @functools.cache
-def _fitting(topic: str, plain: bool, meant: bool, somebodys: bool) -> list[Verb]:
-    """The verbs of a topic for a deed; one that is ``somebodys`` is of no trade's."""
-    (where,) = (one for one in topics() if one.name == topic)
+def _select_verbs(
+    topic: str, plain: bool, intended: bool, somebodys: bool
+) -> list[Verb]:
+    """Select a topic's verbs for a deed; what is ``somebodys`` needs no trade."""
+    (about,) = (candidate for candidate in topics() if candidate.name == topic)
     return [
         verb
-        for verb in where.verbs
+        for verb in about.verbs
         if not (plain and verb.particle)
-        and not (meant and verb.kind == "mis")
+        and not (intended and verb.kind == "mis")
         and not (somebodys and verb.kind == "pro")
     ]
 
@@ -279,9 +285,9 @@ def the(noun: Noun) -> str:
 
 def _triple(deed: Deed) -> tuple[str, str, str]:
     """What a clause says, in words that survive the pipeline."""
-    return deed.who.lemma, deed.verb.base, deed.noun.word if deed.noun else ""
+    return deed.subject.lemma, deed.verb.base, deed.noun.word if deed.noun else ""
 
 
-def by(deed: Deed, who: Person) -> Deed:
-    """The same deed, done by somebody else."""
-    return replace(deed, who=who)
+def by(deed: Deed, subject: Person) -> Deed:
+    """The same deed with a different subject."""
+    return replace(deed, subject=subject)

@@ -32,8 +32,8 @@ class Interval(NamedTuple):
 
 def bleu(counts: Tensor, seed: int = 0) -> Interval:
     """The BLEU of sentences with these `bleu.counts`, ``(n, 10)``."""
-    found = [bleu_of(total) for total in _resampled(len(counts), seed) @ counts]
-    return _interval(bleu_of(counts.sum(0)), found)
+    scores = [bleu_of(total) for total in _resampled(len(counts), seed) @ counts]
+    return _interval(bleu_of(counts.sum(0)), scores)
 
 
 def difference(counts: Tensor, against: Tensor, seed: int = 0) -> Interval:
@@ -46,10 +46,10 @@ def difference(counts: Tensor, against: Tensor, seed: int = 0) -> Interval:
     """
     if len(counts) != len(against):
         raise ValueError(f"{len(counts)} sentences, and {len(against)} to compare with")
-    drawn = _resampled(len(counts), seed)
-    pairs = zip(drawn @ counts, drawn @ against, strict=True)
-    found = [bleu_of(ours) - bleu_of(theirs) for ours, theirs in pairs]
-    return _interval(bleu_of(counts.sum(0)) - bleu_of(against.sum(0)), found)
+    draws = _resampled(len(counts), seed)
+    pairs = zip(draws @ counts, draws @ against, strict=True)
+    differences = [bleu_of(ours) - bleu_of(theirs) for ours, theirs in pairs]
+    return _interval(bleu_of(counts.sum(0)) - bleu_of(against.sum(0)), differences)
 
 
 def _resampled(n: int, seed: int) -> Tensor:
@@ -58,6 +58,6 @@ def _resampled(n: int, seed: int) -> Tensor:
     return torch.from_numpy(generator.multinomial(n, chances, RESAMPLES))
 
 
-def _interval(value: float, found: Sequence[float]) -> Interval:
-    low, high = np.percentile(found, [2.5, 97.5])
+def _interval(value: float, samples: Sequence[float]) -> Interval:
+    low, high = np.percentile(samples, [2.5, 97.5])
     return Interval(value, float(low), float(high))

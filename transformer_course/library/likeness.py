@@ -61,13 +61,13 @@ def stored(kind: str) -> Likeness:
         kind: ``"llama"``, ``"qwen3"``, ``"mistral"`` or ``"mixtral"``.
     """
     with safe_open(SHIPPED, framework="pt") as file:
-        found = {
+        tensors = {
             name.removeprefix(f"{kind}/"): file.get_tensor(name)
             for name in file.keys()  # noqa: SIM118  (it is no dict)
             if name.startswith(f"{kind}/")
         }
-    ids, logits = found.pop("ids"), found.pop("logits")
-    return Likeness({n: w.float() for n, w in found.items()}, ids, logits)
+    ids, logits = tensors.pop("ids"), tensors.pop("logits")
+    return Likeness({n: w.float() for n, w in tensors.items()}, ids, logits)
 
 
 def live(kind: str) -> Tensor | None:
@@ -76,7 +76,7 @@ def live(kind: str) -> Tensor | None:
         import transformers
     except ImportError:
         return None
-    name, base, more = KINDS[kind]
+    name, base, additions = KINDS[kind]
     sizes = {
         "vocab_size": SIZES["vocab_size"], "hidden_size": SIZES["d_model"],
         "intermediate_size": 2 * SIZES["d_ff"] // 3, "head_dim": D_K,
@@ -85,21 +85,21 @@ def live(kind: str) -> Tensor | None:
         "num_key_value_heads": SIZES["num_kv_heads"],
     }  # fmt: skip
     config = getattr(transformers, f"{name}Config")(
-        **sizes, **more, rms_norm_eps=1e-6, tie_word_embeddings=True,
+        **sizes, **additions, rms_norm_eps=1e-6, tie_word_embeddings=True,
         rope_parameters={"rope_type": "default", "rope_theta": base},
         attn_implementation="eager",
     )  # fmt: skip
     model = getattr(transformers, f"{name}ForCausalLM")(config).eval()
-    known = stored(kind)
-    model.load_state_dict(_in_memory(known.weights))
+    likeness = stored(kind)
+    model.load_state_dict(_in_memory(likeness.weights))
     with torch.no_grad():
-        logits: Tensor = model(known.ids).logits
+        logits: Tensor = model(likeness.ids).logits
     return logits
 
 
 def _in_memory(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """As transformers keeps them: logits' weights twice, all experts in one tensor."""
-    kept = {"lm_head.weight": weights["model.embed_tokens.weight"]}
+    """Weights as transformers keeps them: the logits' twice, experts in one tensor."""
+    state = {"lm_head.weight": weights["model.embed_tokens.weight"]}
     experts: dict[str, dict[str, list[Tensor]]] = {}
     for name, weight in weights.items():
         block, _, part = name.partition(".experts.")
@@ -107,12 +107,12 @@ def _in_memory(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
             matrices = experts.setdefault(block, {"gate": [], "up": [], "down": []})
             matrices[part.split(".")[1].removesuffix("_proj")].append(weight)
         else:
-            kept[name] = weight
+            state[name] = weight
     for block, matrices in experts.items():
         gate, up, down = (torch.stack(every) for every in matrices.values())
-        kept[f"{block}.experts.gate_up_proj"] = torch.cat((gate, up), dim=1)
-        kept[f"{block}.experts.down_proj"] = down
-    return kept
+        state[f"{block}.experts.gate_up_proj"] = torch.cat((gate, up), dim=1)
+        state[f"{block}.experts.down_proj"] = down
+    return state
 
 
 def mistaken(weights: Mapping[str, Tensor]) -> dict[str, dict[str, Tensor]]:

@@ -112,10 +112,10 @@ def cross_attention(model: Restorer, source: Tensor, target: Tensor) -> Tensor:
         source: ids (1, Ls).
         target: ids (1, Lt), beginning with BOS.
     """
-    found: list[Tensor] = []
+    weights: list[Tensor] = []
     hooks = [
         layer.cross_attention.register_forward_hook(
-            lambda _, inputs, output: found.append(output[1][0])
+            lambda _, inputs, output: weights.append(output[1][0])
         )
         for layer in model.transformer.decoder.layers
     ]
@@ -124,4 +124,4 @@ def cross_attention(model: Restorer, source: Tensor, target: Tensor) -> Tensor:
     finally:
         for hook in hooks:
             hook.remove()
-    return torch.stack(found)
+    return torch.stack(weights)

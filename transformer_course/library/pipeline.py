@@ -20,7 +20,7 @@ def damage(sentence: str, level: int) -> str:
     """
     if level not in LEVELS:
         raise ValueError(f"the level is 1, 2 or 3, not {level!r}")
-    kept = [word.lower() for word in words(sentence) if word[0].isalnum()]
+    tokens = [word.lower() for word in words(sentence) if word[0].isalnum()]
     if level > 1:
-        kept = [word for word in kept if word not in closed_class()]
-    return " ".join(map(lemma, kept) if level > 2 else kept)
+        tokens = [word for word in tokens if word not in closed_class()]
+    return " ".join(map(lemma, tokens) if level > 2 else tokens)

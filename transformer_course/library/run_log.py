@@ -84,11 +84,11 @@ class RunLog:
 
     def between_seeds(self, name: str) -> float | None:
         """By how much other seeds change a run's BLEU, at most; None without any."""
-        found = (
+        differences = (
             abs(run.difference[0]) for run in self.runs
             if run.difference and run.against == name and run.changed.keys() == {"seed"}
         )  # fmt: skip
-        return max(found, default=None)
+        return max(differences, default=None)
 
 
 def read(path: str | Path) -> RunLog:
@@ -118,15 +118,16 @@ def parse(data: bytes) -> RunLog:
         if not line.strip():
             continue
         try:
-            run = _run(line)
+            run = _parse_run(line)
             if run.name in runs:
                 raise ValueError(f"{run.name!r} again; the first one counts")
             runs[run.name] = run
         except ValueError as reason:
             unread.append(f"{FILE}, line {number}: {reason}")
-    rest = len(unread) - _NAMED
-    more = [f"{FILE}: {rest:,} more lines like these"] if rest > 0 else []
-    return RunLog(tuple(runs.values()), (*remarks, *unread[:_NAMED], *more))
+    surplus = len(unread) - _NAMED
+    if surplus > 0:
+        unread[_NAMED:] = [f"{FILE}: {surplus:,} more lines like these"]
+    return RunLog(tuple(runs.values()), (*remarks, *unread))
 
 
 def add(path: str | Path, run: LoggedRun) -> None:
@@ -179,26 +180,26 @@ def _entry(run: LoggedRun) -> dict[str, Any]:
     return {"run": entry.pop("name"), **entry, "next": entry.pop("next_step")}
 
 
-def _run(line: bytes) -> LoggedRun:
-    """The run in a line.
+def _parse_run(line: bytes) -> LoggedRun:
+    """Parse a line as a run.
 
     Raises:
-        ValueError: there is none; the text says what is wrong.
+        ValueError: it is none; the text says what is wrong.
     """
     entry = _loaded(line)
     if not isinstance(entry, dict):
         raise ValueError("no JSON object")
     if not isinstance(entry.get("run"), str) or not plain(entry["run"], _NAME):
         raise ValueError("no name under `run`")
-    found: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     for key, (name, reads) in _READERS.items():
         if entry.get(key) is not None:
             try:
-                found[name] = reads(entry[key])
+                fields[name] = reads(entry[key])
             except (ValueError, TypeError, AttributeError, LookupError, OverflowError):
-                shown = plain(repr(entry[key]), 40)
-                raise ValueError(f"`{key}` cannot be {shown}") from None
-    return LoggedRun(**found)
+                excerpt = plain(repr(entry[key]), 40)
+                raise ValueError(f"`{key}` cannot be {excerpt}") from None
+    return LoggedRun(**fields)
 
 
 def plain(text: object, most: int = _TEXT) -> str:

@@ -17,18 +17,18 @@ def not_past(deed: Deed) -> str:
 
 def present(deed: Deed, adverb: str = "") -> str:
     """often bakes"""
-    form = deed.verb.base if deed.who.plural else deed.verb.third
+    form = deed.verb.base if deed.subject.plural else deed.verb.third
     return _phrase(deed, f"{adverb} {form}".strip())
 
 
 def not_present(deed: Deed) -> str:
     """does not bake"""
-    return _phrase(deed, f"{deed.who.do()} not {deed.verb.base}")
+    return _phrase(deed, f"{deed.subject.do()} not {deed.verb.base}")
 
 
 def progressive(deed: Deed, before: bool = False) -> str:
     """is baking; was baking"""
-    return _phrase(deed, f"{deed.who.be(before)} {deed.verb.ing}")
+    return _phrase(deed, f"{deed.subject.be(before)} {deed.verb.ing}")
 
 
 def future(deed: Deed) -> str:
@@ -38,7 +38,7 @@ def future(deed: Deed) -> str:
 
 def perfect(deed: Deed, adverb: str) -> str:
     """has already baked"""
-    return _phrase(deed, f"{deed.who.have()} {adverb} {deed.verb.participle}")
+    return _phrase(deed, f"{deed.subject.have()} {adverb} {deed.verb.participle}")
 
 
 def past_perfect(deed: Deed) -> str:

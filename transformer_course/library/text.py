@@ -21,8 +21,8 @@ def pieces(text: str) -> list[str]:
     >>> pieces('"Go," she said.')
     ['▁"', 'Go', ',', '"', '▁she', '▁said', '.']
     """
-    found = re.findall(r" ?\w+| ?[^\w\s]", " " + " ".join(text.split()))
-    return [piece.replace(" ", SPACE) for piece in found]
+    matches = re.findall(r" ?\w+| ?[^\w\s]", " " + " ".join(text.split()))
+    return [piece.replace(" ", SPACE) for piece in matches]
 
 
 def glue(parts: Iterable[str]) -> str:
@@ -45,8 +45,8 @@ class WordTokenizer:
     def learn(cls, texts: Iterable[str], min_freq: int = 2) -> WordTokenizer:
         """The tokenizer of all pieces that occur at least this often, by frequency."""
         counts = Counter(piece for text in texts for piece in pieces(text))
-        known = (piece for piece, count in counts.items() if count >= min_freq)
-        return cls(sorted(known, key=lambda piece: (-counts[piece], piece)))
+        frequent = (piece for piece, count in counts.items() if count >= min_freq)
+        return cls(sorted(frequent, key=lambda piece: (-counts[piece], piece)))
 
     def __len__(self) -> int:
         return len(self.vocab)

@@ -94,10 +94,10 @@ class Topic:
     verbs: list[Verb] = field(default_factory=list)
     acts: tuple[Verb, ...] = ()
     gifts: tuple[Noun, ...] = ()
-    there: tuple[tuple[Noun, ...], tuple[str, ...]] = ((), ())
+    scenes: tuple[tuple[Noun, ...], tuple[str, ...]] = ((), ())
 
     @property
-    def things(self) -> tuple[Noun, ...]:
+    def all_nouns(self) -> tuple[Noun, ...]:
         """All nouns of the topic."""
         return tuple(noun for nouns in self.nouns.values() for noun in nouns)
 
@@ -105,43 +105,44 @@ class Topic:
 @functools.cache
 def topics() -> tuple[Topic, ...]:
     """The topics of lexicon.txt, in its order."""
-    found: list[Topic] = []
+    parsed: list[Topic] = []
     for line in LEXICON.read_text(encoding="utf-8").splitlines():
         if line.startswith("["):
-            found.append(Topic(line.strip("[]")))
+            parsed.append(Topic(line.strip("[]")))
         elif line and not line.startswith("#"):
-            head, _, rest = line.partition(":")
+            head, _, text = line.partition(":")
             kind, _, name = head.partition(" ")
-            _statement(found[-1], kind, name, rest.strip())
-    return tuple(found)
+            _read_line(parsed[-1], kind, name, text.strip())
+    return tuple(parsed)
 
 
-def _statement(topic: Topic, kind: str, name: str, rest: str) -> None:
+def _read_line(topic: Topic, kind: str, name: str, text: str) -> None:
     match kind:
         case "people":
-            topic.people = tuple(rest.split(", "))
+            topic.people = tuple(text.split(", "))
         case "places":
-            topic.places = tuple(rest.split("; "))
+            topic.places = tuple(text.split("; "))
         case "because":
-            topic.because = tuple(rest.split("; "))
+            topic.because = tuple(text.split("; "))
         case "noun":
-            topic.nouns[name] = _nouns(rest)
+            topic.nouns[name] = _nouns(text)
         case "do" | "pro" | "mis":
-            topic.verbs.append(_verb(topic, name, rest, kind))
+            topic.verbs.append(_verb(topic, name, text, kind))
         case "act":
-            topic.acts = tuple(_forms(text) for text in rest.split(", "))
+            topic.acts = tuple(_forms(act) for act in text.split(", "))
         case "give":
-            topic.gifts = _named(topic, rest.split())
+            topic.gifts = _find_nouns(topic, text.split())
         case "there":
-            nouns, _, places = rest.partition(" | ")
-            topic.there = _named(topic, nouns.split()), tuple(places.split("; "))
+            nouns, _, places = text.partition(" | ")
+            topic.scenes = _find_nouns(topic, nouns.split()), tuple(places.split("; "))
         case _:
             raise ValueError(f"lexicon.txt: {kind!r} in [{topic.name}]")
 
 
 def _nouns(text: str) -> tuple[Noun, ...]:
-    words, kinds, told = (part.strip() for part in text.split("|"))
-    adjectives, remarks = tuple(kinds.split(", ")), tuple(told.split("; "))
+    words, adjectives_text, remarks_text = (part.strip() for part in text.split("|"))
+    adjectives = tuple(adjectives_text.split(", "))
+    remarks = tuple(remarks_text.split("; "))
     return tuple(_noun(word, adjectives, remarks) for word in words.split(", "))
 
 
@@ -151,10 +152,10 @@ def _noun(text: str, adjectives: tuple[str, ...], remarks: tuple[str, ...]) -> N
     return Noun(word, plural or plural_of(word), mark, adjectives, remarks)
 
 
-def _verb(topic: Topic, forms: str, rest: str, kind: str) -> Verb:
-    objects, _, manner = (part.strip() for part in rest.partition("|"))
+def _verb(topic: Topic, forms: str, text: str, kind: str) -> Verb:
+    objects, _, manner = (part.strip() for part in text.partition("|"))
     return replace(
-        _forms(forms), objects=_named(topic, objects.split()),
+        _forms(forms), objects=_find_nouns(topic, objects.split()),
         manner=manner.strip("! "), kind=kind, placeless=manner[:1] == "!",
     )  # fmt: skip
 
@@ -166,9 +167,9 @@ def _forms(text: str) -> Verb:
     return Verb(base, past, participle or past, particle)
 
 
-def _named(topic: Topic, names: list[str]) -> tuple[Noun, ...]:
-    """The nouns of classes, or single nouns, by name."""
-    single = {noun.word: (noun,) for noun in topic.things}
+def _find_nouns(topic: Topic, names: list[str]) -> tuple[Noun, ...]:
+    """Look up the nouns of classes, or single nouns, by name."""
+    single = {noun.word: (noun,) for noun in topic.all_nouns}
     return tuple(
         noun for name in names for noun in topic.nouns.get(name) or single[name]
     )

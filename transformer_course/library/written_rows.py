@@ -7,10 +7,10 @@ import torch
 from transformer_course.library.text import BOS, EOS, PAD
 
 
-def said(ids: torch.Tensor) -> torch.Tensor:
-    """The tokens of each row before its EOS, filled up with PAD: (B, L).
+def trim_at_eos(ids: torch.Tensor) -> torch.Tensor:
+    """Cut each row at its EOS, and fill it up with PAD: (B, L).
 
-    A first column of BOS says nothing, nor does what stands from EOS on.
+    A first column of BOS is also dropped, as it says nothing about the text.
     """
     if ids.dim() != 2 or ids.is_floating_point() or not ids.numel():
         return ids

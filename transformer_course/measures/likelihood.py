@@ -36,13 +36,13 @@ def _details(expected: Answers, actual: Answers) -> dict[str, float]:
 
 
 def _remark(expected: Answers, actual: Answers) -> str:
-    found = _details(expected, actual)
-    if not found:
+    details = _details(expected, actual)
+    if not details:
         return "(its logits are huge or NaN, as after a training run that diverged)"
     return (
         "(percent for the correct byte; "
-        f"perplexity {found['perplexity per byte']:.3f}, "
-        f"{found['bits per byte']:.3f} bits per byte)"
+        f"perplexity {details['perplexity per byte']:.3f}, "
+        f"{details['bits per byte']:.3f} bits per byte)"
     )
 
 

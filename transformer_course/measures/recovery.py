@@ -26,13 +26,13 @@ def errors(texts: Sequence[str], wanted: Sequence[str]) -> dict[str, str]:
     return {str(i): text for i, (text, right) in rows if text != right}
 
 
-def are_shared(given: Mapping[str, str], copied: Mapping[str, str]) -> bool:
-    """Whether most errors of a model that everybody has are those given, too.
+def are_shared(student_errors: Mapping[str, str], copied: Mapping[str, str]) -> bool:
+    """Whether a student shares most errors of the model that everybody has.
 
     Of two models trained apart it is less than half; of one model that is decoded in
     two ways, four fifths (docs/recovery_grade.md). A few could be chance.
     """
-    alike = sum(given.get(place) == text for place, text in copied.items())
+    alike = sum(student_errors.get(place) == text for place, text in copied.items())
     return len(copied) >= _TELLING and alike >= _SHARE * len(copied)
 
 
@@ -42,8 +42,8 @@ def _numbers(answers: Answers) -> dict[str, Any]:
     Raises:
         KeyError, ValueError, TypeError: there are none.
     """
-    found: dict[str, Any] = json.loads(str(answers["recovery"]))
-    return found
+    numbers: dict[str, Any] = json.loads(str(answers["recovery"]))
+    return numbers
 
 
 def _value(expected: Answers, actual: Answers) -> float:
@@ -53,16 +53,16 @@ def _value(expected: Answers, actual: Answers) -> float:
     those of the checkpoint that ships; the judge has compared them before.
     """
     if "errors" in actual and "copied" in expected:
-        given, copied = json.loads(str(actual["errors"])), str(expected["copied"])
-        if are_shared(given, json.loads(copied)):
+        student_errors = json.loads(str(actual["errors"]))
+        if are_shared(student_errors, json.loads(str(expected["copied"]))):
             raise NotTheirsError(f"0: {OURS.format('errors')}")
     return float(_numbers(actual)["recovery"])
 
 
 def _details(expected: Answers, actual: Answers) -> dict[str, float]:
     """BLEU with its interval, the corpus, its baselines, and the recall by ability."""
-    found = _numbers(actual).items()
-    return {n: float(v) for n, v in found if isinstance(v, int | float)}
+    numbers = _numbers(actual).items()
+    return {n: float(v) for n, v in numbers if isinstance(v, int | float)}
 
 
 def _remark(expected: Answers, actual: Answers) -> str:

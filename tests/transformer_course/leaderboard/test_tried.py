@@ -36,7 +36,7 @@ def test_a_student_counts_once_for_each_change():
         "cid": RunLog((run("a", 0.2),)),
     }
     (change,) = tried.summary(logs).changes
-    assert change.name == "heads: 4 → 8" and change.where == "embedded, level 2"
+    assert change.name == "heads: 4 → 8" and change.task == "embedded, level 2"
     assert (change.helped, change.unclear, change.hurt) == (1, 1, 1)
     assert change.median == pytest.approx((0.2, -0.8, 1.2))
 
@@ -64,7 +64,7 @@ def test_what_says_nothing_is_left_out_and_counted():
 def test_levels_and_own_corpora_are_told_apart():
     runs = (run("a", 1.0), run("b", 1.0, level=3), run("c", 1.0, corpus="kafka"))
     found = tried.summary({"ann": RunLog(runs)})
-    assert sorted(change.where for change in found.changes) == [
+    assert sorted(change.task for change in found.changes) == [
         "embedded, level 2", "embedded, level 3", "own corpora"
     ]  # fmt: skip
 

@@ -32,5 +32,5 @@ def test_each_topic_is_complete():
     for topic in topics():
         assert len(topic.people) >= 5 and len(topic.places) >= 5, topic.name
         assert len(topic.verbs) >= 10 and topic.acts and topic.gifts, topic.name
-        assert all(topic.there) and len(topic.because) >= 4, topic.name
+        assert all(topic.scenes) and len(topic.because) >= 4, topic.name
         assert all(verb.objects for verb in topic.verbs), topic.name

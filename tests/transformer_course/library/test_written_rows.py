@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from transformer_course.library.written_rows import said, trimmed
+from transformer_course.library.written_rows import trim_at_eos, trimmed
 
 SAID = torch.tensor([[5, 6, 7], [8, 0, 0]])  # PAD is 0, BOS 1, EOS 2
 
@@ -20,17 +20,17 @@ SAID = torch.tensor([[5, 6, 7], [8, 0, 0]])  # PAD is 0, BOS 1, EOS 2
     ],
 )
 def test_the_form_makes_no_difference_to_what_is_said(ids):
-    assert torch.equal(said(torch.tensor(ids)), SAID)
+    assert torch.equal(trim_at_eos(torch.tensor(ids)), SAID)
 
 
 def test_a_bos_that_one_row_says_is_a_token():
     ids = torch.tensor([[1, 6, 2], [8, 1, 2]])
-    assert torch.equal(said(ids), ids[:, :2])
+    assert torch.equal(trim_at_eos(ids), ids[:, :2])
 
 
 @pytest.mark.parametrize("other", [torch.tensor([1, 2]), torch.ones(2, 3), SAID[:, :0]])
 def test_what_is_no_rows_of_ids_is_left_as_it_is(other):
-    assert said(other) is other
+    assert trim_at_eos(other) is other
 
 
 def test_only_columns_of_padding_at_the_end_are_cut():

@@ -40,15 +40,15 @@ def in_the_past(w: Writer) -> str:
 
 
 def not_done(w: Writer) -> str:
-    deed = w.deed(meant=True)
+    deed = w.deed(intended=True)
     tense, times = tenses.not_present, HABIT
     if w.chance(0.6):
         tense, times = tenses.not_past, PAST
-    clause = f"{deed.who.text} {tense(deed)} {w.none(deed)}"
+    clause = f"{deed.subject.text} {tense(deed)} {w.none(deed)}"
     return timed(w, clause, w.pick(times))
 
 
-def told(w: Writer) -> str:
+def statement(w: Writer) -> str:
     deed = w.deed()
     return in_words(w, deed, tenses.past(deed), ending=1.0) + "."
 
@@ -61,13 +61,13 @@ def as_a_habit(w: Writer) -> str:
 
 
 def just_now(w: Writer) -> str:
-    deed = any_deed(w, meant=True)
+    deed = any_deed(w, intended=True)
     clause = in_words(w, deed, tenses.progressive(deed), definite=True)
     return timed(w, clause, w.pick(NOW))
 
 
 def in_the_future(w: Writer) -> str:
-    deed = any_deed(w, meant=True)
+    deed = any_deed(w, intended=True)
     clause = in_words(w, deed, tenses.future(deed), definite=True)
     return timed(w, clause, w.pick(FUTURE))
 
@@ -80,25 +80,26 @@ def already_done(w: Writer) -> str:
 
 
 def able(w: Writer) -> str:
-    deed = w.deed(plain=True, meant=True)
-    verb, how = ("can", "easily") if w.chance(0.5) else ("must", "immediately")
-    return f"{deed.who.text} {verb} {tenses.infinitive(deed)} {w.object(deed)} {how}."
+    deed = w.deed(plain=True, intended=True)
+    verb, adverb = ("can", "easily") if w.chance(0.5) else ("must", "immediately")
+    act = f"{tenses.infinitive(deed)} {w.object(deed)}"
+    return f"{deed.subject.text} {verb} {act} {adverb}."
 
 
 def remarked(w: Writer) -> str:
     noun, remark, _ = w.remark()
-    thing = w.thing(noun) if remark.startswith("a ") else w.known(noun)
+    subject = w.definite_singular(noun) if remark.startswith("a ") else w.definite(noun)
     if remark in PASSING and w.chance(0.5):
-        return f"{thing.text} {thing.be(past=True)} {remark} {w.pick(PAST)}."
-    return f"{thing.text} {thing.be()} {remark}."
+        return f"{subject.text} {subject.be(past=True)} {remark} {w.pick(PAST)}."
+    return f"{subject.text} {subject.be()} {remark}."
 
 
 def there_is(w: Writer) -> str:
     def draw() -> tuple[Noun, str]:
-        nouns, places = w.topic().there
+        nouns, places = w.topic().scenes
         return w.pick(nouns), w.pick(places)
 
-    noun, place = w.drawn(draw, lambda d: (d[0].word, "there", d[1]))
+    noun, place = w.draw_in_split(draw, lambda d: (d[0].word, "there", d[1]))
     kind = f"{w.pick(noun.adjectives)} " if w.chance(0.6) else ""
     if w.chance(0.4):
         return f"there are {w.pick(NUMBERS)} {kind}{noun.plural} {place}."
@@ -111,20 +112,22 @@ def compared(w: Writer) -> str:
         nouns = w.pick(list(topic.nouns.values()))
         return w.pick(nouns), w.pick(nouns), w.pick(nouns[0].adjectives)
 
-    first, second, adjective = w.drawn(draw, lambda d: (d[0].word, d[2], d[1].word))
+    first, second, adjective = w.draw_in_split(
+        draw, lambda d: (d[0].word, d[2], d[1].word)
+    )
     if first == second or adjective not in MORE:
         return compared(w)
-    here, there = w.thing(first).text, w.thing(second).text
-    return f"{here} is {MORE[adjective]} than {there}."
+    subject, standard = w.definite_singular(first), w.definite_singular(second)
+    return f"{subject.text} is {MORE[adjective]} than {standard.text}."
 
 
 def priced(w: Writer) -> str:
     def draw() -> tuple[Noun, str]:
         topic = w.topic()
-        things = [n for n in topic.gifts if not n.mass]
-        return w.pick(things), w.pick((*NUMBERS, *TENS))
+        nouns = [n for n in topic.gifts if not n.mass]
+        return w.pick(nouns), w.pick((*NUMBERS, *TENS))
 
-    noun, number = w.drawn(draw, lambda d: (d[0].word, "cost", d[1]))
+    noun, number = w.draw_in_split(draw, lambda d: (d[0].word, "cost", d[1]))
     kind = f"{w.pick(noun.adjectives)} " if w.chance(0.7) else ""
     verb = w.pick(("costs", "cost"))
     time = " last year" if verb == "cost" else ""
@@ -133,34 +136,34 @@ def priced(w: Writer) -> str:
 
 def journey(w: Writer) -> str:
     def draw() -> tuple[Person, str, str]:
-        return w.named(), w.pick(CITIES), w.pick(CITIES)
+        return w.acquaintance(), w.pick(CITIES), w.pick(CITIES)
 
-    who, here, there = w.drawn(draw, lambda d: (d[0].lemma, d[1], d[2]))
-    if here == there:
+    subject, start, goal = w.draw_in_split(draw, lambda d: (d[0].lemma, d[1], d[2]))
+    if start == goal:
         return journey(w)
-    clause = f"{who.text} travelled from {here} to {there} by {w.pick(VEHICLES)}"
+    clause = f"{subject.text} travelled from {start} to {goal} by {w.pick(VEHICLES)}"
     return timed(w, clause, w.pick(PAST))
 
 
 def life(w: Writer) -> str:
     def draw() -> tuple[Person, str, str]:
-        return w.named(), w.pick(CITIES), str(1951 + 3 * w.pick(range(20)))
+        return w.acquaintance(), w.pick(CITIES), str(1951 + 3 * w.pick(range(20)))
 
-    who, city, year = w.drawn(draw, lambda d: (d[0].lemma, d[1], d[2]))
+    subject, city, year = w.draw_in_split(draw, lambda d: (d[0].lemma, d[1], d[2]))
     kind = w.pick(range(3))
     if kind == 0:
-        return f"{who.text} {who.be(past=True)} born in {city} in {year}."
+        return f"{subject.text} {subject.be(past=True)} born in {city} in {year}."
     if kind == 1:
-        return f"{who.text} moved to {city} in {year}."
-    verb = "live" if who.plural else "lives"
-    return f"{who.text} {verb} in {city} with {w.pick(NUMBERS)} cats."
+        return f"{subject.text} moved to {city} in {year}."
+    verb = "live" if subject.plural else "lives"
+    return f"{subject.text} {verb} in {city} with {w.pick(NUMBERS)} cats."
 
 
 def passive(w: Writer) -> str:
-    deed = w.deed(plain=True, meant=True)
-    thing = w.known(deed.thing)
-    clause = f"{thing.text} {thing.be(past=True)} {deed.verb.participle}"
-    return f"{clause} by {deed.who.text} {w.pick(PAST)}."
+    deed = w.deed(plain=True, intended=True)
+    patient = w.definite(deed.object)
+    clause = f"{patient.text} {patient.be(past=True)} {deed.verb.participle}"
+    return f"{clause} by {deed.subject.text} {w.pick(PAST)}."
 
 
 def gift(w: Writer) -> str:
@@ -171,10 +174,13 @@ def gift(w: Writer) -> str:
         topic = w.topic()
         return w.person(topic), w.pick(list(verbs)), w.pick(topic.gifts), topic
 
-    who, verb, noun, topic = w.drawn(draw, lambda d: (d[0].lemma, d[1], d[2].word))
-    other = w.name() if w.chance(0.6) else f"the {w.pick(topic.people)}"
+    subject, verb, noun, topic = w.draw_in_split(
+        draw, lambda d: (d[0].lemma, d[1], d[2].word)
+    )
+    recipient = w.name() if w.chance(0.6) else f"the {w.pick(topic.people)}"
     kind = f"{w.pick(noun.adjectives)} " if w.chance(0.5) else ""
-    thing = f"{article(kind + noun.word)} {kind}{noun.word}"
+    object_phrase = f"{article(kind + noun.word)} {kind}{noun.word}"
     if noun.mass:
-        thing = f"{kind}{noun.word}" if kind else f"some {noun.word}"
-    return timed(w, f"{who.text} {verbs[verb]} {other} {thing}", w.pick(PAST))
+        object_phrase = f"{kind}{noun.word}" if kind else f"some {noun.word}"
+    clause = f"{subject.text} {verbs[verb]} {recipient} {object_phrase}"
+    return timed(w, clause, w.pick(PAST))

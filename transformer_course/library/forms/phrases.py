@@ -32,12 +32,12 @@ def timed(w: Writer, clause: str, time: str) -> str:
 def in_words(
     w: Writer, deed: Deed, verb: str, ending: float = 0.6, definite: bool = False
 ) -> str:
-    thing = f" {w.object(deed, definite)}" if deed.noun else ""
-    return f"{deed.who.text} {verb}{thing}{how_or_where(w, deed, ending)}"
+    object_phrase = f" {w.object(deed, definite)}" if deed.noun else ""
+    return f"{deed.subject.text} {verb}{object_phrase}{how_or_where(w, deed, ending)}"
 
 
-def any_deed(w: Writer, meant: bool = False) -> Deed:
-    return w.deed(meant=meant) if w.chance(0.75) else w.act()
+def any_deed(w: Writer, intended: bool = False) -> Deed:
+    return w.deed(intended=intended) if w.chance(0.75) else w.act()
 
 
 def capital(text: str) -> str:

@@ -28,36 +28,36 @@ RELATED = ("neighbour", "best friend", "cousin", "boss", "teacher")
 
 def meanwhile(w: Writer) -> str:
     topic = w.topic()
-    first, second = w.deed(topic, meant=True), w.act(topic, w.named())
-    if first.who.lemma == second.who.lemma:
+    first, second = w.deed(topic, intended=True), w.act(topic, w.acquaintance())
+    if first.subject.lemma == second.subject.lemma:
         return meanwhile(w)
     verb = tenses.progressive(first, before=True)
-    here = in_words(w, first, verb, 0.3, definite=True)
-    there = f"{second.who.text} {tenses.progressive(second, before=True)}"
-    return f"while {here}, {there}." if w.chance(0.5) else f"{here} while {there}."
+    clause = in_words(w, first, verb, 0.3, definite=True)
+    scene = f"{second.subject.text} {tenses.progressive(second, before=True)}"
+    return f"while {clause}, {scene}." if w.chance(0.5) else f"{clause} while {scene}."
 
 
 def because(w: Writer) -> str:
     topic = w.topic()
-    who = w.named()
-    deed = w.deed(topic, who) if w.chance(0.7) else w.act(topic, who)
+    subject = w.acquaintance()
+    deed = w.deed(topic, subject) if w.chance(0.7) else w.act(topic, subject)
     reason = w.pick(topic.because)
     if reason.startswith("S was"):
-        reason = reason.replace("S was", f"{who.pronoun} {who.be(past=True)}")
+        reason = reason.replace("S was", f"{subject.pronoun} {subject.be(past=True)}")
     return f"{in_words(w, deed, tenses.past(deed), 0.4)} because {reason}."
 
 
 def although(w: Writer) -> str:
-    who = w.named()
-    deed = w.deed(who=who)
+    subject = w.acquaintance()
+    deed = w.deed(subject=subject)
     state = w.pick(STATES)
-    deed = by(deed, Person(who.pronoun, who.lemma, who.pronoun))
-    rest = in_words(w, deed, tenses.past(deed), definite=True)
-    clause = f"although {who.text} {who.be(past=True)} {state}"
-    return f"{clause}, {rest}."
+    deed = by(deed, Person(subject.pronoun, subject.lemma, subject.pronoun))
+    main_clause = in_words(w, deed, tenses.past(deed), definite=True)
+    clause = f"although {subject.text} {subject.be(past=True)} {state}"
+    return f"{clause}, {main_clause}."
 
 
-def when(w: Writer) -> str:
+def interruption(w: Writer) -> str:
     deed, event = any_deed(w), w.pick(EVENTS)
     verb = tenses.progressive(deed, before=True)
     clause = in_words(w, deed, verb, 0.4, definite=True)
@@ -65,94 +65,100 @@ def when(w: Writer) -> str:
 
 
 def after(w: Writer) -> str:
-    topic, who = w.topic(), w.named()
-    first, second = w.deed(topic, who), w.deed(topic, who)
-    if first.thing == second.thing:
+    topic, subject = w.topic(), w.acquaintance()
+    first, second = w.deed(topic, subject), w.deed(topic, subject)
+    if first.object == second.object:
         return after(w)
     start = f"{tenses.gerund(first)} {w.object(first)}"
     return f"after {start}, {in_words(w, second, tenses.past(second), 0.3)}."
 
 
 def before(w: Writer) -> str:
-    who, habit = w.named(), w.pick(EVENINGS)
-    deed = w.deed(who=who, meant=True)
+    subject, habit = w.acquaintance(), w.pick(EVENINGS)
+    deed = w.deed(subject=subject, intended=True)
     verb = tenses.past(deed)
     if w.chance(0.5):
         clause = in_words(w, deed, verb, 0.3, definite=True)
-        return f"before {who.pronoun} {habit}, {clause}."
-    return f"{in_words(w, deed, verb, 0, definite=True)} before {who.pronoun} {habit}."
+        return f"before {subject.pronoun} {habit}, {clause}."
+    clause = in_words(w, deed, verb, 0, definite=True)
+    return f"{clause} before {subject.pronoun} {habit}."
 
 
 def reported(w: Writer) -> str:
-    who = w.named()
-    deed = w.deed(who=who, meant=True)
-    clause = f"{who.text} {w.pick(REPORTS)} that {who.pronoun}"
+    subject = w.acquaintance()
+    deed = w.deed(subject=subject, intended=True)
+    clause = f"{subject.text} {w.pick(REPORTS)} that {subject.pronoun}"
     if w.chance(0.5):
         return f"{clause} would {tenses.infinitive(deed)} {w.object(deed, True)}."
     verb = tenses.past_perfect(deed)
     return f"{clause} {verb} {w.object(deed, True)} {w.pick(PAST)}."
 
 
-def asked_to(w: Writer) -> str:
-    who, other = w.named(), w.name()
-    deed = w.deed(who=Person(other, other, ""), meant=True)
+def persuasion(w: Writer) -> str:
+    subject, recipient = w.acquaintance(), w.name()
+    deed = w.deed(subject=Person(recipient, recipient, ""), intended=True)
     act = f"{tenses.infinitive(deed)} {w.object(deed, definite=True)}"
     if w.chance(0.4):
-        return f"{who.text} advised {other} not to {act}."
-    return f"{who.text} {w.pick(('asked', 'helped', 'persuaded'))} {other} to {act}."
+        return f"{subject.text} advised {recipient} not to {act}."
+    verb = w.pick(("asked", "helped", "persuaded"))
+    return f"{subject.text} {verb} {recipient} to {act}."
 
 
 def handed_on(w: Writer) -> str:
-    deed = w.deed(who=w.named(), plain=True, meant=True)
-    if deed.thing.mark:
+    deed = w.deed(subject=w.acquaintance(), plain=True, intended=True)
+    if deed.object.mark:
         return handed_on(w)
-    thing, verb = w.object(deed), w.pick(("gave", "showed", "sold", "brought"))
-    it = "it" if thing.startswith(("a ", "an ")) else "them"
-    return f"{deed.who.text} {tenses.past(deed)} {thing} and {verb} {it} to {w.name()}."
+    object_phrase, verb = w.object(deed), w.pick(("gave", "showed", "sold", "brought"))
+    pronoun = "it" if object_phrase.startswith(("a ", "an ")) else "them"
+    clause = f"{deed.subject.text} {tenses.past(deed)} {object_phrase}"
+    return f"{clause} and {verb} {pronoun} to {w.name()}."
 
 
-def wanted(w: Writer) -> str:
-    who = w.named()
-    deed = w.deed(who=who, meant=True)
-    clause = f"{who.text} {w.pick(HOPES)} to {tenses.infinitive(deed)}"
+def wish(w: Writer) -> str:
+    subject = w.acquaintance()
+    deed = w.deed(subject=subject, intended=True)
+    clause = f"{subject.text} {w.pick(HOPES)} to {tenses.infinitive(deed)}"
     return f"{clause} {w.object(deed)}{how_or_where(w, deed)}."
 
 
 def two_things(w: Writer) -> str:
-    topic, who = w.topic(), w.named()
-    first, second = w.deed(topic, who), w.deed(topic, who)
-    if first.thing == second.thing:
+    topic, subject = w.topic(), w.acquaintance()
+    first, second = w.deed(topic, subject), w.deed(topic, subject)
+    if first.object == second.object:
         return two_things(w)
-    here = f"{who.text} {tenses.past(first)} {w.object(first)}"
-    return f"{here} and {tenses.past(second)} {w.object(second)}."
+    clause = f"{subject.text} {tenses.past(first)} {w.object(first)}"
+    return f"{clause} and {tenses.past(second)} {w.object(second)}."
 
 
 def whose(w: Writer) -> str:
     topic = w.topic()
     deed = w.deed(topic, Person("who", w.pick(topic.people), ""))
-    city, thing = w.pick(CITIES), w.object(deed)
-    rest = f"lives in {city}" if w.chance(0.5) else f"is my {w.pick(RELATED)}"
-    return f"the {deed.who.lemma} who {tenses.past(deed)} {thing} {rest}."
+    city, object_phrase = w.pick(CITIES), w.object(deed)
+    predicate = f"lives in {city}" if w.chance(0.5) else f"is my {w.pick(RELATED)}"
+    return (
+        f"the {deed.subject.lemma} who {tenses.past(deed)} {object_phrase} {predicate}."
+    )
 
 
-def which(w: Writer) -> str:
-    deed = w.deed(who=w.named(), plain=True)
-    thing = w.thing(deed.thing)
-    remarks = [r for r in deed.thing.remarks if not r.startswith("a ")]
-    clause = f"{thing.text} that {deed.who.text} {deed.verb.past}"
+def relative_clause(w: Writer) -> str:
+    deed = w.deed(subject=w.acquaintance(), plain=True)
+    subject = w.definite_singular(deed.object)
+    remarks = [r for r in deed.object.remarks if not r.startswith("a ")]
+    clause = f"{subject.text} that {deed.subject.text} {deed.verb.past}"
     return f"{clause} {w.pick(PAST)} was {w.pick(remarks)}."
 
 
 def opinion(w: Writer) -> str:
     noun, remark, _ = w.remark()
-    who, thing = w.named(), w.known(noun)
-    if who.plural or remark.startswith("a "):
+    thinker, subject = w.acquaintance(), w.definite(noun)
+    if thinker.plural or remark.startswith("a "):
         return opinion(w)
-    return f"{who.text} {w.pick(OPINIONS)} that {thing.text} {thing.be()} {remark}."
+    clause = f"{subject.text} {subject.be()} {remark}"
+    return f"{thinker.text} {w.pick(OPINIONS)} that {clause}."
 
 
 def condition(w: Writer) -> str:
-    deed = w.deed(who=w.named(), meant=True)
+    deed = w.deed(subject=w.acquaintance(), intended=True)
     times = ("tomorrow", "next week", "next month", *(f"next {day}" for day in DAYS))
     weather = w.pick(("it rains", "the weather is good", "it snows", "it is cold"))
     clause = in_words(w, deed, tenses.future(deed), 0.4, definite=True)
@@ -163,7 +169,7 @@ def described(w: Writer) -> str:
     """A mood and a deed: "My uncle, a proud man, ..." """
     pronoun = w.pick(("she", "he"))
     kin = w.pick(KIN[pronoun])
-    deed = w.deed(who=Person(f"my {kin}", kin, pronoun))
+    deed = w.deed(subject=Person(f"my {kin}", kin, pronoun))
     phrase = f"{w.pick(CHARACTERS)} {'woman' if pronoun == 'she' else 'man'}"
     clause = f"my {kin}, {article(phrase)} {phrase}, {tenses.past(deed)}"
     return f"{clause} {w.object(deed)}{how_or_where(w, deed, 0.4)}."

@@ -10,36 +10,38 @@ from transformer_course.library.words import BODY, OWN, Noun, Topic, article
 SPEECH = ("said", "whispered", "shouted", "explained")
 
 
-def asked(w: Writer) -> str:
-    deed = w.deed(meant=True)
-    who = deed.who
+def question(w: Writer) -> str:
+    deed = w.deed(intended=True)
+    subject = deed.subject
     act = f"{tenses.infinitive(deed)} {w.object(deed, definite=True)}"
     place = how_or_where(w, deed, 0.4)
     kind = w.pick(range(4))
     if kind == 0:
-        return f"did {who.text} {act}{place} {w.pick(PAST)}?"
+        return f"did {subject.text} {act}{place} {w.pick(PAST)}?"
     if kind == 1:
-        return f"will {who.text} {act}{place} {w.pick(FUTURE)}?"
+        return f"will {subject.text} {act}{place} {w.pick(FUTURE)}?"
     if kind == 2:
-        return f"why did {who.text} {act}{place}?"
-    return f"how often {who.do()} {who.text} {act}{place}?"
+        return f"why did {subject.text} {act}{place}?"
+    return f"how often {subject.do()} {subject.text} {act}{place}?"
 
 
-def asked_where(w: Writer) -> str:
+def question_about_object(w: Writer) -> str:
     deed = w.deed(plain=True)
-    noun = deed.thing
+    noun = deed.object
     if w.chance(0.5):
-        own = f"{deed.who.own} " if OWN in noun.mark else the(noun)
-        return f"where did {deed.who.text} {deed.verb.base} {own}{noun.word}?"
+        determiner = f"{deed.subject.possessive} " if OWN in noun.mark else the(noun)
+        return (
+            f"where did {deed.subject.text} {deed.verb.base} {determiner}{noun.word}?"
+        )
     if noun.single or BODY in noun.mark:
-        return asked_where(w)
-    return f"how many {noun.plural} did {deed.who.text} {deed.verb.base}?"
+        return question_about_object(w)
+    return f"how many {noun.plural} did {deed.subject.text} {deed.verb.base}?"
 
 
-def asked_who(w: Writer) -> str:
-    deed = w.deed(who=Person("who", "", ""), plain=True, meant=True)
-    thing = w.known(deed.thing).text
-    return f"who {deed.verb.past} {thing} {w.pick(PAST)}?"
+def question_about_subject(w: Writer) -> str:
+    deed = w.deed(subject=Person("who", "", ""), plain=True, intended=True)
+    object_phrase = w.definite(deed.object).text
+    return f"who {deed.verb.past} {object_phrase} {w.pick(PAST)}?"
 
 
 def exclaimed(w: Writer) -> str:
@@ -47,13 +49,13 @@ def exclaimed(w: Writer) -> str:
         noun = w.pick(w.topic().gifts)
         return noun, w.pick(noun.adjectives)
 
-    noun, kind = w.drawn(draw, lambda d: ("", d[1], d[0].word))
+    noun, kind = w.draw_in_split(draw, lambda d: ("", d[1], d[0].word))
     return f"what {'' if noun.mass else article(kind) + ' '}{kind} {noun.word}!"
 
 
 def request(w: Writer) -> str:
-    deed = w.deed(who=YOU, plain=True, meant=True)
-    act = f"{tenses.infinitive(deed)} {the(deed.thing)}{deed.thing.word}"
+    deed = w.deed(subject=YOU, plain=True, intended=True)
+    act = f"{tenses.infinitive(deed)} {the(deed.object)}{deed.object.word}"
     kind = w.pick(range(3))
     if kind == 0:
         return f"please {act}{how_or_where(w, deed, 0.5)} immediately."
@@ -63,12 +65,12 @@ def request(w: Writer) -> str:
 
 
 def quoted(w: Writer) -> str:
-    deed = w.deed(who=ME, meant=True)
+    deed = w.deed(subject=ME, intended=True)
     adverb = w.pick(("already", "just", "never", ""))
-    thing = w.object(deed, definite=adverb != "never")
-    words = f"I {tenses.perfect(deed, adverb)} {thing}"
+    object_phrase = w.object(deed, definite=adverb != "never")
+    words = f"I {tenses.perfect(deed, adverb)} {object_phrase}"
     if not adverb:
-        words = f"I {tenses.future(deed)} {thing} {w.pick(FUTURE)}"
+        words = f"I {tenses.future(deed)} {object_phrase} {w.pick(FUTURE)}"
     return _speech(w, deed.topic, words)
 
 
@@ -90,11 +92,11 @@ def _speaker(w: Writer, topic: Topic) -> Person:
 
 
 def quoted_question(w: Writer) -> str:
-    deed = w.deed(who=YOU)
+    deed = w.deed(subject=YOU)
     words = f"have you {deed.verb.participle} {deed.verb.particle}".strip()
     words += f" {w.object(deed)}"
-    if deed.thing.mark == OWN:
-        words = f"where is my {deed.thing.word}"
+    if deed.object.mark == OWN:
+        words = f"where is my {deed.object.word}"
     speaker = _speaker(w, deed.topic)
     if w.chance(0.6):
         return f'"{capital(words)}?" asked {speaker.text}.'

@@ -41,12 +41,12 @@ class PublishedModel:
     token: Callable[[int], str]
 
 
-def fetch(model: str | Listing, given: str | Path | None = None) -> PublishedModel:
+def fetch(model: str | Listing, location: str | Path | None = None) -> PublishedModel:
     """A published model: from an installed package, a file, or the Hugging Face Hub.
 
     Args:
         model: ``"minilm"``, ``"smollm2"``, or a listing of one's own.
-        given: a folder, a zip file or the weights' file, where nothing is installed.
+        location: a folder, a zip file or the weights' file, where nothing is installed.
 
     Raises:
         PublishedModelError: it is nowhere to be found, a file is not the published
@@ -58,8 +58,8 @@ def fetch(model: str | Listing, given: str | Path | None = None) -> PublishedMod
             f"no model is called {model!r}; there are {', '.join(LISTED)}"
         )
     memory.demand(listing)
-    place = finding.find(listing, given)
-    files = [finding.checked(place, file) for file in listing.files]
+    place = finding.find(listing, location)
+    files = [finding.verify(place, file) for file in listing.files]
     try:
         weights, tokenizer = reading.read(listing, files[0], [*files, None][1])
     except MemoryError:

@@ -31,19 +31,19 @@ _CHUNK = 2**20
 _SECONDS = 5.0  # until a host that does not answer counts as out of reach
 
 
-def find(listing: Listing, given: str | Path | None = None) -> Path:
+def find(listing: Listing, location: str | Path | None = None) -> Path:
     """The folder or the zip file that holds all files of a model.
 
     Args:
-        given: a folder, a zip file or the weights' file, where nothing is installed.
+        location: a folder, a zip file or the weights' file, where nothing is installed.
 
     Raises:
         PublishedModelError: they are nowhere, and the Hugging Face Hub is out of reach.
     """
-    if (installed := _installed(listing)) is not None:
+    if (installed := _find_installed(listing)) is not None:
         return installed
-    if given is not None:
-        return _given(listing, Path(given))
+    if location is not None:
+        return _resolve_location(listing, Path(location))
     cache = _cache(listing)
     try:
         if os.environ.get("HF_HUB_OFFLINE", "0") not in ("", "0"):  # its own switch
@@ -64,20 +64,20 @@ def find(listing: Listing, given: str | Path | None = None) -> Path:
     return cache
 
 
-def checked(place: Path, file: PublishedFile) -> bytes | Path:
-    """A file whose SHA-256 is right: its path, or its bytes if it is in a zip file.
+def verify(place: Path, file: PublishedFile) -> bytes | Path:
+    """Check a file's SHA-256; returns its path, or its bytes if it is in a zip file.
 
     Raises:
         PublishedModelError: it is missing, truncated, or not the published one.
     """
-    digest, kept = hashlib.sha256(), bytearray()
+    digest, content = hashlib.sha256(), bytearray()
     zipped = place.is_file()
     try:
-        with _opened(place, file.name) as stream:
-            for chunk in _chunks(stream, file, f"checking {file.name}"):
+        with _open_stream(place, file.name) as stream:
+            for chunk in _read_chunks(stream, file, f"checking {file.name}"):
                 digest.update(chunk)
                 if zipped:
-                    kept += chunk
+                    content += chunk
     except (OSError, KeyError, EOFError, zipfile.BadZipFile, zlib.error) as error:
         raise PublishedModelError(
             f"{file.name} cannot be read from {place}: {error}. Install or copy it anew"
@@ -88,11 +88,11 @@ def checked(place: Path, file: PublishedFile) -> bytes | Path:
             f"{digest.hexdigest()[:12]}..., not {file.sha256[:12]}...). It was not "
             "read; delete it, and install or copy it anew"
         )
-    return bytes(kept) if zipped else place / file.name
+    return bytes(content) if zipped else place / file.name
 
 
-def _installed(listing: Listing) -> Path | None:
-    """The folder or zip file in an installed distribution; None if there is none."""
+def _find_installed(listing: Listing) -> Path | None:
+    """Find the folder or zip file of an installed distribution; None without one."""
     try:
         files = metadata.files(listing.package) or []
     except metadata.PackageNotFoundError:
@@ -100,12 +100,13 @@ def _installed(listing: Listing) -> Path | None:
     wanted = listing.archive or listing.weights.name
     for path in files:
         if path.name == wanted:
-            found = Path(str(path.locate()))
-            return found if listing.archive else found.parent
+            place = Path(str(path.locate()))
+            return place if listing.archive else place.parent
     return None
 
 
-def _given(listing: Listing, path: Path) -> Path:
+def _resolve_location(listing: Listing, path: Path) -> Path:
+    """The folder or zip file that a path means. Raises PublishedModelError."""
     if path.suffix == ".zip" or path.is_dir():
         return path
     if path.name == listing.weights.name:
@@ -131,16 +132,17 @@ def _download(listing: Listing, file: PublishedFile, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         try:
             with part.open("wb") as out:
-                for chunk in _chunks(stream, file, f"downloading {file.name}"):
+                for chunk in _read_chunks(stream, file, f"downloading {file.name}"):
                     out.write(chunk)
-            checked(folder, PublishedFile(part.name, file.sha256, file.size))
+            verify(folder, PublishedFile(part.name, file.sha256, file.size))
             part.replace(folder / file.name)
         finally:
             part.unlink(missing_ok=True)
 
 
 @contextlib.contextmanager
-def _opened(place: Path, name: str) -> Iterator[IO[bytes]]:
+def _open_stream(place: Path, name: str) -> Iterator[IO[bytes]]:
+    """Open a file in a folder or in a zip file."""
     if place.is_dir():
         with (place / name).open("rb") as stream:
             yield stream
@@ -149,13 +151,13 @@ def _opened(place: Path, name: str) -> Iterator[IO[bytes]]:
             yield stream
 
 
-def _chunks(stream: IO[bytes], file: PublishedFile, what: str) -> Iterator[bytes]:
-    """At most as many bytes as the file has, and one, with a bar of progress."""
-    left = file.size + 1
+def _read_chunks(stream: IO[bytes], file: PublishedFile, label: str) -> Iterator[bytes]:
+    """Read at most one byte more than the file should have, with a progress bar."""
+    remaining = file.size + 1
     with tqdm(
-        total=file.size, desc=what, unit="B", unit_scale=True, leave=False
+        total=file.size, desc=label, unit="B", unit_scale=True, leave=False
     ) as bar:
-        while left > 0 and (chunk := stream.read(min(_CHUNK, left))):
-            left -= len(chunk)
+        while remaining > 0 and (chunk := stream.read(min(_CHUNK, remaining))):
+            remaining -= len(chunk)
             bar.update(len(chunk))
             yield chunk

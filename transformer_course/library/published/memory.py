@@ -32,12 +32,12 @@ def too_little(listing: Listing) -> str:
 
 def available() -> int | None:
     """Bytes of memory that a process may still take; None where nothing tells."""
-    found = []
+    bounds = []
     with contextlib.suppress(OSError, ValueError, StopIteration):
         lines = _SYSTEM.read_text().splitlines()
         line = next(line for line in lines if line[:13] == "MemAvailable:")
-        found.append(1024 * int(line.split()[1]))
+        bounds.append(1024 * int(line.split()[1]))
     with contextlib.suppress(OSError, ValueError):  # "max": no limit
         limit = int((_GROUP / "memory.max").read_text())
-        found.append(limit - int((_GROUP / "memory.current").read_text()))
-    return min(found, default=None)
+        bounds.append(limit - int((_GROUP / "memory.current").read_text()))
+    return min(bounds, default=None)

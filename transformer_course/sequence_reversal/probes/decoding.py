@@ -11,7 +11,7 @@ from torch import nn
 from autograder.checks.exercise import Answers, WrongAnswerError
 from autograder.checks.interactor import Ask, Interactor, require_tensor
 from autograder.checks.probes import Inputs, Log, Seen, describe, probe, tensor
-from transformer_course.library.written_rows import said
+from transformer_course.library.written_rows import trim_at_eos
 from transformer_course.sequence_reversal.probes.observing import BOS, EOS
 
 
@@ -124,7 +124,7 @@ def greedy_sequence(function: Any, inputs: Inputs, ask: Ask) -> Seen:
     if not isinstance(ids, list) or not all(isinstance(one, int) for one in ids):
         raise WrongAnswerError(f"expected a list of ids, got {describe(ids)}")
     row = torch.tensor([ids], dtype=torch.int64)
-    return {"ids before EOS": said(row), "form of the ids": row} | left
+    return {"ids before EOS": trim_at_eos(row), "form of the ids": row} | left
 
 
 @_of_decoding(
@@ -136,7 +136,10 @@ def greedy_decode(function: Any, inputs: Inputs, ask: Ask) -> Seen:
     """The tokens of all rows, and what decoding them leaves behind."""
     tokens, left = _decoded(function, inputs, ask)
     tokens = tensor(tokens, "the tokens")
-    return {"tokens before EOS": said(tokens), "form of the tokens": tokens} | left
+    return {
+        "tokens before EOS": trim_at_eos(tokens),
+        "form of the tokens": tokens,
+    } | left
 
 
 def _decoded(function: Any, inputs: Inputs, ask: Ask) -> tuple[Any, Seen]:

@@ -18,7 +18,7 @@ from autograder.checks.probes import (
     returned,
     tensor,
 )
-from transformer_course.library.written_rows import said, trimmed
+from transformer_course.library.written_rows import trim_at_eos, trimmed
 
 
 class Script(nn.Module):
@@ -101,7 +101,7 @@ def _found(model: Script, ids: torch.Tensor, size: int) -> Seen:
     """What was said with a beam of this size, and how the model was asked."""
     k = f"k = {size}" if size else "k by default"
     return {
-        f"tokens before EOS, {k}": said(ids),
+        f"tokens before EOS, {k}": trim_at_eos(ids),
         f"form of the ids, {k}": trimmed(ids),
         f"tokens of the longest prefix that was read, {k}": torch.tensor(
             max(model.asked, default=0)

@@ -149,6 +149,6 @@ def test_a_connection_that_breaks_keeps_nothing_and_says_so(
         yield b"some bytes"
         raise TimeoutError("timed out")
 
-    monkeypatch.setattr(finding, "_chunks", breaks)
+    monkeypatch.setattr(finding, "_read_chunks", breaks)
     assert "timed out. Run this again" in refused(listing)
     assert not list((tmp_path / "cache").rglob("*.*"))
