@@ -5,7 +5,7 @@ import itertools
 import pytest
 import torch
 
-from autograder.authoring import decoding
+from transformer_course.authoring import decoding
 from transformer_course.library.model import Restorer, Sizes
 from transformer_course.library.text import BOS, EOS, PAD
 from transformer_course.solutions import encoder_decoder
