@@ -87,8 +87,8 @@ class ExtraVerdicts(Preprocessor, Stage):
                     handler.judge(nb, key, float(mark.points)),
                     submission=identity(resources),
                 )
-                kept = GradingMetadata.of(nb)
-                checks = {**kept.checks, mark.grade_id: verdict}
-                replace(kept, checks=checks).put(nb)
+                metadata = GradingMetadata.of(nb)
+                checks = {**metadata.checks, mark.grade_id: verdict}
+                replace(metadata, checks=checks).store_in(nb)
                 cell.outputs = [handler.show(verdict)]
         return nb, resources

@@ -137,9 +137,9 @@ def handed_in(folder: str | Path = ".") -> Path:
 
     If it is missing, the instructor's own checkpoint, if there is one.
     """
-    own = Path(folder) / HANDED_IN
+    path = Path(folder) / HANDED_IN
     spare = _PACKAGE / "text_recovery" / SHIPPED
-    return spare if spare.is_file() and not own.is_file() else own
+    return spare if spare.is_file() and not path.is_file() else path
 
 
 def shipped() -> Path:

@@ -168,8 +168,8 @@ def build(last: Unit, folder: Path, where: Repository | None = None) -> list[Pat
     distribution = settings(last.root)["distribution"]
     write(part / CHECKS, f"{distribution} @ {where.file(name)}\n")
     write(part / "README.md", _readme(last, where, name))
-    for text in _texts(last):
-        write(part / text.name, text.read_bytes())
+    for path in _texts(last):
+        write(part / path.name, path.read_bytes())
     write(part / "environment.yml", _environment(last, name))
     for rules in assistants.FILES:
         write(part / rules, assistants.policy(last.root).rules.encode())

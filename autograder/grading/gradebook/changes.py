@@ -70,7 +70,9 @@ def end(root: Path, unit: str, book: Gradebook, ids: Mapping[str, str]) -> list[
         scores, earlier_ids = _scores(book, unit), noted.get("ids", {})
         time = f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d %H:%M:%S}"
         changes = [
-            Change(time, student, cell, *map(sheet.number, (before, after)), reason)
+            Change(
+                time, student, cell, sheet.number(before), sheet.number(after), reason
+            )
             for student, cells in sorted(scores.items())
             for cell, before, after, reason in _find_changes(
                 noted.get("scores", {}).get(student, {}), cells,
