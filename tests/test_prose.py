@@ -15,18 +15,12 @@ from autograder.course import ROOT
 
 PACKAGE = ROOT / "autograder"
 # What belongs to single units; and text that is the matter itself, not about something.
-CONTENT = (
-    "units",
-    "solutions",
-    "checks/probes",
-    "library",
-    "authoring/statement_operators.py",
-)
+CONTENT = ("checks/probes", "authoring/statement_operators.py")
 # By what they hold: names and paths; lines of files and code; cells of a table.
 NOT_PROSE = {
     *("name", "n", "h", "path", "filename", "other", "url", "platform", "__module__"),
     *("line", "source", "config", "kind", "data", "exercise", "part", "stripped"),
-    *("answer", "value", "cell"),
+    *("answer", "value", "cell", "course_path", "hidden_path"),
     # The notebook's own sentences, which the build compares with a table of them.
     *("sentence", "words"),
 }

@@ -227,6 +227,7 @@ ELSEWHERE = {
     # Data, and what observes: every mutant and every accepted solution goes through.
     "authoring/catalogue": "transformer_course/test_bank.py",
     "authoring/inputs": "transformer_course/test_bank.py",
+    "transformer_course/authoring/layer_inputs": "transformer_course/test_bank.py",
     "transformer_course/*/exercises/*": "transformer_course/test_bank.py",
     "transformer_course/*/probes/*": "authoring/test_verify.py",
     "transformer_course/*/library/*": "transformer_course/test_pictures.py",

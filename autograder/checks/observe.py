@@ -27,11 +27,13 @@ from autograder.checks.global_state import on_cpu
 from autograder.checks.language import _, template, translatable
 from autograder.checks.probes import Report, seed
 from autograder.checks.properties.fake_dropout import dropout_by_rand
+from autograder.root import CONTENT, ENGINE
 
 UNSOLVED = translatable("not solved yet")  # said of a stub
 # Code that is not the student's: ours, Python's own (partly frozen), what is installed.
 _LIBRARIES = (
-    f"{Path(__file__).parents[1]}{os.sep}",
+    f"{ENGINE}{os.sep}",
+    f"{CONTENT}{os.sep}",
     f"{Path(traceback.__file__).parent}{os.sep}",
     "<frozen ",
 )

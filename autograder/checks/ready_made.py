@@ -19,6 +19,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from autograder.checks.exercise import CALLED, Answers, Value
+from autograder.root import ENGINE, PACKAGE
 
 LISTED = "ready-made answers"  # the input that lists them, if a case is to be watched
 BETWEEN = "; "  # between names
@@ -144,10 +145,11 @@ def _pattern(name: str) -> Callable[[str], object]:
 def _dotted(code: CodeType) -> str:
     """Where code comes from: the module of its file, whatever it is imported as."""
     path = re.split(r"[/\\]", code.co_filename.removesuffix(".py"))
-    for package in ("site-packages", "dist-packages", "autograder"):
-        if package in path:
-            at = len(path) - path[::-1].index(package)
-            path = path[at - (package == "autograder") :]
+    ours = (ENGINE.name, PACKAGE)
+    for folder in ("site-packages", "dist-packages", *ours):
+        if folder in path:
+            start = len(path) - path[::-1].index(folder)
+            path = path[start - (folder in ours) :]
             break
     return ".".join([*path, code.co_qualname])
 

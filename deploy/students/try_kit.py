@@ -36,11 +36,11 @@ def run_all(notebook: Path) -> str:
     return printed.getvalue()
 
 
-def checked(notebook: Path) -> dict[str, str]:
-    """What each check checks: the exercise, and the name of its answer."""
-    return dict(
-        re.findall(r'^check\("(.+)", (\w+)\)$', "\n".join(cells(notebook)), re.M)
-    )
+def checked(notebook: Path) -> dict[str, list[str]]:
+    """What each check checks: the exercise, and the names of its answers."""
+    code = "\n".join(cells(notebook))
+    found = re.findall(r'^check\("(.+?)", ([\w, ]+)\)$', code, re.MULTILINE)
+    return {exercise: names.split(", ") for exercise, names in found}
 
 
 def answers(unit: str) -> ModuleType | None:
@@ -69,12 +69,12 @@ def try_out(notebook: Path) -> str:
     rows = check.summary().rows
     assert [row.remark for row in rows] == ["not solved yet"] * len(exercises), rows
     for name in exercises:
-        verdict = check(name, ignorant)
+        verdict = check(name, *[ignorant] * len(exercises[name]))
         assert not verdict.passed and verdict.points == 0, f"{name}: {verdict}"
     solved = answers(notebook.stem.partition("_")[2])
     if solved is not None:
-        for name, target in exercises.items():
-            verdict = check(name, getattr(solved, target))
+        for name, targets in exercises.items():
+            verdict = check(name, *(getattr(solved, target) for target in targets))
             assert verdict.passed, f"{name}: {verdict}"
         assert check.summary().next_step.endswith("Hand it in."), check.summary()
     print(check.summary())

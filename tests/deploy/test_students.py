@@ -12,6 +12,7 @@ import yaml
 
 from autograder.classroom.publishing import kit
 from autograder.course import ROOT, find_unit, manifest, units
+from autograder.root import CONTENT
 
 WINDOWS = ROOT / "tests" / "deploy" / "windows"
 TRY_KIT = ROOT / "deploy" / "students" / "try_kit.py"
@@ -19,14 +20,14 @@ TRY_KIT = ROOT / "deploy" / "students" / "try_kit.py"
 
 def lay_out(folder: Path, last: str) -> Path:
     """Unpack the kit of a unit in a student's folder, with what solves it, too."""
-    unit, package = find_unit(last), folder / "site" / "autograder"
-    for name in {*kit.contents(unit), f"solutions/{unit.name}.py"}:
-        (package / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(ROOT / "autograder" / name, package / name)
+    unit, site = find_unit(last), folder / "site"
+    solution = f"{CONTENT.name}/solutions/{unit.name}.py"
+    files = {**kit.contents(unit), solution: ROOT / solution}
     for path in (p for u in kit.shown_units(unit) for p in manifest.read(u).ships):
-        name = path.relative_to(unit.root)
-        (package / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(path, package / name)
+        files[f"{CONTENT.name}/{path.relative_to(unit.root)}"] = path
+    for name, path in files.items():
+        (site / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(path, site / name)
     (folder / "notebooks").mkdir()
     for shown in kit.shown_units(unit):
         shutil.copy(shown.release, folder / "notebooks")

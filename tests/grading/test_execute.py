@@ -45,7 +45,7 @@ def test_what_a_sandbox_takes_for_its_answers_counts_for_the_notebook():
     assert not executor._notebook_is_over(span)
     executor.count(2.0)
     assert executor._notebook_is_over(span) is EndReason.NOTEBOOK_TIME
-    assert "used up its time" in executor.ended(0).says
+    assert "used up its time" in executor.ended(0).explanation
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="sandboxes are Linux's")

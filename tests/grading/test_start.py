@@ -15,10 +15,10 @@ import sys
 from traitlets.config.loader import PyFileConfigLoader
 from autograder.grading.checks import error_carried_forward
 from autograder.grading.converter import CourseAutograde
-from autograder.grading.settings import loaded
+from autograder.grading.settings import load_class
 
 config = PyFileConfigLoader("nbgrader_config.py").load_config()
-stages = map(loaded, config.Autograde.autograde_preprocessors)
+stages = map(load_class, config.Autograde.autograde_preprocessors)
 depends = [s.depends_on("02_attention") for s in stages if hasattr(s, "depends_on")]
 assert 64 in map(len, depends)
 failed = ["multi_head_attention/split_heads"]

@@ -51,7 +51,7 @@ def test_an_exercise_that_the_notebook_lacks_comes_last(tmp_path, monkeypatch):
     module = ModuleType("transformer_course.attention.exercises.again")
     module.EXERCISE = SimpleNamespace(target="again", targets=["again"])
     monkeypatch.setitem(sys.modules, module.__name__, module)
-    monkeypatch.setattr(catalogue, "_UNITS", tmp_path)
+    monkeypatch.setattr(catalogue, "CONTENT", tmp_path)
     assert [one.target for one in specifications("attention")][-1] == "again"
 
 

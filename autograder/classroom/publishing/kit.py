@@ -55,57 +55,7 @@ dependencies:
 """
 _STAMPED = "autograder/checks/installed.py"
 
-_README = """\
-# {title}
-
-{about}
-
-{table}
-
-## In Colab
-
-Click a badge and choose *Runtime > Run all*; the first code cell installs the checks.
-Then choose *File > Save a copy in Drive*.
-
-## On your own computer
-
-You need Python {pythons}, 1.5 GB of disk space and about ten minutes.
-
-{download}
-
-2. Make a virtual environment and activate it:
-
-   ```
-   python -m venv .venv
-   source .venv/bin/activate
-   ```
-
-   In PowerShell, the second line is `.venv\\Scripts\\activate`.
-
-3. Install PyTorch for the CPU, and then the checks and JupyterLab. Without the first
-   line, pip takes the build for NVIDIA's GPUs on Linux, which needs 5.4 GB.
-
-   ```
-   pip install torch --index-url https://download.pytorch.org/whl/cpu
-   pip install {wheel} jupyterlab ipywidgets
-   ```
-
-4. Start JupyterLab, here and whenever you come back (activate the environment first):
-
-   ```
-   jupyter lab notebooks
-   ```
-
-With conda, `conda env create -f environment.yml` does steps 2 and 3.
-
-After each update of this folder, run the last line of step 3 again; if you forget it, a
-notebook's first code cell says so.
-
-## Then
-
-Open a notebook. Fill in the cells that say `raise NotImplementedError`, and run the
-check below each.{more}
-"""
+_README = Path(__file__).parents[1] / "templates" / "student_kit.md"
 _MORE = " [student.md](student.md) says more."
 _ADDRESS = """\
 1. Download this folder (*Code > Download ZIP*, then unpack it) or clone it, and open a
@@ -207,7 +157,7 @@ def _readme(last: Unit, where: Repository, wheel: str) -> str:
     if where.is_public:
         download = _ADDRESS.format(address=where.address, name=where.repository)
     about = settings(last.root)
-    return _README.format(
+    return _README.read_text(encoding="utf-8").format(
         title=about["title"],
         about=about.get("about", "").strip(),
         table="\n".join(rows),

@@ -113,9 +113,9 @@ def pristine(tmp_path_factory):
         checked(CROSS, "CrossAttention", "cross", 20.0),
         new_code_cell("PAD = 0", id="pad"),
         solved_cell(LOSS, "loss-answer"),
-        checked(LOSS, "masked_loss", "loss", 6.0),
+        checked(LOSS, "masked_loss", "loss", 9.0),
         solved_cell(UNSURE, "unsure-answer"),
-        checked(UNSURE, "perplexity", "unsure", 4.0),
+        checked(UNSURE, "perplexity", "unsure", 5.0),
         new_code_cell(
             "from transformer_course.solutions import attention\n"
             "from transformer_course.solutions import multi_head_attention as mha\n"
@@ -237,7 +237,7 @@ def test_one_more_sandbox_serves_all_second_tries_and_each_has_its_own_in_place(
     found = records(pristine, "kim")
     assert found["cross"]["given"] == [FIRST]
     assert found["unsure"]["given"] == [LOSS]
-    assert (found["cross"]["points"], found["unsure"]["points"]) == (20.0, 4.0)
+    assert (found["cross"]["points"], found["unsure"]["points"]) == (20.0, 5.0)
     assert (
         graded_notebook(pristine, "kim").metadata.autograder["sandbox"]["sandboxes"]
         == 2
