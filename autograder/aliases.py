@@ -13,7 +13,7 @@ from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
-from autograder.root import ROOT, read_settings
+from autograder.root import ALIASES
 
 
 class AliasFinder(MetaPathFinder, Loader):
@@ -50,5 +50,5 @@ def install() -> None:
     The finder comes first: a module of today has a path, in which Python's own finder
     would find what is below it a second time.
     """
-    if aliases := read_settings(ROOT).get("aliases"):
-        sys.meta_path.insert(0, AliasFinder(aliases))
+    if ALIASES:
+        sys.meta_path.insert(0, AliasFinder(ALIASES))

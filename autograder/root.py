@@ -48,5 +48,7 @@ def read_settings(root: Path) -> dict[str, Any]:
 
 
 ROOT = _find_root()
+# Names that notebooks of an earlier version import, and those of today.
+ALIASES: dict[str, str] = read_settings(ROOT).get("aliases", {})
 PACKAGE = str(read_settings(ROOT).get("package", "course"))
 CONTENT = _find_package(PACKAGE)

@@ -52,9 +52,7 @@ class SandboxedExecute(CappedOutputs):
     and without test cells, whose outcome already exists.
     """
 
-    timeout = Integer(60, help="CPU seconds of a cell, all its processes.").tag(
-        config=True
-    )
+    timeout = Integer(60, help="CPU seconds of a cell.").tag(config=True)
     notebook_seconds = Float(900.0, help="CPU seconds of a notebook.").tag(config=True)
     memory_mb = Integer(2048, help="Memory of a submission.").tag(config=True)
     disk_mb = Integer(256, help="What a submission may write, in all.").tag(config=True)
@@ -67,9 +65,7 @@ class SandboxedExecute(CappedOutputs):
     allow_unconfined = Bool(
         False, help="Grade even where no confinement works on this machine."
     ).tag(config=True)
-    level = Unicode("", help="Force a level of confinement; default: strongest.").tag(
-        config=True
-    )
+    level = Unicode("", help="Force this level of confinement.").tag(config=True)
     readable = List(Unicode(), help="Further paths to read.").tag(config=True)
     demonstrations = Bool(
         False, help="Run the notebook's own demonstrations and draw its figures, too."
@@ -194,14 +190,11 @@ class SandboxedExecute(CappedOutputs):
         """
         with self.unheard():
             for index, cell in enumerate(self.nb.cells[start:end], start):
-                tested = is_grade(cell) and not is_solution(cell)
+                is_test = is_grade(cell) and not is_solution(cell)
+                is_skipped = is_test or index in self._ended_cells
                 if self._used_up or self._stopped:
                     return
-                if (
-                    cell.cell_type == "code"
-                    and not tested
-                    and index not in self._ended_cells
-                ):
+                if cell.cell_type == "code" and not is_skipped:
                     self._run(copy.deepcopy(cell), index, Span.over)
 
     def leave_sandbox(self) -> None:
@@ -272,9 +265,7 @@ class SandboxedExecute(CappedOutputs):
                 execution.await_end(lambda: None)  # its end
         execution.close()
         if execution.lacks_output and not (reason or self.final):
-            raise GradingInfrastructureError(
-                "the end of a cell's output did not arrive"
-            )
+            raise GradingInfrastructureError("the end of an output did not arrive")
         return reason
 
     def _notebook_is_over(self, span: Span) -> EndReason | None:
@@ -296,9 +287,8 @@ class SandboxedExecute(CappedOutputs):
             raise GradingInfrastructureError(f"its sandbox was lost: {cause}")
         if ended is EndReason.SIGNAL and not self.final:
             raise GradingInfrastructureError(f"its sandbox was ended by {cause}")
-        self._ended_cells[index] = Ended(
-            ended, f"This cell ended its process: {cause}."
-        )
+        explanation = f"This cell ended its process: {cause}."
+        self._ended_cells[index] = Ended(ended, explanation)
         self._used_up = True
         if ended is EndReason.CPU_TIME:
             self._stop(EndReason.NOTEBOOK_TIME, _USED_UP)

@@ -22,16 +22,19 @@ from autograder.grading.intake.common import (
 from autograder.grading.intake.files import File
 from autograder.grading.intake.other_units import GradeIds, owner
 from autograder.grading.intake.reading import StudentCell, read
+from autograder.root import ALIASES
 
 _DEFINITION = re.compile(
     r"^(?:async\s+)?(?:def|class)\s+([A-Za-z_]\w*)"
     r"|^([A-Za-z_]\w*)[ \t]*(?::[^=\n]*)?=(?!=)",
     re.MULTILINE,
 )
-# What the cells below a notebook's title say of the kit: its publisher and its version.
+# What the cells below a notebook's title say of the kit: its publisher, its version, and
+# what it calls the course's modules.
 _KIT = tuple(
     (re.compile(pattern), replacement)
     for pattern, replacement in (
+        *((rf"\b{re.escape(old)}\b", new) for old, new in ALIASES.items()),
         (r"\b(github|github(?:usercontent)?\.com)/[\w-]+/", r"\1/"),
         (r"\]\(\S{0,200}/student\.md", "](student.md"),
         (r'(require_checks\(\d+), "[\d.]+"', r"\1"),
@@ -72,13 +75,10 @@ class Slot:
 def slots_of(source: NotebookNode, release: NotebookNode) -> list[Slot]:
     """The cells of the course's notebook, source and release beside each other."""
     slots = [Slot(*pair) for pair in zip(source.cells, release.cells, strict=False)]
-    is_aligned = len(source.cells) == len(release.cells) and all(
-        slot.grade_id == Slot(slot.release, slot.release).grade_id for slot in slots
-    )
-    if not is_aligned:
-        raise CourseError(
-            "source and release notebooks differ; build and release the unit again"
-        )
+    ids = [Slot(slot.release, slot.release).grade_id for slot in slots]
+    is_aligned = len(source.cells) == len(release.cells)
+    if not is_aligned or ids != [slot.grade_id for slot in slots]:
+        raise CourseError("source and release differ; build and release the unit again")
     return slots
 
 
