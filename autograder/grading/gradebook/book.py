@@ -315,7 +315,5 @@ def _about(error: Exception) -> str:
     remedy = "close what else uses it, or see to its server, or its file and folder"
     if _FULL in message:
         remedy = "make room on its disk"
-    return (
-        f"the gradebook cannot be used ({message}); {remedy}, and run the same command "
-        "again"
-    )
+    remedy += ", and run the same command again"
+    return f"the gradebook cannot be used ({message}); {remedy}"

@@ -29,8 +29,7 @@ _DEFINITION = re.compile(
     r"|^([A-Za-z_]\w*)[ \t]*(?::[^=\n]*)?=(?!=)",
     re.MULTILINE,
 )
-# What the cells below a notebook's title say of the kit: its publisher, its version, and
-# what it calls the course's modules.
+# What a notebook's first cells say of its kit: publisher, version, the modules' names.
 _KIT = tuple(
     (re.compile(pattern), replacement)
     for pattern, replacement in (
@@ -271,10 +270,8 @@ def find_notebook(
     best = max(ranked)[1]
     repairs = [*_about_choice(best, name, [path for _, path in ranked])]
     if best in cut:
-        message = (
-            f'"{join_names([best])}" is damaged after its first {cut[best]} cells; '
-            "only those count. Hand it in again."
-        )
+        damage = f'"{join_names([best])}" is damaged after its first {cut[best]} cells'
+        message = f"{damage}; only those count. Hand it in again."
         repairs.append(Repair("cut off", message))
     return best, tuple(repairs)
 
@@ -307,11 +304,8 @@ def _about_choice(best: str, name: str, paths: Sequence[str]) -> Iterator[Repair
         yield Repair("renamed", f'"{join_names([best])}" was taken as "{name}".')
     ignored = [path for path in paths if path != best]
     if ignored:
-        message = (
-            f'Of several notebooks, "{join_names([best])}" was graded, not '
-            f"{join_names(ignored)}."
-        )
-        yield Repair("several notebooks", message)
+        choice = f'Of several notebooks, "{join_names([best])}" was graded'
+        yield Repair("several notebooks", f"{choice}, not {join_names(ignored)}.")
 
 
 def is_unanswered(

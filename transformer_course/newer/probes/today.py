@@ -15,13 +15,13 @@ from autograder.checks.probes import (
     probe,
     tensor,
 )
-from autograder.checks.probes.observing import (
+from autograder.checks.probes.weights import beginning, load_weights
+from transformer_course.library.observing import (
     kept,
     module_answers,
     module_probe,
     whole,
 )
-from autograder.checks.probes.weights import beginning, load_weights
 
 
 @probe("newer/window_mask", results="mask")

@@ -9,8 +9,8 @@ import torch
 from torch import nn
 
 from autograder.checks.probes import Inputs, Seen, probe, returned, tensor
-from autograder.checks.probes.observing import whole
 from autograder.checks.probes.weights import load_weights
+from transformer_course.library.observing import whole
 
 
 class _Layer(nn.Module):

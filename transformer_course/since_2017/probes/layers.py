@@ -8,7 +8,8 @@ from typing import Any
 import torch
 
 from autograder.checks.probes import Inputs, Seen, options, tensor
-from autograder.checks.probes.observing import (
+from autograder.checks.probes.weights import beginning, load_weights
+from transformer_course.library.observing import (
     kept,
     module_answers,
     module_probe,
@@ -18,7 +19,6 @@ from autograder.checks.probes.observing import (
     who_moves,
     whole,
 )
-from autograder.checks.probes.weights import beginning, load_weights
 
 
 @module_probe(

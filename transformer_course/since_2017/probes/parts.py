@@ -20,13 +20,13 @@ from autograder.checks.probes import (
     tensor,
     under,
 )
-from autograder.checks.probes.observing import (
+from autograder.checks.probes.weights import beginning, load_weights
+from transformer_course.library.observing import (
     in_half,
     module_answers,
     module_probe,
     whole,
 )
-from autograder.checks.probes.weights import beginning, load_weights
 
 
 @probe(
