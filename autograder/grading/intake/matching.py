@@ -87,14 +87,15 @@ def defined(code: str) -> set[str]:
 
 
 def _plain(text: str) -> str:
-    """Text without what editors change (trailing blanks and blank lines), nor kits.
+    """Text without what editors and kits change: blanks, publisher, order of imports.
 
-    A kit's first cells name who publishes it, and when (authoring/colab.py).
+    Modules that were renamed are sorted in another order.
     """
-    plain = "\n".join(line.rstrip() for line in text.splitlines() if line.strip())
     for pattern, replacement in _KIT:
-        plain = pattern.sub(replacement, plain)
-    return plain
+        text = pattern.sub(replacement, text)
+    lines = [line.rstrip() for line in text.splitlines() if line.strip()]
+    lines.sort(key=lambda line: line if line.startswith(("import ", "from ")) else "~")
+    return "\n".join(lines)
 
 
 def same_text(first: str, second: str) -> bool:

@@ -6,6 +6,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from autograder.grading import intake
 from autograder.grading.intake import File, RefusedError
+from autograder.grading.intake.matching import same_text
 from tests.grading.intake.released import RELEASE
 from tests.tiny_course import UNIT, cell, data, solved
 
@@ -75,3 +76,18 @@ def test_a_broken_notebook_beside_a_good_one_does_no_harm():
 def test_without_a_notebook_of_the_unit_there_is_a_plain_reason(files, reason):
     with pytest.raises(RefusedError, match=reason):
         intake.find_notebook(files, NAME, RELEASE)
+
+
+def test_imports_under_the_names_of_an_earlier_version_are_no_change():
+    kept = (
+        "import math\nfrom autograder.library.attention_maps import maps_of\n"
+        "from autograder.units.attention.library import pictures\n\nprint(math.pi)\n"
+    )
+    today = (
+        "import math\nfrom transformer_course.attention.library import pictures\n"
+        "from transformer_course.library.attention_maps import maps_of\n"
+        "print(math.pi)\n"
+    )
+    assert same_text(kept, today)
+    assert not same_text(kept, today.replace("math.pi", "math.e"))
+    assert not same_text("print(1)\nprint(2)\n", "print(2)\nprint(1)\n")
