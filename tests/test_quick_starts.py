@@ -106,9 +106,11 @@ def test_make_demo_grades_the_sample_class_and_a_second_run_agrees(tmp_path):
     root, page = clone / "demo", f"{UNIT.label}/{UNIT.label}.html"
     rows = {s.student.id: s for s in gradebook.read(UNIT.label, root).submissions}
     assert UNIT.label in said and "ada" in said
-    most = max(row.known for row in rows.values())
-    assert {student for student, row in rows.items() if row.known == most} == FULL
-    assert rows["felix"].known == 0
+    most = max(row.graded_points for row in rows.values())
+    assert {
+        student for student, row in rows.items() if row.graded_points == most
+    } == FULL
+    assert rows["felix"].graded_points == 0
     for student in MISTAKEN:
         misses = [r for r in rows[student].records.values() if r.points < r.max_points]
         assert misses and all(r.mistake for r in misses), student

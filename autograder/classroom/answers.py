@@ -24,11 +24,11 @@ def read(unit: str, root: Path) -> dict[str, Codes]:
     paths = sorted((root / "autograded").glob(f"*/{unit}/*.ipynb"))
     if not paths:
         raise CourseError(f"nothing is graded yet; run: nbgrader autograde {unit}")
-    found: dict[str, Mapping[str, str]] = {}
+    codes: dict[str, Mapping[str, str]] = {}
     for path in paths:
         notebook, student = notebooks.read(path), path.parts[-3]
-        found[student] = {**found.get(student, {}), **_answers(notebook)}
-    return found
+        codes[student] = {**codes.get(student, {}), **_answers(notebook)}
+    return codes
 
 
 def _answers(notebook: nbformat.NotebookNode) -> dict[str, str]:

@@ -74,8 +74,8 @@ class HandMark:
             return ""
         if not self.replaced:
             return f"{self.points:g} of them extra, by hand"
-        given = self.automatic
-        check = "has not decided" if given is None else f"gives {given:g}"
+        automatic = self.automatic
+        check = "has not decided" if automatic is None else f"gives {automatic:g}"
         return f"by hand; the check {check}"
 
 
@@ -117,14 +117,14 @@ class Submission:
         return tuple(name for name, points in self.points.items() if points is None)
 
     @property
-    def known(self) -> float:
+    def graded_points(self) -> float:
         """The points so far, without what waits, before any penalty."""
         return sum(points for points in self.points.values() if points is not None)
 
     @property
     def so_far(self) -> float:
         """The points so far, without what waits, and after the penalty."""
-        return max(0.0, self.known - self.penalty)
+        return max(0.0, self.graded_points - self.penalty)
 
     @property
     def score(self) -> float | None:
@@ -144,12 +144,16 @@ class Classbook:
     @property
     def accepted(self) -> tuple[Submission, ...]:
         """Those that could be graded: a refused one says nothing of its student."""
-        return tuple(one for one in self.submissions if not one.refused)
+        return tuple(
+            submission for submission in self.submissions if not submission.refused
+        )
 
     @property
-    def refused(self) -> tuple[Submission, ...]:
+    def refusals(self) -> tuple[Submission, ...]:
         """Those that could not be graded, and have zero points until they are."""
-        return tuple(one for one in self.submissions if one.refused)
+        return tuple(
+            submission for submission in self.submissions if submission.refused
+        )
 
     def of(self, student: str) -> Submission:
         """The submission of a student, by id.
@@ -157,9 +161,9 @@ class Classbook:
         Raises:
             CourseError: there is none.
         """
-        for one in self.submissions:
-            if one.student.id == student:
-                return one
+        for submission in self.submissions:
+            if submission.student.id == student:
+                return submission
         raise CourseError(f"{student} has no graded submission of {self.unit}")
 
     @property

@@ -38,9 +38,9 @@ def read(root: Path, unit: str) -> dict[str, Note]:
         CourseError: the file that keeps them cannot be read.
     """
     noted = files.read_json_state(_path(root, unit))
-    known = {field.name for field in fields(Note)}
+    names = {field.name for field in fields(Note)}
     return {
-        student: Note(**{k: v for k, v in note.items() if k in known})
+        student: Note(**{k: v for k, v in note.items() if k in names})
         for student, note in noted.items()
     }
 

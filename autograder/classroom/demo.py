@@ -19,8 +19,8 @@ from autograder.course.files import write
 
 def usual() -> list[Unit]:
     """The units to show if none is named: those that say so, or the first."""
-    known = course.units()
-    return [unit for unit in known if manifest.read(unit).demo] or known[:1]
+    all_units = course.units()
+    return [unit for unit in all_units if manifest.read(unit).demo] or all_units[:1]
 
 
 def run(units: Sequence[Unit], root: Path) -> None:
@@ -33,13 +33,13 @@ def run(units: Sequence[Unit], root: Path) -> None:
     """
     root.mkdir(exist_ok=True)
     # What is committed is built.
-    known = {unit: _noted(root, unit) for unit in units}
+    digests = {unit: _read_digest(root, unit) for unit in units}
     digest = _digest()
-    stale = [u for u in units if known[u] not in ("", digest) or not is_built(u)]
+    stale = [u for u in units if digests[u] not in ("", digest) or not is_built(u)]
     for unit in tqdm(stale, "build", unit="unit"):
         build(unit)
     digest = _digest()
-    current = {unit for unit in units if known[unit] == digest}
+    current = {unit for unit in units if digests[unit] == digest}
     for unit in tqdm(units, "sample class", unit="unit"):
         write(root / "source" / unit.label / unit.source.name, unit.source.read_bytes())
         if unit not in current:
@@ -76,7 +76,7 @@ def _mark(root: Path, unit: Unit) -> Path:
     return root / ".autograder" / f"current-{unit.label}"
 
 
-def _noted(root: Path, unit: Unit) -> str:
+def _read_digest(root: Path, unit: Unit) -> str:
     """The digest noted when a unit's demo last ran; "" if it never did."""
     mark = _mark(root, unit)
     return mark.read_text() if mark.is_file() else ""
@@ -93,8 +93,8 @@ def nbgrader(root: Path, command: str, assignment: str, *flags: str) -> None:
     log = root / f"{command}.log"
     with log.open("w") as output:
         errors = None if command == "autograde" else output
-        done = child.nbgrader(root, *words, stdout=output, stderr=errors)
-    if done.returncode:
+        process = child.nbgrader(root, *words, stdout=output, stderr=errors)
+    if process.returncode:
         raise CourseError(f"`nbgrader {command} {assignment}` failed; see {log}")
 
 
@@ -124,4 +124,4 @@ def _remarks(names: Sequence[str], row: Submission) -> Iterator[str]:
         yield f"{below} below full points, {named} named"
     if missing:
         yield f"{missing} not graded"
-    yield from (says for _, says in row.repairs)
+    yield from (sentence for _, sentence in row.repairs)

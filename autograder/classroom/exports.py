@@ -47,7 +47,9 @@ def canvas(book: Classbook, into: Sheet, title: str = "") -> Export:
     Raises:
         CourseError: it is no export of Canvas's gradebook, or has no such column.
     """
-    known = [n for n, t in enumerate(into.titles) if t.casefold() in _CANVAS_INFO]
+    info_columns = [
+        n for n, t in enumerate(into.titles) if t.casefold() in _CANVAS_INFO
+    ]
     if into.index("ID") is None or into.index("Student") is None:
         raise CourseError(
             "this is not the gradebook that Canvas exports (Grades > Export): it has "
@@ -56,19 +58,21 @@ def canvas(book: Classbook, into: Sheet, title: str = "") -> Export:
     column = _canvas_column(book, into, title)
     heads = [row for row in into.rows if "points possible" in row[0].casefold()]
     possible = heads[-1][column].strip() if heads else ""
-    kept = itemgetter(*known, column)
-    shown = Sheet(kept(into.titles), tuple(map(kept, into.rows)), into.comma)
-    return _filled(book, shown, len(known), _canvas_rank, possible, "Canvas")
+    pick_columns = itemgetter(*info_columns, column)
+    selection = Sheet(
+        pick_columns(into.titles), tuple(map(pick_columns, into.rows)), into.comma
+    )
+    return _filled(book, selection, len(info_columns), _canvas_rank, possible, "Canvas")
 
 
 def _canvas_column(book: Classbook, into: Sheet, title: str) -> int:
-    matches = ((n, _NUMBER.search(own)) for n, own in enumerate(into.titles))
+    matches = ((n, _NUMBER.search(heading)) for n, heading in enumerate(into.titles))
     names = {n: into.titles[n][: m.start()].rstrip() for n, m in matches if m}
     called = [title] if title else [book.unit, book.unit.partition("_")[2]]
     wanted = set(map(plain, called))
-    found = [n for n in names if {plain(names[n]), plain(into.titles[n])} & wanted]
-    if len(found) == 1:
-        return found[0]
+    columns = [n for n in names if {plain(names[n]), plain(into.titles[n])} & wanted]
+    if len(columns) == 1:
+        return columns[0]
     listed = ", ".join(f'"{name}"' for name in names.values()) or "none"
     raise CourseError(
         f'no column for "{title or book.unit}"; say which with --column: {listed}'
@@ -113,10 +117,13 @@ def moodle(book: Classbook, into: Sheet | None = None) -> Export:
 
 
 def _moodle_rank(into: Sheet, row: Sequence[str], student: Student) -> int:
-    email, own = into.cell(row, "Email address").casefold(), into.cell(row, "ID number")
+    email, id_number = (
+        into.cell(row, "Email address").casefold(),
+        into.cell(row, "ID number"),
+    )
     if email and student.email:
         return 3 * (email == student.email.casefold())
-    if own and own in (student.id, student.lms_id):
+    if id_number and id_number in (student.id, student.lms_id):
         return 2
     return int(_is_name(student, into.cell(row, "Full name")))
 
@@ -150,20 +157,20 @@ def _is_name(student: Student, name: str) -> bool:
     if not (student.first_name and student.last_name):
         return False
     last, comma, first = name.partition(",")
-    shown = f"{first} {last}" if comma else name
-    return plain(shown) == plain(student.name)
+    full_name = f"{first} {last}" if comma else name
+    return plain(full_name) == plain(student.name)
 
 
-def refused(book: Classbook) -> list[str]:
+def describe_refused(book: Classbook) -> list[str]:
     """A line for each who could not be graded, and what to do; [] if there are none."""
-    lines = [f"no grade for {s.student.full}: {s.refused}" for s in book.refused]
+    lines = [f"no grade for {s.student.full}: {s.refused}" for s in book.refusals]
     remedy = f"{len(lines)} refused: look at them, or write zeros with --zero-refused"
     return [*lines, remedy] if lines else []
 
 
 def waiting(book: Classbook) -> tuple[str, ...]:
     """A line if scores are missing because written answers wait."""
-    count = sum(bool(one.waiting) for one in book.submissions)
+    count = sum(bool(submission.waiting) for submission in book.submissions)
     line = (
         f"{count} of {len(book.submissions)} have no score yet: written answers wait "
         "in the formgrader"
@@ -192,7 +199,7 @@ def _filled(
                 f"{lms} has {possible} points for this assignment, the gradebook "
                 f"{most}: change it in {lms}, or scores mislead",
             )
-    written = {one.student.id for one in match.values()}
-    everybody = [one.student.id for one in book.submissions]
+    written = {submission.student.id for submission in match.values()}
+    everybody = [submission.student.id for submission in book.submissions]
     missing = tuple(student for student in everybody if student not in written)
     return Export(sheet.as_text([into.titles, *rows], into.comma), remarks, missing)

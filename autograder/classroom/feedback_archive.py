@@ -35,23 +35,23 @@ def write(unit: str, root: Path, folder: Path) -> tuple[tuple[Path, ...], list[s
     Raises:
         CourseError: there is no feedback yet, or it cannot be written.
     """
-    found, remarks = pages(unit, root)
-    if not found:
+    files, remarks = pages(unit, root)
+    if not files:
         raise CourseError(f"no feedback yet; run: nbgrader generate_feedback {unit}")
     target = folder / f"{unit}-feedback"
-    return pack(unit, root, found, target, f"{unit}.html"), remarks
+    return pack(unit, root, files, target, f"{unit}.html"), remarks
 
 
 def pages(unit: str, root: Path) -> tuple[dict[str, Path], list[str]]:
     """The feedback pages by student, and remarks on missing or outdated ones."""
-    found = sorted((root / "feedback").glob(f"*/{unit}/*.html"))
-    made = {path.parts[-3]: path for path in found}
+    paths = sorted((root / "feedback").glob(f"*/{unit}/*.html"))
+    by_student = {path.parts[-3]: path for path in paths}
     graded = graded_notebooks(unit, root)
-    without = [student for student in graded if student not in made]
-    stale = [s for s, page in made.items() if _is_older(page, graded.get(s))]
-    return made, [
-        f"{what}: {', '.join(students)}; run: nbgrader generate_feedback {unit}"
-        for what, students in (
+    without = [student for student in graded if student not in by_student]
+    stale = [s for s, page in by_student.items() if _is_older(page, graded.get(s))]
+    return by_student, [
+        f"{fault}: {', '.join(students)}; run: nbgrader generate_feedback {unit}"
+        for fault, students in (
             ("older than the grades", stale),
             ("graded, and without a page", without),
         )
@@ -68,11 +68,11 @@ def pack(
         called: what a student's file is called, with its suffix.
     """
     notes = collection_log.read(root, unit)
-    known = {student.id: student for student in students(root)}
+    by_id = {student.id: student for student in students(root)}
     zips: dict[str, dict[str, Path]] = {}
     for student, path in files.items():
         note = notes.get(student, Note())
-        lms, name = name_for(note, known.get(student, Student(student)), called)
+        lms, name = name_for(note, by_id.get(student, Student(student)), called)
         members = zips.setdefault(lms, {})
         while name in members:  # of two ids that are alike but for odd letters
             name = f"_{name}"
@@ -85,10 +85,10 @@ def pack(
 
 def name_for(note: Note, student: Student, called: str) -> tuple[str, str]:
     """Which zip a student's file belongs to, and what it is called there."""
-    if note.lms == "Canvas" and (found := _CANVAS.fullmatch(note.origin)):
-        return "canvas", f"{found['head']}_{called}"
-    if note.lms == "Moodle" and (found := _MOODLE.fullmatch(note.origin)):
-        return "moodle", f"{found['head']}_assignsubmission_file_{called}"
+    if note.lms == "Canvas" and (match := _CANVAS.fullmatch(note.origin)):
+        return "canvas", f"{match['head']}_{called}"
+    if note.lms == "Moodle" and (match := _MOODLE.fullmatch(note.origin)):
+        return "moodle", f"{match['head']}_assignsubmission_file_{called}"
     full = f"{student.last_name} {student.first_name} {student.id}".strip()
     plain = re.sub(r"[^\w@.+-]+", "_", full)  # an id keeps all that it may hold
     return "pages", f"{plain}_{called}"

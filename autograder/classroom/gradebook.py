@@ -68,18 +68,18 @@ def find_assignment(name: str, root: Path) -> str:
     refuse_path(root)
     names = ("source", "submitted", "autograded", "feedback")
     refuse_unreadable(*(root / name for name in names))
-    known = assignments(root)
-    found = [n for n in known if n == name] or [
-        n for n in known if name in n.split("_", 1)
+    units = assignments(root)
+    matches = [n for n in units if n == name] or [
+        n for n in units if name in n.split("_", 1)
     ]
-    if len(found) == 1:
-        return found[0]
-    if not known:
+    if len(matches) == 1:
+        return matches[0]
+    if not units:
         raise UsageError(
             f"{root} is not a course folder (it has no source/); give one with "
             "--course FOLDER"
         )
-    raise UsageError(f'no assignment "{name}"; there are {", ".join(known)}')
+    raise UsageError(f'no assignment "{name}"; there are {", ".join(units)}')
 
 
 def read(unit: str, root: Path) -> Classbook:
@@ -104,25 +104,25 @@ def read(unit: str, root: Path) -> Classbook:
         points: dict[str, dict[str, float | None]] = defaultdict(dict)
         marks: dict[str, dict[str, HandMark]] = defaultdict(dict)
         checks = {exercise.name for exercise in exercises if not exercise.written}
-        for one in points_of(book, unit):
-            points[one.student][one.cell] = one.total
-            if one.by_hand is not None and one.cell in checks:
-                marks[one.student][one.cell] = HandMark(
-                    one.by_hand, one.automatic, one.replaced
+        for score in points_of(book, unit):
+            points[score.student][score.cell] = score.total
+            if score.by_hand is not None and score.cell in checks:
+                marks[score.student][score.cell] = HandMark(
+                    score.by_hand, score.automatic, score.replaced
                 )
         for (student, cell), comment in _comments(book, unit).items():
             mark = marks[student].get(cell, HandMark())
             marks[student][cell] = replace(mark, comment=comment)
-        told = collection_log.read(root, unit)
+        notes = collection_log.read(root, unit)
         submissions = tuple(
             Submission(
                 student=students[student],
                 points={e.name: points[student].get(e.name) for e in exercises},
                 penalty=penalties.get(student, 0.0),
                 late=entry.total_seconds_late,
-                called_late=_is_late(entry, told.get(student)),
+                called_late=_is_late(entry, notes.get(student)),
                 marks=marks[student],
-                **_known(unit, student, root),
+                **_read_grading(unit, student, root),
             )
             for student, entry in sorted(entries.items())
         )
@@ -141,7 +141,7 @@ def students(root: Path) -> list[Student]:
         return [_student(student) for student in book.students]
 
 
-def known_ids(root: Path) -> set[str]:
+def list_student_ids(root: Path) -> set[str]:
     """Who is in the gradebook, or has handed in something."""
     handed_in = {path.name for path in (root / "submitted").glob("*")}
     try:
@@ -155,12 +155,12 @@ def enter_students(root: Path, entered: Iterable[Student]) -> None:
 
     def add(book: Gradebook) -> None:
         for student in entered:
-            given = {
+            fields = {
                 "first_name": student.first_name, "last_name": student.last_name,
                 "email": student.email, "lms_user_id": student.lms_id,
             }  # fmt: skip
-            told = {name: value for name, value in given.items() if value}
-            book.update_or_create_student(student.id, **told)
+            filled_fields = {name: value for name, value in fields.items() if value}
+            book.update_or_create_student(student.id, **filled_fields)
         book.finish()
 
     change(root, add)
@@ -184,8 +184,8 @@ def due(root: Path, unit: str) -> datetime.datetime | None:
     """An assignment's deadline in UTC without zone; None if there is none yet."""
     try:
         with open_gradebook(root) as book:
-            found = book.find_assignment(unit).duedate
-            return found if found is None else found.replace(tzinfo=None)
+            duedate = book.find_assignment(unit).duedate
+            return duedate if duedate is None else duedate.replace(tzinfo=None)
     except (NoGradebookError, api.MissingEntry):
         return None
 
@@ -242,26 +242,26 @@ def find_course() -> Path:
     It is the current folder if that holds a course, otherwise the one that nbgrader's
     configuration names (on a machine that `autograder exchange` has set up).
     """
-    here = Path()
-    if assignments(here) or Path("nbgrader_config.py").exists():
-        return here
+    current = Path()
+    if assignments(current) or Path("nbgrader_config.py").exists():
+        return current
     app = NbGrader(log_level=40)
     app.initialize([])
     root = Path(app.coursedir.root)
-    return here if root == Path.cwd() else root
+    return current if root == Path.cwd() else root
 
 
 def _exercises(unit: str, root: Path) -> tuple[Item, ...]:
     """All that has points, in the order of the source notebooks."""
-    found = []
+    items = []
     for path in sorted((root / "source" / unit).glob("*.ipynb")):
         for cell in notebooks.read(path).cells:
             if is_grade(cell) or is_task(cell):
                 mark = cell.metadata.nbgrader
                 name = cell_name(unit, path.stem, mark.grade_id)
                 written = is_solution(cell) or is_task(cell)
-                found.append(Item(name, float(mark.points), bool(written)))
-    return tuple(found)
+                items.append(Item(name, float(mark.points), bool(written)))
+    return tuple(items)
 
 
 def _comments(book: api.Gradebook, unit: str) -> dict[tuple[str, str], str]:
@@ -289,24 +289,30 @@ def _student(student: api.Student) -> Student:
     )  # fmt: skip
 
 
-def _known(unit: str, student: str, root: Path) -> dict[str, Any]:
+def _read_grading(unit: str, student: str, root: Path) -> dict[str, Any]:
     """What grading kept of a submission, as attributes of a `Submission`."""
     paths = sorted((root / "autograded" / student / unit).glob("*.ipynb"))
     by_notebook = {path.stem: GradingMetadata.of(metadata.read(path)) for path in paths}
-    known = list(by_notebook.values())
-    seconds = [one.seconds for one in known if one.seconds is not None]
+    gradings = list(by_notebook.values())
+    seconds = [grading.seconds for grading in gradings if grading.seconds is not None]
     return {
         "records": {
             cell_name(unit, notebook, name): record
-            for notebook, one in by_notebook.items()
-            for name, record in one.checks.items()
+            for notebook, grading in by_notebook.items()
+            for name, record in grading.checks.items()
         },
-        "repairs": tuple((r.kind, r.says) for one in known for r in one.repairs),
-        "refused": " ".join(one.refused for one in known if one.refused),
-        "level": " ".join(sorted({one.isolation for one in known if one.isolation})),
-        "is_grouped": all(one.is_grouped for one in known),
+        "repairs": tuple(
+            (r.kind, r.says) for grading in gradings for r in grading.repairs
+        ),
+        "refused": " ".join(grading.refused for grading in gradings if grading.refused),
+        "level": " ".join(
+            sorted({grading.isolation for grading in gradings if grading.isolation})
+        ),
+        "is_grouped": all(grading.is_grouped for grading in gradings),
         "seconds": sum(seconds) if seconds else None,
-        "graded": frozenset(one.id for one in known if one.id is not None),
+        "graded": frozenset(
+            grading.id for grading in gradings if grading.id is not None
+        ),
     }
 
 

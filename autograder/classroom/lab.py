@@ -61,21 +61,21 @@ def run(root: Path) -> int:
     As root, as in most containers, Jupyter has to be told that this is meant.
     """
     root_too = ["--allow-root"] if os.geteuid() == 0 else []
-    words, where = ["jupyter", "lab", *root_too], root / "student"
-    done = subprocess.run(words, cwd=where, env=environment(root), check=False)
-    return done.returncode
+    words, folder = ["jupyter", "lab", *root_too], root / "student"
+    process = subprocess.run(words, cwd=folder, env=environment(root), check=False)
+    return process.returncode
 
 
 def _release(unit: Unit, exchange: Path) -> None:
     """Put the release into the exchange, unless what lies there is the same."""
     released = unit.release.read_bytes()
-    there = exchange.glob(f"*/outbound/{unit.label}/{unit.release.name}")
-    if any(path.read_bytes() == released for path in there):
+    copies = exchange.glob(f"*/outbound/{unit.label}/{unit.release.name}")
+    if any(path.read_bytes() == released for path in copies):
         return
-    done = child.nbgrader(
+    process = child.nbgrader(
         unit.root, "release_assignment", unit.label, "--force",
         f"--CourseDirectory.root={unit.root}", f"--Exchange.root={exchange}",
         capture_output=True,
     )  # fmt: skip
-    if done.returncode:
-        raise CourseError(f"cannot release {unit.label}:\n{done.stderr}")
+    if process.returncode:
+        raise CourseError(f"cannot release {unit.label}:\n{process.stderr}")

@@ -53,8 +53,8 @@ def sections(cells: Sequence[Cell]) -> Iterator[Section]:
     heading = ""
     for cell in cells:
         if cell.kind == "markdown":
-            for found in wording().heading.finditer(cell.text):
-                heading = cell.text[found.start() :].splitlines()[0].lstrip("# ")
+            for match in wording().heading.finditer(cell.text):
+                heading = cell.text[match.start() :].splitlines()[0].lstrip("# ")
         elif cell.role == "check" and not cell.given:
             exercise = specification(cell.name)
             by_aspect = shares(cell.name, cell.points)

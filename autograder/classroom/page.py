@@ -50,10 +50,10 @@ def write(path: Path, template: str, unit: str, **values: Any) -> Path:
 
 def write_both(path: Path, html: str, table: str) -> list[Path]:
     """Write a page, and the CSV of the same beside it; where they are."""
-    made = [path, path.with_suffix(".csv")]
-    for file, text in zip(made, (html, table), strict=True):
+    paths = [path, path.with_suffix(".csv")]
+    for file, text in zip(paths, (html, table), strict=True):
         files.write(file, text)
-    return made
+    return paths
 
 
 def today() -> str:

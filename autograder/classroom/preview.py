@@ -48,16 +48,16 @@ def preview(unit: str, root: Path) -> tuple[list[Change], bool]:
         raise CourseError("a preview needs a gradebook in an SQLite file")
     book = Path(url.removeprefix(_SQLITE))
     with _copied(unit, root.resolve(), book) as copy:
-        done = child.nbgrader(
+        process = child.nbgrader(
             copy, "autograde", unit, f"--CourseDirectory.root={copy}",
             f"--CourseDirectory.db_url={_SQLITE}{copy / book.name}",
             stderr=subprocess.PIPE,
         )  # fmt: skip
-        found = changes.read(copy, unit)
-    if done.returncode:
-        print(done.stderr, end="", file=sys.stderr)
-    told = [one for one in found if one.why != changes.BY_HAND]
-    return told, not done.returncode
+        all_changes = changes.read(copy, unit)
+    if process.returncode:
+        print(process.stderr, end="", file=sys.stderr)
+    score_changes = [change for change in all_changes if change.why != changes.BY_HAND]
+    return score_changes, not process.returncode
 
 
 @contextlib.contextmanager

@@ -114,7 +114,7 @@ def progress(
         for book in books
         for person in (*(s.student for s in book.submissions), *book.absent)
     }
-    for student in (one for names in (new or {}).values() for one in names):
+    for student in (name for names in (new or {}).values() for name in names):
         people.setdefault(student, Student(student))
     lines = []
     for student in sorted(people):
@@ -128,37 +128,41 @@ def _mark(
     new: Mapping[str, Sequence[str]],
 ) -> Mark:  # fmt: skip
     extended = granted.get(book.unit, {}).get(student, 0.0)
-    own = [s for s in book.submissions if s.student.id == student]
+    submissions = [s for s in book.submissions if s.student.id == student]
     waits = student in new.get(book.unit, ())
-    if not own:
+    if not submissions:
         return Mark(0.0, False, waits, extended=extended)
-    points = own[0].so_far / book.max_points if book.max_points else 0.0
-    late = math.ceil(own[0].late / DAY)
-    return Mark(points, True, bool(own[0].waiting) or waits, late, extended)
+    points = submissions[0].so_far / book.max_points if book.max_points else 0.0
+    late = math.ceil(submissions[0].late / DAY)
+    return Mark(points, True, bool(submissions[0].waiting) or waits, late, extended)
 
 
 def _line(
     student: Student, marks: Sequence[Mark], weights: Sequence[float], drop: int
 ) -> Standing:
     worst = sorted(range(len(marks)), key=lambda n: (marks[n].share, n))[:drop]
-    kept = [n for n in range(len(marks)) if n not in worst]
-    whole = sum(weights[n] for n in kept)
-    share = sum(weights[n] * marks[n].share for n in kept) / whole if whole else 0.0
-    shown = tuple(replace(mark, dropped=n in worst) for n, mark in enumerate(marks))
-    return Standing(student, shown, share)
+    counted = [n for n in range(len(marks)) if n not in worst]
+    total_weight = sum(weights[n] for n in counted)
+    total = sum(weights[n] * marks[n].share for n in counted)
+    share = total / total_weight if total_weight else 0.0
+    final_marks = tuple(
+        replace(mark, dropped=n in worst) for n, mark in enumerate(marks)
+    )
+    return Standing(student, final_marks, share)
 
 
-def as_csv(told: Progress) -> str:
+def as_csv(course: Progress) -> str:
     """A row for each student; shares in percent, empty where nothing was handed in."""
-    columns = [f"{unit} %" for unit in told.units]
+    columns = [f"{unit} %" for unit in course.units]
     rows: list[list[object]] = [
         ["student", "name", "email", *columns, "course %", "late days", "waiting"]
     ]
-    for line in told.lines:
+    for line in course.lines:
         shares = [100 * m.share if m.handed_in else None for m in line.marks]
         waiting = sum(mark.waiting for mark in line.marks)
-        who, whole = line.student, 100 * line.share
-        rows.append([who.id, who.name, who.email, *shares, whole, line.late, waiting])
+        student, share = line.student, 100 * line.share
+        person = (student.id, student.name, student.email)
+        rows.append([*person, *shares, share, line.late, waiting])
     return sheet.as_harmless_text(rows)
 
 
@@ -171,9 +175,9 @@ def make(root: Path, path: Path, weights: Mapping[str, float], drop: int) -> lis
     books = read(root)
     granted = {book.unit: _days(root, book.unit) for book in books}
     new = {book.unit: ungraded(book, root) for book in books}
-    told = progress(books, weights, drop, granted, new)
-    html = page.render("progress.html.j2", "course", told=told)
-    return page.write_both(path, html, as_csv(told))
+    course = progress(books, weights, drop, granted, new)
+    html = page.render("progress.html.j2", "course", course=course)
+    return page.write_both(path, html, as_csv(course))
 
 
 def _days(root: Path, unit: str) -> dict[str, float]:
@@ -190,9 +194,9 @@ def parse_weights(texts: Iterable[str], units: Sequence[str]) -> dict[str, float
     weights = {}
     for text in texts:
         name, _, number = text.partition("=")
-        found = [unit for unit in units if name in (unit, *unit.split("_", 1))]
+        matches = [unit for unit in units if name in (unit, *unit.split("_", 1))]
         try:
-            weights[found[0]] = float(number)
+            weights[matches[0]] = float(number)
         except (IndexError, ValueError):
             raise UsageError(f'"{text}" is not a weight; write one like 06=3') from None
     return weights

@@ -27,35 +27,35 @@ def regrade(unit: str, root: Path, student: str) -> None:
         CourseError: it could not be graded.
     """
     words = ("autograde", unit, f"--student={student}", "--force")
-    done = child.nbgrader(root, *words, stderr=subprocess.PIPE)
-    print(done.stderr, end="", file=sys.stderr)
+    process = child.nbgrader(root, *words, stderr=subprocess.PIPE)
+    print(process.stderr, end="", file=sys.stderr)
     # What is refused needs a person, too, and is a result.
-    if done.returncode and f"{unit}: 1 refused\n" not in done.stderr:
+    if process.returncode and f"{unit}: 1 refused\n" not in process.stderr:
         raise CourseError(
             f"{student} was not graded again, so nothing is recorded; see above"
         )
 
 
 def look_again(
-    unit: str, root: Path, student: str, exercise: str, says: str, today: str,
-    again: Callable[[str, Path, str], None] = regrade,
+    unit: str, root: Path, student: str, exercise: str, statement: str, today: str,
+    grade: Callable[[str, Path, str], None] = regrade,
 ) -> Path:  # fmt: skip
     """Add to a request what the student says and what grading says now; its file.
 
     Raises:
         CourseError: there is no such submission or exercise.
     """
-    before, name = _found(unit, root, student, exercise)
+    before, name = _find_submission(unit, root, student, exercise)
     old = list(_state(before, name))
-    again(unit, root, student)
-    after, _ = _found(unit, root, student, exercise)
+    grade(unit, root, student)
+    after, _ = _find_submission(unit, root, student, exercise)
     new = list(_state(after, name))
     came = "the same as before" if new == old else "not what it was: tell the class"
     path = _path(unit, root, student, name)
     head = f"# {title(unit, name)}, {before.student.full}"
     lines = [
-        f"## {today}", _quoted(says) or "(nothing said)", "Graded:", "\n".join(old),
-        f"Graded once more, {came}:", "\n".join(new),
+        f"## {today}", _quoted(statement) or "(nothing said)",
+        "Graded:", "\n".join(old), f"Graded once more, {came}:", "\n".join(new),
     ]  # fmt: skip
     _add(path, head, lines)
     return path
@@ -69,7 +69,7 @@ def answer(
     Raises:
         CourseError: there is no such request.
     """
-    _, name = _found(unit, root, student, exercise)
+    _, name = _find_submission(unit, root, student, exercise)
     path = _path(unit, root, student, name)
     if not path.is_file():
         raise CourseError(f"there is no request {path}")
@@ -77,22 +77,22 @@ def answer(
     return path
 
 
-def _found(
+def _find_submission(
     unit: str, root: Path, student: str, exercise: str
 ) -> tuple[Submission, str]:
     book = gradebook.read(unit, root)
-    own, names = book.of(student), [e.name for e in book.exercises]
-    found = [n for n in names if exercise == n or n.endswith(f"-{exercise}")]
-    if len(found) != 1:
+    submission, names = book.of(student), [e.name for e in book.exercises]
+    matches = [n for n in names if exercise == n or n.endswith(f"-{exercise}")]
+    if len(matches) != 1:
         raise CourseError(f'no exercise "{exercise}"; there are {", ".join(names)}')
-    return own, found[0]
+    return submission, matches[0]
 
 
 def _state(submission: Submission, name: str) -> Iterator[str]:
     points, record = submission.points[name], submission.records.get(name)
     mark = submission.marks.get(name, HandMark())
-    shown = "not graded yet" if points is None else f"{points:g} points"
-    yield f"- {shown} {mark.about_points}".rstrip()
+    score = "not graded yet" if points is None else f"{points:g} points"
+    yield f"- {score} {mark.about_points}".rstrip()
     if mark.comment:
         yield f"- comment: {printable(mark.comment)}"
     if submission.refused:
@@ -104,9 +104,9 @@ def _state(submission: Submission, name: str) -> Iterator[str]:
             yield f"- {f'{case.sign} {case.problem}'.strip()}: {case.title}"
 
 
-def _quoted(says: str) -> str:
+def _quoted(statement: str) -> str:
     """What a student says, set off from the record, whatever lines it has."""
-    return "\n".join(f"> {printable(line)}".rstrip() for line in says.splitlines())
+    return "\n".join(f"> {printable(line)}".rstrip() for line in statement.splitlines())
 
 
 def _path(unit: str, root: Path, student: str, name: str) -> Path:

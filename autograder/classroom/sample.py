@@ -42,12 +42,12 @@ def submissions(unit: Unit) -> dict[str, bytes]:
         if cell.role == "exercise"
     }
     answers = _answers(exercises, solved)
-    made = {student: _fill(release, codes) for student, codes in answers.items()}
-    made["niels"] = _saved_by_colab(_fill(release, solved))
-    made["rosalind"] = _copied_cell(_fill(release, solved), exercises[0])
+    by_student = {student: _fill(release, codes) for student, codes in answers.items()}
+    by_student["niels"] = _saved_by_colab(_fill(release, solved))
+    by_student["rosalind"] = _copied_cell(_fill(release, solved), exercises[0])
     return {
         student: (nbformat.writes(notebook) + "\n").encode()
-        for student, notebook in sorted(made.items())
+        for student, notebook in sorted(by_student.items())
     }
 
 
@@ -74,7 +74,9 @@ def _styles(exercises: Sequence[Specification], solved: Codes, turn: int) -> Cod
     """Every exercise right, in the turn-th other style where there are some."""
     answers = dict(solved)
     for exercise in exercises:
-        styles = [one for one in exercise.accepted if stands_alone(exercise, one)]
+        styles = [
+            variant for variant in exercise.accepted if stands_alone(exercise, variant)
+        ]
         if styles:
             style = styles[turn % len(styles)]
             answers[exercise.name] = _instead(exercise, style, solved)
@@ -95,7 +97,9 @@ def _mistakes(
     for index, exercise in enumerate(exercises):
         if (index + turn) % 2 == 0:
             firsts = (mutant.ways[0] for mutant in exercise.mutants)
-            mistakes = [way for way in firsts if stands_alone(exercise, way)]
+            mistakes = [
+                variant for variant in firsts if stands_alone(exercise, variant)
+            ]
             chosen = mistakes[(turn * len(mistakes)) // turns]
             answers[exercise.name] = _instead(exercise, chosen, solved)
     return answers
@@ -163,11 +167,11 @@ def hand_in(unit: Unit, root: Path, class_: Mapping[str, bytes] | None = None) -
 
     The sample class's, or those of ``class_`` (student -> notebook).
     """
-    made = submissions(unit) if class_ is None else class_
-    others = beside(unit)
-    for student, data in made.items():
+    by_student = submissions(unit) if class_ is None else class_
+    extra_files = beside(unit)
+    for student, data in by_student.items():
         folder = root / "submitted" / student / unit.label
-        for name, content in {f"{unit.label}.ipynb": data, **others}.items():
+        for name, content in {f"{unit.label}.ipynb": data, **extra_files}.items():
             write(folder / name, content)
 
 

@@ -20,25 +20,25 @@ from autograder.grading.metadata import GradingMetadata
 from autograder.grading.run.assignment import identity
 
 
-def ungraded(book: Classbook, root: Path, only: str = "") -> tuple[str, ...]:
+def ungraded(book: Classbook, root: Path, only_student: str = "") -> tuple[str, ...]:
     """The ids of those whose hand-in is none that was graded, of a course at ``root``.
 
     Args:
-        only: the student who is meant; "" for all.
+        only_student: the student who is meant; "" for all.
 
     Raises:
         CourseError: the release cannot be read.
     """
     is_of = _comparison(book.unit, root)
     graded = {entry.student.id: entry.graded for entry in book.submissions}
-    found = []
+    students = []
     for student, folder in folders(book.unit, root).items():
-        if only not in ("", student):
+        if only_student not in ("", student):
             continue
         if student not in graded or not is_of(graded[student], folder):
             # What cannot be a student's name is a folder that somebody has to look at.
-            found.append(student if student.isprintable() else ascii(student))
-    return tuple(found)
+            students.append(student if student.isprintable() else ascii(student))
+    return tuple(students)
 
 
 def is_graded(student: str, unit: str, root: Path, failed: bool = False) -> bool:
@@ -51,10 +51,10 @@ def is_graded(student: str, unit: str, root: Path, failed: bool = False) -> bool
         CourseError: the release or the result cannot be read.
     """
     paths = sorted((root / "autograded" / student / unit).glob("*.ipynb"))
-    known = [GradingMetadata.of(metadata.read(path)) for path in paths]
-    if not known or (failed and not any(one.refused for one in known)):
+    gradings = [GradingMetadata.of(metadata.read(path)) for path in paths]
+    if not gradings or (failed and not any(grading.refused for grading in gradings)):
         return False
-    graded = {one.id for one in known if one.id is not None}
+    graded = {grading.id for grading in gradings if grading.id is not None}
     return _comparison(unit, root)(graded, root / "submitted" / student / unit)
 
 
@@ -75,13 +75,13 @@ def _comparison(unit: str, root: Path) -> Callable[[Set[str], Path], bool]:
 
 def folders(unit: str, root: Path) -> dict[str, Path]:
     """What was handed in of an assignment, by student."""
-    found = sorted((root / "submitted").glob(f"*/{unit}"))
-    return {folder.parent.name: folder for folder in found if folder.is_dir()}
+    paths = sorted((root / "submitted").glob(f"*/{unit}"))
+    return {folder.parent.name: folder for folder in paths if folder.is_dir()}
 
 
-def remark(book: Classbook, root: Path, only: str = "") -> list[str]:
+def remark(book: Classbook, root: Path, only_student: str = "") -> list[str]:
     """A line that names them and says what to do; [] if there are none."""
-    students = ungraded(book, root, only)
+    students = ungraded(book, root, only_student)
     return [
         f"handed in, but not graded: {', '.join(students)}; "
         f"run: nbgrader autograde {book.unit}"
@@ -102,7 +102,7 @@ def _identities(
     except CourseError:
         return set()
     unit, student = folder.name, folder.parent.name
-    told = set()
+    identities = set()
     for name, release in released.items():
         data = None
         try:
@@ -110,5 +110,5 @@ def _identities(
             data = files[path].data
         except intake.RefusedError:
             pass
-        told.add(identity(student, unit, name, data))
-    return told
+        identities.add(identity(student, unit, name, data))
+    return identities

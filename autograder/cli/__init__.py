@@ -68,8 +68,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 128 + signal.SIGPIPE
     except OSError as error:  # a file that cannot be read or written
-        where = f"{error.filename}: " if error.filename else ""
-        print(f"autograder: {where}{error.strerror or error}", file=sys.stderr)
+        prefix = f"{error.filename}: " if error.filename else ""
+        print(f"autograder: {prefix}{error.strerror or error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print(
@@ -90,8 +90,8 @@ def _refuse_another_course(folder: Path) -> None:
     Raises:
         CourseError: what runs is not the course in this folder.
     """
-    here = folder / ENGINE.name / "root.py"
-    if here.is_file() and not here.samefile(ENGINE / "root.py"):
+    path = folder / ENGINE.name / "root.py"
+    if path.is_file() and not path.samefile(ENGINE / "root.py"):
         raise CourseError(
             f"this environment belongs to the course in {ENGINE.parent}; create one "
             "for this folder: rm -r .venv; make setup"
@@ -113,8 +113,9 @@ def _parser() -> argparse.ArgumentParser:
     for added in extras:
         added.add(commands)
     parser.epilog = _by_role(commands.choices, extras)
-    for one in (parser, *commands.choices.values()):  # before or after the command
-        one.add_argument(
+    # The option may stand before or after the command.
+    for command_parser in (parser, *commands.choices.values()):
+        command_parser.add_argument(
             "--verbose", action="store_true", default=argparse.SUPPRESS,
             help="log what each process does to stderr",
         )  # fmt: skip

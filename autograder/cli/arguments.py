@@ -27,9 +27,9 @@ class Parser(argparse.ArgumentParser):
         self.exit(WRONG_USAGE, f"{self.prog}: {message}; see {self.prog} --help\n")
 
 
-def option(name: str, text: str | None, metavar: Any = None, **how: Any) -> Option:
-    """An argument; ``how`` is as argparse's ``add_argument`` takes it."""
-    return name, {"help": text, "metavar": metavar, **how}
+def option(name: str, text: str | None, metavar: Any = None, **keywords: Any) -> Option:
+    """An argument; ``keywords`` is as argparse's ``add_argument`` takes it."""
+    return name, {"help": text, "metavar": metavar, **keywords}
 
 
 def flag(name: str, text: str) -> Option:
@@ -71,7 +71,7 @@ class CommandSet:
 
     def __init__(self, role: str = "") -> None:
         self.role = role
-        self._written: list[tuple[str, str, tuple[Option, ...], Command]] = []
+        self._commands: list[tuple[str, str, tuple[Option, ...], Command]] = []
 
     def command(
         self, name: str, text: str, *options: Option
@@ -79,11 +79,11 @@ class CommandSet:
         """Register the decorated function, which returns an exit status, as a
         command."""
 
-        def written(run: Command) -> Command:
-            self._written.append((name, text, options, run))
+        def register(run: Command) -> Command:
+            self._commands.append((name, text, options, run))
             return run
 
-        return written
+        return register
 
     def graded(
         self, name: str, text: str, *options: Option
@@ -93,27 +93,27 @@ class CommandSet:
         It is called with the assignment and the course folder.
         """
 
-        def written(run: OnUnit) -> OnUnit:
-            def found(given: Namespace) -> int:
+        def register(run: OnUnit) -> OnUnit:
+            def run_on_unit(namespace: Namespace) -> int:
                 from autograder.classroom import gradebook
 
-                unit = gradebook.find_assignment(given.unit, given.course)
-                return run(unit, given.course, given)
+                unit = gradebook.find_assignment(namespace.unit, namespace.course)
+                return run(unit, namespace.course, namespace)
 
-            self.command(name, text, UNIT, COURSE, *options)(found)
+            self.command(name, text, UNIT, COURSE, *options)(run_on_unit)
             return run
 
-        return written
+        return register
 
     @property
     def names(self) -> list[str]:
         """What the commands are called."""
-        return [name for name, *_ in self._written]
+        return [name for name, *_ in self._commands]
 
     def add(self, commands: Commands) -> None:
         """Add the commands to an argument parser's."""
-        for name, text, options, run in self._written:
+        for name, text, options, run in self._commands:
             command = commands.add_parser(name, description=text)  # help: by role
-            for argument, how in options:
-                command.add_argument(argument, **how)
+            for argument, keywords in options:
+                command.add_argument(argument, **keywords)
             command.set_defaults(run=run)

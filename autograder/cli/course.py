@@ -30,19 +30,19 @@ def _build_unit(unit: Unit, options: Namespace) -> None:
     from autograder.authoring.course import build
     from autograder.authoring.translations import coverage
 
-    given = None
+    given_names = None
     if options.edition or options.given:
         names = [name.strip() for name in options.given.split(",") if name.strip()]
-        given = edition.chosen(unit, options.edition or edition.NAMES[0], names)
-    changed, why = build(unit, given)
+        given_names = edition.chosen(unit, options.edition or edition.NAMES[0], names)
+    changed, reason = build(unit, given_names)
     listed = ", ".join(str(p.relative_to(unit.root)) for p in changed)
     print(f"{_with_edition(unit)}: {listed or 'up to date'}")
-    print("".join(f"    {line}\n" for line in why.splitlines()), end="")
-    if says := coverage(unit):
-        print(f"{unit.label}: {says}")
-    for key, asked in edition.gives_away(unit, edition.recorded(unit)):
+    print("".join(f"    {line}\n" for line in reason.splitlines()), end="")
+    if summary := coverage(unit):
+        print(f"{unit.label}: {summary}")
+    for key, exercise in edition.gives_away(unit, edition.recorded(unit)):
         print(
-            f"{unit.label}: {key} is given, and its solution also solves {asked}",
+            f"{unit.label}: {key} is given, and its solution also solves {exercise}",
             file=sys.stderr,
         )
 
@@ -114,29 +114,33 @@ def _validity(options: Namespace) -> int:
     from autograder.checks.references import load
 
     rows = []
-    for unit, names in groupby(_tried(options), lambda name: name.split("/")[0]):
+    for unit, names in groupby(
+        _choose_exercises(options), lambda name: name.split("/")[0]
+    ):
         drawings = [load(unit), load(unit, "hidden")]
         for row in measure(map(specification, names), drawings):
             rows.append(row)
             print(row, *(f"    {line}" for line in row.failures), sep="\n", flush=True)
-    whole = total(rows)
-    print(whole)
-    sound = whole.caught == whole.mutants and whole.accepted == whole.solutions
-    return 0 if sound and whole.named >= 0.95 * whole.mutants else 1
+    overall = total(rows)
+    print(overall)
+    sound = overall.caught == overall.mutants and overall.accepted == overall.solutions
+    return 0 if sound and overall.named >= 0.95 * overall.mutants else 1
 
 
-def _tried(options: Namespace) -> list[str]:
+def _choose_exercises(options: Namespace) -> list[str]:
     """The names of the exercises that are asked for, all of the units if none is."""
     from autograder.authoring.catalogue import specifications
 
     names: list[str] = options.exercises
     named = [find_unit(name.split("/")[0]) for name in names]
     chosen = chosen_units(options) if options.units else dict.fromkeys(named) or units()
-    known = [one.name for unit in chosen for one in specifications(unit.name)]
-    if unknown := [name for name in names if name not in known]:
-        there = ", ".join(known)
-        raise UsageError(f'no exercise "{unknown[0]}"; there are {there}')
-    return [name for name in known if not names or name in names]
+    all_names = [
+        exercise.name for unit in chosen for exercise in specifications(unit.name)
+    ]
+    if unknown := [name for name in names if name not in all_names]:
+        listed = ", ".join(all_names)
+        raise UsageError(f'no exercise "{unknown[0]}"; there are {listed}')
+    return [name for name in all_names if not names or name in names]
 
 
 @COMMANDS.command(
@@ -151,10 +155,10 @@ def _generated(options: Namespace) -> int:
     survivors = 0
     for unit in chosen_units(options):
         for exercise in specifications(unit.name):
-            found = count(exercise)
-            survivors += len(found.survivors)
-            listed = (f"    {line}" for line in found.survivors)
-            print(found, *listed, sep="\n", flush=True)
+            mutant_count = count(exercise)
+            survivors += len(mutant_count.survivors)
+            listed = (f"    {line}" for line in mutant_count.survivors)
+            print(mutant_count, *listed, sep="\n", flush=True)
     return 1 if survivors else 0
 
 
@@ -200,16 +204,18 @@ def _kit(options: Namespace) -> int:
             raise UsageError("an edition needs a unit: make kit UNIT=05 EDITION=short")
         _build_unit(last, options)
     folder = ROOT / "dist" / "student"
-    where = published(last.root, options.owner)
-    kit.build(last, folder, where)
-    shown = ", ".join(map(_with_edition, kit.shown_units(last)))
-    solved = ", ".join(unit.label for unit in kit.solved_units(last)) or "none"
-    print(f"{folder}\n  notebooks: {shown}\n  solutions inside: {solved}")
+    repository = published(last.root, options.owner)
+    kit.build(last, folder, repository)
+    listed = ", ".join(map(_with_edition, kit.notebook_units(last)))
+    solved = ", ".join(unit.label for unit in kit.solution_units(last)) or "none"
+    print(f"{folder}\n  notebooks: {listed}\n  solutions inside: {solved}")
     if not options.units:
-        print(f"  {kit.why_first()}")
-    if not where.is_public:
-        says = "Colab cannot open it yet: say whose GitHub account publishes it, like"
-        print(f"{says} make kit UNIT={last.number} OWNER=ada-l", file=sys.stderr)
+        print(f"  {kit.explain_last_unit()}")
+    if not repository.is_public:
+        warning = (
+            "Colab cannot open it yet: say whose GitHub account publishes it, like"
+        )
+        print(f"{warning} make kit UNIT={last.number} OWNER=ada-l", file=sys.stderr)
     return 0
 
 
@@ -217,8 +223,8 @@ def _with_edition(unit: Unit) -> str:
     """A unit, and how many of its exercises are given."""
     from autograder.authoring.edition import recorded
 
-    given = len(recorded(unit))
-    return f"{unit.label} ({given} exercises given)" if given else unit.label
+    count = len(recorded(unit))
+    return f"{unit.label} ({count} exercises given)" if count else unit.label
 
 
 @COMMANDS.command(
@@ -242,7 +248,7 @@ def _new_term(options: Namespace) -> int:
 
     for path in term.renew(units()):
         print(f"new: {path.relative_to(ROOT)}")
-    kept = term.put_away(ROOT, date.today())
-    if kept:
-        print(f"the last term's submissions, grades and secret are in {kept}")
+    folder = term.put_away(ROOT, date.today())
+    if folder:
+        print(f"the last term's submissions, grades and secret are in {folder}")
     return 0

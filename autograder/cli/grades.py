@@ -44,19 +44,19 @@ def _report(options: Namespace) -> int:
     if options.unit and (options.weight or options.drop):
         raise UsageError("--weight and --drop need --all")
     if options.all:
-        known = gradebook.assignments(options.course)
-        weights = progress.parse_weights(options.weight, known)
+        units = gradebook.assignments(options.course)
+        weights = progress.parse_weights(options.weight, units)
         path = options.output or options.course / "reports" / "course.html"
-        made = progress.make(options.course, path, weights, options.drop)
-        print(*made, sep="\n")
+        paths = progress.make(options.course, path, weights, options.drop)
+        print(*paths, sep="\n")
         return 0
     unit = gradebook.find_assignment(options.unit, options.course)
     name = f"{unit}-shareable.html" if options.shareable else f"{unit}.html"
     path = options.output or options.course / "reports" / name
     named = not options.shareable
-    made = report.make(unit, options.course, path, named, options.before)
+    paths = report.make(unit, options.course, path, named, options.before)
     new = ungraded.remark(gradebook.read(unit, options.course), options.course)
-    print(*new, *made, sep="\n")
+    print(*new, *paths, sep="\n")
     return 1 if new else 0
 
 
@@ -68,9 +68,9 @@ def _show(unit: str, root: Path, options: Namespace) -> int:
     from autograder.classroom import gradebook, one_student, ungraded
 
     book = gradebook.read(unit, root)
-    one = one_student.find(book, options.student)
-    new = ungraded.remark(book, root, only=one.student.id)
-    print(one_student.as_text(book, one), *new, sep="\n")
+    submission = one_student.find(book, options.student)
+    new = ungraded.remark(book, root, only_student=submission.student.id)
+    print(one_student.as_text(book, submission), *new, sep="\n")
     return 1 if new else 0
 
 
@@ -98,7 +98,7 @@ def _grades(unit: str, root: Path, options: Namespace) -> int:
     base = root / "reports" / f"{unit}-{options.format}"
     new = ungraded.remark(book, root)
     if not options.zero_refused:
-        new += exports.refused(book)
+        new += exports.describe_refused(book)
         book = replace(book, submissions=book.accepted)
     if options.format in _IN_FOLDERS:
         folder = options.output or base
@@ -107,16 +107,16 @@ def _grades(unit: str, root: Path, options: Namespace) -> int:
         return 1 if new else 0
     into = sheet.read(options.into) if options.into else None
     if options.format == "moodle":
-        made = exports.moodle(book, into)
+        export = exports.moodle(book, into)
     else:
         assert into
-        made = exports.canvas(book, into, options.column)
+        export = exports.canvas(book, into, options.column)
     path = options.output or base.with_suffix(".csv")
-    write(path, made.text.encode())
-    print(*made.remarks, *new, path, sep="\n")
-    if made.missing:
-        print(f"graded, but not in {options.into}: {', '.join(made.missing)}")
-    return 1 if made.missing or new else 0
+    write(path, export.text.encode())
+    print(*export.remarks, *new, path, sep="\n")
+    if export.missing:
+        print(f"graded, but not in {options.into}: {', '.join(export.missing)}")
+    return 1 if export.missing or new else 0
 
 
 @COMMANDS.graded(
@@ -150,9 +150,9 @@ def _preview(unit: str, root: Path) -> int:
     from autograder.classroom import preview
     from autograder.grading.gradebook import changes
 
-    found, well = preview.preview(unit, root)
-    if found:
-        print(*changes.lines(found), sep="\n")
+    score_changes, well = preview.preview(unit, root)
+    if score_changes:
+        print(*changes.lines(score_changes), sep="\n")
         print(f"nothing has been written; to apply this: nbgrader autograde {unit}")
     else:
         print("no score would change" if well else "no change found; see above")

@@ -36,13 +36,13 @@ def _collect(unit: str, root: Path, options: Namespace) -> int:
     names = [layout.lms.lower() for layout in layouts.all_layouts()]
     if options.lms and options.lms.lower() not in names:
         raise UsageError(f"--lms must be one of {', '.join(names)}")
-    known = roster.of_course(root, options.roster)
+    class_roster = roster.of_course(root, options.roster)
     if options.roster:
-        roster.keep(known, root)
+        roster.keep(class_roster, root)
     if options.worksheet:
-        known = known.with_worksheet(options.worksheet)
+        class_roster = class_roster.with_worksheet(options.worksheet)
     collection = place.Collection(
-        unit, root, known, layouts.to_utc(options.timezone), options.lms.lower(),
+        unit, root, class_roster, layouts.to_utc(options.timezone), options.lms.lower(),
         options.replace, gradebook.due(root, unit),
     )  # fmt: skip
     outcomes = list(collection.place(options.archives))
@@ -75,10 +75,14 @@ def _extend(unit: str, root: Path, options: Namespace) -> int:
     for student in options.students:
         extensions.grant(root, unit, student, extra or timedelta())
     for student, time in sorted(extensions.granted(root, unit).items()):
-        more = in_words(time.total_seconds())
-        print(f"{student}: {more} after the deadline" if more else f"{student}: none")
+        duration = in_words(time.total_seconds())
+        print(
+            f"{student}: {duration} after the deadline"
+            if duration
+            else f"{student}: none"
+        )
     granted = options.students if extra else ()
-    unknown = sorted({*granted} - gradebook.known_ids(root))
+    unknown = sorted({*granted} - gradebook.list_student_ids(root))
     for student in unknown:
         print(f"{student} is in neither the gradebook nor submitted/; is that a typo?")
     if options.students:

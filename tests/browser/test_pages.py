@@ -79,7 +79,7 @@ def book(unit: str = "02_attention") -> Classbook:
 
 def course() -> str:
     told = progress.progress([book(), book("03_multi_head_attention")], {}, drop=1)
-    return pages.render("progress.html.j2", "course", told=told)
+    return pages.render("progress.html.j2", "course", course=told)
 
 
 def work_list(root: Path) -> str:

@@ -30,7 +30,7 @@ def test_points_reasons_and_people_are_read(graded):
 def test_a_written_answer_waits_and_is_no_zero(graded):
     ada = by_student(gradebook.read(UNIT, graded))[WHOLE]
     assert ada.points["numbers-why"] is None and ada.waiting == ("numbers-why",)
-    assert ada.known == 6 and ada.score is None
+    assert ada.graded_points == 6 and ada.score is None
 
 
 def test_a_person_s_points_extra_credit_and_the_penalty_count(graded):

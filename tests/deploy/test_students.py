@@ -23,13 +23,13 @@ def lay_out(folder: Path, last: str) -> Path:
     unit, site = find_unit(last), folder / "site"
     solution = f"{CONTENT.name}/solutions/{unit.name}.py"
     files = {**kit.contents(unit), solution: ROOT / solution}
-    for path in (p for u in kit.shown_units(unit) for p in manifest.read(u).ships):
+    for path in (p for u in kit.notebook_units(unit) for p in manifest.read(u).ships):
         files[f"{CONTENT.name}/{path.relative_to(unit.root)}"] = path
     for name, path in files.items():
         (site / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(path, site / name)
     (folder / "notebooks").mkdir()
-    for shown in kit.shown_units(unit):
+    for shown in kit.notebook_units(unit):
         shutil.copy(shown.release, folder / "notebooks")
     for name, trained in manifest.read(unit).handed_in.items():
         shutil.copy(trained, folder / "notebooks" / name)

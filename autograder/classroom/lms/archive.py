@@ -63,7 +63,7 @@ class Source:
     def leave_out(self, name: str, reason: str) -> None:
         self.left_out.append((printable(name)[:_SHOWN], reason))
 
-    def opened(self, member: Member) -> AbstractContextManager[IO[bytes]]:
+    def open_member(self, member: Member) -> AbstractContextManager[IO[bytes]]:
         """A member, to be read in pieces.
 
         Raises:
@@ -79,7 +79,7 @@ class Source:
         """
         if member.size > most:
             raise NotPlacedError(f"larger than {most >> 20} MB")
-        with self.opened(member) as file:
+        with self.open_member(member) as file:
             data = file.read(most + 1)
         if len(data) > most:
             raise NotPlacedError(f"larger than {most >> 20} MB")
@@ -118,7 +118,7 @@ class Archive(Source):
         self._zip.close()
 
     @contextmanager
-    def opened(self, member: Member) -> Iterator[IO[bytes]]:
+    def open_member(self, member: Member) -> Iterator[IO[bytes]]:
         try:
             with self._zip.open(member.place) as file:
                 yield file
@@ -181,8 +181,8 @@ def plain(name: str) -> str:
     time, and a browser a mark before what is written from the right.
     """
     kinds = {c: unicodedata.category(c) for c in set(name)}
-    shown = "".join(" " if kinds[c] == "Zs" else c for c in name if kinds[c] != "Cf")
-    return unicodedata.normalize("NFC", shown)
+    visible = "".join(" " if kinds[c] == "Zs" else c for c in name if kinds[c] != "Cf")
+    return unicodedata.normalize("NFC", visible)
 
 
 def _objection(info: zipfile.ZipInfo, name: str) -> str:

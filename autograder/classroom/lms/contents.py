@@ -45,7 +45,7 @@ def contents(archive: Source, attempt: Attempt, unit: str, root: Path) -> Attemp
     limits, notes = intake.DEFAULTS, []
     if len(attempt.files) > limits.files:
         raise NotPlacedError(f"it has more than {limits.files} files")
-    left, spare, files = limits.total, limits.saved, {}
+    remaining, spare, files = limits.total, limits.saved, {}
     for path, member in attempt.files.items():
         if path.rpartition("/")[2].casefold() in intake.OF_NBGRADER:
             notes.append(f"left out: {path}, which students do not write")
@@ -55,26 +55,26 @@ def contents(archive: Source, attempt: Attempt, unit: str, root: Path) -> Attemp
             continue
         try:
             within = replace(limits, saved=spare)
-            data, size = _read(archive, member, within, min(limits.file, left))
+            data, size = _read(archive, member, within, min(limits.file, remaining))
         except NotPlacedError as reason:
             raise NotPlacedError(f"{path}: {reason}") from None
-        left, spare = left - len(data), spare - size
+        remaining, spare = remaining - len(data), spare - size
         files[path] = data
         notes += [intake.describe_slimming(path, size)] * bool(size)
     if not _notebooks(files):
-        left = limits.total  # for all of them together
+        remaining = limits.total  # for all of them together
         for path, member in attempt.files.items():
             if path in files and path.lower().endswith(".zip"):
                 try:
-                    unpacked = _unpacked(archive, member, limits, left)
-                    left -= sum(map(len, unpacked.values()))
+                    unpacked = _unpacked(archive, member, limits, remaining)
+                    remaining -= sum(map(len, unpacked.values()))
                     files |= unpacked
                 except NotPlacedError as reason:
                     notes.append(f"{path} cannot be unpacked: {reason}")
     if set(files) == {ONLINE_TEXT}:
         raise NotPlacedError("it is text typed into the LMS, without a file")
-    path, fault, more = _notebook(files, unit, root)
-    return AttemptFiles(_named(files, unit, path), [*notes, *more], fault)
+    path, fault, remarks = _notebook(files, unit, root)
+    return AttemptFiles(_rename_notebook(files, unit, path), [*notes, *remarks], fault)
 
 
 def _notebook(
@@ -88,10 +88,10 @@ def _notebook(
         return "".join(submitted[:1]), "", missing
     source = notebooks.read(path)
     handed_in = {path: intake.File(data) for path, data in files.items()}
-    others = partial(intake.grade_ids, root)
+    course_ids = partial(intake.grade_ids, root)
     try:
         chosen, repairs = intake.find_notebook(
-            handed_in, f"{unit}.ipynb", source, course_ids=others
+            handed_in, f"{unit}.ipynb", source, course_ids=course_ids
         )
     except intake.RefusedError as reason:
         return "", str(reason), []
@@ -111,7 +111,7 @@ def _read(
     if member.size <= limits.notebook or not _notebooks([member.name]):
         return source.read(member, most), 0
     try:
-        with source.opened(member) as file:
+        with source.open_member(member) as file:
             return intake.read_slim(file, limits, most)
     except intake.RefusedError as reason:
         raise NotPlacedError(str(reason)) from None
@@ -134,17 +134,19 @@ def _unpacked(
     files: dict[str, bytes] = {}
     with inside(archive, member, limits.total) as packed:
         strip_top(packed)
-        members = sorted(packed.members, key=lambda one: intake.first(one.name))
-        for one in members[: limits.files]:
-            if one.name.rpartition("/")[2].casefold() not in intake.OF_NBGRADER:
-                files[one.name], size = _read(packed, one, limits, most_bytes)
-                most_bytes -= len(files[one.name])
+        members = sorted(packed.members, key=lambda inner: intake.first(inner.name))
+        for inner in members[: limits.files]:
+            if inner.name.rpartition("/")[2].casefold() not in intake.OF_NBGRADER:
+                files[inner.name], size = _read(packed, inner, limits, most_bytes)
+                most_bytes -= len(files[inner.name])
                 limits = replace(limits, saved=limits.saved - size)
     return files
 
 
-def _named(files: Mapping[str, bytes], unit: str, path: str) -> dict[str, bytes]:
-    """With the plain name for the unit's notebook at ``path``, if it is the only one.
+def _rename_notebook(
+    files: Mapping[str, bytes], unit: str, path: str
+) -> dict[str, bytes]:
+    """Give the unit's notebook at ``path`` its plain name, if it is the only one.
 
     What cannot be graded keeps its name, by which its student is told of it.
     """

@@ -38,7 +38,7 @@ class Submitter:
     grouped: bool = field(default=False, compare=False, kw_only=True)
 
     @property
-    def shown(self) -> str:
+    def label(self) -> str:
         """All that the LMS says of them, for people."""
         key = f"({self.key})" if self.key else ""
         return " ".join(filter(None, (self.name, self.email, key)))
@@ -49,14 +49,14 @@ class Attempt:
     """What people handed in together: files by relative path.
 
     Attributes:
-        when: the time of handing in, UTC without zone; None if the LMS does not say.
+        time: the time of handing in, UTC without zone; None if the LMS does not say.
         late: whether the LMS calls it late.
         blind: the LMS hides who it is.
     """
 
     people: tuple[Submitter, ...]
     files: dict[str, Member] = field(default_factory=dict)
-    when: datetime.datetime | None = None
+    time: datetime.datetime | None = None
     late: bool = False
     blind: bool = False
 
@@ -125,14 +125,14 @@ def to_utc(zone: str = "") -> ToUtc:
         UsageError: there is no such zone.
     """
     try:
-        there = zoneinfo.ZoneInfo(zone) if zone else None
+        timezone = zoneinfo.ZoneInfo(zone) if zone else None
     except (zoneinfo.ZoneInfoNotFoundError, ValueError):
         raise UsageError(
             f'there is no time zone "{zone}"; write one like "Europe/Berlin"'
         ) from None
 
     def convert(local: datetime.datetime) -> datetime.datetime:
-        aware = local.replace(tzinfo=there) if there else local.astimezone()
+        aware = local.replace(tzinfo=timezone) if timezone else local.astimezone()
         return aware.astimezone(datetime.UTC).replace(tzinfo=None)
 
     return convert
@@ -166,13 +166,13 @@ def detect(archive: Source, lms: str = "") -> Layout:
 
 
 def attempts(
-    archive: Source, layout: Layout, utc: ToUtc, known: Collection[str] = ()
+    archive: Source, layout: Layout, utc: ToUtc, usernames: Collection[str] = ()
 ) -> tuple[list[Attempt], list[tuple[str, str]]]:
     """What is in an archive by attempt, and the files that belong to none.
 
     Args:
         utc: from the LMS's local time, without zone, to UTC without zone.
-        known: user names of the roster, for an LMS that names people by them.
+        usernames: user names of the roster, for an LMS that names people by them.
 
     Raises:
         NotPlacedError: the archive's names, or its metadata, are ambiguous.
@@ -190,32 +190,32 @@ def attempts(
     matched.sort(key=lambda pair: (int(pair[1]["order"] or 0), pair[0].name))
     names = {parts["name"] for _, parts in matched}
     heads = {parts["head"] for _, parts in matched}
-    prefix = layout.find_prefix(heads, known) if layout.find_prefix else ""
+    prefix = layout.find_prefix(heads, usernames) if layout.find_prefix else ""
     people: Mapping[str, Submitted] | None = None
     if layout.read_submitters:
         people = layout.read_submitters(archive, {m.name for m, _ in matched})
     # Moodle writes groups before all names or none: else "x-Ada Lovelace" would be Ada.
     grouped = layout.lms == "Moodle" and len(names) > 1 and all("-" in n for n in names)
-    found: dict[tuple[object, ...], Attempt] = {}
+    by_key: dict[tuple[object, ...], Attempt] = {}
     for member, parts in matched:
         key = parts["key"] or parts["anonymous"] or parts["head"].removeprefix(prefix)
-        name, when = parts["name"], None
+        name, time = parts["name"], None
         if layout.read_time and parts["when"]:
-            when = layout.read_time(parts["when"], utc)
+            time = layout.read_time(parts["when"], utc)
         # Canvas's number for the file, where it could be one for a person, too.
         rival = parts["order"] if re.match(r"\d+_", parts["file"]) else ""
-        who: tuple[Submitter, ...] = (
+        submitters: tuple[Submitter, ...] = (
             Submitter(key, name, rival=rival, grouped=grouped),
         )
         if people is not None:
-            who, when = people.get(key, ((), None))
+            submitters, time = people.get(key, ((), None))
         blind = bool(parts["blind"] or _HIDDEN.search(name))
-        new = Attempt(who, {}, when, blind=blind)
-        attempt = found.setdefault((who, when, key), new)
+        new = Attempt(submitters, {}, time, blind=blind)
+        attempt = by_key.setdefault((submitters, time, key), new)
         attempt.late |= bool(parts["late"] or parts["late1"])
         path = parts["file"] or parts["flat"]
         attempt.files[_unused(path, attempt.files)] = member
-    return list(found.values()), strays
+    return list(by_key.values()), strays
 
 
 def _is_beside(name: str, layout: Layout) -> bool:
@@ -230,11 +230,11 @@ def _parts(match: re.Match[str]) -> dict[str, str]:
     return parts | {"name": parts["name"].strip()}
 
 
-def _unused(path: str, taken: Collection[str]) -> str:
+def _unused(path: str, paths: Collection[str]) -> str:
     """The path, with a number before its name if it is taken."""
     folder, _, name = path.rpartition("/")
     number = 1
-    while path in taken:
+    while path in paths:
         number += 1
         path = f"{folder}/{number}_{name}".lstrip("/")
     return path

@@ -24,7 +24,7 @@ from autograder.classroom.lms.layouts import (
     detect,
 )
 from autograder.classroom.lms.roster import Roster
-from autograder.classroom.lms.sources import opened, pieces
+from autograder.classroom.lms.sources import open_source, pieces
 from autograder.classroom.lms.submitted import Place
 from autograder.course.errors import CourseError
 
@@ -35,7 +35,7 @@ Claim = tuple[Submitter, Attempt]  # somebody taken for a student, and their wor
 
 @dataclass(frozen=True)
 class Placing:
-    """What became of a submission, a file, or a whole archive (``who`` is "").
+    """What became of a submission, a file, or a whole archive (``name`` is "").
 
     ``status`` is "placed", "replaced", "same" (it already exists), "older" (than what
     is there), "unclear" (which is newer) or "not placed". ``fault`` says why it cannot
@@ -43,9 +43,9 @@ class Placing:
     """
 
     archive: str
-    who: str
+    name: str
     status: str
-    says: str = ""
+    remark: str = ""
     fault: str = ""
 
     @property
@@ -77,8 +77,8 @@ class Collection:
         """Place what is in some archives."""
         for path in archives:
             try:
-                with opened(path) as whole:
-                    for archive in pieces(whole):
+                with open_source(path) as source:
+                    for archive in pieces(source):
                         yield from self._pieces_of(path, archive)
             except NotPlacedError as fault:
                 yield Placing(path.name, "", "not placed", str(fault))
@@ -94,60 +94,64 @@ class Collection:
     def _archive(self, archive: Source, layout: Layout) -> Iterator[Placing]:
         """Copy the submission of each student on the roster from an archive."""
         name = archive.path.name
-        found, strays = attempts(archive, layout, self.utc, self.roster.usernames)
+        all_attempts, strays = attempts(
+            archive, layout, self.utc, self.roster.usernames
+        )
         for path, reason in strays:
             yield Placing(name, path, "not placed", reason)
         claims: dict[str, list[Claim]] = {}
-        for attempt in found:
+        for attempt in all_attempts:
             for person in attempt.people or ():
                 try:
                     student = self.roster.find(person, layout, attempt.blind)
                     claims.setdefault(student, []).append((person, attempt))
                 except NotPlacedError as reason:
-                    yield Placing(name, _shown(attempt), "not placed", str(reason))
+                    yield Placing(name, _describe(attempt), "not placed", str(reason))
             if not attempt.people:
-                says = "the archive does not say whose it is"
-                yield Placing(name, _shown(attempt), "not placed", says)
-        for student, own in sorted(claims.items()):
+                remark = "the archive does not say whose it is"
+                yield Placing(name, _describe(attempt), "not placed", remark)
+        for student, student_claims in sorted(claims.items()):
             status, fault = "not placed", ""
             try:
-                status, says, fault = self._student(archive, layout, student, own)
+                status, remark, fault = self._student(
+                    archive, layout, student, student_claims
+                )
             except NotPlacedError as reason:
-                says = str(reason)
+                remark = str(reason)
             except CourseError as error:
-                says = f"{error}; collect again"
+                remark = f"{error}; collect again"
             except OSError as error:
-                says = f"cannot be written: {error.strerror}; collect again"
-            yield Placing(name, student, status, says, fault)
+                remark = f"cannot be written: {error.strerror}; collect again"
+            yield Placing(name, student, status, remark, fault)
 
     def _student(
-        self, archive: Source, layout: Layout, student: str, found: Sequence[Claim]
+        self, archive: Source, layout: Layout, student: str, claims: Sequence[Claim]
     ) -> tuple[str, str, str]:
         """Place a student's latest attempt; a status, what to say, and any fault."""
-        person, latest = _latest(found)
+        person, latest = _latest(claims)
         handed_in = contents(archive, latest, self.unit, self.root)
         stamp, late = _stamp(latest, self.due)
-        note = _note(person, latest, layout.lms, len(found))
+        note = _note(person, latest, layout.lms, len(claims))
         place = Place(self.root, student, self.unit)
-        status, says = place.put(handed_in.files, note, stamp, self.replace)
-        latest_of = f"the latest of {len(found)} attempts" if len(found) > 1 else ""
+        status, remark = place.store(handed_in.files, note, stamp, self.replace)
+        latest_of = f"the latest of {len(claims)} attempts" if len(claims) > 1 else ""
         fault = handed_in.fault and f"cannot be graded: {handed_in.fault}"
-        said = [says, fault, *handed_in.notes, late, latest_of]
-        return status, "; ".join(filter(None, said)), handed_in.fault
+        remarks = [remark, fault, *handed_in.notes, late, latest_of]
+        return status, "; ".join(filter(None, remarks)), handed_in.fault
 
 
-def _latest(found: Sequence[Claim]) -> Claim:
+def _latest(claims: Sequence[Claim]) -> Claim:
     """The latest of what is said to be one student's, alone or in a group."""
-    claimants = {_claimant(person): person.shown for person, _ in found}
+    claimants = {_claimant(person): person.label for person, _ in claims}
     if len(claimants) > 1:
         listed = " and ".join(sorted(claimants.values())[:_LISTED])
-        more = f" and {len(claimants) - _LISTED} more" * (len(claimants) > _LISTED)
+        surplus = f" and {len(claimants) - _LISTED} more" * (len(claimants) > _LISTED)
         raise NotPlacedError(
-            f"several people match: {listed}{more}; none is stored. Distinguish them "
-            "in the LMS or the roster (email, lms_user_id), and collect again"
+            f"several people match: {listed}{surplus}; none is stored. Distinguish "
+            "them in the LMS or the roster (email, lms_user_id), and collect again"
         )
-    latest = max(found, key=lambda claim: claim[1].when or datetime.datetime.min)
-    if sum(attempt.when == latest[1].when for _, attempt in found) > 1:
+    latest = max(claims, key=lambda claim: claim[1].time or datetime.datetime.min)
+    if sum(attempt.time == latest[1].time for _, attempt in claims) > 1:
         raise NotPlacedError(
             "it has several submissions, and it is unclear which is the latest"
         )
@@ -157,10 +161,10 @@ def _latest(found: Sequence[Claim]) -> Claim:
 def _claimant(person: Submitter) -> str:
     """Equal for the same person only: the address, where the LMS checks those."""
     local, at, host = person.email.strip().rpartition("@")
-    return f"{local}{at}{host.lower()}" or person.shown
+    return f"{local}{at}{host.lower()}" or person.label
 
 
-def _shown(attempt: Attempt) -> str:
+def _describe(attempt: Attempt) -> str:
     person = attempt.people[0] if attempt.people else None
     if person and (person.name or person.key):
         return f"{person.name} ({person.key})" if person.name else person.key
@@ -169,8 +173,8 @@ def _shown(attempt: Attempt) -> str:
 
 def _note(person: Submitter, attempt: Attempt, lms: str, count: int) -> Note:
     kind, time = "", ""
-    if attempt.when:
-        kind, time = "lms", attempt.when.isoformat()
+    if attempt.time:
+        kind, time = "lms", attempt.time.isoformat()
     elif times := [member.time for member in attempt.files.values() if member.time]:
         kind, time = "zip", max(times).isoformat()
     origin = next(iter(attempt.files.values())).name
@@ -179,24 +183,25 @@ def _note(person: Submitter, attempt: Attempt, lms: str, count: int) -> Note:
 
 def _stamp(attempt: Attempt, due: datetime.datetime | None) -> tuple[str, str]:
     """What goes into ``timestamp.txt``, and what to say of lateness."""
-    when, says = attempt.when, ""
-    if attempt.late and when is None:
-        says = "late, but the archive does not say by how much"
+    time, remark = attempt.time, ""
+    if attempt.late and time is None:
+        remark = "late, but the archive does not say by how much"
         if due and due < datetime.datetime.now(datetime.UTC).replace(tzinfo=None):
-            when = due + datetime.timedelta(seconds=1)
-            says += ": one second counts"
+            time = due + datetime.timedelta(seconds=1)
+            remark += ": one second counts"
         else:
-            says += "; set the deadline and collect again, if it is to count"
-    return (f"{when:%Y-%m-%d %H:%M:%S} UTC" if when else ""), says
+            remark += "; set the deadline and collect again, if it is to count"
+    return (f"{time:%Y-%m-%d %H:%M:%S} UTC" if time else ""), remark
 
 
 def as_text(outcomes: Iterable[Placing]) -> str:
     """A table of what became of each, and a line of sums."""
     rows = list(outcomes)
-    who = max((len(row.who[:60]) for row in rows), default=0)
+    names = [row.name[:60] for row in rows]
+    width = max(map(len, names), default=0)
     lines = [
-        f"{row.who[:60] or row.archive:<{who}}  {row.status:<10}  {row.says}".rstrip()
-        for row in rows
+        f"{name or row.archive:<{width}}  {row.status:<10}  {row.remark}".rstrip()
+        for name, row in zip(names, rows, strict=True)
     ]
     counts = Counter(row.status for row in rows)
     sums = ", ".join(f"{count} {status}" for status, count in counts.items())

@@ -60,37 +60,38 @@ class Roster:
         if not self.entries:
             return self._itself(person, layout, blind)
         hidden = blind and layout.lasting  # an alias for one assignment
-        meant = [e for e in self.entries if _is_meant(e, person, layout)] * (not hidden)
-        if not meant and not blind and not person.email:
+        candidates = [e for e in self.entries if _is_meant(e, person, layout)]
+        candidates = [] if hidden else candidates
+        if not candidates and not blind and not person.email:
             # Names are no proof: they are asked last, never where an address is known,
             # and somebody whose LMS id is known has another than this one.
             free = [e for e in self.entries if not _is_known(e, layout)]
-            meant = [
+            candidates = [
                 e for e in free if _is_called(e.student, person.name, person.grouped)
             ]
         if person.rival in {e.student.lms_id or e.student.id for e in self.entries}:
-            meant = [e for e in meant if _is_called(e.student, person.name)]
-        found = {entry.student.id for entry in meant}
-        shown, lasting = person.shown, layout.lasting
-        if len(found) > 1:
-            listed = ", ".join(sorted(found))
+            candidates = [e for e in candidates if _is_called(e.student, person.name)]
+        ids = {entry.student.id for entry in candidates}
+        label, lasting = person.label, layout.lasting
+        if len(ids) > 1:
+            listed = ", ".join(sorted(ids))
             raise NotPlacedError(
-                f"{shown} may be any of {listed} on the roster; {_APART[lasting]}"
+                f"{label} may be any of {listed} on the roster; {_APART[lasting]}"
             )
-        if found:
-            numbers = meant[0].participants
+        if ids:
+            numbers = candidates[0].participants
             if not layout.lasting and len(numbers) > 1:
                 raise NotPlacedError(
                     f"each of the worksheet's participants {', '.join(numbers)} may be "
-                    f"{meant[0].student.id}; give the roster an email, and collect "
-                    "again"
+                    f"{candidates[0].student.id}; give the roster an email, and "
+                    "collect again"
                 )
-            return valid(found.pop())
+            return valid(ids.pop())
         if blind:
             raise NotPlacedError(
-                f"{layout.lms} hides who {shown} is; {_UNBLIND[layout.lms]}"
+                f"{layout.lms} hides who {label} is; {_UNBLIND[layout.lms]}"
             )
-        raise NotPlacedError(f"{shown} is not on the roster")
+        raise NotPlacedError(f"{label} is not on the roster")
 
     def _itself(self, person: Submitter, layout: Layout, blind: bool) -> str:
         if blind:
@@ -113,8 +114,8 @@ class Roster:
         ]
         entries = []
         for entry in self.entries:
-            own = {number for number, row in rows if _is_row_of(entry.student, row)}
-            entries.append(replace(entry, participants=tuple(sorted(own))))
+            numbers = {number for number, row in rows if _is_row_of(entry.student, row)}
+            entries.append(replace(entry, participants=tuple(sorted(numbers))))
         return Roster(entries)
 
 
@@ -151,7 +152,7 @@ def _is_known(entry: Enrolment, layout: Layout) -> bool:
 def _is_meant(entry: Enrolment, person: Submitter, layout: Layout) -> bool:
     """Whether the LMS's key or address for a person is that of an entry."""
     student = entry.student
-    if _same_address(person.email, student.email):
+    if _is_same_address(person.email, student.email):
         return True
     if not person.key:
         return False
@@ -166,7 +167,7 @@ def _is_meant(entry: Enrolment, person: Submitter, layout: Layout) -> bool:
 def _is_row_of(student: Student, row: dict[str, str]) -> bool:
     """Whether a row of the worksheet is a student's: by address, number, or name."""
     if row["email"] and student.email:
-        return _same_address(row["email"], student.email)
+        return _is_same_address(row["email"], student.email)
     if row["number"] and row["number"] in (student.id, student.lms_id):
         return True
     return _is_called(student, row["name"])
@@ -180,16 +181,16 @@ def _is_called(student: Student, name: str, grouped: bool = False) -> bool:
     """
     if not (student.first_name or student.last_name) or not name:
         return False
-    own = {
+    spellings = {
         plain(student.first_name + student.last_name),
         plain(student.last_name + student.first_name),
     }
     parts = name.split("-")
     called = {plain("-".join(parts[n:])) for n in range(len(parts) if grouped else 1)}
-    return bool(called & own - {""})
+    return bool(called & spellings - {""})
 
 
-def _same_address(one: str, other: str) -> bool:
+def _is_same_address(first: str, second: str) -> bool:
     """Whether two e-mail addresses are the same, of which neither is "".
 
     Case does not count: a host has none, and registrars and LMSs write the part before
@@ -197,7 +198,7 @@ def _same_address(one: str, other: str) -> bool:
     host does keep ``Ada@`` and ``ada@`` apart, two people claim one enrolment, and
     neither is placed.
     """
-    return bool(one.strip()) and _address(one) == _address(other)
+    return bool(first.strip()) and _address(first) == _address(second)
 
 
 def _address(text: str) -> str:
@@ -215,15 +216,19 @@ def of_course(root: Path, path: Path | None = None) -> Roster:
     """
     if path:
         return from_csv(path)
-    kept = _kept(root)
-    entries = from_csv(kept).entries if kept.is_file() else []
+    stored_path = _usernames_path(root)
+    entries = from_csv(stored_path).entries if stored_path.is_file() else []
     names = {entry.student.id: entry.username for entry in entries}
     try:
-        found = students(root)
+        everybody = students(root)
     except NoGradebookError:
         return Roster()
-    told = [s for s in found if s.first_name or s.last_name or s.email or s.lms_id]
-    return Roster(Enrolment(student, names.get(student.id, "")) for student in told)
+    described = [
+        s for s in everybody if s.first_name or s.last_name or s.email or s.lms_id
+    ]
+    return Roster(
+        Enrolment(student, names.get(student.id, "")) for student in described
+    )
 
 
 def keep(roster: Roster, root: Path) -> None:
@@ -237,10 +242,10 @@ def keep(roster: Roster, root: Path) -> None:
     enter_students(root, [entry.student for entry in roster.entries])
     # User names are the one thing that nbgrader's gradebook has no room for.
     names = [(entry.student.id, entry.username) for entry in roster.entries]
-    write(_kept(root), sheet.as_text([("id", "username"), *names]))
+    write(_usernames_path(root), sheet.as_text([("id", "username"), *names]))
 
 
-def _kept(root: Path) -> Path:
+def _usernames_path(root: Path) -> Path:
     return root / ".autograder" / "usernames.csv"
 
 

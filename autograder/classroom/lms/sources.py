@@ -42,21 +42,21 @@ class Folder(Source):
                 self._add(Path(folder) / name)
 
     def _add(self, path: Path) -> None:
-        shown = plain(path.relative_to(self.path).as_posix())
-        if NOISE.search(shown):
+        name = plain(path.relative_to(self.path).as_posix())
+        if NOISE.search(name):
             return
         status = path.lstat()
         if not stat.S_ISREG(status.st_mode):
-            self.leave_out(shown, "it is a link or a device")
-        elif not shown.isprintable():
-            self.leave_out(shown, "its name is not plain text")
+            self.leave_out(name, "it is a link or a device")
+        elif not name.isprintable():
+            self.leave_out(name, "its name is not plain text")
         else:
-            self.members.append(Member(shown, status.st_size, _time(status), path))
+            self.members.append(Member(name, status.st_size, _time(status), path))
         if len(self.members) > MOST_MEMBERS:
             raise NotPlacedError(f"it has more than {MOST_MEMBERS} members")
 
     @contextmanager
-    def opened(self, member: Member) -> Iterator[IO[bytes]]:
+    def open_member(self, member: Member) -> Iterator[IO[bytes]]:
         try:
             with os.fdopen(os.open(member.place, _READ), "rb") as file:
                 yield file
@@ -72,7 +72,7 @@ def _time(status: os.stat_result) -> datetime.datetime | None:
         return None
 
 
-def opened(path: Path) -> AbstractContextManager[Source]:
+def open_source(path: Path) -> AbstractContextManager[Source]:
     """An archive or a folder.
 
     Raises:
@@ -98,11 +98,11 @@ def pieces(source: Source, deepest: int = DEEPEST) -> Iterator[Source]:
         NotPlacedError: some of the zips in it cannot be read, after all the others.
     """
     for _ in range(DEEPEST):
-        known = any(is_known(member.name) for member in source.members)
-        if known or not strip_top(source):
+        is_recognized = any(is_known(member.name) for member in source.members)
+        if is_recognized or not strip_top(source):
             break
     zips = [m for m in source.members if m.name.lower().endswith(".zip")]
-    if known or not deepest or not zips or len(zips) < len(source.members):
+    if is_recognized or not deepest or not zips or len(zips) < len(source.members):
         yield source
         return
     faults = []

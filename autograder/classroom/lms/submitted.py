@@ -32,7 +32,7 @@ class Place:
     def folder(self) -> Path:
         return self.root / "submitted" / self.student / self.unit
 
-    def put(
+    def store(
         self, files: Mapping[str, bytes], note: Note, stamp: str, replace: bool
     ) -> tuple[str, str]:
         """Put a submission there, unless what is there is newer.
@@ -56,37 +56,37 @@ class Place:
                 raise NotPlacedError(f"{path} is a link")
         with locked(self.folder):
             self._recover()
-            known = collection_log.read(self.root, self.unit).get(self.student)
-            status, says = "placed", ""
+            old_note = collection_log.read(self.root, self.unit).get(self.student)
+            status, reason = "placed", ""
             if self.folder.exists():
-                status, says = self._compared(files, note, stamp, replace, known)
+                status, reason = self._compared(files, note, stamp, replace, old_note)
             if status in ("placed", "replaced"):
                 self._write(files, stamp)
-            elif status != "same" or known is not None:  # None: logging was cut short
-                return status, says
+            elif status != "same" or old_note is not None:  # None: logging was cut off
+                return status, reason
             collection_log.write(self.root, self.unit, self.student, note)
-            return status, says
+            return status, reason
 
     def _compared(
         self, files: Mapping[str, bytes], new: Note, stamp: str, replace: bool,
-        known: Note | None,
+        old_note: Note | None,
     ) -> tuple[str, str]:  # fmt: skip
         """The status of a new submission, compared with the stored one, and the
         reason."""
-        there = intake.take(self.folder, intake.DEFAULTS).files
-        own = {p: f.data for p, f in there.items() if p not in intake.OF_NBGRADER}
-        if own == dict(files):
-            is_dated = intake.STAMP in there or not stamp
+        present = intake.take(self.folder, intake.DEFAULTS).files
+        stored = {p: f.data for p, f in present.items() if p not in intake.OF_NBGRADER}
+        if stored == dict(files):
+            is_dated = intake.STAMP in present or not stamp
             return "same" if is_dated else "replaced", ""
         if replace:
             return "replaced", ""
-        another = known.claimant if known and known.lms == new.lms else ""
-        if another and another != new.claimant:
+        claimant = old_note.claimant if old_note and old_note.lms == new.lms else ""
+        if claimant and claimant != new.claimant:
             return "unclear", (
-                f"what is there is from {another}, this from {new.claimant}; --replace "
-                "takes this one"
+                f"what is there is from {claimant}, this from {new.claimant}; "
+                "--replace takes this one"
             )
-        old = self._dated(known or Note())
+        old = self._dated(old_note or Note())
         if old.kind != new.kind or old.time == new.time:
             return "unclear", (
                 "another submission is there, and which is newer cannot be told; "

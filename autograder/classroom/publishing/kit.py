@@ -73,12 +73,12 @@ def first_unit() -> Unit:
     return list(itertools.takewhile(lambda unit: not builds_on(unit), units()))[-1]
 
 
-def why_first() -> str:
+def explain_last_unit() -> str:
     """Why the kit ends where it does, if no unit was named."""
-    first, known = first_unit(), units()
-    later = [unit for unit in known if unit.label > first.label]
+    first, all_units = first_unit(), units()
+    later = [unit for unit in all_units if unit.label > first.label]
     if not later:
-        number = known[0].number
+        number = all_units[0].number
         return f"the whole course; for fewer, name the last: make kit UNIT={number}"
     return (
         f"up to {first.label}, since {later[0].label} and later units bring solutions "
@@ -86,38 +86,38 @@ def why_first() -> str:
     )
 
 
-def shown_units(last: Unit) -> list[Unit]:
+def notebook_units(last: Unit) -> list[Unit]:
     """The units whose notebooks are in the kit of unit ``last``."""
     return [unit for unit in units(last.root) if unit.label <= last.label]
 
 
-def solved_units(last: Unit) -> list[Unit]:
+def solution_units(last: Unit) -> list[Unit]:
     """The units whose solutions are in the kit of unit ``last``: those it builds on."""
-    before = [unit for unit in shown_units(last) if unit.label < last.label]
+    before = [unit for unit in notebook_units(last) if unit.label < last.label]
     return before if builds_on(last) else []
 
 
-def build(last: Unit, folder: Path, where: Repository | None = None) -> list[Path]:
+def build(last: Unit, folder: Path, repository: Repository | None = None) -> list[Path]:
     """Make the student repository up to a unit; replaces ``folder`` whole.
 
     Args:
-        where: where it will be published; the default is what pyproject.toml says.
+        repository: where it will be published; the default is what pyproject.toml says.
 
     Raises:
         CourseError: a notebook is damaged, or is none of this course's.
     """
-    where = where or published(last.root)
-    version, data = _wheel(last, where, folder)
+    repository = repository or published(last.root)
+    version, data = _wheel(last, repository, folder)
     name = wheel_name(version)
     part = folder.with_name(f".{folder.name}.part")
     shutil.rmtree(part, ignore_errors=True)
-    for unit in shown_units(last):
-        text = _notebook(unit, where, version)
+    for unit in notebook_units(last):
+        text = _notebook(unit, repository, version)
         write(part / "notebooks" / unit.release.name, text)
     write(part / name, data)
     distribution = settings(last.root)["distribution"]
-    write(part / CHECKS, f"{distribution} @ {where.file(name)}\n")
-    write(part / "README.md", _readme(last, where, name))
+    write(part / CHECKS, f"{distribution} @ {repository.file(name)}\n")
+    write(part / "README.md", _readme(last, repository, name))
     for path in _texts(last):
         write(part / path.name, path.read_bytes())
     write(part / "environment.yml", _environment(last, name))
@@ -129,33 +129,35 @@ def build(last: Unit, folder: Path, where: Repository | None = None) -> list[Pat
 
 def contents(last: Unit) -> dict[str, Path]:
     """The files that ship with unit ``last``, by their places in the wheel."""
-    solved = ["__init__", *(unit.name for unit in solved_units(last))]
+    solved = ["__init__", *(unit.name for unit in solution_units(last))]
     paths = [folder / name for folder, names in KIT.items() for name in names]
     paths += [CONTENT / "solutions" / f"{name}.py" for name in solved]
     later = {unit.name for unit in units(last.root) if unit.label > last.label}
     unwanted = later | {"__pycache__"}
-    found = {f"{ENGINE.name}/{FILE}": ROOT / FILE}
+    files = {f"{ENGINE.name}/{FILE}": ROOT / FILE}
     for path in paths:
         for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
             package = CONTENT if file.is_relative_to(CONTENT) else ENGINE
             inner = file.relative_to(package)
             if file.is_file() and unwanted.isdisjoint({inner.stem, *inner.parts}):
-                found[f"{package.name}/{inner.as_posix()}"] = file
-    return found
+                files[f"{package.name}/{inner.as_posix()}"] = file
+    return files
 
 
-def _readme(last: Unit, where: Repository, wheel: str) -> str:
+def _readme(last: Unit, repository: Repository, wheel: str) -> str:
     rows = ["| notebook | takes | |", "|---|---|---|"]
-    for unit in shown_units(last):
+    for unit in notebook_units(last):
         cells = edition.read(unit)
         title = cells[0].text.splitlines()[0].lstrip("# ")
         takes = wording().stated.search(cells[budget.outline(cells)].text)
         time = takes[0].partition(" · ")[0].lower() if takes else ""
         link = f"[{title}](notebooks/{unit.release.name})"
-        rows.append(f"| {link} | {time} | {where.badge(unit)} |")
+        rows.append(f"| {link} | {time} | {repository.badge(unit)} |")
     download = _FOLDER
-    if where.is_public:
-        download = _ADDRESS.format(address=where.address, name=where.repository)
+    if repository.is_public:
+        download = _ADDRESS.format(
+            address=repository.address, name=repository.repository
+        )
     about = settings(last.root)
     return _README.read_text(encoding="utf-8").format(
         title=about["title"],
@@ -168,10 +170,10 @@ def _readme(last: Unit, where: Repository, wheel: str) -> str:
     )
 
 
-def _notebook(unit: Unit, where: Repository, version: str) -> str:
+def _notebook(unit: Unit, repository: Repository, version: str) -> str:
     """The release, which names where it is published and the checks that it needs."""
     book = notebooks.read(unit.release)
-    generated = where.generated_cells(unit, version)
+    generated = repository.generated_cells(unit, version)
     cells = {cell.get("id"): cell for cell in book.cells}
     if not generated.keys() <= cells.keys():
         raise CourseError(
@@ -183,14 +185,14 @@ def _notebook(unit: Unit, where: Repository, version: str) -> str:
     return f"{nbformat.writes(book)}\n"
 
 
-def _wheel(last: Unit, where: Repository, folder: Path) -> tuple[str, bytes]:
+def _wheel(last: Unit, repository: Repository, folder: Path) -> tuple[str, bytes]:
     """The version and the bytes of the wheel.
 
     Args:
         folder: holds the kit's last state, if there is one.
     """
     files = {name: path.read_bytes() for name, path in contents(last).items()}
-    for unit in shown_units(last):
+    for unit in notebook_units(last):
         for path in manifest.read(unit).ships:  # trained models
             name = path.relative_to(unit.root).as_posix()
             files[f"{PACKAGE}/{name}"] = path.read_bytes()
@@ -199,8 +201,8 @@ def _wheel(last: Unit, where: Repository, folder: Path) -> tuple[str, bytes]:
     }
     requires = [f"{name}{bound}" for name, bound in _requirements(last).items()]
 
-    def made(version: str) -> bytes:
-        latest = where.file(CHECKS) if where.is_public else ""
+    def build_wheel(version: str) -> bytes:
+        latest = repository.file(CHECKS) if repository.is_public else ""
         stamped = files[_STAMPED].replace(
             b'VERSION = ""\nLATEST = ""',
             f'VERSION = "{version}"\nLATEST = "{latest}"'.encode(),
@@ -212,31 +214,31 @@ def _wheel(last: Unit, where: Repository, folder: Path) -> tuple[str, bytes]:
             Requires_Python=_engine()["Requires-Python"],
         )  # fmt: skip
 
-    version = _version(last, folder, made)
-    return version, made(version)
+    version = _version(last, folder, build_wheel)
+    return version, build_wheel(version)
 
 
-def _version(last: Unit, folder: Path, made: Callable[[str], bytes]) -> str:
+def _version(last: Unit, folder: Path, build_wheel: Callable[[str], bytes]) -> str:
     """A version that is later than those before: "3.261128.2043", unit, day, minute.
 
     A kit whose wheel has not changed keeps its version, so that nobody is asked to
     install it again.
 
     Args:
-        made: the bytes of the wheel with a version.
+        build_wheel: the bytes of the wheel with a version.
     """
     before: dict[tuple[int, int, int], Path] = {}
     for path in folder.glob(wheel_name("*")):
-        if found := re.search(r"-(\d+)\.(\d+)\.(\d+)-", path.name):
-            before[int(found[1]), int(found[2]), int(found[3])] = path
+        if match := re.search(r"-(\d+)\.(\d+)\.(\d+)-", path.name):
+            before[int(match[1]), int(match[2]), int(match[3])] = path
     for (unit, day, minute), path in before.items():
         version = f"{unit}.{day}.{minute}"
-        if unit == int(last.number) and path.read_bytes() == made(version):
+        if unit == int(last.number) and path.read_bytes() == build_wheel(version):
             return version
     epoch = os.environ.get("SOURCE_DATE_EPOCH")  # of reproducible builds, in seconds
-    now = datetime.fromtimestamp(int(epoch), UTC) if epoch else datetime.now(UTC)
+    moment = datetime.fromtimestamp(int(epoch), UTC) if epoch else datetime.now(UTC)
     stamps = [(day, minute + 1) for _, day, minute in before]
-    day, minute = max([(int(f"{now:%y%m%d}"), int(f"{now:%H%M}")), *stamps])
+    day, minute = max([(int(f"{moment:%y%m%d}"), int(f"{moment:%H%M}")), *stamps])
     return f"{int(last.number)}.{day}.{minute}"
 
 
@@ -256,8 +258,10 @@ def _requirements(last: Unit) -> dict[str, str]:
     """
     listed = map(Requirement, _engine().get_all("Requires-Dist") or ())
     bounds = {
-        one.name: "".join(str(s) for s in one.specifier if s.operator == ">=")
-        for one in listed
+        requirement.name: "".join(
+            str(s) for s in requirement.specifier if s.operator == ">="
+        )
+        for requirement in listed
     }
     needed = (*_NEEDED, *settings(last.root).get("packages", ()))
     return {name: bounds.get(name, "") for name in needed}

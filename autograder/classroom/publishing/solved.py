@@ -23,7 +23,7 @@ _HIDDEN = re.compile(
 _MARKER = re.compile(rf"^[ \t]*({BEGIN}|{END})[ \t]*(\n|\Z)", re.MULTILINE)
 
 
-def solved(unit: Unit) -> str:
+def notebook_with_solutions(unit: Unit) -> str:
     """The source notebook as an ordinary one, without hidden tests and markers.
 
     Raises:
@@ -48,14 +48,14 @@ def refuse_early(label: str, last: datetime.datetime | None) -> None:
     Raises:
         CourseError: somebody still may, or nobody knows.
     """
-    now = datetime.datetime.now(datetime.UTC).replace(tzinfo=None)
+    moment = datetime.datetime.now(datetime.UTC).replace(tzinfo=None)
     if last is None:
         raise CourseError(
             f"{label} has no deadline, so students may still hand in; set one "
             f'(nbgrader db assignment add {label} --duedate="..."), or write the '
             "solutions at once with --now"
         )
-    if now < last:
+    if moment < last:
         raise CourseError(
             f"students may hand in until {last:%Y-%m-%d %H:%M} UTC; to write the "
             "solutions at once, add --now"
@@ -64,5 +64,5 @@ def refuse_early(label: str, last: datetime.datetime | None) -> None:
 
 def release(unit: Unit, path: Path) -> Path:
     """Write the solved notebook. Raises CourseError: it cannot be written."""
-    write(path, solved(unit))
+    write(path, notebook_with_solutions(unit))
     return path

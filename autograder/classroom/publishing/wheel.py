@@ -34,8 +34,8 @@ def write(
         fields: further core metadata, like ``Requires_Python=">=3.11"``.
     """
     info = f"{name.replace('-', '_')}-{version}.dist-info"
-    given = {"Metadata-Version": "2.1", "Name": name, "Version": version, **fields}
-    lines = [f"{key.replace('_', '-')}: {value}" for key, value in given.items()]
+    headers = {"Metadata-Version": "2.1", "Name": name, "Version": version, **fields}
+    lines = [f"{key.replace('_', '-')}: {value}" for key, value in headers.items()]
     lines += [f"Requires-Dist: {line}" for line in requires]
     tag = "Wheel-Version: 1.0\nGenerator: autograder\nRoot-Is-Purelib: true\n"
     inside = {

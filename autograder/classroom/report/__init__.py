@@ -52,7 +52,7 @@ def _student_table(overview: Overview) -> Iterator[list[object]]:
             student.id, student.name, student.email, row.score, overview.max_points,
             len(row.waiting), row.penalty, *(row.points[name] for name in names),
             *(records[n].mistake if n in records else "" for n in names),
-            row.refused, " ".join(says for _, says in row.repairs), row.level,
+            row.refused, " ".join(sentence for _, sentence in row.repairs), row.level,
             row.seconds,
         ]  # fmt: skip
 
@@ -88,7 +88,7 @@ def make(
     extras = seams.modules("report") if named else []
     sections = [extra.section(book, root) for extra in extras]
     changed = changes.read(root, unit) if named else ()
-    told = overview(book, sections, named, ungraded(book, root), changed)
+    class_report = overview(book, sections, named, ungraded(book, root), changed)
     if before:
-        told = with_before(told, before)
-    return page.write_both(path, as_html(told), as_csv(told))
+        class_report = with_before(class_report, before)
+    return page.write_both(path, as_html(class_report), as_csv(class_report))

@@ -68,8 +68,11 @@ def _discrimination(
 ) -> tuple[float | None, str]:
     """The corrected item-total correlation of an exercise, and what it says."""
     points = [s.points[exercise.name] or 0.0 for s in graded]
-    own = [0.0 if exercise.written else p for p in points]
-    rest = [judged(s, book.exercises) - p for s, p in zip(graded, own, strict=True)]
+    exercise_points = [0.0 if exercise.written else p for p in points]
+    other_points = [
+        judged(s, book.exercises) - p
+        for s, p in zip(graded, exercise_points, strict=True)
+    ]
     if len(graded) < ENOUGH:
         return None, f"too few graded submissions to tell ({len(graded)} of {ENOUGH})"
     if min(points) >= exercise.max_points:
@@ -78,9 +81,9 @@ def _discrimination(
         return None, "nobody has a point: left blank, or worth none"
     if max(points) <= 0:
         return None, "nobody has a point: look at the check and its text first"
-    if min(points) == max(points) or min(rest) == max(rest):
+    if min(points) == max(points) or min(other_points) == max(other_points):
         return None, "all have the same points: it does not tell students apart"
-    index = statistics.correlation(points, rest)
+    index = statistics.correlation(points, other_points)
     if index < 0:
         return index, "who does well elsewhere does worse here: look at this one first"
     if index < WEAK:
@@ -96,7 +99,7 @@ def with_before(overview: Overview, path: Path) -> Overview:
     """
     table = sheet.read(path)
     try:
-        known = {
+        earlier = {
             table.cell(row, "exercise"): [
                 float(text) if (text := table.cell(row, title)) else None
                 for title in ("mean_share", "discrimination")
@@ -104,13 +107,13 @@ def with_before(overview: Overview, path: Path) -> Overview:
             for row in table.rows
         }
     except ValueError:
-        known = {}
-    if not known.keys() & {row.name for row in overview.exercises}:
+        earlier = {}
+    if not earlier.keys() & {row.name for row in overview.exercises}:
         raise CourseError(
             f"{path} is not a shareable report of this unit (report --shareable)"
         )
     rows = (
-        _beside(row, *known.get(row.name, (None, None))) for row in overview.exercises
+        _beside(row, *earlier.get(row.name, (None, None))) for row in overview.exercises
     )
     return replace(overview, exercises=tuple(rows))
 

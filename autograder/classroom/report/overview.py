@@ -44,46 +44,48 @@ def overview(
     Raises:
         CourseError: the class is too small for a report that names nobody.
     """
-    taken, counted = book.submissions, book.accepted
+    submissions, counted = book.submissions, book.accepted
     if not named and len(counted) < FEWEST:
         raise CourseError(
             f"a shareable report of {len(counted)} submissions would identify people; "
             f"it needs at least {FEWEST}"
         )
     most = sum(e.max_points for e in book.exercises if not e.written)
-    known = [judged(submission, book.exercises) for submission in counted]
+    scores = [judged(submission, book.exercises) for submission in counted]
     absent = [student for student in book.absent if student.id not in ungraded]
-    seconds = [s.seconds for s in taken if s.seconds is not None]
-    whole = Overview(
+    seconds = [s.seconds for s in submissions if s.seconds is not None]
+    report = Overview(
         unit=book.unit,
         named=named,
         handed_in=len(counted),
         absent=len(absent),
         max_points=book.max_points,
         known_max=most,
-        median=statistics.median(known or [0.0]),
-        mean=statistics.mean(known or [0.0]),
-        late=sum(submission.called_late for submission in taken),
+        median=statistics.median(scores or [0.0]),
+        mean=statistics.mean(scores or [0.0]),
+        late=sum(submission.called_late for submission in submissions),
         waiting=sum(len(submission.waiting) for submission in counted),
-        bands=_bands(known, most),
+        bands=_bands(scores, most),
         exercises=tuple(exercises(book)),
-        mistakes=tuple(_mistakes(taken)),
-        behind=sum(points < BEHIND * most for points in known),
-        repairs=_tally((kind, s) for s in taken for kind in {k for k, _ in s.repairs}),
-        refused=_tally((s.refused, s) for s in taken if s.refused),
-        levels=_tally((s.level or "not run", s) for s in taken),
-        uncounted=sum(not submission.is_grouped for submission in taken),
+        mistakes=tuple(_mistakes(submissions)),
+        behind=sum(points < BEHIND * most for points in scores),
+        repairs=_tally(
+            (kind, s) for s in submissions for kind in {k for k, _ in s.repairs}
+        ),
+        refused=_tally((s.refused, s) for s in submissions if s.refused),
+        levels=_tally((s.level or "not run", s) for s in submissions),
+        uncounted=sum(not submission.is_grouped for submission in submissions),
         seconds=(statistics.median(seconds), max(seconds), sum(seconds))
         if seconds
         else None,
     )
     if not named:
-        return anonymous(whole)
-    timed = [(s.student.id, s.seconds) for s in taken if s.seconds is not None]
+        return anonymous(report)
+    timed = [(s.student.id, s.seconds) for s in submissions if s.seconds is not None]
     return replace(
-        whole,
+        report,
         help=tuple(_help(book, most)),
-        students=taken,
+        students=submissions,
         missing=tuple(student.full for student in absent),
         ungraded=tuple(ungraded),
         changes=tuple(reversed(changes)),
@@ -94,10 +96,10 @@ def overview(
 
 def _bands(points: Sequence[float], most: float) -> tuple[Band, ...]:
     width = 100 // BANDS
-    which = Counter(
+    counts = Counter(
         min(BANDS - 1, int(BANDS * p / most + 1e-9)) if most else 0 for p in points
     )
-    return tuple(Band(n * width, (n + 1) * width, which[n]) for n in range(BANDS))
+    return tuple(Band(n * width, (n + 1) * width, counts[n]) for n in range(BANDS))
 
 
 def _mistakes(submissions: Sequence[Submission]) -> list[MistakeRow]:
@@ -109,8 +111,8 @@ def _mistakes(submissions: Sequence[Submission]) -> list[MistakeRow]:
     for submission in submissions:
         for exercise, record in submission.records.items():
             if record.points < record.max_points and not record.is_unsolved:
-                says = record.says or record.note or "no mistake that has a name"
-                reason = (exercise, record.mistake, says)
+                message = record.says or record.note or "no mistake that has a name"
+                reason = (exercise, record.mistake, message)
                 met.setdefault(reason, []).append(submission.student.id)
     rows = [
         MistakeRow(*reason, len(students), tuple(students))
@@ -142,8 +144,8 @@ def _reasons(
         if not e.written and submission.points[e.name] == 0
     ]  # fmt: skip
     if len(zeros) >= ZEROS:
-        shown = f"{', '.join(zeros[:_SHOWN])}{' ...' * (len(zeros) > _SHOWN)}"
-        yield f"no points in {len(zeros)} exercises: {shown}"
+        listed = f"{', '.join(zeros[:_SHOWN])}{' ...' * (len(zeros) > _SHOWN)}"
+        yield f"no points in {len(zeros)} exercises: {listed}"
     stopped = [r for r in records.values() if r.ended and r.ended.stops_notebook]
     if stopped:
         yield f"{stopped[0].note} {len(stopped)} exercises were lost to it."
@@ -164,7 +166,9 @@ def _reasons(
 
 def _tally(pairs: Iterable[tuple[str, Submission]]) -> tuple[Tally, ...]:
     met: dict[str, list[str]] = {}
-    for what, submission in pairs:
-        met.setdefault(what, []).append(submission.student.id)
-    rows = [Tally(what, len(who), tuple(who)) for what, who in met.items()]
-    return tuple(sorted(rows, key=lambda row: (-row.count, row.what)))
+    for label, submission in pairs:
+        met.setdefault(label, []).append(submission.student.id)
+    rows = [
+        Tally(label, len(students), tuple(students)) for label, students in met.items()
+    ]
+    return tuple(sorted(rows, key=lambda row: (-row.count, row.label)))

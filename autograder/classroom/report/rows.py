@@ -68,7 +68,7 @@ class MistakeRow:
 
     exercise: str
     name: str
-    says: str
+    message: str
     count: int
     students: tuple[str, ...] = ()
 
@@ -86,7 +86,7 @@ class HelpRow:
 class Tally:
     """How often something happened, and to whom."""
 
-    what: str
+    label: str
     count: int
     students: tuple[str, ...] = ()
 

@@ -37,20 +37,22 @@ def _common_mistakes(rows: Sequence[MistakeRow]) -> Iterator[MistakeRow]:
     """Mistakes with a name that several made; the others of an exercise as one row."""
     common = [row for row in rows if row.name and row.count >= RARE]
     for row in common:
-        yield MistakeRow(row.exercise, row.name, row.says, row.count)
-    rest: Counter[Any] = Counter()
+        yield MistakeRow(row.exercise, row.name, row.message, row.count)
+    rare_counts: Counter[Any] = Counter()
     for row in rows:
-        rest[row.exercise] += 0 if row in common else row.count
-    for exercise, count in rest.most_common():
+        rare_counts[row.exercise] += 0 if row in common else row.count
+    for exercise, count in rare_counts.most_common():
         if count >= RARE:
             yield MistakeRow(exercise, "", "other reasons, each of them rare", count)
 
 
 def _common(rows: Sequence[Tally]) -> tuple[Tally, ...]:
     """Without names; groups below ``RARE`` together, or not at all."""
-    kept = [Tally(row.what, row.count) for row in rows if row.count >= RARE]
-    rest = sum(row.count for row in rows if row.count < RARE)
-    return (*kept, Tally("others", rest)) if rest >= RARE else tuple(kept)
+    common = [Tally(row.label, row.count) for row in rows if row.count >= RARE]
+    rare_count = sum(row.count for row in rows if row.count < RARE)
+    return (
+        (*common, Tally("others", rare_count)) if rare_count >= RARE else tuple(common)
+    )
 
 
 def _wide_bands(bands: Sequence[Band]) -> tuple[Band, ...]:

@@ -34,5 +34,7 @@ def _hosted(unit: str, root: Path, options: Namespace) -> int:
     (submission,) = book.submissions
     text = results.FORMATS[options.format](book, submission, options.tell)
     write(options.results, text)
-    print(f"{submission.known:g} of {book.max_points:g} points: {options.results}")
+    print(
+        f"{submission.graded_points:g} of {book.max_points:g} points: {options.results}"
+    )
     return 0

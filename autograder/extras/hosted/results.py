@@ -44,7 +44,7 @@ def prairielearn(book: Classbook, submission: Submission, tell: str) -> str:
         }
         for exercise in book.exercises
     ]
-    share = submission.known / book.max_points if book.max_points else 0.0
+    share = submission.graded_points / book.max_points if book.max_points else 0.0
     results = {
         "gradable": not submission.refused, "score": share, "tests": tests,
         "output": "\n".join(_remarks(submission)),
@@ -54,7 +54,7 @@ def prairielearn(book: Classbook, submission: Submission, tell: str) -> str:
 
 def text(book: Classbook, submission: Submission, tell: str) -> str:
     """A table for the log or the summary page of a hosted CI, in Markdown."""
-    lines = [f"**{submission.known:g} of {book.max_points:g} points**", ""]
+    lines = [f"**{submission.graded_points:g} of {book.max_points:g} points**", ""]
     lines += [f"> {_plain(remark)}" for remark in _remarks(submission)]
     lines += ["", "| exercise | points | |", "|---|---|---|"]
     for exercise in book.exercises:

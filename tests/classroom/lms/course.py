@@ -55,7 +55,7 @@ class Course:
             layouts.to_utc(zone),
             **options,
         )
-        return {outcome.who: outcome for outcome in collection.place(paths)}
+        return {outcome.name: outcome for outcome in collection.place(paths)}
 
     @property
     def placed(self) -> dict[str, dict[str, bytes]]:

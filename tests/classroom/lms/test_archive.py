@@ -54,7 +54,7 @@ def test_a_bad_member_is_refused_with_a_reason_and_the_others_are_placed(
 ):
     told = course.collect(course.zip(GOOD, (name, BOB)))
     assert set(course.placed) == {"ada"}
-    assert [o for o in told.values() if o.needs_person and reason in o.says], told
+    assert [o for o in told.values() if o.needs_person and reason in o.remark], told
 
 
 def test_utf8_names_without_the_flag_are_read(course):
@@ -72,14 +72,14 @@ def test_members_of_one_name_are_all_refused(course, recwarn):
         )
     )
     assert set(course.placed) == {"ada"}
-    assert any("several of this name" in outcome.says for outcome in told.values())
+    assert any("several of this name" in outcome.remark for outcome in told.values())
 
 
 def test_a_zip_bomb_costs_its_author_only(course):
     told = course.collect(
         course.zip(GOOD, ("malloryeve_12347_1_a.ipynb", bytes(40 << 20)))
     )
-    assert set(course.placed) == {"ada"} and "larger than" in told["eve"].says
+    assert set(course.placed) == {"ada"} and "larger than" in told["eve"].remark
 
 
 def test_large_submissions_add_up_to_a_large_class_and_not_to_a_refusal(course):
@@ -92,7 +92,7 @@ def test_large_submissions_add_up_to_a_large_class_and_not_to_a_refusal(course):
         data[start + 24 : start + 28] = struct.pack("<I", 0xFFFFFFF0)
     path.write_bytes(data)
     told = course.collect(path)
-    assert set(course.placed) == {"ada"} and "larger than" in told["eve"].says
+    assert set(course.placed) == {"ada"} and "larger than" in told["eve"].remark
 
 
 def test_archives_that_lie_are_refused_as_a_whole(course, monkeypatch):
@@ -103,12 +103,12 @@ def test_archives_that_lie_are_refused_as_a_whole(course, monkeypatch):
     second = data.rindex(b"PK\1\2")
     data[second + 42 : second + 46] = struct.pack("<I", 10)  # its bytes begin earlier
     overlapping.write_bytes(data)
-    assert "a manipulated archive" in course.collect(overlapping)[""].says
+    assert "a manipulated archive" in course.collect(overlapping)[""].remark
     cut = course.zip(GOOD)
     cut.write_bytes(cut.read_bytes()[:-30])
-    assert "not a readable zip" in course.collect(cut)[""].says
+    assert "not a readable zip" in course.collect(cut)[""].remark
     monkeypatch.setattr(archives, "MOST_MEMBERS", 0)
-    assert "members" in course.collect(course.zip(GOOD))[""].says
+    assert "members" in course.collect(course.zip(GOOD))[""].remark
     assert course.placed == {}
 
 
@@ -118,7 +118,7 @@ def test_a_damaged_member_costs_its_author_only(course):
     data[data.index(b".ipynb") + 10] ^= 0xFF
     path.write_bytes(data)
     told = course.collect(path)
-    assert set(course.placed) == {"ada"} and "damaged" in told["eve"].says
+    assert set(course.placed) == {"ada"} and "damaged" in told["eve"].remark
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ def test_a_damaged_zip_of_a_student_costs_its_author_only(course, packed, place)
     start = data.index(b"attention.ipynb") + len("attention.ipynb") + place
     data[start : start + 20] = b"\xff" * 20
     told = course.collect(course.zip(GOOD, ("bob_12346_3_a.zip", bytes(data))))
-    assert told["ada"].status == "placed" and "cannot be unpacked" in told["bob"].says
+    assert told["ada"].status == "placed" and "cannot be unpacked" in told["bob"].remark
 
 
 def test_one_bad_archive_does_not_stop_the_next(course):
@@ -150,7 +150,7 @@ def test_nothing_is_written_through_a_link(course, tmp_path):
     (course.root / "submitted").mkdir()
     (course.root / "submitted" / "ada").symlink_to(outside)
     told = course.collect(course.zip(GOOD))
-    assert told["ada"].needs_person and "is a link" in told["ada"].says
+    assert told["ada"].needs_person and "is a link" in told["ada"].remark
     assert list(outside.iterdir()) == []
 
 
@@ -160,7 +160,7 @@ def test_nothing_is_written_through_a_link(course, tmp_path):
 def test_an_archive_of_another_lms_than_the_given_is_told(course, lms):
     path = course.zip(("notes.txt", b"hello"))
     told = course.collect(path, lms=lms)
-    assert told[""].needs_person and "names" in told[""].says
+    assert told[""].needs_person and "names" in told[""].remark
 
 
 VALID = io.BytesIO()
@@ -208,7 +208,7 @@ def test_what_nobody_sees_makes_no_second_name(course):
         )
     )
     assert course.placed == {}
-    assert any("several of this name" in outcome.says for outcome in told.values())
+    assert any("several of this name" in outcome.remark for outcome in told.values())
 
 
 def test_a_file_whose_name_no_disk_takes_costs_only_itself(course):
@@ -220,4 +220,4 @@ def test_a_file_whose_name_no_disk_takes_costs_only_itself(course):
         )
     )
     assert (course.notebook("ada"), course.notebook("bob")) == (ADA, BOB)
-    assert "too long for a disk" in told["ada"].says
+    assert "too long for a disk" in told["ada"].remark

@@ -27,7 +27,7 @@ def test_a_notebook_that_was_handed_in_as_a_zip_is_unpacked(course):
     told = course.collect(path)
     assert course.notebook("ada") == ADA and course.placed["ada"]["data.txt"] == b"1"
     assert "timestamp.txt" not in course.placed["ada"]
-    assert "cannot be unpacked: it is not a readable zip" in told["bob"].says
+    assert "cannot be unpacked: it is not a readable zip" in told["bob"].remark
 
 
 def other_unit(root) -> bytes:
@@ -49,12 +49,12 @@ def test_what_cannot_be_graded_is_told_at_once_and_keeps_its_name(course):
             ("malloryeve_12347_3_empty.ipynb", b""),
         )
     )
-    assert told["ada"].says == (
+    assert told["ada"].remark == (
         'cannot be graded: "mine.ipynb" is unit 2\'s notebook (02_letters), not this '
         "unit's"
     )
-    assert '"cut.ipynb": it is damaged or incomplete' in told["bob"].says
-    assert '"empty.ipynb": it is empty' in told["eve"].says
+    assert '"cut.ipynb": it is damaged or incomplete' in told["bob"].remark
+    assert '"empty.ipynb": it is empty' in told["eve"].remark
     assert all(one.needs_person and one.status == "placed" for one in told.values())
     assert {who: set(files) for who, files in course.placed.items()} == {
         "ada": {"mine.ipynb"}, "bob": {"cut.ipynb"}, "eve": {"empty.ipynb"},
@@ -71,8 +71,8 @@ def test_a_cut_off_and_an_unanswered_notebook_are_told(course):
             ("óðinssonbob_12346_2_a.ipynb", release.read_bytes()),
         )
     )
-    assert "is damaged after its first 4 cells; only those count" in told["ada"].says
-    assert told["bob"].says == "nothing in it is answered"
+    assert "is damaged after its first 4 cells; only those count" in told["ada"].remark
+    assert told["bob"].remark == "nothing in it is answered"
 
 
 def test_moodle_s_online_text_stays_beside_the_file(course):
@@ -89,7 +89,7 @@ def test_moodle_s_online_text_stays_beside_the_file(course):
         "onlinetext.html": b"<p>late bus",
     }
     assert not told["ada"].needs_person
-    assert "typed into the LMS" in told["bob"].says and told["bob"].needs_person
+    assert "typed into the LMS" in told["bob"].remark and told["bob"].needs_person
 
 
 def test_many_small_zips_together_unpack_to_no_more_than_a_submission_may_be(
@@ -105,7 +105,7 @@ def test_many_small_zips_together_unpack_to_no_more_than_a_submission_may_be(
     told = course.collect(course.zip(*packed, GOOD))
     unpacked = [name for name in course.placed["eve"] if name.startswith("zero")]
     assert len(unpacked) == 2
-    assert "cannot be unpacked: larger than" in told["eve"].says
+    assert "cannot be unpacked: larger than" in told["eve"].remark
     assert course.notebook("ada") == ADA
 
 
@@ -129,5 +129,5 @@ def test_a_large_notebook_is_placed_without_its_outputs(course, monkeypatch):
     told = course.collect(path)
     assert json.loads(course.notebook("ada")) == shown | {"outputs": []}
     assert json.loads(course.notebook("bob")) == shown | {"outputs": []}
-    assert "saved outputs were left out" in told["ada"].says
+    assert "saved outputs were left out" in told["ada"].remark
     assert {one.status for one in course.collect(path).values()} == {"same"}

@@ -20,7 +20,7 @@ def test_canvas(course):
         "ada": {f"{UNIT}.ipynb": ADA},
         "bob": {f"{UNIT}.ipynb": BOB},
     }
-    assert "late, but the archive does not say by how much" in told["ada"].says
+    assert "late, but the archive does not say by how much" in told["ada"].remark
     assert not any(outcome.needs_person for outcome in told.values())
 
 
@@ -47,7 +47,7 @@ def test_moodle_s_groups_stand_before_all_names_or_none(course):
     ada = (form.format("x-Ada Lovelace_1234567"), ADA)
     told = course.collect(course.zip(ada, (form.format("Bob Óðinsson_2"), BOB)))
     assert set(course.placed) == {"bob"}, "who is called x-Ada Lovelace is not Ada"
-    assert told["x-Ada Lovelace (1234567)"].says == (
+    assert told["x-Ada Lovelace (1234567)"].remark == (
         "x-Ada Lovelace (1234567) is not on the roster"
     )
     course.collect(course.zip(ada, (form.format("Group 3-Bob Óðinsson_2"), BOB)))
@@ -59,13 +59,13 @@ def test_without_a_roster_the_lms_s_number_is_the_student(course):
     assert set(course.collect(path, roster=Roster())) == {"12345"}
     moodle = course.zip(("Ada Lovelace_99_assignsubmission_file_/a.ipynb", ADA))
     (outcome,) = course.collect(moodle, roster=Roster()).values()
-    assert outcome.needs_person and "change with each assignment" in outcome.says
+    assert outcome.needs_person and "change with each assignment" in outcome.remark
 
 
 def test_blind_names_need_the_worksheet(course):
     path = course.zip(("Participant_77_assignsubmission_file_/a.ipynb", ADA))
     (outcome,) = course.collect(path).values()
-    assert outcome.needs_person and "--worksheet" in outcome.says
+    assert outcome.needs_person and "--worksheet" in outcome.remark
     sheet = course.root / "sheet.csv"
     sheet.write_text(
         "Identifier,Full name,Email address,Grade\n"
@@ -76,7 +76,7 @@ def test_blind_names_need_the_worksheet(course):
     }
     anonymous = course.zip(("anon_ab12C_678901_attention.ipynb", ADA))
     (outcome,) = course.collect(anonymous).values()
-    assert outcome.needs_person and "turn anonymous grading off" in outcome.says
+    assert outcome.needs_person and "turn anonymous grading off" in outcome.remark
 
 
 def test_several_files_of_one_student_stay_together(course):

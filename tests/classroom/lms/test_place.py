@@ -40,7 +40,7 @@ def test_two_people_who_claim_to_be_one_are_both_refused(course):
         )
     )
     assert set(course.placed) == {"bob"}
-    assert "several people match" in told["ada"].says
+    assert "several people match" in told["ada"].remark
 
 
 MOODLE_ADA = "Ada Lovelace_{}_assignsubmission_file_/a.ipynb"
@@ -57,7 +57,7 @@ def test_two_rows_of_a_worksheet_that_may_be_one_student_are_nobody_s(course):
     rows = ("Participant 77,Ada Lovelace,", "Participant 78,Ada Lovelace,")
     path = course.zip((MOODLE_ADA.format(78), BOB))
     (outcome,) = course.collect(path, roster=worksheet(course, *rows)).values()
-    assert course.placed == {} and "participants 77, 78 may be ada" in outcome.says
+    assert course.placed == {} and "participants 77, 78 may be ada" in outcome.remark
 
 
 def test_a_name_is_no_proof_where_the_worksheet_knows_the_number(course):
@@ -65,7 +65,7 @@ def test_a_name_is_no_proof_where_the_worksheet_knows_the_number(course):
     (outcome,) = course.collect(
         course.zip((MOODLE_ADA.format(78), BOB)), roster=roster
     ).values()
-    assert course.placed == {} and "not on the roster" in outcome.says
+    assert course.placed == {} and "not on the roster" in outcome.remark
 
 
 def test_a_worksheet_s_address_is_compared_as_one(course):
@@ -80,7 +80,7 @@ def test_two_students_of_one_name_are_not_guessed(course):
     path = course.zip(("Ada Lovelace_7_assignsubmission_file_/a.ipynb", ADA))
     roster = from_csv(course.root / "roster.csv")
     (outcome,) = course.collect(path, roster=roster).values()
-    assert outcome.needs_person and "ada1, ada2" in outcome.says
+    assert outcome.needs_person and "ada1, ada2" in outcome.remark
 
 
 def test_a_time_cannot_be_handed_in_as_a_file(course):

@@ -50,7 +50,7 @@ def test_a_bad_zip_in_a_zip_does_not_stop_the_next(course):
     )
     utc = layouts.to_utc("UTC")
     told = place.Collection(UNIT, course.root, course.roster, utc).place([path])
-    says = {(one.archive, one.who): one.says for one in told}
+    says = {(one.archive, one.name): one.remark for one in told}
     assert set(course.placed) == {"ada", "bob"}
     assert "2.zip: it is not a readable zip" in says[path.name, ""]
     assert "names match none of" in says["3.zip", ""]
@@ -64,7 +64,7 @@ def test_an_unpacked_folder_is_collected_without_following_links(course, tmp_pat
     (folder / CANVAS_BOB).symlink_to(tmp_path / "secret")
     told = course.collect(tmp_path / "unpacked")
     assert told["ada"].status == "placed" and set(course.placed) == {"ada"}
-    assert told[f"submissions/{CANVAS_BOB}"].says == "it is a link or a device"
+    assert told[f"submissions/{CANVAS_BOB}"].remark == "it is a link or a device"
 
 
 @pytest.mark.parametrize("time", [-(1 << 40), 0, 1 << 40, 1 << 60])
@@ -92,7 +92,7 @@ def late(course: Course) -> Path:
 
 def test_what_canvas_calls_late_is_a_second_late_by_the_deadline(course):
     told = course.collect(late(course), due=datetime(2026, 11, 1, 22, 59))
-    assert "one second counts" in told["ada"].says
+    assert "one second counts" in told["ada"].remark
     assert course.time("ada") == "2026-11-01 22:59:01"
     noted = collection_log.read(course.root, UNIT)["ada"]
     assert noted.late and noted.lms == "Canvas" and noted.origin.startswith("lovelace")
@@ -100,7 +100,7 @@ def test_what_canvas_calls_late_is_a_second_late_by_the_deadline(course):
 
 def test_a_deadline_that_is_set_afterwards_counts_when_it_is_collected_again(course):
     path = late(course)
-    assert "set the deadline" in course.collect(path)["ada"].says
+    assert "set the deadline" in course.collect(path)["ada"].remark
     assert course.time("ada") == "None"
     assert course.collect(path)["ada"].status == "same"
     told = course.collect(path, due=datetime(2026, 11, 1))

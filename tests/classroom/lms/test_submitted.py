@@ -43,7 +43,7 @@ def test_what_cannot_be_compared_is_left_to_a_person(course):
     (folder / "mine.ipynb").write_bytes(BOB)
     path = course.zip(GOOD)
     told = course.collect(path)["ada"]
-    assert told.needs_person and "--replace" in told.says
+    assert told.needs_person and "--replace" in told.remark
     assert course.placed == {"ada": {"mine.ipynb": BOB}}
     assert course.collect(path, replace=True)["ada"].status == "replaced"
     assert course.placed == {"ada": {f"{UNIT}.ipynb": ADA}}
@@ -70,7 +70,7 @@ def test_what_a_full_disk_has_cut_off_goes_on_with_the_same_command(
         patch.setattr(collection_log, "write", full)
         told = course.collect(late)
     assert {one.status for one in told.values()} == {"not placed"}
-    assert "No space left on device; collect again" in told["ada"].says
+    assert "No space left on device; collect again" in told["ada"].remark
     course.collect(late)
     assert collection_log.read(course.root, UNIT)["ada"].late
     assert (course.notebook("ada"), course.notebook("bob")) == (ADA, BOB)

@@ -51,7 +51,7 @@ def texts(folder):
 
 def test_it_holds_all_notebooks_a_wheel_and_a_readme(built):
     names = {path.name for path in built.rglob("*") if path.is_file()}
-    notebooks = {f"{unit.label}.ipynb" for unit in kit.shown_units(kit.first_unit())}
+    notebooks = {f"{unit.label}.ipynb" for unit in kit.notebook_units(kit.first_unit())}
     assert len(notebooks) >= 2
     texts = {"README.md", "student.md", "environment.yml", "LICENSE", "LICENSE-TEXT"}
     rules = {PurePath(name).name for name in assistants.FILES}
@@ -183,7 +183,7 @@ def test_the_kit_of_the_project_holds_its_words_and_the_checkpoint_that_ships(tm
 
 
 def test_its_notebooks_are_the_released_ones_and_ask_for_its_checks(built):
-    for unit in kit.shown_units(kit.first_unit()):
+    for unit in kit.notebook_units(kit.first_unit()):
         book = nbformat.read(built / "notebooks" / unit.release.name, as_version=4)
         release = nbformat.read(unit.release, as_version=4)
         for cell, released in zip(book.cells, release.cells, strict=True):
@@ -198,7 +198,7 @@ def test_an_owner_is_in_every_badge_and_in_every_line_that_installs(built, tmp_p
     kit.build(kit.first_unit(), tmp_path / "student", colab.published(owner="ada-l"))
     own = dict(texts(tmp_path / "student"))
     changed = {name for name, text in texts(built) if own[name] != text}
-    notebooks = {f"{unit.label}.ipynb" for unit in kit.shown_units(kit.first_unit())}
+    notebooks = {f"{unit.label}.ipynb" for unit in kit.notebook_units(kit.first_unit())}
     stamped = "autograder/checks/installed.py"
     (record,) = (name for name in changed if name.endswith("/RECORD"))
     assert changed == {"README.md", "checks.txt", stamped, record, *notebooks}

@@ -19,7 +19,7 @@ UNIT = find_unit("attention")
 
 def test_it_has_the_solutions_and_no_hidden_test():
     for unit in units():
-        notebook = nbformat.reads(solved.solved(unit), as_version=4)
+        notebook = nbformat.reads(solved.notebook_with_solutions(unit), as_version=4)
         text = "\n".join(cell.source for cell in notebook.cells)
         assert not re.search(r"check\.hidden|### (BEGIN|END) ", text)
         assert "raise NotImplementedError  # your code here" not in text

@@ -13,7 +13,7 @@ def test_blackboard_takes_the_last_attempt_and_its_local_time(course):
     )
     told = course.collect(path)
     assert set(told) == {"ada", "bob"}
-    assert "the latest of 2 attempts" in told["ada"].says
+    assert "the latest of 2 attempts" in told["ada"].remark
     assert course.notebook("ada") == ADA
     assert course.time("ada") == "2026-11-20 14:03:59", "winter in Berlin"
     assert course.time("bob") == "2026-07-20 13:03:59", "summer in Berlin"
@@ -22,6 +22,6 @@ def test_blackboard_takes_the_last_attempt_and_its_local_time(course):
 def test_blackboard_without_a_roster_must_not_be_ambiguous(course):
     one = course.zip(("Week_1_ada_attempt_2026-11-20-14-03-59_a.ipynb", ADA))
     (outcome,) = course.collect(one, roster=Roster()).values()
-    assert outcome.needs_person and "give a roster" in outcome.says
+    assert outcome.needs_person and "give a roster" in outcome.remark
     plain = course.zip(("Week 1_ada_attempt_2026-11-20-14-03-59_a.ipynb", ADA))
     assert set(course.collect(plain, roster=Roster())) == {"ada"}

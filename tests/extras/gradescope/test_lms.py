@@ -51,7 +51,7 @@ def test_a_name_on_gradescope_is_nobody_s_proof(course):
         )
     )
     assert course.notebook("ada") == ADA and set(course.placed) == {"ada", "bob"}
-    assert any("mallory@else.example" in o.says for o in told.values())
+    assert any("mallory@else.example" in o.remark for o in told.values())
 
 
 def test_who_hands_in_alone_after_the_group_is_taken_at_their_last_word(course):
@@ -97,7 +97,7 @@ def test_an_address_that_looks_like_another_is_another(course, other):
     )
     assert course.notebook("ada") == made_by(3001)
     assert told["ada"].status == "placed" and set(course.placed) == {"ada"}
-    assert any(f"{other} is not on the roster" in o.says for o in told.values())
+    assert any(f"{other} is not on the roster" in o.remark for o in told.values())
 
 
 def test_an_address_is_the_same_in_capitals(course):
@@ -124,8 +124,8 @@ def test_none_of_several_claimants_is_placed_whoever_was_last(course, mallory):
     ada = '":name": Ada, ":email": ada@uni.example'
     told = course.collect(gradescope(course, ada, f'":name": M, {mallory}'))
     assert course.placed == {}
-    assert "several people match: Ada ada@uni.example and M" in told["ada"].says
-    assert "collect again" in told["ada"].says
+    assert "several people match: Ada ada@uni.example and M" in told["ada"].remark
+    assert "collect again" in told["ada"].remark
 
 
 def test_who_claims_to_be_a_student_later_on_does_not_replace_them(course):
@@ -136,7 +136,7 @@ def test_who_claims_to_be_a_student_later_on_does_not_replace_them(course):
     later = gradescope(course, bob, mallory)
     outcome = course.collect(later)["ada"]
     assert outcome.status == "unclear"
-    assert "from ada@uni.example, this from mallory@else.example" in outcome.says
+    assert "from ada@uni.example, this from mallory@else.example" in outcome.remark
     assert course.notebook("ada") == made_by(3001)
     assert course.collect(later, replace=True)["ada"].status == "replaced"
 
@@ -147,13 +147,13 @@ def test_without_a_roster_one_number_of_two_people_is_nobody_s(course):
         '":sid": "7", ":email": two@a.example',
     )
     told = course.collect(gradescope(course, *people), roster=Roster())
-    assert course.placed == {} and "several people" in told["7"].says
+    assert course.placed == {} and "several people" in told["7"].remark
 
 
 def test_many_claimants_are_counted(course):
     people = [f'":sid": "12345", ":email": m{n}@else.example' for n in range(9)]
     assert "m2@else.example (12345) and 6 more;" in (
-        course.collect(gradescope(course, *people))["ada"].says
+        course.collect(gradescope(course, *people))["ada"].remark
     )
 
 
@@ -202,4 +202,4 @@ def test_a_submission_that_the_metadata_does_not_know_is_nobody_s(course):
             ("export/submission_metadata.yml", b"{}"),
         )
     ).values()
-    assert outcome.needs_person and "does not say whose" in outcome.says
+    assert outcome.needs_person and "does not say whose" in outcome.remark
