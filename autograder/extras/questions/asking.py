@@ -7,7 +7,7 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from autograder.extras.questions.calls import untold
+from autograder.extras.questions.calls import find_untellable
 from autograder.extras.questions.changed import (
     is_scalar,
     plain_names,
@@ -31,7 +31,7 @@ _OF_ARITHMETIC = 4.0  # what a question asks for less where there is no tensor
 
 def questions(
     listing: CodeListing, places: Sequence[NotedPlace], edits: Sequence[TriedEdit],
-    seen: Sequence[Observation], draw: random.Random,
+    observations: Sequence[Observation], draw: random.Random,
 ) -> list[ChoiceQuestion]:  # fmt: skip
     """All questions that can be asked of an answer, the best first.
 
@@ -42,41 +42,43 @@ def questions(
     Args:
         places: the numbered places whose values were noted.
         edits: the changes that were tried, in the order of their outcomes.
-        seen: what was observed, the case that is shown first.
+        observations: what was observed, the case that is shown first.
 
     Raises:
         NothingObservedError: a person cannot be told what the call is given.
     """
-    if names := untold(seen[0]):
+    if names := find_untellable(observations[0]):
         raise NothingObservedError(f"`{names[0]}` cannot be told in a line")
-    names = result_names(listing, seen[0].result)
-    reached = {places[n].line for n in seen[0].ran if 0 <= n < len(places)}
-    in_cases = zip(*(case.edits for case in seen), strict=True)  # by edit
+    names = result_names(listing, observations[0].result)
+    reached = {places[n].line for n in observations[0].ran if 0 <= n < len(places)}
+    in_cases = zip(*(case.edits for case in observations), strict=True)  # by edit
     tried = [
         (edit, outcomes)
         for edit, outcomes in zip(edits, in_cases, strict=False)
         if edit.line in reached
         # No idea is in another way of writing the same.
-        and (edit.has_idea or not all(one.same for one in outcomes))
-        and _are_alike(edit.exchanged, dict(seen[0].call))
+        and (edit.has_idea or not all(outcome.is_same for outcome in outcomes))
+        and _are_alike(edit.exchanged, dict(observations[0].call))
     ]
-    noted = [(places[n], v) for n, v in seen[0].notes if 0 <= n < len(places)]
-    found = [
-        *what_if(tried, seen, names, draw),
-        *which_change(tried, seen[0], names, draw),
-        *which_input(tried, seen, draw),
-        *shapes(noted, seen[0], draw),
-        *statements(noted, seen[0], draw),
-        *lines(listing, noted, seen[0], draw),
+    noted = [(places[n], v) for n, v in observations[0].notes if 0 <= n < len(places)]
+    candidates = [
+        *what_if(tried, observations, names, draw),
+        *which_change(tried, observations[0], names, draw),
+        *which_input(tried, observations, draw),
+        *shapes(noted, observations[0], draw),
+        *statements(noted, observations[0], draw),
+        *lines(listing, noted, observations[0], draw),
     ]
-    less = _OF_ARITHMETIC if is_scalar(seen[0]) else 0.0
-    found = [replace(one, worth=one.worth - less) for one in found]
-    return sorted(found, key=lambda one: -one.worth - draw.random())
+    discount = _OF_ARITHMETIC if is_scalar(observations[0]) else 0.0
+    candidates = [
+        replace(question, worth=question.worth - discount) for question in candidates
+    ]
+    return sorted(candidates, key=lambda question: -question.worth - draw.random())
 
 
-def _are_alike(names: Sequence[str], given: Mapping[str, Seen]) -> bool:
+def _are_alike(names: Sequence[str], arguments: Mapping[str, Seen]) -> bool:
     """Whether two names could be taken for each other: values of the same kind."""
-    kinds = {(given[n].kind, given[n].dtype) for n in names if n in given}
+    kinds = {(arguments[n].kind, arguments[n].dtype) for n in names if n in arguments}
     return len(kinds) < 2
 
 

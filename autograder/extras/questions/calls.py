@@ -14,25 +14,29 @@ _MASKS = {
 }
 
 
-def call_of(shown: CodeListing, seen: Observation) -> str:
+def call_of(listing: CodeListing, observation: Observation) -> str:
     """The call that is looked at: its arguments with their shapes or values."""
-    given = _given(seen)
-    names = ", ".join(name for name, _ in given)
-    called = f"`{shown.target}({names})`"
-    if shown.method:
-        method = "" if shown.method == "forward" else f".{shown.method}"
-        called = f"`module = {seen.made}` and then `module{method}({names})`"
-    told = [f"`{name}` {_value(value)}" for name, value in given]
-    return f"{called} with {_listed(told)}" if told else called
+    arguments = _arguments(observation)
+    names = ", ".join(name for name, _ in arguments)
+    called = f"`{listing.target}({names})`"
+    if listing.method:
+        method = "" if listing.method == "forward" else f".{listing.method}"
+        called = (
+            f"`module = {observation.construction}` and then `module{method}({names})`"
+        )
+    descriptions = [f"`{name}` {_value(value)}" for name, value in arguments]
+    return f"{called} with {_join_words(descriptions)}" if descriptions else called
 
 
-def untold(seen: Observation) -> list[str]:
+def find_untellable(observation: Observation) -> list[str]:
     """The arguments that cannot be told in a line: nothing is asked about the call."""
-    return [name for name, value in _given(seen) if not value.is_told]
+    return [name for name, value in _arguments(observation) if not value.is_told]
 
 
-def _given(seen: Observation) -> list[tuple[str, Seen]]:
-    return [(name, value) for name, value in seen.call if value.kind != "NoneType"]
+def _arguments(observation: Observation) -> list[tuple[str, Seen]]:
+    return [
+        (name, value) for name, value in observation.call if value.kind != "NoneType"
+    ]
 
 
 def _value(value: Seen) -> str:
@@ -50,6 +54,6 @@ def _value(value: Seen) -> str:
     return shape
 
 
-def _listed(words: list[str]) -> str:
+def _join_words(words: list[str]) -> str:
     *first, last = words
     return f"{', '.join(first)} and {last}" if first else last

@@ -40,27 +40,35 @@ _ONCE = {"sees": "sees", "rows": "rows", "columns": "rows", "triangle": "triangl
 
 
 def what_if(
-    tried: Tried, seen: Sequence[Observation], names: Sequence[str], draw: random.Random
+    tried: Tried,
+    observations: Sequence[Observation],
+    names: Sequence[str],
+    draw: random.Random,
 ) -> Iterator[ChoiceQuestion]:
     """You change a line: what happens to this call?"""
     for edit, outcomes in tried:
         first = outcomes[0]
         if first.is_unclear:
             continue
-        if first.same and not all(one.same for one in outcomes):
+        if first.is_same and not all(outcome.is_same for outcome in outcomes):
             continue  # of this input only: see `which_input`
-        called = plain_names(seen[0].result) if edit.is_return else names
-        told = after_edit(seen[0], first, called)
-        right = next((one for one in told if one.true), None)
-        if right and right.kind in ("larger", "smaller") and not _is_all_told(seen[0]):
+        called = plain_names(observations[0].result) if edit.is_return else names
+        claims = after_edit(observations[0], first, called)
+        right = next((claim for claim in claims if claim.true), None)
+        if (
+            right
+            and right.kind in ("larger", "smaller")
+            and not _is_all_told(observations[0])
+        ):
             continue  # nobody can work it out
-        wrong = _false(told, right, draw) if right else []
+        wrong = _false(claims, right, draw) if right else []
         if right and len(wrong) == OPTIONS - 1:
             yield shuffled(
-                "change", f"You {edit.says}. What happens to this call?", right.text,
-                wrong, about=[edit.says, edit.idea, *_idea_of(right.kind)],
+                "change", f"You {edit.instruction}. What happens to this call?",
+                right.text, wrong,
+                about=[edit.instruction, edit.idea, *_idea_of(right.kind)],
                 worth=edit.worth + _TELLING[right.kind], draw=draw, line=edit.line,
-                why=first.raised,
+                explanation=first.raised,
             )  # fmt: skip
 
 
@@ -78,38 +86,38 @@ def plain_names(result: Seen) -> list[str]:
     return [f"the {word} result" for word in words[:count]]
 
 
-def _is_all_told(seen: Observation) -> bool:
+def _is_all_told(observation: Observation) -> bool:
     """Whether a sheet shows all the numbers that a call is given."""
-    return all(value.text or value.kind == "NoneType" for _, value in seen.call)
+    return all(value.text or value.kind == "NoneType" for _, value in observation.call)
 
 
-def is_scalar(seen: Observation) -> bool:
+def is_scalar(observation: Observation) -> bool:
     """Whether a call is mere arithmetic: numbers in, numbers out."""
-    values = [*(value for _, value in seen.call), *seen.result.results]
+    values = [*(value for _, value in observation.call), *observation.result.results]
     kinds = ("int", "float", "bool", "NoneType")
-    return all(one.kind in kinds or one.number is not None for one in values)
+    return all(value.kind in kinds or value.number is not None for value in values)
 
 
 def _false(
-    told: Sequence[Statement], right: Statement, draw: random.Random
+    claims: Sequence[Statement], right: Statement, draw: random.Random
 ) -> list[str]:
     """False statements of several kinds, of which none implies another."""
     by_kind: dict[str, list[str]] = {}
-    for one in told:
-        if not one.true and (one.kind != right.kind or one.kind == "shape"):
-            by_kind.setdefault(one.kind, []).append(one.text)
+    for claim in claims:
+        if not claim.true and (claim.kind != right.kind or claim.kind == "shape"):
+            by_kind.setdefault(claim.kind, []).append(claim.text)
     special = [kind for kind in by_kind if kind not in (*_USUAL, *_RARE)]
     usual = [kind for kind in _USUAL if kind in by_kind]
     draw.shuffle(special)
     draw.shuffle(usual)
     special.sort(key=lambda kind: kind != right.kind)  # a rival shape first
     rare = [kind for kind in _RARE if kind in by_kind]
-    kept, texts = [right.kind], list[str]()
+    kinds, texts = [right.kind], list[str]()
     rivals = ["shape"] * (right.kind == "shape" and len(by_kind.get("shape", ())) > 1)
     for kind in (*rivals, *special[:1], *usual[:1], *special[1:], *usual[1:], *rare):
-        others = [other for other in kept if other != kind]
-        if len(texts) < OPTIONS - 1 and not implied(kind, others):
-            kept.append(kind)
+        other_kinds = [other_kind for other_kind in kinds if other_kind != kind]
+        if len(texts) < OPTIONS - 1 and not implied(kind, other_kinds):
+            kinds.append(kind)
             texts.append(by_kind[kind].pop(draw.randrange(len(by_kind[kind][:3]))))
     return texts
 
@@ -130,31 +138,31 @@ class _Effect:
 
 
 def which_change(
-    tried: Tried, seen: Observation, names: Sequence[str], draw: random.Random
+    tried: Tried, observation: Observation, names: Sequence[str], draw: random.Random
 ) -> Iterator[ChoiceQuestion]:
     """Exactly one of these changes has an effect: which one?"""
     plain = [
         (edit, outcomes)
         for edit, outcomes in tried
-        if not outcomes[0].is_unclear and not any(one.near for one in outcomes)
+        if not outcomes[0].is_unclear and not any(outcome.near for outcome in outcomes)
     ]
-    for effect in _effects(seen, names):
-        told = [(edit, effect.tell(outcomes)) for edit, outcomes in plain]
-        right = [edit for edit, does_it in told if does_it is True]
-        wrong = [edit for edit, does_it in told if does_it is False]
-        for one in sorted(right, key=lambda e: -e.worth - draw.random())[:_WAYS]:
-            others = _spread(wrong, one, draw)
-            if len(others) == OPTIONS - 1:
-                mentioned = [other.says for other in others]
+    for effect in _effects(observation, names):
+        verdicts = [(edit, effect.tell(outcomes)) for edit, outcomes in plain]
+        right = [edit for edit, does_it in verdicts if does_it is True]
+        wrong = [edit for edit, does_it in verdicts if does_it is False]
+        for edit in sorted(right, key=lambda e: -e.worth - draw.random())[:_WAYS]:
+            distractors = _spread(wrong, edit, draw)
+            if len(distractors) == OPTIONS - 1:
+                mentioned = [distractor.instruction for distractor in distractors]
                 yield shuffled(
-                    "which change", effect.text, _sentence(one.says),
+                    "which change", effect.text, _sentence(edit.instruction),
                     [*map(_sentence, mentioned)],
-                    about=[effect.name, one.says, one.idea], worth=effect.worth,
-                    draw=draw, mentioned=mentioned,
+                    about=[effect.name, edit.instruction, edit.idea],
+                    worth=effect.worth, draw=draw, mentioned=mentioned,
                 )  # fmt: skip
 
 
-def _effects(seen: Observation, names: Sequence[str]) -> Iterator[_Effect]:
+def _effects(observation: Observation, names: Sequence[str]) -> Iterator[_Effect]:
     one_of = "Exactly one of these changes"
     yield _Effect(
         "error", f"{one_of} makes this call raise an error. Which one?", 7.5,
@@ -162,15 +170,15 @@ def _effects(seen: Observation, names: Sequence[str]) -> Iterator[_Effect]:
     )  # fmt: skip
     yield _Effect(
         "nothing", f"{one_of} leaves the result of this call unchanged. Which one?",
-        6.5 if is_scalar(seen) else 8.5,
-        lambda o: all(one.same for one in o) or (None if o[0].same else False),
+        6.5 if is_scalar(observation) else 8.5,
+        lambda o: all(e.is_same for e in o) or (None if o[0].is_same else False),
     )  # fmt: skip
-    parts = seen.result.results
+    parts = observation.result.results
     for i, (name, value) in enumerate(zip(names, parts, strict=False)):
-        if value.number is not None and _is_all_told(seen):
-            for way, sign in (("larger", 1), ("smaller", -1)):
-                text = f"{one_of} makes {name} {way}. Which one?"
-                yield _Effect(way, text, 6.0, _grows(i, value.number, sign))
+        if value.number is not None and _is_all_told(observation):
+            for direction, sign in (("larger", 1), ("smaller", -1)):
+                text = f"{one_of} makes {name} {direction}. Which one?"
+                yield _Effect(direction, text, 6.0, _grows(i, value.number, sign))
         if value.shape:
             yield _Effect(
                 "shape", f"After exactly one of these changes, {name} has a different "
@@ -181,8 +189,8 @@ def _effects(seen: Observation, names: Sequence[str]) -> Iterator[_Effect]:
                 "rows", "After exactly one of these changes, this is true: "
                 f"{no_longer_sums(name, value)} Which one?", 9.5, _unsums(i, parts),
             )  # fmt: skip
-    for argument, (first, last) in positions(seen).items():
-        if not seen.moved[argument]:
+    for argument, (first, last) in positions(observation).items():
+        if not observation.moved[argument]:
             yield _Effect(
                 "sees", f"{one_of} makes {first} of {names[0]} depend on {last}. "
                 "Which one?", 10.0, _reaches(argument),
@@ -240,36 +248,37 @@ def _spread(
 ) -> list[TriedEdit]:
     """Edits of as many lines as there are, and of no line twice if that can be."""
     pool = sorted(edits, key=lambda e: -e.worth - 2 * draw.random())
-    kept: list[TriedEdit] = []
+    chosen: list[TriedEdit] = []
     for most in (1, 2, 4):
         for edit in pool:
-            lines = [other.line for other in (right, *kept)]
-            if edit not in kept and lines.count(edit.line) < most:
-                kept.append(edit)
-            if len(kept) == OPTIONS - 1:
-                return kept
-    return kept
+            lines = [chosen_edit.line for chosen_edit in (right, *chosen)]
+            if edit not in chosen and lines.count(edit.line) < most:
+                chosen.append(edit)
+            if len(chosen) == OPTIONS - 1:
+                return chosen
+    return chosen
 
 
 # --- which input ---------------------------------------------------------------------
 
 
 def which_input(
-    tried: Tried, seen: Sequence[Observation], draw: random.Random
+    tried: Tried, observations: Sequence[Observation], draw: random.Random
 ) -> Iterator[ChoiceQuestion]:
     """You change a line: which of these inputs shows a difference?"""
-    titles = [case.title for case in seen]
+    titles = [case.title for case in observations]
     if len(titles) < OPTIONS - 1:
         return
     for edit, outcomes in tried:
-        different = [i for i, one in enumerate(outcomes) if not one.same]
-        unclear = any(one.is_unclear for one in outcomes)
+        different = [i for i, outcome in enumerate(outcomes) if not outcome.is_same]
+        unclear = any(outcome.is_unclear for outcome in outcomes)
         if len(different) == 1 and not unclear:
             right = titles[different[0]]
             yield shuffled(
-                "input", f"You {edit.says}. Which of these inputs shows a difference?",
+                "input",
+                f"You {edit.instruction}. Which of these inputs shows a difference?",
                 _sentence(right), [_sentence(t) for t in titles if t != right],
-                about=[edit.says, edit.idea, f"input {right}"],
+                about=[edit.instruction, edit.idea, f"input {right}"],
                 worth=edit.worth - 2.0, draw=draw, line=edit.line,
             )  # fmt: skip
 

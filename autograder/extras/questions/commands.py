@@ -19,13 +19,15 @@ COMMANDS = CommandSet("teaching assistant")
 )  # fmt: skip
 def _questions(unit: str, root: Path, options: Namespace) -> int:
     from autograder.extras.questions import quizzes
-    from autograder.extras.questions.sheets import made, write
+    from autograder.extras.questions.sheets import make_sheets, write
 
-    sheets, remarks = made(unit, root, options.students)
-    said = [*remarks, *write(unit, root, sheets)]
+    sheets, remarks = make_sheets(unit, root, options.students)
+    lines = [*remarks, *write(unit, root, sheets)]
     if options.quiz and sheets:
-        said += quizzes.write(unit, root, sheets)
+        lines += quizzes.write(unit, root, sheets)
         name = quizzes.assignment_of(unit)
-        said.append(f"to have it graded, run once: nbgrader generate_assignment {name}")
-    print(*said, sep="\n")
+        lines.append(
+            f"to have it graded, run once: nbgrader generate_assignment {name}"
+        )
+    print(*lines, sep="\n")
     return 0 if sheets else 1

@@ -49,7 +49,7 @@ class TriedEdit:
     """
 
     line: int
-    says: str
+    instruction: str
     code: str
     worth: float
     is_return: bool
@@ -63,7 +63,7 @@ class _Change:
     """A statement that could stand in another's place, and the part that differs."""
 
     operator: str
-    made: ast.AST
+    replacement: ast.AST
     old: ast.AST
     new: ast.AST
 
@@ -85,7 +85,7 @@ def edits(listing: CodeListing) -> list[TriedEdit]:
     drafts: dict[int, list[_Draft]] = {}
     for place in list(places(function)):
         statement = get(*place)
-        if getattr(statement, "lineno", 0) not in listing.shown:
+        if getattr(statement, "lineno", 0) not in listing.numbers:
             continue
         if _is_simple_branch(statement):
             change = _Change("delete", ast.Pass(), statement, ast.Pass())
@@ -94,17 +94,18 @@ def edits(listing: CodeListing) -> list[TriedEdit]:
         if not isinstance(statement, _SIMPLE):
             continue
         alone = len(getattr(place[0], place[1])) == 1
-        known = {ast.unparse(statement)}
-        for change in _changed(statement, function):
-            written = ast.unparse(ast.fix_missing_locations(change.made))
+        texts = {ast.unparse(statement)}
+        for change in _propose_changes(statement, function):
+            replacement = ast.fix_missing_locations(change.replacement)
+            text = ast.unparse(replacement)
             if change.operator == "delete" and alone:
                 continue  # nobody keeps a branch without a statement
-            if written not in known and is_sensible(statement, change.made, written):
-                known.add(written)
+            if text not in texts and is_sensible(statement, replacement, text):
+                texts.add(text)
                 worth = _worth(change.operator, statement)
                 draft = _Draft(worth, place, statement, change)
                 drafts.setdefault(statement.lineno, []).append(draft)
-    return [_written(listing, tree, draft) for draft in _taken(drafts)]
+    return [_write_edit(listing, tree, draft) for draft in _select_drafts(drafts)]
 
 
 def _is_simple_branch(node: ast.AST) -> TypeGuard[ast.If]:
@@ -114,49 +115,54 @@ def _is_simple_branch(node: ast.AST) -> TypeGuard[ast.If]:
     return all(isinstance(inner, ast.Assign | ast.AugAssign) for inner in node.body)
 
 
-def _taken(drafts: dict[int, list[_Draft]]) -> list[_Draft]:
+def _select_drafts(drafts: dict[int, list[_Draft]]) -> list[_Draft]:
     """The best of each line, then the second best of each, and so on."""
     lines = [
-        sorted(own, key=lambda e: -e.worth)[:_EACH_LINE] for own in drafts.values()
+        sorted(line_drafts, key=lambda e: -e.worth)[:_EACH_LINE]
+        for line_drafts in drafts.values()
     ]
-    ranked = [(rank, draft) for own in lines for rank, draft in enumerate(own)]
+    ranked = [
+        (rank, draft) for line_drafts in lines for rank, draft in enumerate(line_drafts)
+    ]
     ranked.sort(key=lambda pair: (pair[0], -pair[1].worth))
     return [draft for _, draft in ranked][:MOST]
 
 
-def _written(listing: CodeListing, tree: ast.Module, draft: _Draft) -> TriedEdit:
+def _write_edit(listing: CodeListing, tree: ast.Module, draft: _Draft) -> TriedEdit:
     change, old = draft.change, draft.old
-    put(*draft.place, change.made)
+    put(*draft.place, change.replacement)
     code = ast.unparse(ast.fix_missing_locations(tree))
     put(*draft.place, old)
-    line, returns = listing.shown[old.lineno], isinstance(old, ast.Return)
+    line, returns = listing.numbers[old.lineno], isinstance(old, ast.Return)
     return TriedEdit(
-        line, _says(listing, old, change), code, draft.worth, returns,
+        line, _describe(listing, old, change), code, draft.worth, returns,
         f"{change.operator}: {name_of(change.old)}",
         has_idea(change.operator, change.old), exchanged(change.old, change.new),
     )  # fmt: skip
 
 
-def _changed(statement: ast.stmt, function: ast.FunctionDef) -> Iterator[_Change]:
+def _propose_changes(
+    statement: ast.stmt, function: ast.FunctionDef
+) -> Iterator[_Change]:
     """Statements that could be there instead, each a tree of its own."""
     returns = isinstance(statement, ast.Return)
     if not returns and not _first_assigned(statement, function):
         yield _Change("delete", ast.Pass(), statement, ast.Pass())
     names = _arguments(function)
-    for made in OPERATORS["forget to add"](statement):
-        yield _Change("forget to add", made, statement, made)
-    own = copy.deepcopy(statement)
-    for operator, new in _candidates(own, names):
+    for replacement in OPERATORS["forget to add"](statement):
+        yield _Change("forget to add", replacement, statement, replacement)
+    tree = copy.deepcopy(statement)
+    for operator, new in _candidates(tree, names):
         yield _Change(operator, copy.deepcopy(new), statement, new)
-    for holder, field, index in list(places(own)):
+    for holder, field, index in list(places(tree)):
         node = get(holder, field, index)
         if getattr(holder, "attr", "") in ("device", "dtype"):
             continue  # whose is of the machine, or of memory
         for operator, new in _candidates(node, names):
             put(holder, field, index, new)
-            made = copy.deepcopy(own)
+            replacement = copy.deepcopy(tree)
             put(holder, field, index, node)
-            yield _Change(operator, made, node, new)
+            yield _Change(operator, replacement, node, new)
 
 
 def _arguments(function: ast.FunctionDef) -> list[str]:
@@ -165,28 +171,28 @@ def _arguments(function: ast.FunctionDef) -> list[str]:
 
 def _first_assigned(statement: ast.stmt, function: ast.FunctionDef) -> bool:
     """Whether a name has no value before the statement; without it, nothing runs."""
-    known = {*_arguments(function), *(a.arg for a in function.args.kwonlyargs)}
+    assigned = {*_arguments(function), *(a.arg for a in function.args.kwonlyargs)}
     stored = [
         node
         for node in ast.walk(function)
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
     ]
-    known |= {node.id for node in stored if node.lineno < statement.lineno}
-    own = {node.id for node in ast.walk(statement) if node in stored}
-    return not own <= known
+    assigned |= {node.id for node in stored if node.lineno < statement.lineno}
+    names = {node.id for node in ast.walk(statement) if node in stored}
+    return not names <= assigned
 
 
 def _candidates(node: ast.AST, names: list[str]) -> Iterator[tuple[str, ast.AST]]:
-    yield from (("another dimension", made) for made in _dimensions(node))
-    yield from (("remove a call", made) for made in _without_call(node))
+    yield from (("another dimension", replacement) for replacement in _dimensions(node))
+    yield from (("remove a call", replacement) for replacement in _without_call(node))
     for operator in sorted(_WORTH.keys() & _ALL.keys() - _OWN):
         if operator == "another constant" and _is_dimension_like(node):
             continue
         if operator == "one operand" and number(node) is not None:
             continue  # 1 for -1 is often the same dimension
-        for made in _ALL[operator](node):
-            if is_slip(operator, node, made):
-                yield operator, made
+        for replacement in _ALL[operator](node):
+            if is_slip(operator, node, replacement):
+                yield operator, replacement
     if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
         for name in names if node.id in names else ():
             if name != node.id:
@@ -210,7 +216,7 @@ def _without_call(node: ast.AST) -> Iterator[ast.AST]:
         yield node.func.value
     elif node.args and not isinstance(node.args[0], ast.Constant | ast.Starred):
         options = ast.Constant | ast.Attribute | ast.UnaryOp
-        if all(isinstance(other, options) for other in node.args[1:]):
+        if all(isinstance(argument, options) for argument in node.args[1:]):
             yield node.args[0]  # else the others would be as good
 
 
@@ -219,19 +225,21 @@ def _dimensions(node: ast.AST) -> Iterator[ast.AST]:
     if not isinstance(node, ast.Call) or getattr(node.func, "attr", "") not in _TAKING:
         return
     for group in (node.args, node.keywords):
-        for i, given in enumerate(group):
-            value = given.value if isinstance(given, ast.keyword) else given
+        for i, argument in enumerate(group):
+            value = argument.value if isinstance(argument, ast.keyword) else argument
             given_number = number(value)
-            named = isinstance(given, ast.keyword) and given.arg not in _DIMENSIONS
+            named = (
+                isinstance(argument, ast.keyword) and argument.arg not in _DIMENSIONS
+            )
             if given_number not in _OTHERS or named:
                 continue
-            made = copy.deepcopy(node)
+            replacement = copy.deepcopy(node)
             new = ast.parse(str(_OTHERS[given_number]), mode="eval").body
-            if isinstance(given, ast.keyword):
-                made.keywords[i].value = new
+            if isinstance(argument, ast.keyword):
+                replacement.keywords[i].value = new
             else:
-                made.args[i] = new
-            yield made
+                replacement.args[i] = new
+            yield replacement
 
 
 _OTHERS = {-1: -2, -2: -1, -3: -2, 0: 1, 1: 2, 2: 1, 3: 2}
@@ -251,18 +259,18 @@ def _is_dimension_like(node: ast.AST) -> bool:
     return isinstance(number, bool | str) is False and number in (0, 1, 2)
 
 
-def _says(listing: CodeListing, old: ast.stmt, change: _Change) -> str:
+def _describe(listing: CodeListing, old: ast.stmt, change: _Change) -> str:
     """The change, as one tells it to somebody who has the code before them."""
-    first = listing.shown[old.lineno]
+    first = listing.numbers[old.lineno]
     last = listing.last_shown(old)
     between = "and" if last == first + 1 else "to"
-    where = f"line {first}" if first == last else f"lines {first} {between} {last}"
-    if isinstance(change.made, ast.Pass):
-        return f"delete {where}"
-    given = (listing.source, old, change.old, change.new, change.made)
-    if first != last and (text := line_of(*given)):
-        return f"change line {listing.shown[change.old.lineno]} to `{text}`"  # type: ignore[attr-defined]
-    return f"change {where} to `{spliced(*given)}`"
+    place = f"line {first}" if first == last else f"lines {first} {between} {last}"
+    if isinstance(change.replacement, ast.Pass):
+        return f"delete {place}"
+    arguments = (listing.source, old, change.old, change.new, change.replacement)
+    if first != last and (text := line_of(*arguments)):
+        return f"change line {listing.numbers[change.old.lineno]} to `{text}`"  # type: ignore[attr-defined]
+    return f"change {place} to `{spliced(*arguments)}`"
 
 
 def _worth(operator: str, statement: ast.stmt) -> float:

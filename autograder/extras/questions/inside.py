@@ -18,46 +18,47 @@ Noted = Sequence[tuple[NotedPlace, Seen]]
 
 
 def _tensors(
-    noted: Noted, seen: Observation
+    noted: Noted, observation: Observation
 ) -> Iterator[tuple[NotedPlace, Seen, bool]]:
     """The tensors, and whether no argument has the shape that they have."""
-    given = [value.shape for _, value in seen.call]
+    argument_shapes = [value.shape for _, value in observation.call]
     for place, value in noted:
         if value.is_tensor and value.shape and max(value.shape) <= _LARGEST:
-            yield place, value, value.shape not in given
+            yield place, value, value.shape not in argument_shapes
 
 
 def shapes(
-    noted: Noted, seen: Observation, draw: random.Random
+    noted: Noted, observation: Observation, draw: random.Random
 ) -> Iterator[ChoiceQuestion]:
     """What is the shape of a value?"""
-    sizes = [size for _, value in seen.call for size in value.shape if size > 1]
-    for place, value, is_new in _tensors(noted, seen):
-        others = other_shapes(value.shape, sizes)[:6]
-        if len(value.shape) < 2 or len(others) < OPTIONS - 1:
+    sizes = [size for _, value in observation.call for size in value.shape if size > 1]
+    for place, value, is_new in _tensors(noted, observation):
+        alternatives = other_shapes(value.shape, sizes)[:6]
+        if len(value.shape) < 2 or len(alternatives) < OPTIONS - 1:
             continue
         asks = 5.0 + len(value.shape) + 0.5 * bool(place.name)
-        wrong = [others[0], *draw.sample(others[1:], OPTIONS - 2)]
+        wrong = [alternatives[0], *draw.sample(alternatives[1:], OPTIONS - 2)]
         yield shuffled(
-            "shape", f"What is the shape of {place.where}?", shape_of(value.shape),
-            [shape_of(one) for one in wrong],
-            about=[place.where, *[f"shape {value.shape}"][:is_new]], line=place.line,
-            worth=asks if is_new and not place.is_filled else _COPIED, draw=draw,
+            "shape", f"What is the shape of {place.description}?",
+            shape_of(value.shape), [shape_of(shape) for shape in wrong],
+            about=[place.description, *[f"shape {value.shape}"][:is_new]],
+            line=place.line, draw=draw,
+            worth=asks if is_new and not place.is_filled else _COPIED,
         )  # fmt: skip
 
 
 def statements(
-    noted: Noted, seen: Observation, draw: random.Random
+    noted: Noted, observation: Observation, draw: random.Random
 ) -> Iterator[ChoiceQuestion]:
     """Which statement about a value in the middle is true?
 
     A result has what its function's name says, and a tensor that was just filled has
     nothing that is worth a question.
     """
-    for place, value, _ in _tensors(noted, seen):
-        told = of_value(value)
-        special = [one for one in told if one.true and one.kind in _SPECIAL]
-        wrong = {one.kind: one.text for one in told if not one.true}
+    for place, value, _ in _tensors(noted, observation):
+        claims = of_value(value)
+        special = [claim for claim in claims if claim.true and claim.kind in _SPECIAL]
+        wrong = {claim.kind: claim.text for claim in claims if not claim.true}
         if place.is_result or place.is_filled or not special:
             continue
         if len(wrong) >= OPTIONS:
@@ -67,30 +68,34 @@ def statements(
         right = special[0]
         kinds = draw.sample(sorted(wrong), OPTIONS - 1)
         yield shuffled(
-            "statement", f"Which statement is true of {place.where}?", right.text,
-            [wrong[kind] for kind in kinds], about=[place.where],
+            "statement", f"Which statement is true of {place.description}?", right.text,
+            [wrong[kind] for kind in kinds], about=[place.description],
             worth=_SPECIAL[right.kind], line=place.line, draw=draw,
         )  # fmt: skip
 
 
 def lines(
-    listing: CodeListing, noted: Noted, seen: Observation, draw: random.Random
+    listing: CodeListing, noted: Noted, observation: Observation, draw: random.Random
 ) -> Iterator[ChoiceQuestion]:
     """In which line does a shape first come about?"""
     first: dict[tuple[int, ...], int] = {}
-    tensors = [(p, v, new) for p, v, new in _tensors(noted, seen) if len(v.shape) > 1]
-    ran = sorted({place.line for place, _, _ in tensors} & {*listing.shown.values()})
+    tensors = [
+        (p, v, new) for p, v, new in _tensors(noted, observation) if len(v.shape) > 1
+    ]
+    ran = sorted({place.line for place, _, _ in tensors} & {*listing.numbers.values()})
     for place, value, is_new in tensors:
         if is_new:
             first[value.shape] = min(place.line, first.get(value.shape, place.line))
     if len(ran) < OPTIONS:
         return
     for shape, line in first.items():
-        others = draw.sample([other for other in ran if other != line], OPTIONS - 1)
-        options = sorted([line, *others])
+        other_lines = draw.sample(
+            [other_line for other_line in ran if other_line != line], OPTIONS - 1
+        )
+        options = sorted([line, *other_lines])
         yield ChoiceQuestion(
             "line", f"In which line does a tensor of shape {shape_of(shape)} first "
-            "appear?", tuple(_line(listing, one) for one in options),
+            "appear?", tuple(_line(listing, option) for option in options),
             options.index(line), (f"shape {shape}",), 4.0 + len(shape), line,
         )  # fmt: skip
 

@@ -28,14 +28,14 @@ class CodeListing:
         target: the function or class that the exercise asks for.
         method: of a class, the method that is asked about; else "".
         text: what is shown: no docstrings, comments or empty lines.
-        shown: by line of the source, the number of the line that is shown.
+        numbers: by line of the source, the number of the line that is shown.
     """
 
     source: str
     target: str
     method: str
     text: str
-    shown: dict[int, int] = field(repr=False)
+    numbers: dict[int, int] = field(repr=False)
 
     def function_in(self, tree: ast.Module) -> ast.FunctionDef:
         """The function that is asked about, in a tree of the source."""
@@ -44,7 +44,7 @@ class CodeListing:
     def last_shown(self, statement: ast.stmt) -> int:
         """The number of the last line of a statement."""
         lines = range(statement.lineno, (statement.end_lineno or statement.lineno) + 1)
-        return max(self.shown[line] for line in lines if line in self.shown)
+        return max(self.numbers[line] for line in lines if line in self.numbers)
 
 
 def listing(source: str, target: str) -> CodeListing:
@@ -60,39 +60,39 @@ def listing(source: str, target: str) -> CodeListing:
         code = _code(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError, tokenize.TokenError):
         raise NotListedError("it cannot be read as plain Python") from None
-    whole, function = _function(tree, target)
+    definition, function = _function(tree, target)
     _refuse(function)
-    for part, most in ((whole, _WHOLE_CLASS), (function, _MOST_LINES)):
-        shown = _shown(part, code)
-        if len(shown) <= most:
+    for part, most in ((definition, _WHOLE_CLASS), (function, _MOST_LINES)):
+        lines = _list_lines(part, code)
+        if len(lines) <= most:
             break
     else:
         raise NotListedError(f"it has more than {_MOST_LINES} lines")
-    text = textwrap.dedent("\n".join(code[n] for n in shown))
+    text = textwrap.dedent("\n".join(code[n] for n in lines))
     if max(map(len, text.splitlines())) > _WIDEST:
         raise NotListedError(f"it has lines of more than {_WIDEST} characters")
-    method = "" if whole is function else function.name
-    numbers = {line: number for number, line in enumerate(shown, 1)}
+    method = "" if definition is function else function.name
+    numbers = {line: number for number, line in enumerate(lines, 1)}
     return CodeListing(source, target, method, text, numbers)
 
 
 def _function(tree: ast.Module, target: str) -> tuple[ast.stmt, ast.FunctionDef]:
     """The definition of the target, and the function in it that does the work."""
-    found = [
+    definitions = [
         node for node in tree.body
         if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == target
     ]  # fmt: skip
-    if not found:
+    if not definitions:
         raise NotListedError("it is not written as a function or class of its own")
-    whole = found[-1]
-    if isinstance(whole, ast.FunctionDef):
-        return whole, whole
-    own = {n.name: n for n in whole.body if isinstance(n, ast.FunctionDef)}
-    usual = [name for name in ("forward", "step", "__call__") if name in own]
-    others = [name for name in own if not name.startswith("_")]
-    if not usual and not others:
+    definition = definitions[-1]
+    if isinstance(definition, ast.FunctionDef):
+        return definition, definition
+    methods = {n.name: n for n in definition.body if isinstance(n, ast.FunctionDef)}
+    usual = [name for name in ("forward", "step", "__call__") if name in methods]
+    public = [name for name in methods if not name.startswith("_")]
+    if not usual and not public:
         raise NotListedError("its class has no method of its own")
-    return whole, own[(usual or others)[0]]
+    return definition, methods[(usual or public)[0]]
 
 
 def _refuse(function: ast.FunctionDef) -> None:
@@ -118,13 +118,13 @@ _STARTING = {"Thread", "ThreadPoolExecutor", "ProcessPoolExecutor", "Process", "
 def _code(source: str) -> dict[int, str]:
     """The non-empty lines by line number, without comments."""
     tokens = tokenize.generate_tokens(io.StringIO(source).readline)
-    ends = {t.start[0]: t.start[1] for t in tokens if t.type == tokenize.COMMENT}
+    comments = {t.start[0]: t.start[1] for t in tokens if t.type == tokenize.COMMENT}
     numbered = enumerate(source.splitlines(), 1)
-    lines = {n: line[: ends.get(n)].rstrip() for n, line in numbered}
+    lines = {n: line[: comments.get(n)].rstrip() for n, line in numbered}
     return {n: line for n, line in lines.items() if line}
 
 
-def _shown(part: ast.stmt, code: Collection[int]) -> list[int]:
+def _list_lines(part: ast.stmt, code: Collection[int]) -> list[int]:
     """The line numbers of a definition's code, without docstrings."""
     hidden: set[int] = set()
     for node in ast.walk(part):

@@ -28,7 +28,7 @@ class NotedPlace:
     is_filled: bool = False
 
     @property
-    def where(self) -> str:
+    def description(self) -> str:
         """The value in words."""
         if self.name:
             return f"`{self.name}` right after line {self.line}"
@@ -37,11 +37,11 @@ class NotedPlace:
         return f"`{self.text}` in line {self.line}"
 
 
-def noted(listing: CodeListing) -> tuple[str, list[NotedPlace]]:
+def insert_notes(listing: CodeListing) -> tuple[str, list[NotedPlace]]:
     """The answer with a note around each value, and where those are, by number."""
     tree = ast.parse(listing.source)
-    found: list[NotedPlace] = []
-    noting = _Noting(listing, found)
+    places: list[NotedPlace] = []
+    noting = _Noting(listing, places)
     function = listing.function_in(tree)
     for statement in function.body:
         noting.visit(statement)  # in its place
@@ -52,14 +52,14 @@ def noted(listing: CodeListing) -> tuple[str, list[NotedPlace]]:
                 setattr(
                     node, field, [new for old in lines for new in noting.reached(old)]
                 )
-    return ast.unparse(ast.fix_missing_locations(tree)), found
+    return ast.unparse(ast.fix_missing_locations(tree)), places
 
 
 class _Noting(ast.NodeTransformer):
     """Puts expressions into calls that note their values, inner ones first."""
 
-    def __init__(self, listing: CodeListing, found: list[NotedPlace]) -> None:
-        self._listing, self._found, self._line = listing, found, 0
+    def __init__(self, listing: CodeListing, places: list[NotedPlace]) -> None:
+        self._listing, self._places, self._line = listing, places, 0
 
     def visit(self, node: ast.AST) -> ast.AST:
         if isinstance(
@@ -67,13 +67,13 @@ class _Noting(ast.NodeTransformer):
         ):
             return node  # run at other times, or not as code
         if isinstance(node, ast.stmt):
-            self._line = self._listing.shown.get(node.lineno, 0)
+            self._line = self._listing.numbers.get(node.lineno, 0)
         text = ast.unparse(node) if isinstance(node, _PARTS) else ""
         name = _assigned(node)
         line = self._line
         filled = is_filled(getattr(node, "value", None) if name else node)
         if isinstance(node, _PARTS):  # of a long statement, its own line
-            line = self._listing.shown.get(node.lineno, line)
+            line = self._listing.numbers.get(node.lineno, line)
         visited: ast.AST = super().visit(node)
         if name and isinstance(visited, ast.Assign | ast.AnnAssign) and visited.value:
             place = NotedPlace(line, name=name, is_filled=filled)
@@ -88,7 +88,7 @@ class _Noting(ast.NodeTransformer):
 
     def reached(self, statement: ast.stmt) -> list[ast.stmt]:
         """A statement, before which it is noted that it is reached."""
-        line = self._listing.shown.get(getattr(statement, "lineno", 0), 0)
+        line = self._listing.numbers.get(getattr(statement, "lineno", 0), 0)
         if not line:
             return [statement]
         return [ast.Expr(self._note(ast.Constant(None), NotedPlace(line))), statement]
@@ -97,13 +97,13 @@ class _Noting(ast.NodeTransformer):
         """A value that has a name is told by its name alone."""
         if isinstance(value, ast.Call) and getattr(value.func, "id", "") == NOTE:
             number = ast.literal_eval(value.args[0])
-            self._found[number] = place
+            self._places[number] = place
             return value
         return self._note(value, place)
 
     def _note(self, value: ast.AST, place: NotedPlace) -> ast.Call:
-        self._found.append(place)
-        number = ast.Constant(len(self._found) - 1)
+        self._places.append(place)
+        number = ast.Constant(len(self._places) - 1)
         assert isinstance(value, ast.expr), "only values are noted"
         return ast.Call(ast.Name(NOTE, ast.Load()), [number, value], [])
 

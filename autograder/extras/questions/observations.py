@@ -85,7 +85,7 @@ class EditOutcome:
     raised: str = ""
     result: Seen | None = None
     moved: Mapping[str, bool] = field(default_factory=dict)
-    same: bool = False
+    is_same: bool = False
     near: bool = False
     turned: tuple[bool, ...] = ()
     factors: tuple[float | None, ...] = ()
@@ -112,7 +112,7 @@ class Observation:
     """
 
     title: str
-    made: str
+    construction: str
     call: tuple[tuple[str, Seen], ...]
     notes: tuple[tuple[int, Seen], ...]
     ran: frozenset[int]
@@ -131,62 +131,63 @@ def read(printed: str) -> list[Observation]:
     if not lines or len(lines[-1]) > _LONGEST:
         raise NothingObservedError("its code ended before it could be observed")
     try:
-        told = json.loads(lines[-1][len(MARK) :])
-        if refused := told.get("refused"):
+        report = json.loads(lines[-1][len(MARK) :])
+        if refused := report.get("refused"):
             raise NothingObservedError(_text(refused))
-        found = [_observation(case) for case in told["cases"]]
-        if len({len(one.edits) for one in found}) != 1:
+        observations = [_observation(case) for case in report["cases"]]
+        if len({len(observation.edits) for observation in observations}) != 1:
             raise ValueError("not the same edits")
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
         raise NothingObservedError("what its code reports makes no sense") from None
-    return found
+    return observations
 
 
-def _observation(told: dict[str, Any]) -> Observation:
+def _observation(report: dict[str, Any]) -> Observation:
     return Observation(
-        title=_text(told["title"]),
-        made=_text(told["made"]),
-        call=tuple((_text(name), _seen(value)) for name, value in told["call"]),
+        title=_text(report["title"]),
+        construction=_text(report["made"]),
+        call=tuple((_text(name), _read_value(value)) for name, value in report["call"]),
         notes=tuple(
-            (_integer(number), _seen(value)) for number, value in told["notes"]
+            (_integer(number), _read_value(value)) for number, value in report["notes"]
         ),
-        ran=frozenset(map(_integer, told["ran"])),
-        result=_seen(told["result"]),
-        moved=_moved(told["moved"]),
-        edits=tuple(map(_outcome, told["edits"])),
+        ran=frozenset(map(_integer, report["ran"])),
+        result=_read_value(report["result"]),
+        moved=_read_moves(report["moved"]),
+        edits=tuple(map(_outcome, report["edits"])),
     )
 
 
-def _outcome(told: dict[str, Any]) -> EditOutcome:
+def _outcome(report: dict[str, Any]) -> EditOutcome:
     return EditOutcome(
-        raised=_text(told.get("raised", "")),
-        result=_seen(told["result"]) if "result" in told else None,
-        moved=_moved(told.get("moved", {})),
-        same=told.get("same") is True,
-        near=told.get("near") is True,
-        turned=tuple(one is True for one in told.get("turned", ())),
+        raised=_text(report.get("raised", "")),
+        result=_read_value(report["result"]) if "result" in report else None,
+        moved=_read_moves(report.get("moved", {})),
+        is_same=report.get("same") is True,
+        near=report.get("near") is True,
+        turned=tuple(flag is True for flag in report.get("turned", ())),
         factors=tuple(
-            one if isinstance(one, float) else None for one in told.get("factors", ())
+            factor if isinstance(factor, float) else None
+            for factor in report.get("factors", ())
         ),
     )
 
 
-def _seen(told: dict[str, Any], depth: int = 0) -> Seen:
+def _read_value(report: dict[str, Any], depth: int = 0) -> Seen:
     if depth > 3:
         raise ValueError("tuples in tuples in tuples")
     return Seen(
-        kind=_text(told["kind"]),
-        text=_text(told.get("text", "")),
-        shape=tuple(map(_integer, told.get("shape", ()))),
-        dtype=_text(told.get("dtype", "")),
-        facts=frozenset(map(_text, told.get("facts", ()))),
-        parts=tuple(_seen(part, depth + 1) for part in told.get("parts", ())),
-        length=_integer(told["length"]) if "length" in told else None,
+        kind=_text(report["kind"]),
+        text=_text(report.get("text", "")),
+        shape=tuple(map(_integer, report.get("shape", ()))),
+        dtype=_text(report.get("dtype", "")),
+        facts=frozenset(map(_text, report.get("facts", ()))),
+        parts=tuple(_read_value(part, depth + 1) for part in report.get("parts", ())),
+        length=_integer(report["length"]) if "length" in report else None,
     )
 
 
-def _moved(told: dict[str, Any]) -> dict[str, bool]:
-    return {_text(name): value is True for name, value in told.items()}
+def _read_moves(report: dict[str, Any]) -> dict[str, bool]:
+    return {_text(name): value is True for name, value in report.items()}
 
 
 def _text(value: object) -> str:

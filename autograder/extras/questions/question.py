@@ -19,7 +19,7 @@ class ChoiceQuestion:
         about: what it is about; two questions about one thing are not asked.
         worth: how much it asks for.
         line: the displayed line that it is about; 0 for several.
-        why: what execution has shown beside the answer itself, for the key.
+        explanation: what execution has shown beside the answer itself, for the key.
         mentioned: changes among the options: one that another question of the sheet is
             about would give it away, so such a pair is asked only if need be.
     """
@@ -31,7 +31,7 @@ class ChoiceQuestion:
     about: tuple[str, ...]
     worth: float
     line: int = 0
-    why: str = ""
+    explanation: str = ""
     mentioned: tuple[str, ...] = ()
 
     @property
@@ -45,7 +45,7 @@ class ChoiceQuestion:
 
 def shuffled(
     kind: str, text: str, right: str, wrong: Sequence[str], *, about: Sequence[str],
-    worth: float, draw: random.Random, line: int = 0, why: str = "",
+    worth: float, draw: random.Random, line: int = 0, explanation: str = "",
     mentioned: Sequence[str] = (),
 ) -> ChoiceQuestion:  # fmt: skip
     """A question with its options in a drawn order."""
@@ -53,38 +53,39 @@ def shuffled(
     draw.shuffle(options)
     place = options.index(right)
     return ChoiceQuestion(
-        kind, text, (*options,), place, (*about,), worth, line, why, (*mentioned,)
-    )
+        kind, text, (*options,), place, (*about,), worth, line, explanation,
+        (*mentioned,),
+    )  # fmt: skip
 
 
 def chosen(
-    found: Sequence[ChoiceQuestion], most: int, asked: Collection[str] = ()
+    questions: Sequence[ChoiceQuestion], most: int, subjects: Collection[str] = ()
 ) -> list[ChoiceQuestion]:
     """The first questions that go together: of several kinds, none about one thing.
 
     Args:
-        found: all that there are, the best first.
+        questions: all that there are, the best first.
         most: how many are wanted.
-        asked: what else is asked about on the same sheet.
+        subjects: what else is asked about on the same sheet.
     """
-    kept: list[ChoiceQuestion] = []
+    picked: list[ChoiceQuestion] = []
     if most < 1:
-        return kept
-    ways = ((1, False, True), (2, False, True), (2, True, True), (2, True, False),
+        return picked
+    rounds = ((1, False, True), (2, False, True), (2, True, True), (2, True, False),
             (3, True, False))  # fmt: skip
-    for many, same_line, are_apart in ways:  # `many` of each kind
-        for one in found:
-            kinds = [other.kind for other in kept]
-            about = {*asked, *(thing for other in kept for thing in other.about)}
-            told = {thing for other in kept for thing in other.mentioned}
-            lines = {(other.kind, other.line) for other in kept}
-            fits = not about & {*one.about} and kinds.count(one.kind) < many
-            if are_apart and not (about | told).isdisjoint(one.mentioned):
+    for many, same_line, are_apart in rounds:  # `many` of each kind
+        for question in questions:
+            kinds = [pick.kind for pick in picked]
+            about = {*subjects, *(subject for pick in picked for subject in pick.about)}
+            mentioned = {subject for pick in picked for subject in pick.mentioned}
+            lines = {(pick.kind, pick.line) for pick in picked}
+            fits = not about & {*question.about} and kinds.count(question.kind) < many
+            if are_apart and not (about | mentioned).isdisjoint(question.mentioned):
                 continue
-            if are_apart and not told.isdisjoint(one.about):
+            if are_apart and not mentioned.isdisjoint(question.about):
                 continue
-            if fits and (same_line or (one.kind, one.line) not in lines):
-                kept.append(one)
-            if len(kept) == most:
-                return kept
-    return kept
+            if fits and (same_line or (question.kind, question.line) not in lines):
+                picked.append(question)
+            if len(picked) == most:
+                return picked
+    return picked

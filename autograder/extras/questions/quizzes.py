@@ -52,7 +52,9 @@ def write(unit: str, root: Path, sheets: Sequence[QuestionSheet]) -> Iterator[Pa
         CourseError: something cannot be written.
     """
     assignment, named = assignment_of(unit), [_name(unit, sheet) for sheet in sheets]
-    letters = ["".join(one.letter for _, one in sheet.key) for sheet in sheets]
+    letters = [
+        "".join(question.letter for _, question in sheet.key) for sheet in sheets
+    ]
     keys = zip(sheets, named, letters, strict=True)
     assignments.keep(
         root, assignment, {s.student.id: {name: key} for s, name, key in keys}
@@ -73,8 +75,8 @@ def write(unit: str, root: Path, sheets: Sequence[QuestionSheet]) -> Iterator[Pa
 
 def _name(unit: str, sheet: QuestionSheet) -> str:
     """By which a quiz is known: the same as long as it asks the same."""
-    asked = [(one.text, one.options) for _, one in sheet.key]
-    text = json.dumps([unit, sheet.student.id, asked])
+    questions = [(question.text, question.options) for _, question in sheet.key]
+    text = json.dumps([unit, sheet.student.id, questions])
     return hashlib.sha256(text.encode()).hexdigest()[:8]
 
 
@@ -97,17 +99,17 @@ def _notebook(name: str = "", sheet: QuestionSheet | None = None) -> NotebookNod
     _mark(cells[-2], assignments.ANSWER, locked=False)
     _mark(cells[-1], assignments.CHECK, grade=True, points=POINTS)
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    made: NotebookNode = new_notebook(cells=cells, metadata={"kernelspec": kernel})
-    return made
+    notebook: NotebookNode = new_notebook(cells=cells, metadata={"kernelspec": kernel})
+    return notebook
 
 
-def _mark(cell: NotebookNode, grade_id: str, **more: object) -> None:
-    locked = bool(more.get("locked", True))
+def _mark(cell: NotebookNode, grade_id: str, **settings: object) -> None:
+    locked = bool(settings.get("locked", True))
     cell.id = grade_id
     cell.metadata = NotebookNode(deletable=False, editable=not locked)
     cell.metadata["nbgrader"] = NotebookNode({
         "grade": False, "grade_id": grade_id, "locked": locked, "schema_version": 3,
-        "solution": not locked, "task": False, "cell_type": "code", **more,
+        "solution": not locked, "task": False, "cell_type": "code", **settings,
     })  # fmt: skip
     cell.metadata["nbgrader"]["checksum"] = compute_checksum(cell)
 

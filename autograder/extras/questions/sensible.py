@@ -29,9 +29,11 @@ def is_sensible(old: ast.stmt, new: ast.AST, text: str) -> bool:
         return False
     if isinstance(new, ast.Return) and text in ("return", "return None"):
         return False
-    own = {ast.unparse(node) for node in ast.walk(old)}
-    made = [node for node in ast.walk(new) if isinstance(node, ast.expr)]
-    if any(_is_silly(node) and ast.unparse(node) not in own for node in made):
+    old_texts = {ast.unparse(node) for node in ast.walk(old)}
+    expressions = [node for node in ast.walk(new) if isinstance(node, ast.expr)]
+    if any(
+        _is_silly(node) and ast.unparse(node) not in old_texts for node in expressions
+    ):
         return False
     target = ast.unparse(new.targets[0]) if isinstance(new, ast.Assign) else ""
     if target and text in f"{target} = {target}":
@@ -76,8 +78,8 @@ def is_slip(operator: str, old: ast.AST, new: ast.AST) -> bool:
     for its inverse.
     """
     if operator == "drop an argument":
-        first, kept = (node.args[:1] for node in (old, new))  # type: ignore[attr-defined]
-        return list(map(ast.dump, first)) == list(map(ast.dump, kept))
+        first, second = (node.args[:1] for node in (old, new))  # type: ignore[attr-defined]
+        return list(map(ast.dump, first)) == list(map(ast.dump, second))
     if operator == "swap arguments":
         return _are_of_a_kind(old, new)
     if operator == "exchange calls":
@@ -98,8 +100,8 @@ def _are_of_a_kind(old: ast.AST, new: ast.AST) -> bool:
     """Whether the two arguments that were swapped are written in the same way."""
     kinds = [
         (type(node), name_of(node) if isinstance(node, ast.Call | ast.UnaryOp) else "")
-        for node, other in zip(old.args, new.args, strict=True)  # type: ignore[attr-defined]
-        if node is not other
+        for node, counterpart in zip(old.args, new.args, strict=True)  # type: ignore[attr-defined]
+        if node is not counterpart
     ]
     return len(set(kinds)) == 1
 
@@ -108,8 +110,12 @@ def exchanged(old: ast.AST, new: ast.AST) -> tuple[str, ...]:
     """The two names of which one now stands in the place of the other; () if none."""
     pair = [old, new]
     if isinstance(old, ast.Call) and isinstance(new, ast.Call):
-        both = zip(old.args, new.args, strict=False)
-        pair = [one for one, other in both if ast.dump(one) != ast.dump(other)]
+        pairs = zip(old.args, new.args, strict=False)
+        pair = [
+            argument
+            for argument, counterpart in pairs
+            if ast.dump(argument) != ast.dump(counterpart)
+        ]
     names = [node.id for node in pair if isinstance(node, ast.Name)]
     return (*names,) if len(names) == len(pair) == 2 else ()
 
@@ -150,16 +156,18 @@ def _is_silly(node: ast.AST) -> bool:
 
 def _is_idle(node: ast.BinOp) -> bool:
     """Whether one writes it down: ``-1 - 1``, ``n + 1 - 1``, ``x / 1``."""
-    left, right = number(node.left), number(node.right)
+    left_number, right_number = number(node.left), number(node.right)
     if isinstance(node.left, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub):
-        left = number(node.left.right)
+        left_number = number(node.left.right)
     neutral = 1 if isinstance(node.op, ast.Mult | ast.Div | ast.Pow) else 0
-    return (left is not None and right is not None) or right == neutral
+    return (
+        left_number is not None and right_number is not None
+    ) or right_number == neutral
 
 
 def _is_silly_call(call: ast.Call) -> bool:
-    given = [number(arg) for arg in call.args[-2:]]
-    dims = given if None not in given and len(given) == 2 else [0, 1]
+    numbers = [number(arg) for arg in call.args[-2:]]
+    dims = numbers if None not in numbers and len(numbers) == 2 else [0, 1]
     name = name_of(call)
     if name in _SWAPS:  # of two dimensions, both of which it names
         return dims[0] == dims[1] or len(call.args) + len(call.keywords) < 2

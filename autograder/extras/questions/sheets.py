@@ -25,7 +25,7 @@ from autograder.extras.questions.asking import questions
 from autograder.extras.questions.calls import call_of
 from autograder.extras.questions.edits import TriedEdit, edits
 from autograder.extras.questions.listing import CodeListing, NotListedError, listing
-from autograder.extras.questions.notes import NotedPlace, noted
+from autograder.extras.questions.notes import NotedPlace, insert_notes
 from autograder.extras.questions.observations import (
     NothingObservedError,
     Observation,
@@ -66,7 +66,9 @@ class QuestionSheet:
     @property
     def key(self) -> list[tuple[str, ChoiceQuestion]]:
         """All questions, in their order, with the title of their answer."""
-        return [(part.title, one) for part in self.parts for one in part.questions]
+        return [
+            (part.title, question) for part in self.parts for question in part.questions
+        ]
 
 
 @dataclass(frozen=True)
@@ -77,10 +79,10 @@ class _Answer:
     listing: CodeListing
     places: Sequence[NotedPlace]
     edits: Sequence[TriedEdit]
-    asked: ObservationRequest
+    request: ObservationRequest
 
 
-def made(
+def make_sheets(
     unit: str, root: Path, students: Sequence[str]
 ) -> tuple[list[QuestionSheet], list[str]]:
     """The sheets of an assignment.
@@ -98,14 +100,17 @@ def made(
     book = gradebook.read(unit, root)
     chosen = [book.of(name) for name in students] or book.submissions
     most = {e.name: e.max_points for e in book.exercises if not e.written}
-    asked = {one.name: one for one in specifications(find_unit(unit).name)}
+    exercises = {e.name: e for e in specifications(find_unit(unit).name)}
     secret = course_secret(root)
     paths = graded_notebooks(unit, root)
     sheets, remarks = [], []
-    for one in chosen:
-        draw = _random_of(secret, unit, one.student.id)
-        sheet, said = _sheet(unit, one, paths.get(one.student.id), draw, most, asked)
-        remarks += said
+    for submission in chosen:
+        student = submission.student.id
+        draw = _random_of(secret, unit, student)
+        sheet, sheet_remarks = _sheet(
+            unit, submission, paths.get(student), draw, most, exercises
+        )
+        remarks += sheet_remarks
         sheets += [sheet] if sheet else []
     return sheets, remarks
 
@@ -116,10 +121,14 @@ def write(unit: str, root: Path, sheets: Sequence[QuestionSheet]) -> Iterator[Pa
         return
     folder = root / "reports"
     pages = {f"{unit}-questions.html": list(sheets)}
-    pages |= {f"{unit}-questions/{one.student.id}.html": [one] for one in sheets}
-    for name, shown in pages.items():
+    pages |= {f"{unit}-questions/{sheet.student.id}.html": [sheet] for sheet in sheets}
+    for name, page_sheets in pages.items():
         yield page.write(
-            folder / name, "questions.html.j2", unit, folder=TEMPLATES, sheets=shown
+            folder / name,
+            "questions.html.j2",
+            unit,
+            folder=TEMPLATES,
+            sheets=page_sheets,
         )
     path = folder / f"{unit}-questions-key.html"
     key = page.render("questions_key.html.j2", unit, folder=TEMPLATES, sheets=sheets)
@@ -135,33 +144,33 @@ def _random_of(secret: bytes, unit: str, student: str) -> random.Random:
 
 def _sheet(
     unit: str, submission: Submission, path: Path | None, draw: random.Random,
-    most: Mapping[str, float], known: Mapping[str, Specification],
+    most: Mapping[str, float], exercises: Mapping[str, Specification],
 ) -> tuple[QuestionSheet | None, list[str]]:  # fmt: skip
     """A student's sheet, if one can be made, and what is to be said."""
-    who = submission.student
+    student = submission.student
     accepted = [
         grade_ids.exercise_of(name)
         for name, points in most.items()
         if (submission.points.get(name) or 0.0) >= points > 0
     ]
     if not accepted or not path:
-        return None, [f"{who.full}: no accepted exercise, so there is nothing to ask"]
+        reason = "no accepted exercise, so there is nothing to ask"
+        return None, [f"{student.full}: {reason}"]
     cells = _cells(path)
-    answers, said = _answers(accepted, cells, known, draw)
+    answers, reasons = _answers(accepted, cells, exercises, draw)
     plain = [source for _, source in cells]
-    printed = (
-        observe_answers(unit, plain, [one.asked for one in answers]) if answers else []
-    )
+    requests = [answer.request for answer in answers]
+    printed = observe_answers(unit, plain, requests) if answers else []
     parts = []
     for answer, text in zip(answers, printed, strict=True):
         try:
             parts.append(_part(answer, read(text), draw))
         except NothingObservedError as error:
-            said.append(_not_asked(answer.title, error))
-    remarks = [f"{who.full}, {line}" for line in said]
-    sheet = QuestionSheet(who, _fitting(parts))
+            reasons.append(_not_asked(answer.title, error))
+    remarks = [f"{student.full}, {line}" for line in reasons]
+    sheet = QuestionSheet(student, _fit_page(parts))
     if len(sheet.key) < _FEWEST:
-        return None, [*remarks, f"{who.full}: too few questions for a sheet"]
+        return None, [*remarks, f"{student.full}: too few questions for a sheet"]
     return sheet, remarks
 
 
@@ -169,26 +178,26 @@ def _not_asked(title: str, reason: Exception) -> str:
     return f"{title}: not asked about, since {reason}"
 
 
-def _fitting(parts: Sequence[SheetPart]) -> tuple[SheetPart, ...]:
+def _fit_page(parts: Sequence[SheetPart]) -> tuple[SheetPart, ...]:
     """The best parts that fit on one page, with questions that go together."""
     for of_short, least in ((_OF_SHORT, _GOOD), (_EACH, _GOOD), (_EACH, -math.inf)):
-        kept = list[SheetPart]()
+        fitted = list[SheetPart]()
         for part in sorted(parts, key=lambda part: -_worth(part)):
-            before = [one for other in kept for one in other.questions]
+            before = [q for fitted_part in fitted for q in fitted_part.questions]
             most = of_short if _lines(part) <= _SHORT else _EACH
-            about = [thing for one in before for thing in one.about]
-            plain = [one for one in part.questions if one.kind == "shape"]
-            room = _SHAPES - sum(one.kind == "shape" for one in before)
-            good = [one for one in part.questions if one.worth >= least]
-            found = [one for one in good if one not in plain[room:]]
-            asked = chosen(found, min(most, _IN_ALL - len(before)), about)
-            shown = replace(part, questions=tuple(asked))
-            fits = sum(map(_height, (*kept, shown))) <= _PAGE
-            if len(kept) < _PARTS and fits and len(asked) >= _OF_SHORT:
-                kept.append(shown)
-        if sum(len(one.questions) for one in kept) >= _FEWEST:
+            about = [subject for q in before for subject in q.about]
+            plain = [q for q in part.questions if q.kind == "shape"]
+            room = _SHAPES - sum(q.kind == "shape" for q in before)
+            good = [q for q in part.questions if q.worth >= least]
+            candidates = [q for q in good if q not in plain[room:]]
+            picked = chosen(candidates, min(most, _IN_ALL - len(before)), about)
+            trimmed = replace(part, questions=tuple(picked))
+            fits = sum(map(_height, (*fitted, trimmed))) <= _PAGE
+            if len(fitted) < _PARTS and fits and len(picked) >= _OF_SHORT:
+                fitted.append(trimmed)
+        if sum(len(part.questions) for part in fitted) >= _FEWEST:
             break
-    return tuple(kept)
+    return tuple(fitted)
 
 
 def _lines(part: SheetPart) -> int:
@@ -204,53 +213,58 @@ def _height(part: SheetPart) -> float:
 def _rows(question: ChoiceQuestion) -> float:
     longest = max(map(len, question.options))
     options = 1 if longest < 24 else 2 if longest < 56 else 4
-    wraps = sum(len(one) // _WIDE for one in (question.text, *question.options))
+    wraps = sum(len(text) // _WIDE for text in (question.text, *question.options))
     return 1.8 + options + wraps
 
 
 def _worth(part: SheetPart) -> float:
-    return sum(one.worth for one in chosen(part.questions, _EACH))
+    return sum(question.worth for question in chosen(part.questions, _EACH))
 
 
 def _cells(path: Path) -> list[tuple[str, str]]:
     """The code of a graded notebook without its checks: (exercise or "", source)."""
-    found = []
+    cells = []
     for cell in notebooks.read(path).cells:
         mark = cell.metadata.get("nbgrader", {})
         if cell.cell_type != "code" or (mark.get("grade") and not mark.get("solution")):
             continue
         check = grade_ids.check_of(mark["grade_id"]) if mark.get("solution") else ""
-        found.append((grade_ids.exercise_of(check) if check else "", cell.source))
-    return found
+        cells.append((grade_ids.exercise_of(check) if check else "", cell.source))
+    return cells
 
 
 def _answers(
     accepted: Sequence[str], cells: Sequence[tuple[str, str]],
-    known: Mapping[str, Specification], draw: random.Random,
+    exercises: Mapping[str, Specification], draw: random.Random,
 ) -> tuple[list[_Answer], list[str]]:  # fmt: skip
     """Some accepted answers that may be asked about, and why others may not."""
     sources = {exercise: source for exercise, source in cells if exercise}
-    names = [name for name in accepted if name in known and name in sources]
+    names = [name for name in accepted if name in exercises and name in sources]
     draw.shuffle(names)
-    found, said = list[_Answer](), []
+    answers, reasons = list[_Answer](), []
     for name in names:
-        if len(found) == _TRIED:
+        if len(answers) == _TRIED:
             break
         try:
-            shown = listing(sources[name], known[name].target)
-            code, places = noted(shown)
-            tried = edits(shown)
+            excerpt = listing(sources[name], exercises[name].target)
+            code, places = insert_notes(excerpt)
+            tried = edits(excerpt)
         except NotListedError as error:
-            said.append(_not_asked(known[name].title, error))
+            reasons.append(_not_asked(exercises[name].title, error))
             continue
         edited = tuple(edit.code for edit in tried)
-        asked = ObservationRequest(name, shown.target, shown.method, code, edited)
-        found.append(_Answer(known[name].title, shown, places, tried, asked))
-    return found, said
+        request = ObservationRequest(name, excerpt.target, excerpt.method, code, edited)
+        answers.append(_Answer(exercises[name].title, excerpt, places, tried, request))
+    return answers, reasons
 
 
-def _part(answer: _Answer, seen: list[Observation], draw: random.Random) -> SheetPart:
-    found = questions(answer.listing, answer.places, answer.edits, seen, draw)
+def _part(
+    answer: _Answer, observations: list[Observation], draw: random.Random
+) -> SheetPart:
+    candidates = questions(
+        answer.listing, answer.places, answer.edits, observations, draw
+    )
     lines = enumerate(answer.listing.text.splitlines(), 1)
     code = "\n".join(f"{number:2}  {line}" for number, line in lines)
-    return SheetPart(answer.title, code, call_of(answer.listing, seen[0]), tuple(found))
+    call = call_of(answer.listing, observations[0])
+    return SheetPart(answer.title, code, call, tuple(candidates))

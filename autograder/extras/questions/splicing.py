@@ -8,7 +8,7 @@ import re
 
 
 def spliced(
-    source: str, statement: ast.stmt, old: ast.AST, new: ast.AST, made: ast.AST
+    source: str, statement: ast.stmt, old: ast.AST, new: ast.AST, replacement: ast.AST
 ) -> str:
     """The text of a statement with one node of it replaced.
 
@@ -16,51 +16,54 @@ def spliced(
         source: the code that the statement is in.
         old: the node that is replaced, with its place in the source.
         new: what is there instead.
-        made: the statement as it is to be read; where the student's text cannot be
-            kept, this is what is written out.
+        replacement: the statement as it is to be read; where the student's text
+            cannot be kept, this is what is written out.
     """
-    plain = _numbers_kept(source, in_a_line(made))
+    plain = _numbers_kept(source, in_a_line(replacement))
     end = getattr(old, "end_lineno", None)
     if end is None or not isinstance(new, ast.expr | ast.Slice):
         return plain
     lines = source.encode().split(b"\n")
     before = _between(lines, _start(statement), _start(old))
     after = _between(lines, _end(old), _end(statement))
-    part, meant = _numbers_kept(source, _part(source, old, new)), _read(plain)
-    whole = [(before, middle, after) for middle in _written(part)]
+    part, meaning = _numbers_kept(source, _part(source, old, new)), _read(plain)
+    candidates = [(before, middle, after) for middle in _spellings(part)]
     if before[-1:] == "(" and after[:1] == ")":  # that no longer hold anything
-        whole.insert(0, (before[:-1], part, after[1:]))
-    for text in (_joined("".join(parts)) for parts in whole):
-        if meant and _read(text) == meant:
+        candidates.insert(0, (before[:-1], part, after[1:]))
+    for text in (_join_lines("".join(parts)) for parts in candidates):
+        if meaning and _read(text) == meaning:
             return text
     return plain
 
 
-def _written(part: str) -> tuple[str, str, str]:
+def _spellings(part: str) -> tuple[str, str, str]:
     """Ways to write a part of a line."""
     return part.replace("'", '"'), part, f"({part})"
 
 
 def line_of(
-    source: str, statement: ast.stmt, old: ast.AST, new: ast.AST, made: ast.AST
+    source: str, statement: ast.stmt, old: ast.AST, new: ast.AST, replacement: ast.AST
 ) -> str:
     """The one line of a longer statement that changes, "" where it is not one."""
     first, last = getattr(old, "lineno", 0), getattr(old, "end_lineno", 0)
     if first != last or old is statement or not isinstance(new, ast.expr | ast.Slice):
         return ""
     lines, number = source.encode().split(b"\n"), last - 1
-    left, right = _start(old)[1], _end(old)[1]
-    part, meant = _numbers_kept(source, _part(source, old, new)), _read(in_a_line(made))
-    for middle in _written(part):
-        line = lines[number][:left] + middle.encode() + lines[number][right:]
-        whole = [*lines[:number], line, *lines[number + 1 :]]
-        text = _between(whole, _start(statement), (statement.end_lineno or 0, 10**6))
-        if meant and _read(text) == meant:
+    start, end = _start(old)[1], _end(old)[1]
+    part = _numbers_kept(source, _part(source, old, new))
+    meaning = _read(in_a_line(replacement))
+    for middle in _spellings(part):
+        line = lines[number][:start] + middle.encode() + lines[number][end:]
+        new_lines = [*lines[:number], line, *lines[number + 1 :]]
+        text = _between(
+            new_lines, _start(statement), (statement.end_lineno or 0, 10**6)
+        )
+        if meaning and _read(text) == meaning:
             return line.decode().split("  #")[0].strip()
     return ""
 
 
-def _joined(text: str) -> str:
+def _join_lines(text: str) -> str:
     """A text in one line, without the spaces that broken lines leave in brackets."""
     text = " ".join(text.split())
     return re.sub(r",? (?=[)\]}])", "", re.sub(r"(?<=[(\[{]) ", "", text))
@@ -68,8 +71,8 @@ def _joined(text: str) -> str:
 
 def _numbers_kept(source: str, text: str) -> str:
     """A text with its numbers as they are written in the source: 1e-6, not 1e-06."""
-    for usual, own in _own_numbers(source):
-        text = re.sub(rf"(?<![\w.]){re.escape(usual)}(?![\w.])", own, text)
+    for usual, spelling in _own_numbers(source):
+        text = re.sub(rf"(?<![\w.]){re.escape(usual)}(?![\w.])", spelling, text)
     return text
 
 
@@ -79,7 +82,9 @@ def _own_numbers(source: str) -> tuple[tuple[str, str], ...]:
     nodes = [n for n in ast.walk(ast.parse(source)) if isinstance(n, ast.Constant)]
     numbers = [node for node in nodes if type(node.value) in (int, float)]
     pairs = [(repr(n.value), ast.get_source_segment(source, n)) for n in numbers]
-    return tuple((usual, own) for usual, own in pairs if own and own != usual)
+    return tuple(
+        (usual, spelling) for usual, spelling in pairs if spelling and spelling != usual
+    )
 
 
 def in_a_line(node: ast.AST) -> str:
@@ -91,8 +96,8 @@ def in_a_line(node: ast.AST) -> str:
 
 def _part(source: str, old: ast.AST, new: ast.AST) -> str:
     """The new node: as it was written, where it is a part of the old one."""
-    own = any(node is new for node in ast.walk(old))
-    return (ast.get_source_segment(source, new) if own else "") or ast.unparse(new)
+    is_part = any(node is new for node in ast.walk(old))
+    return (ast.get_source_segment(source, new) if is_part else "") or ast.unparse(new)
 
 
 def _read(text: str) -> str:
@@ -112,8 +117,12 @@ def _end(node: ast.AST) -> tuple[int, int]:
 
 def _between(lines: list[bytes], start: tuple[int, int], end: tuple[int, int]) -> str:
     """The text between two places, given by line (from 1) and column in bytes."""
-    (first, left), (last, right) = start, end
+    (first, first_column), (last, last_column) = start, end
     if first == last:
-        return lines[first - 1][left:right].decode()
-    inner = [lines[first - 1][left:], *lines[first : last - 1], lines[last - 1][:right]]
+        return lines[first - 1][first_column:last_column].decode()
+    inner = [
+        lines[first - 1][first_column:],
+        *lines[first : last - 1],
+        lines[last - 1][:last_column],
+    ]
     return b"\n".join(inner).decode()

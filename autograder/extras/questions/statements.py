@@ -42,18 +42,18 @@ def other_shapes(shape: Sequence[int], sizes: Sequence[int]) -> list[tuple[int, 
 
     Two dimensions swapped, one summed away, one kept as 1, the size of another tensor.
     """
-    own, found = tuple(shape), list[tuple[int, ...]]()
-    if len(own) > 1:
-        found.append((*own[:-2], own[-1], own[-2]))
-        found.append(own[:-1])
-        found.append((*own[:-1], own[-2]))
-    if len(own) > 2:
-        found.append((own[1], own[0], *own[2:]))
-        found.append((*own[:-3], own[-2], own[-3], own[-1]))
-        found.append((*own[:-3], own[-3] * own[-2], own[-1]))
-    found += [(*own[:-1], size) for size in sizes]
-    found += [(*own[:-1], 1), (1, *own), (*own, 1)]
-    return [one for one in dict.fromkeys(found) if one and one != own]
+    dims, shapes = tuple(shape), list[tuple[int, ...]]()
+    if len(dims) > 1:
+        shapes.append((*dims[:-2], dims[-1], dims[-2]))
+        shapes.append(dims[:-1])
+        shapes.append((*dims[:-1], dims[-2]))
+    if len(dims) > 2:
+        shapes.append((dims[1], dims[0], *dims[2:]))
+        shapes.append((*dims[:-3], dims[-2], dims[-3], dims[-1]))
+        shapes.append((*dims[:-3], dims[-3] * dims[-2], dims[-1]))
+    shapes += [(*dims[:-1], size) for size in sizes]
+    shapes += [(*dims[:-1], 1), (1, *dims), (*dims, 1)]
+    return [new for new in dict.fromkeys(shapes) if new not in ((), dims)]
 
 
 def after_edit(
@@ -65,15 +65,17 @@ def after_edit(
         names: what the parts of the result are called.
     """
     parts = before.result.results
-    told = [s for i in range(len(parts)) for s in _of_part(before, after, i, names[i])]
-    told += _of_positions(before, after, names[0])
-    ordered = sorted(told, key=lambda one: _ORDER.index(one.kind))
+    claims = [
+        s for i in range(len(parts)) for s in _of_part(before, after, i, names[i])
+    ]
+    claims += _of_positions(before, after, names[0])
+    ordered = sorted(claims, key=lambda claim: _ORDER.index(claim.kind))
     ordered.append(Statement("error", "It stops with an error.", bool(after.raised)))
     if not all(part.number is not None for part in parts):
-        kept = _keeps_shapes(before, after) and not after.same
-        ordered.append(Statement("values", _other_values(before, names), kept))
-    same = "Nothing: it returns the same values."
-    return [*ordered, Statement("nothing", same, after.same)]
+        only_values = _keeps_shapes(before, after) and not after.is_same
+        ordered.append(Statement("values", _other_values(before, names), only_values))
+    text = "Nothing: it returns the same values."
+    return [*ordered, Statement("nothing", text, after.is_same)]
 
 
 _ORDER = (
@@ -141,14 +143,14 @@ def _of_part(
 def _of_shapes(
     before: Observation, name: str, old: Seen, new: Seen | None
 ) -> Iterator[Statement]:
-    now = f"{_capital(name)} now has the shape"
+    opening = f"{_capital(name)} now has the shape"
     shape = new.shape if new and new.is_tensor else None
     if shape is not None and shape != old.shape:
-        yield Statement("shape", f"{now} {shape_of(shape)}.", True)
+        yield Statement("shape", f"{opening} {shape_of(shape)}.", True)
     sizes = [size for _, value in before.call for size in value.shape]
-    for other in other_shapes(old.shape, sizes):
-        if other != shape:
-            yield Statement("shape", f"{now} {shape_of(other)}.", False)
+    for candidate in other_shapes(old.shape, sizes):
+        if candidate != shape:
+            yield Statement("shape", f"{opening} {shape_of(candidate)}.", False)
 
 
 def _of_entries(name: str, old: Seen, new: Seen | None) -> Iterator[Statement]:
@@ -164,9 +166,9 @@ def _of_entries(name: str, old: Seen, new: Seen | None) -> Iterator[Statement]:
     elif ROWS in old.facts and old.shape[-1] > 1:
         text = no_longer_sums(name, old)
         yield Statement("rows", text, ROWS in lost)
-        other = "second-to-last" if len(old.shape) > 2 else "first"
+        axis = "second-to-last" if len(old.shape) > 2 else "first"
         text = (
-            f"{_capital(name)} now sums to 1 along its {other} dimension, and no "
+            f"{_capital(name)} now sums to 1 along its {axis} dimension, and no "
             "longer along its last one."
         )
         yield Statement("columns", text, ROWS in lost and COLUMNS in facts)
@@ -210,15 +212,15 @@ def _of_positions(
     before: Observation, after: EditOutcome, name: str
 ) -> Iterator[Statement]:
     for argument, (first, last) in positions(before).items():
-        now = after.moved.get(argument)
+        depends = after.moved.get(argument)
         if not before.moved[argument]:
             text = f"{_capital(first)} of {name} now depends on {last}."
-            yield Statement("sees", text, now is True)
+            yield Statement("sees", text, depends is True)
         else:
             text = f"{_capital(first)} of {name} no longer depends on {last}"
             batch = len(before.result.results[0].shape) > 2
             text += ", in any sequence." if batch else "."
-            yield Statement("sees", text, now is False)
+            yield Statement("sees", text, depends is False)
 
 
 def positions(before: Observation) -> dict[str, tuple[str, str]]:
@@ -234,22 +236,22 @@ def positions(before: Observation) -> dict[str, tuple[str, str]]:
         if name in before.moved and len(value.shape) == len(shape) > 1
         and value.shape[:-2] == shape[:-2]
     }  # fmt: skip
-    if shape[-2:-1] not in {other[-2:-1] for other in alike.values()}:
+    if shape[-2:-1] not in {argument_shape[-2:-1] for argument_shape in alike.values()}:
         return {}
     word = "row" if len(shape) == 2 else "position"
     return {
-        name: (f"{word} 0", f"{word} {other[-2] - 1} of `{name}`")
-        for name, other in alike.items()
+        name: (f"{word} 0", f"{word} {argument_shape[-2] - 1} of `{name}`")
+        for name, argument_shape in alike.items()
     }
 
 
 def _times(name: str, factor: float) -> str:
     if factor == -1:
         return f"Every entry of {name} changes its sign."
-    way = "larger" if abs(factor) > 1 else "smaller"
+    direction = "larger" if abs(factor) > 1 else "smaller"
     return (
-        f"All entries of {name} become {way} in absolute value, by one common factor "
-        f"(about {max(abs(factor), 1 / abs(factor)):.3g})."
+        f"All entries of {name} become {direction} in absolute value, by one common "
+        f"factor (about {max(abs(factor), 1 / abs(factor)):.3g})."
     )
 
 
@@ -262,17 +264,19 @@ def of_value(value: Seen) -> list[Statement]:
     facts, two = value.facts, len(value.shape) > 1
     above = "It has only zeros (or `False`) above its diagonal."
     infinite = "minus infinity" in facts
-    told = [Statement("infinity", "Some of its entries are `-inf`.", infinite)]
+    claims = [Statement("infinity", "Some of its entries are `-inf`.", infinite)]
     if value.dtype != "bool" and value.shape[-1] > 1:
-        told.append(Statement("rows", "Each of its rows sums to 1.", ROWS in facts))
+        claims.append(Statement("rows", "Each of its rows sums to 1.", ROWS in facts))
     if two and value.dtype != "bool" and value.shape[-2] > 1:
         columns = "Each of its columns sums to 1."
-        told.append(Statement("columns", columns, COLUMNS in facts))
+        claims.append(Statement("columns", columns, COLUMNS in facts))
     if two and min(value.shape[-2:]) > 1:
-        told.append(Statement("triangle", above, ABOVE in facts))
+        claims.append(Statement("triangle", above, ABOVE in facts))
     booleans = value.dtype == "bool"
-    told.append(Statement("booleans", "Its entries are booleans.", booleans))
+    claims.append(Statement("booleans", "Its entries are booleans.", booleans))
     negative = "negative" in facts
     if value.is_float and (negative or "nan" not in facts):
-        told.append(Statement("sign", "None of its entries is negative.", not negative))
-    return told
+        claims.append(
+            Statement("sign", "None of its entries is negative.", not negative)
+        )
+    return claims

@@ -14,7 +14,7 @@ from autograder.checks import tracing
 from autograder.extras.questions.asking import questions
 from autograder.extras.questions.edits import TriedEdit, edits
 from autograder.extras.questions.listing import CodeListing, NotListedError, listing
-from autograder.extras.questions.notes import noted
+from autograder.extras.questions.notes import insert_notes
 from autograder.extras.questions.observations import (
     NothingObservedError,
     Observation,
@@ -64,7 +64,7 @@ def ask(specification: Specification, source: str, name: str = "") -> Questioned
     """Raises NotListedError, NothingObservedError."""
     started = time.process_time()
     shown = listing(source, specification.target)
-    code, places = noted(shown)
+    code, places = insert_notes(shown)
     tried = edits(shown)
     names = namespace(specification)
     names.pop(specification.target)

@@ -4,7 +4,7 @@ import pytest
 
 from autograder.extras.questions.edits import edits
 from autograder.extras.questions.listing import listing
-from autograder.extras.questions.notes import noted
+from autograder.extras.questions.notes import insert_notes
 from autograder.extras.questions.observations import NothingObservedError, read
 from autograder.extras.questions.observing import ObservationRequest, observe_answers
 
@@ -20,7 +20,7 @@ def asked(source: str = ANSWER) -> ObservationRequest:
     shown = listing(source, "stable_softmax")
     codes = tuple(edit.code for edit in edits(shown))
     return ObservationRequest(
-        "attention/softmax", shown.target, shown.method, noted(shown)[0], codes
+        "attention/softmax", shown.target, shown.method, insert_notes(shown)[0], codes
     )
 
 

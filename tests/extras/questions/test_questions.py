@@ -15,7 +15,7 @@ from autograder.checks.watched_calls import CallWatch
 from autograder.course import units
 from autograder.extras.questions.edits import edits
 from autograder.extras.questions.listing import NotListedError, listing
-from autograder.extras.questions.notes import noted
+from autograder.extras.questions.notes import insert_notes
 from autograder.extras.questions.observations import (
     MARK,
     EditOutcome,
@@ -114,7 +114,7 @@ def test_no_distractor_is_shown_to_be_correct_by_calling_the_code_here(unit):
             continue  # functions can be called with what they were given, and no more
         spec = one.specification
         cases = {case.title: case for case in load(unit)[spec.name].cases}
-        by_says = {edit.says: edit for edit in one.edits}
+        by_says = {edit.instruction: edit for edit in one.edits}
 
         def made(code, spec=spec):
             return run_source(code, namespace(spec), "<tried>")[spec.target]
@@ -201,7 +201,7 @@ def test_what_cannot_be_asked_about_is_refused_in_a_line(code, why):
 
 
 def test_noted_code_gives_the_same_results():
-    code, places = noted(listing(SOFTMAX, "stable_softmax"))
+    code, places = insert_notes(listing(SOFTMAX, "stable_softmax"))
     notes = {}
 
     def note(number, value):
@@ -211,13 +211,15 @@ def test_noted_code_gives_the_same_results():
     names = run_source(code, {"_autograder_note": note}, "<noted>")
     x = torch.randn(2, 3)
     assert torch.allclose(names["stable_softmax"](x), x.softmax(-1))
-    named = {place.where: notes[i] for i, place in enumerate(places) if place.name}
+    named = {
+        place.description: notes[i] for i, place in enumerate(places) if place.name
+    }
     assert named["`powers` right after line 2"].shape == (2, 3)
 
 
 def test_an_edit_is_told_in_the_student_s_own_words():
     code = 'def f(q, k):\n    s = (q * q.size(-1) ** -0.5) @ k.mT\n    return {"a": s}'
-    said = [edit.says for edit in edits(listing(code, "f"))]
+    said = [edit.instruction for edit in edits(listing(code, "f"))]
     assert "change line 2 to `s = (q * q.size(-2) ** -0.5) @ k.mT`" in said
     assert not any("delete" in one for one in said)  # `s` would have no value
     assert len(set(said)) == len(said)
@@ -239,7 +241,7 @@ def test_an_edit_is_told_in_the_student_s_own_words():
 )
 def test_no_change_is_one_that_nobody_makes(line, absurd):
     code = f"def f(q, k):\n    {line}\n    return s"
-    said = [one.says for one in edits(listing(code, "f"))]
+    said = [one.instruction for one in edits(listing(code, "f"))]
     assert said and not {f"change line 2 to `{text}`" for text in absurd} & {*said}
 
 
@@ -260,7 +262,7 @@ def test_statements_are_true_only_of_what_happened(softmax):
     told = after_edit(before, EditOutcome(raised="RuntimeError: sizes"), ["the result"])
     assert [one.text for one in told if one.true] == ["It stops with an error."]
     told = after_edit(
-        before, EditOutcome(result=before.result, same=True), ["the result"]
+        before, EditOutcome(result=before.result, is_same=True), ["the result"]
     )
     assert [one.kind for one in told if one.true] == ["nothing"]
 

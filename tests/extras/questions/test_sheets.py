@@ -26,7 +26,7 @@ def stable_softmax(x):
 
 
 def make(root: Path, *students: str) -> tuple[list[Path], list[str]]:
-    made, remarks = sheets.made(UNIT, root, students)
+    made, remarks = sheets.make_sheets(UNIT, root, students)
     return list(sheets.write(UNIT, root, made)), remarks
 
 

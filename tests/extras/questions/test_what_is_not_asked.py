@@ -6,7 +6,7 @@ import pytest
 
 from autograder.authoring.catalogue import specification
 from autograder.extras.questions.asking import questions
-from autograder.extras.questions.calls import call_of, untold
+from autograder.extras.questions.calls import call_of, find_untellable
 from autograder.extras.questions.edits import edits
 from autograder.extras.questions.listing import listing
 from autograder.extras.questions.observations import (
@@ -26,7 +26,7 @@ def softmax() -> Questioned:
 
 
 def _said(code: str) -> list[str]:
-    return [edit.says for edit in edits(listing(code, "f"))]
+    return [edit.instruction for edit in edits(listing(code, "f"))]
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_a_change_is_written_in_the_student_s_numbers_and_in_one_of_the_lines():
 
 def test_another_way_to_write_the_same_is_noquestion():
     code = "def f(q, k):\n    p = q.transpose(1, 2) * 2\n    return p.contiguous()"
-    ideas = {edit.says: edit.has_idea for edit in edits(listing(code, "f"))}
+    ideas = {edit.instruction: edit.has_idea for edit in edits(listing(code, "f"))}
     assert not ideas["change line 2 to `p = q.transpose(2, 1) * 2`"]
     assert "change line 3 to `return p`" not in ideas, "nobody forgets it"
     assert ideas["change line 2 to `p = k.transpose(1, 2) * 2`"]
@@ -97,7 +97,9 @@ def test_a_call_is_asked_about_only_if_all_it_is_given_can_be_told():
     shown, result = listing("def f(x):\n    return x", "f"), _tensor(2, 2)
     mask = _tensor(1, 3, dtype="bool", text="[[1, 0, 1]]")
     told = call_of(shown, _observed(mask, result))
-    assert told.count("`[[1, 0, 1]]`") == 1 and not untold(_observed(mask, result))
+    assert told.count("`[[1, 0, 1]]`") == 1 and not find_untellable(
+        _observed(mask, result)
+    )
     sizes = Seen("tuple", "(2, 3)", length=2)
     assert call_of(shown, _observed(sizes, result)) == "`f(x)` with `x` = `(2, 3)`"
     for given in (
@@ -105,7 +107,7 @@ def test_a_call_is_asked_about_only_if_all_it_is_given_can_be_told():
         Seen("function"),
         Seen("list", length=4),
     ):
-        assert untold(_observed(given, result)) == ["x"]
+        assert find_untellable(_observed(given, result)) == ["x"]
         with pytest.raises(NothingObservedError, match="cannot be told"):
             questions(shown, [], [], [_observed(given, result)], random.Random(0))
 
