@@ -28,7 +28,7 @@ def handed_in(folder: Path) -> AttemptLog:
     return _merge(
         attempts.parse_entries(entries[:_MOST])
         for path in sorted(folder.glob("*.ipynb"))
-        for entries in _told(_notebook(path))
+        for entries in _find_attempts(_notebook(path))
     )
 
 
@@ -39,7 +39,7 @@ def _notebook(path: Path) -> Any:
         return None
 
 
-def _told(notebook: Any) -> Iterator[list[object]]:
+def _find_attempts(notebook: Any) -> Iterator[list[object]]:
     """The lists that the notebook's outputs call attempts."""
     for cell in _entries(notebook, "cells"):
         for output in _entries(cell, "outputs"):
@@ -50,8 +50,8 @@ def _told(notebook: Any) -> Iterator[list[object]]:
 
 
 def _entries(holder: Any, name: str) -> list[Any]:
-    found = holder.get(name) if isinstance(holder, dict) else None
-    return found if isinstance(found, list) else []
+    entries = holder.get(name) if isinstance(holder, dict) else None
+    return entries if isinstance(entries, list) else []
 
 
 def live(pattern: str) -> dict[str, AttemptLog]:
@@ -78,5 +78,5 @@ def _merge(logs: Iterable[AttemptLog]) -> AttemptLog:
     for log in logs:
         unique.update(log.attempts)
         unreadable += log.unreadable
-    ordered = sorted(unique, key=lambda one: (one.moment, one.exercise))
+    ordered = sorted(unique, key=lambda attempt: (attempt.moment, attempt.exercise))
     return AttemptLog(tuple(ordered[:_MOST]), unreadable)

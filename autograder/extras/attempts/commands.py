@@ -22,18 +22,18 @@ def _attempts(unit: str, root: Path, options: Namespace) -> int:
     from autograder.extras.attempts import TEMPLATES, tries
 
     logs = tries.read(unit, root, options.live)
-    made = {name: log.attempts for name, log in logs.items() if log.attempts}
+    attempts = {name: log.attempts for name, log in logs.items() if log.attempts}
     if unreadable := tries.describe_unreadable(logs):
         print(unreadable, file=sys.stderr)
-    if not made:
-        where = options.live or f"the submissions of {unit}"
+    if not attempts:
+        source = options.live or f"the submissions of {unit}"
         raise CourseError(
-            f"no record of attempts in {where}; attempts = true in course.toml "
+            f"no record of attempts in {source}; attempts = true in course.toml "
             "of pyproject.toml has students' notebooks keep one"
         )
-    rows, path = tries.table(unit, made), root / "reports" / f"{unit}-attempts.html"
+    rows, path = tries.table(unit, attempts), root / "reports" / f"{unit}-attempts.html"
     print(tries.as_text(rows))
     print(page.write(
-        path, "tries.html.j2", unit, folder=TEMPLATES, rows=rows, students=len(made)
+        path, "tries.html.j2", unit, folder=TEMPLATES, rows=rows, students=len(attempts)
     ))  # fmt: skip
     return 0

@@ -66,28 +66,30 @@ def describe_unreadable(logs: Mapping[str, AttemptLog]) -> str:
     return f"entries that cannot be read are left out: {', '.join(damaged)}"
 
 
-def table(unit: str, made: ByStudent) -> list[ExerciseTries]:
+def table(unit: str, by_student: ByStudent) -> list[ExerciseTries]:
     """The exercises of a unit that somebody tried, in their order."""
     rows = []
     for exercise in reference_metadata.titles(find_unit(unit).name):
         cell, spent, stuck = grade_ids.of_check(exercise), [], list[StuckStudent]()
         tried = 0
-        for student, attempts in made.items():
-            own = [one for one in attempts if one.exercise == exercise]
-            tried += bool(own)
-            first = next((n for n, one in enumerate(own) if one.share >= 1), None)
+        for student, attempts in by_student.items():
+            relevant = [attempt for attempt in attempts if attempt.exercise == exercise]
+            tried += bool(relevant)
+            first = next(
+                (n for n, attempt in enumerate(relevant) if attempt.share >= 1), None
+            )
             if first is not None:
-                taken = own[first].moment - own[0].moment
-                spent.append((first + 1, taken.total_seconds() / 60))
-            elif len(own) >= STUCK:
-                named = next((a.mistake for a in reversed(own) if a.mistake), "")
-                stuck.append(StuckStudent(printable(student), len(own), named))
+                duration = relevant[first].moment - relevant[0].moment
+                spent.append((first + 1, duration.total_seconds() / 60))
+            elif len(relevant) >= STUCK:
+                named = next((a.mistake for a in reversed(relevant) if a.mistake), "")
+                stuck.append(StuckStudent(printable(student), len(relevant), named))
         if tried:
             columns = zip(*spent, strict=True)
             counts, minutes = map(median, columns) if spent else (None, None)
             rows.append(ExerciseTries(
                 number(unit, cell), title(unit, cell), tried, len(spent), counts,
-                minutes, tuple(sorted(stuck, key=lambda one: -one.attempts)),
+                minutes, tuple(sorted(stuck, key=lambda student: -student.attempts)),
             ))  # fmt: skip
     return rows
 
@@ -102,8 +104,8 @@ def as_text(rows: Sequence[ExerciseTries]) -> str:
         name = f"{row.number} {row.title}".strip()
         lines.append(f"{solved:>6}  {attempts:>8}  {minutes:>7}  {name}")
         lines += [
-            f"{'':>25}  stuck: {one.student}, {one.attempts} attempts"
-            + (f", last mistake {one.mistake}" if one.mistake else "")
-            for one in row.stuck
+            f"{'':>25}  stuck: {stuck.student}, {stuck.attempts} attempts"
+            + (f", last mistake {stuck.mistake}" if stuck.mistake else "")
+            for stuck in row.stuck
         ]
     return "\n".join(lines)

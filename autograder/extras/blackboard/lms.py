@@ -18,16 +18,18 @@ def _time(text: str, utc: ToUtc) -> datetime.datetime | None:
         return None
 
 
-def _prefix(heads: Collection[str], known: Collection[str]) -> str:
+def _prefix(heads: Collection[str], usernames: Collection[str]) -> str:
     """What stands before the user names: the assignment's name and a "_".
 
     Both may hold "_", so several places are possible; the roster decides.
     """
     first = min(heads)
-    ends = [n + 1 for n, letter in enumerate(first) if letter == "_"]
-    possible = [first[:n] for n in ends if all(h.startswith(first[:n]) for h in heads)]
+    lengths = [n + 1 for n, letter in enumerate(first) if letter == "_"]
+    possible = [
+        first[:n] for n in lengths if all(h.startswith(first[:n]) for h in heads)
+    ]
     if len(possible) > 1:
-        hits = {p: sum(h.removeprefix(p) in known for h in heads) for p in possible}
+        hits = {p: sum(h.removeprefix(p) in usernames for h in heads) for p in possible}
         most = max(hits.values())
         possible = [p for p in possible if hits[p] == most] if most else []
     if len(possible) != 1:

@@ -12,7 +12,7 @@ from autograder.extras.hosted import results
 
 def write(book: Classbook, folder: Path) -> tuple[str, ...]:
     """Write ``<student>/results.json`` for everybody; what to know about it."""
-    for one in book.submissions:
-        text = results.gradescope(book, one, "panels")
-        files.write(folder / one.student.id / "results.json", text)
+    for submission in book.submissions:
+        text = results.gradescope(book, submission, "panels")
+        files.write(folder / submission.student.id / "results.json", text)
     return exports.waiting(book)

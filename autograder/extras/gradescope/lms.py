@@ -52,8 +52,10 @@ def _submitters(archive: Source, handed_in: Collection[str]) -> dict[str, Submit
 def _people(value: object) -> Iterator[Submitter]:
     for entry in value if isinstance(value, list) else []:
         if isinstance(entry, dict):
-            told = (str(entry.get(k) or "")[:200] for k in (":sid", ":name", ":email"))
-            yield Submitter(*map(printable, told))
+            fields = (
+                str(entry.get(k) or "")[:200] for k in (":sid", ":name", ":email")
+            )
+            yield Submitter(*map(printable, fields))
 
 
 def _stamp(value: object) -> datetime.datetime | None:

@@ -57,11 +57,11 @@ def grade(
             course=str(course.resolve()), folder=name, unconfined=unconfined,
         ))  # fmt: skip
         _hand_in(submission, folder / "submitted" / _STUDENT / unit)
-        done = child.nbgrader(folder, "autograde", unit, capture_output=True)
+        process = child.nbgrader(folder, "autograde", unit, capture_output=True)
         try:
             return gradebook.read(unit, folder)
         except CourseError as error:
-            log = f"{done.stdout}{done.stderr}".strip()
+            log = f"{process.stdout}{process.stderr}".strip()
             raise CourseError(f"{error}\n{log}") from None
 
 

@@ -40,7 +40,7 @@ def prairielearn(book: Classbook, submission: Submission, tell: str) -> str:
             "name": title(book.unit, exercise.name),
             "points": submission.points[exercise.name] or 0.0,
             "max_points": exercise.max_points,
-            "output": "\n".join(told(exercise, submission, tell)),
+            "output": "\n".join(reveal(exercise, submission, tell)),
         }
         for exercise in book.exercises
     ]
@@ -59,10 +59,10 @@ def text(book: Classbook, submission: Submission, tell: str) -> str:
     lines += ["", "| exercise | points | |", "|---|---|---|"]
     for exercise in book.exercises:
         points = submission.points[exercise.name]
-        shown = "not graded yet" if points is None else f"{points:g}"
-        says = "<br>".join(map(_plain, told(exercise, submission, tell)))
+        score = "not graded yet" if points is None else f"{points:g}"
+        details = "<br>".join(map(_plain, reveal(exercise, submission, tell)))
         name = title(book.unit, exercise.name)
-        lines.append(f"| {name} | {shown} of {exercise.max_points:g} | {says} |")
+        lines.append(f"| {name} | {score} of {exercise.max_points:g} | {details} |")
     return "\n".join(lines) + "\n"
 
 
@@ -74,7 +74,7 @@ def _plain(line: str) -> str:
 FORMATS = {"gradescope": gradescope, "prairielearn": prairielearn, "text": text}
 
 
-def told(exercise: Item, submission: Submission, tell: str) -> list[str]:
+def reveal(exercise: Item, submission: Submission, tell: str) -> list[str]:
     """What a student may know of an exercise beyond its points."""
     record = submission.records.get(exercise.name)
     if record is None or tell == "points":
@@ -90,13 +90,13 @@ def _tests(
         most = sheet.number(exercise.max_points)
         yield {"name": name, "output": f"not graded yet (of {most})"}
         return
-    now = "\n".join(told(exercise, submission, tell))
+    immediate = "\n".join(reveal(exercise, submission, tell))
     yield {
-        "name": name, "score": points, "max_score": exercise.max_points, "output": now,
-        "visibility": "visible",
+        "name": name, "score": points, "max_score": exercise.max_points,
+        "output": immediate, "visibility": "visible",
     }  # fmt: skip
-    later = "\n".join(told(exercise, submission, "panels"))
-    if later != now:
+    later = "\n".join(reveal(exercise, submission, "panels"))
+    if later != immediate:
         yield {
             "name": f"{name}: what happened", "output": later,
             "visibility": "after_due_date",
@@ -127,8 +127,8 @@ def _cases(record: Verdict) -> Iterator[str]:
 def _remarks(submission: Submission) -> Iterator[str]:
     if submission.refused:
         yield f"Not graded: {submission.refused}"
-    for _, says in submission.repairs:
-        yield says
+    for _, sentence in submission.repairs:
+        yield sentence
     if submission.penalty:
         yield f"{sheet.number(submission.penalty)} points off for lateness."
     if submission.waiting:

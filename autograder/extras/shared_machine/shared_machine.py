@@ -160,23 +160,24 @@ def _require(room: Classroom) -> None:
 def _group(room: Classroom) -> int:
     """The graders' group, with all of them in it."""
     try:
-        known = grp.getgrnam(room.group)
+        group_entry = grp.getgrnam(room.group)
     except KeyError:
         _run("groupadd", room.group)
-        known = grp.getgrnam(room.group)
+        group_entry = grp.getgrnam(room.group)
     for grader in room.graders:
-        if known.gr_gid not in os.getgrouplist(grader, pwd.getpwnam(grader).pw_gid):
+        groups = os.getgrouplist(grader, pwd.getpwnam(grader).pw_gid)
+        if group_entry.gr_gid not in groups:
             _run("usermod", "--append", "--groups", room.group, grader)
-    return known.gr_gid
+    return group_entry.gr_gid
 
 
 def _run(*command: str) -> None:
     path = f"{os.environ['PATH']}:/usr/sbin:/sbin"  # after `su`, root's lacks these
-    done = subprocess.run(
+    process = subprocess.run(
         ["env", f"PATH={path}", *command], capture_output=True, text=True, check=False
     )
-    if done.returncode:
-        raise CourseError(f"`{' '.join(command)}` failed: {done.stderr.strip()}")
+    if process.returncode:
+        raise CourseError(f"`{' '.join(command)}` failed: {process.stderr.strip()}")
 
 
 def _folder(path: Path, mode: int, group: int | None = None) -> None:
@@ -257,12 +258,13 @@ def _try_as(grader: str, room: Classroom, group: int) -> None:
     account = pwd.getpwnam(grader)
     groups = os.getgrouplist(grader, account.pw_gid)
     try:
-        done = subprocess.run(
+        process = subprocess.run(
             [sys.executable, "-c", _TRY, room.course], capture_output=True, text=True,
             user=account.pw_uid, group=account.pw_gid, extra_groups=groups,
             cwd="/", env=os.environ | {"HOME": account.pw_dir}, check=False,
         )  # fmt: skip
-        reason = (done.stderr.strip().splitlines() or [""])[-1] * bool(done.returncode)
+        last_line = (process.stderr.strip().splitlines() or [""])[-1]
+        reason = last_line if process.returncode else ""
     except PermissionError:
         closed = find_closed(Path(sys.executable), grader)
         reason = f"{closed} is closed"
@@ -288,12 +290,12 @@ _FIRST_CLOSED = 'for path; do [ -x "$path" ] || { printf %s "$path"; exit; }; do
 
 def find_closed(program: Path, account: str) -> Path:
     """What keeps an account from a program: a folder above, the file behind a link."""
-    known = pwd.getpwnam(account)
+    account_entry = pwd.getpwnam(account)
     real = program.resolve()
     steps = [*reversed(real.parents), real, *reversed(program.parents), program]
-    done = subprocess.run(
+    process = subprocess.run(
         ["/bin/sh", "-c", _FIRST_CLOSED, "sh", *steps], capture_output=True, text=True,
-        user=known.pw_uid, group=known.pw_gid, cwd="/", check=False,
-        extra_groups=os.getgrouplist(account, known.pw_gid),
+        user=account_entry.pw_uid, group=account_entry.pw_gid, cwd="/", check=False,
+        extra_groups=os.getgrouplist(account, account_entry.pw_gid),
     )  # fmt: skip
-    return Path(done.stdout or program)
+    return Path(process.stdout or program)

@@ -17,8 +17,8 @@ def _similarity(unit: str, root: Path, _: Namespace) -> int:
     from autograder.extras.similarity import similarity
 
     answers = read(unit, root)
-    found = similarity.compare(answers, similarity.released(unit, root))
+    comparison = similarity.compare(answers, similarity.released(unit, root))
     path = root / "reports" / f"{unit}-similarity.html"
-    write(path, similarity.as_html(unit, found, answers))
-    print(similarity.as_text(unit, found), f"side by side: {path}", sep="\n\n")
+    write(path, similarity.as_html(unit, comparison, answers))
+    print(similarity.as_text(unit, comparison), f"side by side: {path}", sep="\n\n")
     return 0

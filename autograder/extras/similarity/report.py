@@ -17,15 +17,20 @@ def section(book: Classbook, root: Path) -> ExtraSection:
     Raises:
         CourseError: nothing is graded yet, or a notebook cannot be read.
     """
-    given = similarity.released(book.unit, root)
-    names = {one.student.id: one.student.name for one in book.submissions}
-    found = similarity.compare(answers.read(book.unit, root), given)
-    return as_section(book.unit, found, names)
+    release_code = similarity.released(book.unit, root)
+    names = {
+        submission.student.id: submission.student.name
+        for submission in book.submissions
+    }
+    comparison = similarity.compare(answers.read(book.unit, root), release_code)
+    return as_section(book.unit, comparison, names)
 
 
-def as_section(unit: str, found: Comparison, names: dict[str, str]) -> ExtraSection:
+def as_section(
+    unit: str, comparison: Comparison, names: dict[str, str]
+) -> ExtraSection:
     """What was found, laid out; ``names`` are put beside the students' ids."""
     html = page.render(
-        "similar.html.j2", unit, folder=TEMPLATES, similar=found, names=names
+        "similar.html.j2", unit, folder=TEMPLATES, similar=comparison, names=names
     )
     return ExtraSection("similar", "Alike solutions", html)

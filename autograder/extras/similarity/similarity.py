@@ -63,8 +63,8 @@ class Pair:
         same_names: whether even the names they chose agree.
     """
 
-    one: str
-    other: str
+    first: str
+    second: str
     share: float
     rare: float
     exercises: tuple[Alike, ...]
@@ -109,7 +109,7 @@ def tokens(code: str, names: bool = False) -> list[str]:
 @functools.cache
 def _lexed(code: str) -> tuple[tuple[str, bool], ...]:
     """The tokens of code that count, and whether each is a name that was chosen."""
-    found: list[tuple[str, bool]] = []
+    lexemes: list[tuple[str, bool]] = []
     # Drop blank lines and trailing spaces: on them, Pygments takes quadratic time.
     dense = "\n".join(line.rstrip() for line in code.splitlines() if line.strip())
     for kind, text in PythonLexer().get_tokens(dense):
@@ -117,15 +117,15 @@ def _lexed(code: str) -> tuple[tuple[str, bool], ...]:
             continue
         if kind in String:
             text = "''"
-            if found and found[-1][0] == text:  # the parts of one string
+            if lexemes and lexemes[-1][0] == text:  # the parts of one string
                 continue
         elif kind in Number:
             text = text.lower().replace("_", "")
-        before = [one for one, _ in found[-2:]]
+        before = [word for word, _ in lexemes[-2:]]
         of_library = before[-1:] == ["."] and before != ["self", "."]
         is_name = kind in Name and kind not in Name.Builtin
-        found.append((text, is_name and not of_library))
-    return tuple(found)
+        lexemes.append((text, is_name and not of_library))
+    return tuple(lexemes)
 
 
 @functools.cache
@@ -138,42 +138,44 @@ def runs(code: str) -> Runs:
 # --- comparing -----------------------------------------------------------------------
 
 
-def compare(answers: Mapping[str, Codes], given: Sequence[str] = ()) -> Comparison:
+def compare(
+    answers: Mapping[str, Codes], release_code: Sequence[str] = ()
+) -> Comparison:
     """Find the pairs of students that a person should look at.
 
     Memory grows with the square of the class: 4 MB for 1,000 students.
 
     Args:
         answers: each student's code by exercise.
-        given: code that everybody had, and that tells nothing.
+        release_code: code that everybody had, and that tells nothing.
     """
     students = sorted(answers)
     if len(students) < 2:
         return Comparison((), 0, 0.0)
-    common = frozenset().union(*map(runs, given))
-    names = dict.fromkeys(name for own in answers.values() for name in own)
+    common = frozenset().union(*map(runs, release_code))
+    names = dict.fromkeys(name for codes in answers.values() for name in codes)
     exercises = {
         name: _Item([runs(answers[s].get(name, "")) - common for s in students])
         for name in names
     }
-    whole = reduce(np.add, (exercise.whole for exercise in exercises.values()))
+    totals = reduce(np.add, (exercise.whole for exercise in exercises.values()))
     rare = reduce(np.add, (exercise.shared() for exercise in exercises.values()))
-    least = np.minimum(whole[:, None], whole[None, :])
+    least = np.minimum(totals[:, None], totals[None, :])
     share = np.minimum(1.0, rare / np.maximum(least, 1e-6))
     above = np.triu_indices(len(students), 1)
     striking = np.triu((share >= LEAST_SHARE) & (rare >= LEAST_RARE), 1)
-    found = np.argwhere(striking)  # (pairs, 2)
+    indices = np.argwhere(striking)  # (pairs, 2)
     order = np.argsort(-(rare * share)[striking], kind="stable")[:MOST_PAIRS]
     pairs = tuple(
         Pair(
-            students[one], students[other], float(share[one, other]),
-            float(rare[one, other]), alike,
-            _same_names(answers[students[one]], answers[students[other]], alike),
+            students[row], students[column], float(share[row, column]),
+            float(rare[row, column]), alike,
+            _same_names(answers[students[row]], answers[students[column]], alike),
         )
-        for one, other in found[order].tolist()
-        for alike in (_alike(exercises, one, other),)
+        for row, column in indices[order].tolist()
+        for alike in (_alike(exercises, row, column),)
     )  # fmt: skip
-    return Comparison(pairs, len(found), float(np.median(share[above])))
+    return Comparison(pairs, len(indices), float(np.median(share[above])))
 
 
 def _same_names(first: Codes, second: Codes, alike: Sequence[Alike]) -> bool:
@@ -189,74 +191,74 @@ class _Item:
 
     def __init__(self, written: Sequence[Runs]):
         self.written = written
-        self._counts = Counter(run for own in written for run in own)
-        self.whole = np.array([self.weight(own) for own in written])  # (students,)
+        self._counts = Counter(run for code_runs in written for run in code_runs)
+        self.whole = np.array([self.weight(r) for r in written])  # (students,)
 
-    def weight(self, some: Runs) -> float:
+    def weight(self, code_runs: Runs) -> float:
         n = len(self.written)
-        return sum(math.log2(n / self._counts[run]) / RUN for run in some)
+        return sum(math.log2(n / self._counts[run]) / RUN for run in code_runs)
 
     def shared(self) -> np.ndarray:
         """(students, students), float32: the weight of what two have in common."""
         several = [run for run, count in self._counts.items() if count > 1]
         column = {run: n for n, run in enumerate(several)}
         rows = np.zeros((len(self.written), len(several)), dtype=np.float32)
-        for row, own in zip(rows, self.written, strict=True):
-            row[[column[run] for run in own if run in column]] = 1.0
+        for row, code_runs in zip(rows, self.written, strict=True):
+            row[[column[run] for run in code_runs if run in column]] = 1.0
         weights = [self.weight(frozenset({run})) for run in several]
         return (rows * np.array(weights, dtype=np.float32)) @ rows.T
 
 
-def _alike(exercises: Mapping[str, _Item], one: int, other: int) -> tuple[Alike, ...]:
+def _alike(exercises: Mapping[str, _Item], row: int, column: int) -> tuple[Alike, ...]:
     """The exercises that two students have alike, most alike first."""
-    found = []
+    matches = []
     for name, exercise in exercises.items():
-        first, second = exercise.written[one], exercise.written[other]
-        least = min(exercise.whole[one], exercise.whole[other])
+        first, second = exercise.written[row], exercise.written[column]
+        least = min(exercise.whole[row], exercise.whole[column])
         shared = exercise.weight(first & second)
         if shared and shared >= LEAST_SHARE * least:
-            found.append(Alike(name, min(1.0, float(shared / least))))
-    return tuple(sorted(found, key=lambda alike: -alike.share))
+            matches.append(Alike(name, min(1.0, float(shared / least))))
+    return tuple(sorted(matches, key=lambda alike: -alike.share))
 
 
-def as_html(unit: str, found: Comparison, answers: Mapping[str, Codes]) -> str:
+def as_html(unit: str, comparison: Comparison, answers: Mapping[str, Codes]) -> str:
     """A page with the first pairs side by side, to be read by a person."""
-    shown = found.pairs[:PAIRS_ON_PAGE]
-    concerned = {student for pair in shown for student in (pair.one, pair.other)}
+    pairs = comparison.pairs[:PAIRS_ON_PAGE]
+    concerned = {student for pair in pairs for student in (pair.first, pair.second)}
     answers = {
-        student: {name: _cut(code) for name, code in answers[student].items()}
+        student: {name: _shorten(code) for name, code in answers[student].items()}
         for student in concerned
     }
     return page.render(
-        "alike.html.j2", unit, folder=TEMPLATES, found=found, shown=shown,
+        "alike.html.j2", unit, folder=TEMPLATES, comparison=comparison, pairs=pairs,
         answers=answers,
     )  # fmt: skip
 
 
-def _cut(code: str) -> str:
-    rest = len(code) - _SHOWN
-    return f"{code[:_SHOWN]}\n… and {rest:,} more characters" if rest > 0 else code
+def _shorten(code: str) -> str:
+    excess = len(code) - _SHOWN
+    return f"{code[:_SHOWN]}\n… and {excess:,} more characters" if excess > 0 else code
 
 
-def as_text(unit: str, found: Comparison) -> str:
+def as_text(unit: str, comparison: Comparison) -> str:
     """The list for a terminal."""
-    if not found.pairs:
+    if not comparison.pairs:
         return f"{unit}: no two solutions are strikingly alike"
-    width = max(len(pair.one) + len(pair.other) for pair in found.pairs) + 3
+    width = max(len(pair.first) + len(pair.second) for pair in comparison.pairs) + 3
     lines = [
-        f"{unit}: {found.listed} pairs to look at; two students of this class usually "
-        f"share {found.usual:.0%}",
+        f"{unit}: {comparison.listed} pairs to look at; two students of this class "
+        f"usually share {comparison.usual:.0%}",
         "This is a hint to read both, never a proof: short exercises have few natural "
         "solutions.",
         "",
     ]
-    for pair in found.pairs:
-        who = f"{pair.one} - {pair.other}"
+    for pair in comparison.pairs:
+        students = f"{pair.first} - {pair.second}"
         names = ", even the names" if pair.same_names else ""
-        where = ", ".join(alike.exercise for alike in pair.exercises[:_MOST_NAMES])
+        listed = ", ".join(alike.exercise for alike in pair.exercises[:_MOST_NAMES])
         if len(pair.exercises) > _MOST_NAMES:
-            where += f" and {len(pair.exercises) - _MOST_NAMES} more"
-        lines.append(f"{who:<{width}}  {pair.share:>4.0%}{names}: {where}")
-    if found.listed > len(found.pairs):
-        lines.append(f"and {found.listed - len(found.pairs)} more")
+            listed += f" and {len(pair.exercises) - _MOST_NAMES} more"
+        lines.append(f"{students:<{width}}  {pair.share:>4.0%}{names}: {listed}")
+    if comparison.listed > len(comparison.pairs):
+        lines.append(f"and {comparison.listed - len(comparison.pairs)} more")
     return "\n".join(lines)

@@ -20,9 +20,11 @@ def _translate(options: Namespace) -> int:
     from autograder.extras.translation.update import update
 
     for unit in (None, *chosen_units(options)):
-        made = update(options.language, unit)
-        path = made.path.relative_to(ROOT)
-        print(f"{path}: {made.sentences} sentences, {made.missing} to translate")
+        catalogue = update(options.language, unit)
+        path = catalogue.path.relative_to(ROOT)
+        print(
+            f"{path}: {catalogue.sentences} sentences, {catalogue.missing} to translate"
+        )
     for path in install():
         print(path.relative_to(ROOT))
     return 0

@@ -47,32 +47,36 @@ def update(language: str, unit: Unit | None = None) -> Updated:
     path, messages = path_of(language, unit), extraction.of_engine()
     if unit:
         shared = {message.text for message in messages}
-        own = extraction.of_unit(unit, messages)
-        messages = [one for one in own if one.text not in shared]
-    known: dict[tuple[str, str], Sequence[str]] = {}
-    for other in (*(path_of(language, one) for one in (*units(ROOT), None)), path):
-        for entry in read(other, language):
-            if any(forms(entry.string)) or other is path:
-                known[forms(entry.id)[0], entry.context or ""] = forms(entry.string)
+        unit_messages = extraction.of_unit(unit, messages)
+        messages = [message for message in unit_messages if message.text not in shared]
+    translations: dict[tuple[str, str], Sequence[str]] = {}
+    for po_path in (*(path_of(language, u) for u in (*units(ROOT), None)), path):
+        for entry in read(po_path, language):
+            if any(forms(entry.string)) or po_path is path:
+                key = forms(entry.id)[0], entry.context or ""
+                translations[key] = forms(entry.string)
     plural = Catalog(locale=language).plural_forms
     text = _HEAD.format(language=language, plural=plural)
     missing = 0
     for message in messages:
-        own_words = known.get((message.text, RAISED if message.raised else ""), ("",))
-        missing += not any(own_words)
-        text += f"\n{_entry(message, own_words)}"
+        key = message.text, RAISED if message.raised else ""
+        translation = translations.get(key, ("",))
+        missing += not any(translation)
+        text += f"\n{_entry(message, translation)}"
     write(path, text)
     return Updated(path, len(messages), missing)
 
 
-def _entry(message: Message, own: Sequence[str]) -> str:
+def _entry(message: Message, translation: Sequence[str]) -> str:
     """A sentence and its translation, as a .po file has them."""
     lines = [f"#: {message.where}"]
     lines += [f'msgctxt "{RAISED}"'] if message.raised else []
     lines += [f"msgid {normalize(message.text, width=88)}"]
     if message.many:
         lines += [f"msgid_plural {normalize(message.many, width=88)}"]
-        lines += [f"msgstr[{i}] {normalize(t, width=88)}" for i, t in enumerate(own)]
+        lines += [
+            f"msgstr[{i}] {normalize(t, width=88)}" for i, t in enumerate(translation)
+        ]
     else:
-        lines += [f"msgstr {normalize(own[0], width=88)}"]
+        lines += [f"msgstr {normalize(translation[0], width=88)}"]
     return "".join(f"{line}\n" for line in lines)

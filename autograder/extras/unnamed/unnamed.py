@@ -55,16 +55,21 @@ def groups(unit: str, root: Path) -> list[AnswerGroup]:
         CourseError: nothing is graded yet, or a notebook or table cannot be read.
     """
     members = _members(gradebook.read(unit, root))
-    codes, said = answers.read(unit, root), sentences.read(root, unit)
-    found = []
+    codes, by_key = answers.read(unit, root), sentences.read(root, unit)
+    answer_groups = []
     for key, those in members.items():
         first, exercise = those[0]
         students = tuple(submission.student.id for submission, _ in those)
         programs = [_bare(codes.get(name, {}).get(exercise, "")) for name in students]
         shortest = min(filter(None, programs), key=len, default="")
-        panel, sentence = first.records[exercise].panel, said.get(key, "")
-        found.append(AnswerGroup(key, exercise, students, panel, shortest, sentence))
-    return sorted(found, key=lambda one: (-len(one.students), one.exercise, one.key))
+        panel, sentence = first.records[exercise].panel, by_key.get(key, "")
+        answer_groups.append(
+            AnswerGroup(key, exercise, students, panel, shortest, sentence)
+        )
+    return sorted(
+        answer_groups,
+        key=lambda group: (-len(group.students), group.exercise, group.key),
+    )
 
 
 def _members(book: Classbook) -> dict[str, list[tuple[Submission, str]]]:
@@ -93,13 +98,13 @@ def write_list(unit: str, root: Path) -> list[Path]:
     Raises:
         CourseError: nothing is graded yet.
     """
-    found = groups(unit, root)
+    answer_groups = groups(unit, root)
     rows = [("group", "exercise", "students", "sentence")]
     rows += [
-        (one.key, title(unit, one.exercise), str(len(one.students)), one.sentence)
-        for one in found
+        (g.key, title(unit, g.exercise), str(len(g.students)), g.sentence)
+        for g in answer_groups
     ]
-    html = page.render("unnamed.html.j2", unit, folder=TEMPLATES, groups=found)
+    html = page.render("unnamed.html.j2", unit, folder=TEMPLATES, groups=answer_groups)
     path = root / "reports" / f"{unit}-unnamed.html"
     return page.write_both(path, html, sheet.as_harmless_text(rows))
 
@@ -110,15 +115,15 @@ def take_sentences(unit: str, root: Path, path: Path) -> int:
     Raises:
         CourseError: the table cannot be read, or names a group that there is not.
     """
-    known = _members(gradebook.read(unit, root))
-    given = sentences.from_table(path)
-    if unknown := sorted(set(given) - set(known)):
+    members = _members(gradebook.read(unit, root))
+    new_sentences = sentences.from_table(path)
+    if unknown := sorted(set(new_sentences) - set(members)):
         raise CourseError(
             f"{path}: there is no group {unknown[0]} in {unit}; "
             "write the table again with autograder unnamed"
         )
-    sentences.keep(root, unit, given)
-    return sum(len(known[key]) for key in given)
+    sentences.keep(root, unit, new_sentences)
+    return sum(len(members[key]) for key in new_sentences)
 
 
 def adopt(unit: Unit, root: Path, key: str, name: str, asks: str) -> Path:
@@ -131,21 +136,21 @@ def adopt(unit: Unit, root: Path, key: str, name: str, asks: str) -> Path:
         CourseError: there is no such group, it has no sentence or program yet, or the
             mistake cannot be put into the exercise's file.
     """
-    found = {one.key: one for one in groups(unit.label, root)}
-    if key not in found:
+    by_key = {group.key: group for group in groups(unit.label, root)}
+    if key not in by_key:
         raise CourseError(f"there is no group {key} in {unit.label}")
-    one = found[key]
-    if not one.sentence or not one.program:
-        missing = "sentence; record one with --from" if one.program else "program"
+    group = by_key[key]
+    if not group.sentence or not group.program:
+        missing = "sentence; record one with --from" if group.program else "program"
         raise CourseError(f"group {key} has no {missing}")
-    exercise = grade_ids.exercise_of(one.exercise)
+    exercise = grade_ids.exercise_of(group.exercise)
     if not re.fullmatch("[a-z][a-z0-9_]*", name):
         raise CourseError(f'"{name}" cannot name a mistake; write it like_this')
     if name in {mutant.name for mutant in specification(exercise).mutants}:
         raise CourseError(f"{exercise} already has a mistake {name}")
     short = exercise.partition("/")[2]
     path = unit.folder / "exercises" / f"{short}.py"
-    files.write(path, _with_mistake(path, _mistake(one, name, asks)))
+    files.write(path, _with_mistake(path, _mistake(group, name, asks)))
     return path
 
 
@@ -177,11 +182,11 @@ def _with_mistake(path: Path, mistake: str) -> str:
 
 def _import_word(text: str) -> str:
     """The text with ``student_program`` among what it imports from the notation."""
-    found = re.search(r"from autograder\.authoring\.notation import ([\w, ]+)\n", text)
-    if found is None:
+    match = re.search(r"from autograder\.authoring\.notation import ([\w, ]+)\n", text)
+    if match is None:
         raise CourseError("the exercise's file imports nothing from the notation")
-    if "student_program" in re.split(r"[,\s]+", found[1]):
+    if "student_program" in re.split(r"[,\s]+", match[1]):
         return text
-    names = sorted({*re.split(r"[,\s]+", found[1]), "student_program"})
+    names = sorted({*re.split(r"[,\s]+", match[1]), "student_program"})
     line = f"from autograder.authoring.notation import {', '.join(names)}\n"
-    return text.replace(found[0], line)
+    return text.replace(match[0], line)

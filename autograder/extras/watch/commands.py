@@ -32,8 +32,8 @@ def _watch(unit: str, root: Path, options: Namespace) -> int:
         raise UsageError("--per-hour must be at least 1, --every some seconds")
     root = root.resolve()
     steps = watch.Commands(unit, root, options.exchange, options.tell)
-    one = watch.Watch(unit, root, steps, options.per_hour)
+    watcher = watch.Watch(unit, root, steps, options.per_hour)
     try:
-        return watch.run(one, options.every, options.once)
+        return watch.run(watcher, options.every, options.once)
     except KeyboardInterrupt:
         return 0

@@ -62,10 +62,12 @@ class Watch:
             self.steps.collect()
         except CourseError as error:  # what is there can be graded
             failed.append(str(error))
-        done, handed_in = self._done(), folders(self.unit, self.root)
-        there = {student: _mark(folder) for student, folder in handed_in.items()}
-        new = {s for s, mark in there.items() if done.get(s, {}).get("mark") != mark}
-        often = {s for s in new if len(self._recent(done.get(s, {}))) >= self.per_hour}
+        records, handed_in = self._read_records(), folders(self.unit, self.root)
+        marks = {student: _mark(folder) for student, folder in handed_in.items()}
+        new = {s for s, mark in marks.items() if records.get(s, {}).get("mark") != mark}
+        often = {
+            s for s in new if len(self._recent(records.get(s, {}))) >= self.per_hour
+        }
         ready = sorted(new - often)
         if ready:
             self.steps.grade(sorted(often))
@@ -76,33 +78,33 @@ class Watch:
                 failed.append(str(error))
                 # It has cost as much as a grading.
                 if isinstance(error, NotGradedError):
-                    self._note(student, done.get(student, {}).get("mark", ""))
+                    self._note(student, records.get(student, {}).get("mark", ""))
                 continue
-            self._note(student, there[student])
+            self._note(student, marks[student])
             yield student
         if failed:
             raise CourseError("; ".join(failed))
 
     def _recent(self, noted: dict[str, Any]) -> list[float]:
         """When a student was graded in the last hour; a clock may have been wrong."""
-        now = self.clock()
-        return [t for t in noted.get("times", ()) if now - HOUR < t <= now]
+        moment = self.clock()
+        return [t for t in noted.get("times", ()) if moment - HOUR < t <= moment]
 
     @property
     def _path(self) -> Path:
         return self.root / ".autograder" / "watched" / f"{self.unit}.json"
 
-    def _done(self) -> dict[str, dict[str, Any]]:
+    def _read_records(self) -> dict[str, dict[str, Any]]:
         try:
             return dict(json.loads(self._path.read_text(encoding="utf-8")))
         except (OSError, ValueError):
             return {}
 
     def _note(self, student: str, mark: str) -> None:
-        done = self._done()
-        times = [*self._recent(done.get(student, {})), self.clock()]
-        done[student] = {"mark": mark, "times": times}
-        write(self._path, json.dumps(done, indent=1, sort_keys=True))
+        records = self._read_records()
+        times = [*self._recent(records.get(student, {})), self.clock()]
+        records[student] = {"mark": mark, "times": times}
+        write(self._path, json.dumps(records, indent=1, sort_keys=True))
 
 
 def _mark(folder: Path) -> str:
@@ -111,8 +113,9 @@ def _mark(folder: Path) -> str:
     for path in sorted(folder.rglob("*")):
         with contextlib.suppress(OSError):  # it went while we looked
             status = path.lstat()
-            told = (str(path.relative_to(folder)), status.st_size, status.st_mtime_ns)
-            digest.update(repr(told).encode("utf-8", "surrogateescape"))
+            name = str(path.relative_to(folder))
+            signature = (name, status.st_size, status.st_mtime_ns)
+            digest.update(repr(signature).encode("utf-8", "surrogateescape"))
     return digest.hexdigest()
 
 
@@ -134,14 +137,18 @@ class Commands:
     def grade(self, waiting: Sequence[str]) -> None:
         """Grade all that is new, but of those who wait."""
         before = self._graded()
-        done = self._autograde(*(f"--Autograde.waiting={one}" for one in waiting))
+        is_success = self._autograde(
+            *(f"--Autograde.waiting={student}" for student in waiting)
+        )
         after = self._graded()
-        if not done and after == before:
+        if not is_success and after == before:
             raise CourseError(f"nothing of {self.unit} was graded; see above")
         # It fails also if a single submission needs a person. A result that is not
         # newer is up to date, or its submission could not be graded.
-        same = {student for student in after if after[student] == before.get(student)}
-        self._unsure = set() if done else same
+        unchanged = {
+            student for student in after if after[student] == before.get(student)
+        }
+        self._unsure = set() if is_success else unchanged
 
     def _autograde(self, *options: str) -> bool:
         verbose = ["--debug"] if logs.shows_debug() else []
@@ -172,9 +179,9 @@ class Commands:
     def _ask(self, method: str, *arguments: str, **options: bool) -> None:
         app = configured(self.root)
         app.config.Tell.tell = self.tell
-        told = getattr(NbGraderAPI(config=app.config), method)(*arguments, **options)
-        if not told["success"]:
-            reason = told.get("error") or told.get("log") or ""
+        outcome = getattr(NbGraderAPI(config=app.config), method)(*arguments, **options)
+        if not outcome["success"]:
+            reason = outcome.get("error") or outcome.get("log") or ""
             last = (str(reason).strip().splitlines() or ["no reason given"])[-1]
             raise CourseError(f"nbgrader {method} {' '.join(arguments)}: {last}")
 
@@ -196,7 +203,7 @@ def alone(root: Path, unit: str) -> Iterator[None]:
         yield
 
 
-def run(watch: Watch, every: float, once: bool = False) -> int:
+def run(watch: Watch, every: float, single_round: bool = False) -> int:
     """Watch until interrupted; 1 if the one round that was asked for failed."""
     with alone(watch.root, watch.unit):
         while True:
@@ -205,8 +212,8 @@ def run(watch: Watch, every: float, once: bool = False) -> int:
                     print(f"{time.strftime('%H:%M:%S')} {student}", flush=True)
             except CourseError as error:
                 print(f"autograder: {error}", file=sys.stderr, flush=True)
-                if once:
+                if single_round:
                     return 1
-            if once:
+            if single_round:
                 return 0
             time.sleep(every)

@@ -132,8 +132,8 @@ def _page(unit: Unit) -> str:
             cell.outputs = []  # "not solved yet", every one of them
     book.cells = [cell for cell in book.cells if cell.id not in notebooks.GENERATED]
     first = book.cells[0]
-    title, _, rest = first.source.partition("\n")
-    first.source = f"{title}\n\n{_links(unit)}\n{rest}"
+    title, _, body = first.source.partition("\n")
+    first.source = f"{title}\n\n{_links(unit)}\n{body}"
     text: str = nbformat.writes(book)
     return text
 
@@ -153,10 +153,10 @@ def _execute(book: nbformat.NotebookNode, unit: Unit) -> None:
 
 
 def _sphinx(texts: Path, pages: Path) -> None:
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-m", "sphinx", "-b", "html", "-q", "-W", "--keep-going",
          texts, pages],
         capture_output=True, text=True, check=False,
     )  # fmt: skip
-    if done.returncode:
-        raise CourseError(f"Sphinx reports an error:\n{done.stderr}")
+    if process.returncode:
+        raise CourseError(f"Sphinx reports an error:\n{process.stderr}")

@@ -15,7 +15,7 @@ COMMANDS = CommandSet("teaching assistant")
     option("--from", "record the points and comments of this table", "CSV",
            dest="tables", action="append", default=[], type=Path),
 )  # fmt: skip
-def _written(unit: str, root: Path, options: Namespace) -> int:
+def _grade_written(unit: str, root: Path, options: Namespace) -> int:
     from autograder.extras.written import written
 
     for path in options.tables:

@@ -42,23 +42,23 @@ def read(path: Path) -> list[KeptComment]:
     """
     if not path.is_file():
         return []
-    table, titles = sheet.read(path), [one.name for one in fields(KeptComment)]
-    kept = [
+    table, titles = sheet.read(path), [field.name for field in fields(KeptComment)]
+    comments = [
         KeptComment(*(sheet.as_meant(table.cell(row, title)) for title in titles))
         for row in table.rows
     ]
-    if len({one.key for one in kept}) < len(kept):
+    if len({entry.key for entry in comments}) < len(comments):
         raise CourseError(f"{path}: two comments have the same key; change one")
-    return kept
+    return comments
 
 
 def write(path: Path, bank: Sequence[KeptComment]) -> None:
     """Keep a bank as it is now."""
-    titles = [one.name for one in fields(KeptComment)]
+    titles = [field.name for field in fields(KeptComment)]
     files.write(path, sheet.as_harmless_text([titles, *map(astuple, bank)]))
 
 
-def said(
+def expand_comment(
     text: str, bank: Sequence[KeptComment], lines: Sequence[str]
 ) -> tuple[str, list[KeptComment]]:
     """The comment that somebody means, and the bank with what is to be kept.
@@ -72,21 +72,25 @@ def said(
     """
     words = text.split()
     if words and all(_KEY.fullmatch(word) for word in words):
-        known = {one.key: one.comment for one in bank}
-        if missing := [word for word in words if word not in known]:
-            listed = ", ".join(known) or "none"
+        by_key = {entry.key: entry.comment for entry in bank}
+        if missing := [word for word in words if word not in by_key]:
+            listed = ", ".join(by_key) or "none"
             raise CourseError(f'no comment "{missing[0]}" is kept; there are {listed}')
-        return " ".join(known[word] for word in words), list(bank)
-    if not (found := _KEEP.fullmatch(text.strip())):
+        return " ".join(by_key[word] for word in words), list(bank)
+    if not (match := _KEEP.fullmatch(text.strip())):
         return text, list(bank)
-    letter, comment = found[1], found[2]
+    letter, comment = match[1], match[2]
     number = string.ascii_lowercase.index(letter)
     if number >= max(1, len(lines)):
         raise CourseError(f'"{letter}+": the rubric has {len(lines)} lines, from a on')
-    same = [one for one in bank if one.key[0] == letter and one.comment == comment]
-    if same:
+    duplicates = [
+        entry for entry in bank if entry.key[0] == letter and entry.comment == comment
+    ]
+    if duplicates:
         return comment, list(bank)
-    used = [int(one.key[1:]) for one in bank if re.fullmatch(f"{letter}\\d+", one.key)]
+    used = [
+        int(entry.key[1:]) for entry in bank if re.fullmatch(f"{letter}\\d+", entry.key)
+    ]
     line = lines[number] if lines else ""
-    kept = KeptComment(f"{letter}{max(used, default=0) + 1}", line, comment)
-    return comment, [*bank, kept]
+    new_entry = KeptComment(f"{letter}{max(used, default=0) + 1}", line, comment)
+    return comment, [*bank, new_entry]

@@ -77,25 +77,25 @@ def questions(unit: str, root: Path) -> list[EssayPrompt]:
     Raises:
         CourseError: it has none.
     """
-    found, text = [], ""
+    prompts, text = [], ""
     path = root / "source" / unit / f"{unit}.ipynb"
     for cell in notebooks.read(path).cells:
         if is_grade(cell) and is_solution(cell):
             mark = cell.metadata.nbgrader
             named = title(unit, mark.grade_id)
             items = tuple(_items(text or cell.source))
-            found.append(EssayPrompt(mark.grade_id, named, float(mark.points), items))
+            prompts.append(EssayPrompt(mark.grade_id, named, float(mark.points), items))
         text = cell.source if cell.cell_type == "markdown" else ""
-    if not found:
+    if not prompts:
         raise CourseError(f"{unit} has no written questions")
-    return found
+    return prompts
 
 
 def _items(text: str) -> Iterator[tuple[str, float]]:
     rubric = _RUBRIC.search(text)
     items = _POINTS.split(rubric["items"].strip().strip("*") if rubric else "")
-    for said, points in zip(items[::2], items[1::2], strict=False):
-        yield " ".join(said.split()), float(points)
+    for criterion, points in zip(items[::2], items[1::2], strict=False):
+        yield " ".join(criterion.split()), float(points)
 
 
 def answers(unit: str, root: Path, question: EssayPrompt) -> list[Answer]:
@@ -103,7 +103,7 @@ def answers(unit: str, root: Path, question: EssayPrompt) -> list[Answer]:
 
     Those that wait come first. Refused work is left out: nobody has read it.
     """
-    told = []
+    student_answers = []
     names = {student.id: student.name for student in gradebook.students(root)}
     with gradebook.open_gradebook(root) as book:
         for student, path in graded_notebooks(unit, root).items():
@@ -113,25 +113,25 @@ def answers(unit: str, root: Path, question: EssayPrompt) -> list[Answer]:
             key = question.name, unit, unit, student
             text = _text(notebook, question.name)
             grade, comment = book.find_grade(*key), book.find_comment(*key)
-            told.append(Answer(
+            student_answers.append(Answer(
                 student, names.get(student, student), text, grade.manual_score,
                 comment.manual_comment or "",
             ))  # fmt: skip
-    waiting = {a.plain for a in told if a.points is None}
-    first = {a.plain: a.student for a in reversed(told)}
+    waiting = {a.plain for a in student_answers if a.points is None}
+    first = {a.plain: a.student for a in reversed(student_answers)}
 
     def order(a: Answer) -> tuple[object, ...]:
         return a.plain not in waiting, a.blank, first[a.plain], a.student
 
-    return sorted(told, key=order)
+    return sorted(student_answers, key=order)
 
 
-def grouped(told: Sequence[Answer]) -> list[list[Answer]]:
+def grouped(student_answers: Sequence[Answer]) -> list[list[Answer]]:
     """Those who wrote the same, together; without blanks."""
     groups: dict[str, list[Answer]] = {}
-    for one in told:
-        if not one.blank:
-            groups.setdefault(one.plain, []).append(one)
+    for answer in student_answers:
+        if not answer.blank:
+            groups.setdefault(answer.plain, []).append(answer)
     return list(groups.values())
 
 
@@ -144,32 +144,32 @@ def _text(notebook: NotebookNode, grade_id: str) -> str:
 
 def write_list(unit: str, root: Path, folder: Path) -> list[Path]:
     """Write the page, and a table to fill in for each question; where they are."""
-    asked = [(q, answers(unit, root, q)) for q in questions(unit, root)]
-    made = [folder / f"{unit}-written.html"]
-    shown = []
-    for question, told in asked:
+    by_question = [(q, answers(unit, root, q)) for q in questions(unit, root)]
+    paths = [folder / f"{unit}-written.html"]
+    sections = []
+    for question, student_answers in by_question:
         bank = comment_bank.read(comment_bank.place(root, unit, question.name))
-        shown.append((question, told, grouped(told), bank))
-    html = page.render("written.html.j2", unit, folder=TEMPLATES, asked=shown)
-    write(made[0], html)
-    for question, told, groups, _ in shown:
-        same = {a.student: group[0].student for group in groups for a in group[1:]}
+        sections.append((question, student_answers, grouped(student_answers), bank))
+    html = page.render("written.html.j2", unit, folder=TEMPLATES, sections=sections)
+    write(paths[0], html)
+    for question, student_answers, groups, _ in sections:
+        originals = {a.student: group[0].student for group in groups for a in group[1:]}
         rows = [
             ("student", "name", SAME, "answer", *question.columns, "points", "comment"),
             *(
-                (a.student, a.name, same.get(a.student, ""), _cut(a.text),
+                (a.student, a.name, originals.get(a.student, ""), _shorten(a.text),
                  *("" for _ in question.items),
                  sheet.number(a.points), a.comment)
-                for a in told
+                for a in student_answers
             ),
         ]  # fmt: skip
         text = sheet.as_harmless_text(rows)
-        made.append(folder / f"{unit}-{question.name}.csv")
-        write(made[-1], text)
-    return made
+        paths.append(folder / f"{unit}-{question.name}.csv")
+        write(paths[-1], text)
+    return paths
 
 
-def _cut(text: str) -> str:
+def _shorten(text: str) -> str:
     """An answer as a spreadsheet can hold it; the page has all of it."""
     data = text.encode("utf-16-le", "replace")
     if len(data) <= _LONGEST:
@@ -189,30 +189,33 @@ def take_list(unit: str, root: Path, path: Path) -> int:
     """
     table = sheet.read(path)
     stem = path.stem.removeprefix(f"{unit}-")
-    found = [q for q in questions(unit, root) if q.name == stem]
-    if not found:
+    matches = [q for q in questions(unit, root) if q.name == stem]
+    if not matches:
         raise CourseError(f"{path}: its name matches no question of {unit}")
-    given: dict[str, tuple[float | None, str]] = {}
-    kept = comment_bank.place(root, unit, found[0].name)
-    bank = before = comment_bank.read(kept)
-    lines = [text for text, _ in found[0].items]
+    question = matches[0]
+    marks: dict[str, tuple[float | None, str]] = {}
+    bank_path = comment_bank.place(root, unit, question.name)
+    bank = before = comment_bank.read(bank_path)
+    lines = [text for text, _ in question.items]
     for row in table.rows:
         student = sheet.as_meant(table.cell(row, "student"))
         try:
             typed = sheet.as_meant(table.cell(row, "comment"))
-            comment, bank = comment_bank.said(typed, bank, lines)
+            comment, bank = comment_bank.expand_comment(typed, bank, lines)
         except CourseError as error:
             raise CourseError(f"{path}: {student}: {error}") from None
-        said = _points(found[0], table, row, path), comment
-        if given.setdefault(student, said) != said:
+        mark = _points(question, table, row, path), comment
+        if marks.setdefault(student, mark) != mark:
             raise CourseError(f"{path}: two rows of {student} contradict each other")
     for row in table.rows:
-        student, other = (sheet.as_meant(table.cell(row, t)) for t in ("student", SAME))
-        if given[student] == _NOTHING and other in given:
-            given[student] = given[other]
-    count = _record(unit, root, found[0], given)
+        student, original = (
+            sheet.as_meant(table.cell(row, t)) for t in ("student", SAME)
+        )
+        if marks[student] == _NOTHING and original in marks:
+            marks[student] = marks[original]
+    count = _record(unit, root, question, marks)
     if bank != before:
-        comment_bank.write(kept, bank)
+        comment_bank.write(bank_path, bank)
     return count
 
 
@@ -232,20 +235,21 @@ def _points(
     except ValueError:
         points = -1.0
     if not 0 <= points <= question.max_points:
-        who = table.cell(row, "student")
+        student = table.cell(row, "student")
         raise CourseError(
-            f'{path}: "{text}" for {who} is not between 0 and {question.max_points:g}'
+            f'{path}: "{text}" for {student} is not between 0 and '
+            f"{question.max_points:g}"
         )
     return points
 
 
 def _record(
     unit: str, root: Path, question: EssayPrompt,
-    given: Mapping[str, tuple[float | None, str]],
+    marks: Mapping[str, tuple[float | None, str]],
 ) -> int:  # fmt: skip
-    def put(book: Gradebook) -> int:
+    def write_marks(book: Gradebook) -> int:
         count = 0
-        for student, (points, comment) in given.items():
+        for student, (points, comment) in marks.items():
             try:
                 grade = book.find_grade(question.name, unit, unit, student)
             except api.MissingEntry:
@@ -254,9 +258,9 @@ def _record(
                 grade.manual_score, grade.needs_manual_grade = points, False
                 count += 1
             if comment:
-                said = book.find_comment(question.name, unit, unit, student)
-                said.manual_comment = comment
+                stored_comment = book.find_comment(question.name, unit, unit, student)
+                stored_comment.manual_comment = comment
         book.finish()
         return count
 
-    return gradebook.change(root, put)
+    return gradebook.change(root, write_marks)

@@ -64,7 +64,7 @@ def test_a_check_that_stopped_says_why(book):
     stopped = replace(RECORD, note="It took too long.", says="", panel="", cases=())
     (submission,) = book.submissions
     told = replace(submission, records={"n-double": stopped})
-    assert results.told(book.exercises[0], told, "panels") == [stopped.note, ASPECTS]
+    assert results.reveal(book.exercises[0], told, "panels") == [stopped.note, ASPECTS]
 
 
 def test_prairielearn_gets_a_share(book):

@@ -70,7 +70,7 @@ def test_a_disguised_copy_comes_first_and_the_honest_are_not_listed():
     answers = class_of(30)
     answers["thief"] = {n: disguised(code) for n, code in answers["s11"].items()}
     found = compare(answers)
-    assert [(pair.one, pair.other) for pair in found.pairs] == [("s11", "thief")]
+    assert [(pair.first, pair.second) for pair in found.pairs] == [("s11", "thief")]
     pair = found.pairs[0]
     assert pair.share == pytest.approx(1.0) and not pair.same_names
     assert len(pair.exercises) == 6
@@ -88,7 +88,7 @@ def test_what_everybody_was_given_or_wrote_is_no_hint():
     answers = class_of(12)
     for own in answers.values():
         own["given"] = given
-    assert compare(answers, given=[given]).pairs == ()
+    assert compare(answers, release_code=[given]).pairs == ()
     assert compare(answers).pairs == (), "all of the class share it: no weight"
 
 

@@ -139,10 +139,10 @@ def test_there_is_one_watch_of_an_assignment(tmp_path):
 def test_a_round_that_fails_is_told_and_the_next_is_tried(watched, tmp_path, capsys):
     hand_in(tmp_path, "ada", "1")
     watched.steps.fails = "ada"
-    assert watch.run(watched, 0, once=True) == 1
+    assert watch.run(watched, 0, single_round=True) == 1
     assert "killed" in capsys.readouterr().err
     watched.steps.fails = ""
-    assert watch.run(watched, 0, once=True) == 0
+    assert watch.run(watched, 0, single_round=True) == 0
 
 
 def test_what_could_not_be_graded_is_not_done(tmp_path, monkeypatch):
@@ -306,4 +306,4 @@ def test_what_cannot_be_collected_holds_nobody_who_is_there(watched, world, tmp_
     done = []
     with pytest.raises(CourseError, match="Permission denied"):
         done.extend(iter(watched.round()))
-    assert "ada" in world.asked and "ada" in watched._done()
+    assert "ada" in world.asked and "ada" in watched._read_records()

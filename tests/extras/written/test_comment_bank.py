@@ -5,7 +5,13 @@ from __future__ import annotations
 import pytest
 
 from autograder.course.errors import CourseError
-from autograder.extras.written.comment_bank import KeptComment, place, read, said, write
+from autograder.extras.written.comment_bank import (
+    KeptComment,
+    expand_comment,
+    place,
+    read,
+    write,
+)
 
 LINES = ("names the trap", "gives an example")
 BANK = [
@@ -15,16 +21,16 @@ BANK = [
 
 
 def test_keys_say_what_was_kept_and_words_stay_words():
-    assert said("b1 a1", BANK, LINES) == ("Such as? Which trap?", BANK)
+    assert expand_comment("b1 a1", BANK, LINES) == ("Such as? Which trap?", BANK)
     for text in ("", "A1 is right.", "a+b", "plain words"):
-        assert said(text, BANK, LINES) == (text, BANK)
+        assert expand_comment(text, BANK, LINES) == (text, BANK)
 
 
 def test_what_is_kept_gets_the_next_key_of_its_line_once():
-    text, bank = said("b+ For which q?", BANK, LINES)
+    text, bank = expand_comment("b+ For which q?", BANK, LINES)
     assert text == "For which q?" and bank[-1] == KeptComment("b2", LINES[1], text)
-    assert said("b+ For which q?", bank, LINES) == (text, bank)
-    assert said("a+ Why?", [], ())[1] == [KeptComment("a1", "", "Why?")], (
+    assert expand_comment("b+ For which q?", bank, LINES) == (text, bank)
+    assert expand_comment("a+ Why?", [], ())[1] == [KeptComment("a1", "", "Why?")], (
         "without a rubric"
     )
 
@@ -38,7 +44,7 @@ def test_what_is_kept_gets_the_next_key_of_its_line_once():
 )
 def test_a_slip_is_said(text, says):
     with pytest.raises(CourseError, match=says):
-        said(text, BANK, LINES)
+        expand_comment(text, BANK, LINES)
 
 
 def test_a_bank_is_a_table_that_anybody_may_edit(tmp_path):
