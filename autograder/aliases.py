@@ -23,7 +23,7 @@ class AliasFinder(MetaPathFinder, Loader):
         self._aliases = aliases
 
     def find_spec(self, name: str, *_: object) -> ModuleSpec | None:
-        """The old name's module, if it is one."""
+        """Find a module by its old name; None for any other name."""
         return ModuleSpec(name, self) if self._todays_name(name) else None
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
@@ -45,7 +45,7 @@ class AliasFinder(MetaPathFinder, Loader):
 
 
 def install() -> None:
-    """Have the course's old names imported from now on.
+    """Install the finder, so that the course's old names can be imported.
 
     The finder comes first: a module of today has a path, in which Python's own finder
     would find what is below it a second time.

@@ -42,7 +42,7 @@ def _find_package(name: str) -> Path:
 
 
 def read_settings(root: Path) -> dict[str, Any]:
-    """What a course's ``course.toml`` says; nothing where there is none."""
+    """Read a course's ``course.toml``; {} where there is none."""
     path = root / FILE
     return tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
 

@@ -24,7 +24,7 @@ def plain(name: str) -> str:
 
 @dataclass(frozen=True)
 class Item:
-    """What has points of its own; ``written`` ones are graded by a person."""
+    """An exercise or question with points; a person grades the ``written`` ones."""
 
     name: str
     max_points: float
@@ -54,7 +54,7 @@ class Student:
 
 @dataclass(frozen=True)
 class HandMark:
-    """What a person did to an answer's points, and told its student.
+    """Points that a person gave to an answer, and a comment for its student.
 
     Attributes:
         points: those by hand; None if there are only a comment or the check's own.
@@ -69,7 +69,7 @@ class HandMark:
 
     @property
     def about_points(self) -> str:
-        """Whose points they are: "" if nobody has given any by hand."""
+        """Say how points by hand relate to the check's; "" if there are none."""
         if self.points is None:
             return ""
         if not self.replaced:

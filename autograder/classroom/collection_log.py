@@ -10,7 +10,7 @@ from autograder.course import files
 
 @dataclass(frozen=True)
 class Note:
-    """What an archive told of a submission that was placed.
+    """What an archive says of a submission that was placed.
 
     Attributes:
         kind: "lms" for a time of handing in, "zip" for one that the archive has, "".
@@ -46,7 +46,7 @@ def read(root: Path, unit: str) -> dict[str, Note]:
 
 
 def write(root: Path, unit: str, student: str, note: Note) -> None:
-    """Note what is true of a student's submission from now on."""
+    """Store the note of a student's submission in place of an older one."""
     with files.changing_json_state(_path(root, unit)) as notes:
         notes[student] = asdict(note)
 

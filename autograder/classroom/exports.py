@@ -28,7 +28,7 @@ Rank = Callable[[Sheet, Sequence[str], Student], int]
 
 @dataclass(frozen=True)
 class Export:
-    """A file's text, what to know about it, and who is graded but not in it."""
+    """A file of grades as text, with remarks and the students missing in it."""
 
     text: str
     remarks: tuple[str, ...]
@@ -39,7 +39,7 @@ class Export:
 
 
 def canvas(book: Classbook, into: Sheet, title: str = "") -> Export:
-    """Canvas's own export with one assignment filled in, and no other assignment.
+    """Fill one assignment into Canvas's own export, and drop all others.
 
     Args:
         title: of the column; default: the one that is called like the unit.
@@ -80,7 +80,7 @@ def _canvas_column(book: Classbook, into: Sheet, title: str) -> int:
 
 
 def _canvas_rank(into: Sheet, row: Sequence[str], student: Student) -> int:
-    """How surely a row is a student's: 3 by Canvas's id, 1 by the name, 0 not."""
+    """Rate how surely a row is a student's: 3 by Canvas's id, 1 by name, 0: not."""
     login = into.cell(row, "SIS Login ID").casefold()
     if not into.cell(row, "ID"):
         return 0  # not a person: the points, or a heading
@@ -132,7 +132,7 @@ def _moodle_rank(into: Sheet, row: Sequence[str], student: Student) -> int:
 
 
 def _match(book: Classbook, into: Sheet, rank: Rank) -> dict[int, Submission]:
-    """Row number -> submission: pairs that are each other's one surest choice."""
+    """Pair row numbers with submissions where each is the other's surest choice."""
     ranks = [
         [rank(into, row, submission.student) for submission in book.submissions]
         for row in into.rows
@@ -147,7 +147,7 @@ def _match(book: Classbook, into: Sheet, rank: Rank) -> dict[int, Submission]:
 
 
 def _surest(ranks: Sequence[int]) -> int | None:
-    """Where the largest rank stands; None if it is 0, or stands in two places."""
+    """Find the index of the largest rank; None if it is 0, or occurs twice."""
     most = max(ranks, default=0)
     return ranks.index(most) if most and ranks.count(most) == 1 else None
 
@@ -162,14 +162,14 @@ def _is_name(student: Student, name: str) -> bool:
 
 
 def describe_refused(book: Classbook) -> list[str]:
-    """A line for each who could not be graded, and what to do; [] if there are none."""
+    """Name the students who could not be graded, and what to do; [] for none."""
     lines = [f"no grade for {s.student.full}: {s.refused}" for s in book.refusals]
     remedy = f"{len(lines)} refused: look at them, or write zeros with --zero-refused"
     return [*lines, remedy] if lines else []
 
 
 def waiting(book: Classbook) -> tuple[str, ...]:
-    """A line if scores are missing because written answers wait."""
+    """Say in a line how many scores are missing because written answers wait."""
     count = sum(bool(submission.waiting) for submission in book.submissions)
     line = (
         f"{count} of {len(book.submissions)} have no score yet: written answers wait "

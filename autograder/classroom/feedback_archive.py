@@ -84,7 +84,7 @@ def pack(
 
 
 def name_for(note: Note, student: Student, called: str) -> tuple[str, str]:
-    """Which zip a student's file belongs to, and what it is called there."""
+    """Choose the zip that a student's file belongs to, and its name there."""
     if note.lms == "Canvas" and (match := _CANVAS.fullmatch(note.origin)):
         return "canvas", f"{match['head']}_{called}"
     if note.lms == "Moodle" and (match := _MOODLE.fullmatch(note.origin)):

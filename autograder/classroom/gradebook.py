@@ -59,7 +59,7 @@ def assignments(root: Path) -> list[str]:
 
 
 def find_assignment(name: str, root: Path) -> str:
-    """The assignment of the course at ``root`` called "attention" or "02" for short.
+    """Find an assignment of the course at ``root``, by a name like "attention" or "02".
 
     Raises:
         UsageError: there is none, or more than one.
@@ -83,7 +83,7 @@ def find_assignment(name: str, root: Path) -> str:
 
 
 def read(unit: str, root: Path) -> Classbook:
-    """The class's results for an assignment.
+    """Read the class's results for an assignment.
 
     Raises:
         CourseError: the gradebook cannot be read, or has no submission of it.
@@ -142,7 +142,7 @@ def students(root: Path) -> list[Student]:
 
 
 def list_student_ids(root: Path) -> set[str]:
-    """Who is in the gradebook, or has handed in something."""
+    """List all who are in the gradebook or have handed in something."""
     handed_in = {path.name for path in (root / "submitted").glob("*")}
     try:
         return handed_in | {student.id for student in students(root)}
@@ -151,7 +151,7 @@ def list_student_ids(root: Path) -> set[str]:
 
 
 def enter_students(root: Path, entered: Iterable[Student]) -> None:
-    """Have students in the gradebook; errors are those of `change`."""
+    """Enter students into the gradebook; raises as `change`."""
 
     def add(book: Gradebook) -> None:
         for student in entered:
@@ -167,7 +167,7 @@ def enter_students(root: Path, entered: Iterable[Student]) -> None:
 
 
 def change(root: Path, action: Callable[[Gradebook], Result]) -> Result:
-    """Do something with a course's gradebook, which is made if there is none.
+    """Apply an action to a course's gradebook, which is created if there is none.
 
     Raises:
         CourseError: it cannot be written.
@@ -223,7 +223,7 @@ def place(root: Path) -> tuple[str, str]:
 
 
 def limits(root: Path) -> SizeLimits:
-    """How much of a submission grading takes, by the course's settings."""
+    """The size limits of a submission in the course's settings."""
     return CourseAutograde(config=configured(root).config).limits
 
 
@@ -237,7 +237,7 @@ def configured(root: Path) -> NbGrader:
 
 
 def find_course() -> Path:
-    """The course folder of a command that names none.
+    """Find the course folder for a command that names none.
 
     It is the current folder if that holds a course, otherwise the one that nbgrader's
     configuration names (on a machine that `autograder exchange` has set up).
@@ -252,7 +252,7 @@ def find_course() -> Path:
 
 
 def _exercises(unit: str, root: Path) -> tuple[Item, ...]:
-    """All that has points, in the order of the source notebooks."""
+    """List the items that have points, in the order of the source notebooks."""
     items = []
     for path in sorted((root / "source" / unit).glob("*.ipynb")):
         for cell in notebooks.read(path).cells:
@@ -265,7 +265,7 @@ def _exercises(unit: str, root: Path) -> tuple[Item, ...]:
 
 
 def _comments(book: api.Gradebook, unit: str) -> dict[tuple[str, str], str]:
-    """What people have written to students about an answer, by student and cell."""
+    """Read the comments of people on answers, by student and cell."""
     names = (api.SubmittedAssignment.student_id, api.Notebook.name, api.BaseCell.name)
     rows = (
         book.db.query(*names, api.Comment.manual_comment)
@@ -290,7 +290,7 @@ def _student(student: api.Student) -> Student:
 
 
 def _read_grading(unit: str, student: str, root: Path) -> dict[str, Any]:
-    """What grading kept of a submission, as attributes of a `Submission`."""
+    """Read what grading recorded of a submission, as attributes of a `Submission`."""
     paths = sorted((root / "autograded" / student / unit).glob("*.ipynb"))
     by_notebook = {path.stem: GradingMetadata.of(metadata.read(path)) for path in paths}
     gradings = list(by_notebook.values())
@@ -317,7 +317,7 @@ def _read_grading(unit: str, student: str, root: Path) -> dict[str, Any]:
 
 
 def _is_late(entry: api.SubmittedAssignment, note: collection_log.Note | None) -> bool:
-    """By the deadline; where no time is known, by what the LMS says."""
+    """Whether it is late: by the deadline, or without a time by what the LMS says."""
     if entry.timestamp and entry.duedate:
         return bool(entry.total_seconds_late > 0)
     return bool(note and note.late)

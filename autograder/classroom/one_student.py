@@ -12,7 +12,7 @@ from autograder.grading.titles import title
 
 
 def find(book: Classbook, student: str) -> Submission:
-    """A student's submission, by id, or by name where only one has it.
+    """Find a student's submission, by id, or by name where only one student has it.
 
     Raises:
         CourseError: nobody is called so, or several are, or nothing is graded.

@@ -43,13 +43,13 @@ def render(
 
 
 def write(path: Path, template: str, unit: str, **values: Any) -> Path:
-    """Write what `render` makes of a template; where it is."""
+    """Write what `render` makes of a template; returns the path."""
     files.write(path, render(template, unit, **values))
     return path
 
 
 def write_both(path: Path, html: str, table: str) -> list[Path]:
-    """Write a page, and the CSV of the same beside it; where they are."""
+    """Write a page and its table as CSV beside it; returns both paths."""
     paths = [path, path.with_suffix(".csv")]
     for file, text in zip(paths, (html, table), strict=True):
         files.write(file, text)

@@ -167,7 +167,7 @@ def as_csv(course: Progress) -> str:
 
 
 def make(root: Path, path: Path, weights: Mapping[str, float], drop: int) -> list[Path]:
-    """Write the page to ``path`` and the table beside it; where they are.
+    """Write the page to ``path`` and the table beside it; returns both paths.
 
     Raises:
         CourseError: as `read` and `progress`.

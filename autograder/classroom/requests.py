@@ -40,7 +40,7 @@ def look_again(
     unit: str, root: Path, student: str, exercise: str, statement: str, today: str,
     grade: Callable[[str, Path, str], None] = regrade,
 ) -> Path:  # fmt: skip
-    """Add to a request what the student says and what grading says now; its file.
+    """Add a student's statement and a second grading to a request; returns its file.
 
     Raises:
         CourseError: there is no such submission or exercise.
@@ -64,7 +64,7 @@ def look_again(
 def answer(
     unit: str, root: Path, student: str, exercise: str, text: str, today: str
 ) -> Path:
-    """Add the answer to a request; its file.
+    """Add the answer to a request; returns its file.
 
     Raises:
         CourseError: there is no such request.
@@ -105,7 +105,7 @@ def _state(submission: Submission, name: str) -> Iterator[str]:
 
 
 def _quoted(statement: str) -> str:
-    """What a student says, set off from the record, whatever lines it has."""
+    """Quote a student's statement in Markdown, line by line."""
     return "\n".join(f"> {printable(line)}".rstrip() for line in statement.splitlines())
 
 

@@ -71,7 +71,7 @@ def _answers(exercises: Sequence[Specification], solved: Codes) -> dict[str, Cod
 
 
 def _styles(exercises: Sequence[Specification], solved: Codes, turn: int) -> Codes:
-    """Every exercise right, in the turn-th other style where there are some."""
+    """Solve every exercise, by turns in another accepted style where there is one."""
     answers = dict(solved)
     for exercise in exercises:
         styles = [
@@ -84,7 +84,7 @@ def _styles(exercises: Sequence[Specification], solved: Codes, turn: int) -> Cod
 
 
 def _instead(exercise: Specification, variant: Way, solved: Codes) -> str:
-    """The solved cell with a variant in place of the solution's definition."""
+    """Put a variant in place of the solution's definition in the solved cell."""
     code = variant_source(exercise, variant)
     return solved[exercise.name].replace(solution_source(exercise).rstrip("\n"), code)
 
@@ -92,7 +92,7 @@ def _instead(exercise: Specification, variant: Way, solved: Codes) -> str:
 def _mistakes(
     exercises: Sequence[Specification], solved: Codes, turn: int, turns: int
 ) -> Codes:
-    """Every other exercise with a named mistake, another one for each turn."""
+    """Make a named mistake in every other exercise, a different one for each turn."""
     answers = dict(solved)
     for index, exercise in enumerate(exercises):
         if (index + turn) % 2 == 0:
@@ -127,7 +127,7 @@ def _fill(release: nbformat.NotebookNode, answers: Codes) -> nbformat.NotebookNo
 
 
 def _saved_by_colab(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
-    """As Colab saves it: format 4.0, no cell ids, its own metadata, a name in each."""
+    """Save a notebook as Colab does: format 4.0, no cell ids, metadata with a name."""
     notebook.nbformat_minor = 0
     for index, cell in enumerate(notebook.cells):
         cell.pop("id", None)
@@ -151,7 +151,7 @@ def _saved_by_colab(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
 def _copied_cell(
     notebook: nbformat.NotebookNode, exercise: Specification
 ) -> nbformat.NotebookNode:
-    """With one answer cell copied, nbgrader metadata and all, as JupyterLab does it."""
+    """Copy one answer cell with its nbgrader metadata, as JupyterLab does it."""
     wanted = grade_ids.of_answer(exercise.name)
     for index, cell in enumerate(notebook.cells):
         if cell.metadata.get("nbgrader", {}).get("grade_id") == wanted:

@@ -1,6 +1,7 @@
-"""Who has handed in what no grade is of: nothing of theirs is graded, or an older one.
+"""Students whose latest hand-in has no grade: nothing, or an older hand-in, is graded.
 
-Reports and grades tell, or who is missing in them looks like who handed in nothing.
+Reports and grades name them; otherwise they would look as if they had handed in
+nothing.
 """
 
 from __future__ import annotations
@@ -21,10 +22,11 @@ from autograder.grading.run.assignment import identity
 
 
 def ungraded(book: Classbook, root: Path, only_student: str = "") -> tuple[str, ...]:
-    """The ids of those whose hand-in is none that was graded, of a course at ``root``.
+    """List the students whose hand-in is not the one that was graded.
 
     Args:
-        only_student: the student who is meant; "" for all.
+        root: of the course.
+        only_student: the id of the one student to look at; "" for all.
 
     Raises:
         CourseError: the release cannot be read.
@@ -59,9 +61,9 @@ def is_graded(student: str, unit: str, root: Path, failed: bool = False) -> bool
 
 
 def _comparison(unit: str, root: Path) -> Callable[[Set[str], Path], bool]:
-    """Tells whether a result is that of what a folder holds now.
+    """Make a function that tells whether a result belongs to what a folder holds now.
 
-    Notes of earlier versions do not say of what they are: that is taken for granted.
+    Earlier versions did not record what a result belongs to: then it counts as current.
     """
     paths = sorted((root / "release" / unit).glob("*.ipynb"))
     released = {path.stem: notebooks.read(path) for path in paths}
@@ -74,13 +76,13 @@ def _comparison(unit: str, root: Path) -> Callable[[Set[str], Path], bool]:
 
 
 def folders(unit: str, root: Path) -> dict[str, Path]:
-    """What was handed in of an assignment, by student."""
+    """Find the folders that were handed in for an assignment, by student."""
     paths = sorted((root / "submitted").glob(f"*/{unit}"))
     return {folder.parent.name: folder for folder in paths if folder.is_dir()}
 
 
 def remark(book: Classbook, root: Path, only_student: str = "") -> list[str]:
-    """A line that names them and says what to do; [] if there are none."""
+    """Name the ungraded students in a line that says what to do; [] for none."""
     students = ungraded(book, root, only_student)
     return [
         f"handed in, but not graded: {', '.join(students)}; "
@@ -91,9 +93,9 @@ def remark(book: Classbook, root: Path, only_student: str = "") -> list[str]:
 def _identities(
     folder: Path, released: dict[str, NotebookNode], limits: SizeLimits
 ) -> set[str]:
-    """Whose the notebooks in a folder are, as grading would tell; of a closed one, {}.
+    """The identities that grading would give the notebooks in a folder.
 
-    A refused one has an identity, too: that of nothing.
+    A refused folder has the identity of nothing; one that cannot be read has none.
     """
     try:
         files = intake.take(folder, limits).files

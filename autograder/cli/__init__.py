@@ -85,7 +85,7 @@ def _share(folder: Path) -> None:
 
 
 def _refuse_another_course(folder: Path) -> None:
-    """A course that was copied or moved with its environment would change another one.
+    """Refuse to run in a copy of the course whose environment belongs to another one.
 
     Raises:
         CourseError: what runs is not the course in this folder.

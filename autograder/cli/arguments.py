@@ -28,7 +28,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def option(name: str, text: str | None, metavar: Any = None, **keywords: Any) -> Option:
-    """An argument; ``keywords`` is as argparse's ``add_argument`` takes it."""
+    """An argument; ``keywords`` are those of argparse's ``add_argument``."""
     return name, {"help": text, "metavar": metavar, **keywords}
 
 
@@ -107,7 +107,7 @@ class CommandSet:
 
     @property
     def names(self) -> list[str]:
-        """What the commands are called."""
+        """The names of the commands."""
         return [name for name, *_ in self._commands]
 
     def add(self, commands: Commands) -> None:

@@ -25,7 +25,7 @@ _EDITION = (
 
 
 def _build_unit(unit: Unit, options: Namespace) -> None:
-    """Build a unit in the edition that is asked for, and say what changed."""
+    """Build a unit in the chosen edition, and print what changed."""
     from autograder.authoring import edition
     from autograder.authoring.course import build
     from autograder.authoring.translations import coverage
@@ -128,7 +128,7 @@ def _validity(options: Namespace) -> int:
 
 
 def _choose_exercises(options: Namespace) -> list[str]:
-    """The names of the exercises that are asked for, all of the units if none is."""
+    """The names of the chosen exercises; all of the units if none is chosen."""
     from autograder.authoring.catalogue import specifications
 
     names: list[str] = options.exercises

@@ -91,7 +91,7 @@ def _extend(unit: str, root: Path, options: Namespace) -> int:
 
 
 def _extra(unit: str, root: Path, options: Namespace) -> timedelta | None:
-    """The time that is asked for; None if nothing was said."""
+    """The extension that the options ask for; None if they give none."""
     from autograder.classroom import gradebook
     from autograder.grading.dates import due_date
 

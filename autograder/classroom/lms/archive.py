@@ -64,7 +64,7 @@ class Source:
         self.left_out.append((printable(name)[:_SHOWN], reason))
 
     def open_member(self, member: Member) -> AbstractContextManager[IO[bytes]]:
-        """A member, to be read in pieces.
+        """Open a member, to be read in pieces.
 
         Raises:
             NotPlacedError: it cannot be read, also when that is met on the way.
@@ -72,7 +72,7 @@ class Source:
         raise NotImplementedError
 
     def read(self, member: Member, most: int) -> bytes:
-        """What a member holds.
+        """Read a member.
 
         Raises:
             NotPlacedError: it is larger than ``most`` bytes, or cannot be read.
@@ -186,7 +186,7 @@ def plain(name: str) -> str:
 
 
 def _objection(info: zipfile.ZipInfo, name: str) -> str:
-    """Why a member is not one that an LMS writes, "" if it may be."""
+    """The reason why no LMS writes such a member, "" if one may."""
     if not name.isprintable() or len(name) > 1000:
         return "its name is not plain text"
     parts = name.split("/")

@@ -34,7 +34,7 @@ class AttemptFiles:
 
 
 def contents(archive: Source, attempt: Attempt, unit: str, root: Path) -> AttemptFiles:
-    """What an attempt holds, looked at as grading will.
+    """Read the files of an attempt, as grading will take them.
 
     Args:
         root: of the course, whose source tells the unit's notebook.
@@ -80,7 +80,7 @@ def contents(archive: Source, attempt: Attempt, unit: str, root: Path) -> Attemp
 def _notebook(
     files: Mapping[str, bytes], unit: str, root: Path
 ) -> tuple[str, str, list[str]]:
-    """Which of the files is the unit's notebook, or why none is; and remarks."""
+    """Find the unit's notebook among the files, or why there is none; with remarks."""
     path = root / "source" / unit / f"{unit}.ipynb"
     if not path.is_file():  # an assignment of one's own, with notebooks of other names
         submitted = _notebooks(files)
@@ -107,7 +107,7 @@ def _notebook(
 def _read(
     source: Source, member: Member, limits: intake.SizeLimits, most: int
 ) -> tuple[bytes, int]:
-    """What a member holds; its size if it is a notebook without its outputs."""
+    """Read a member; returns also its size if a notebook's outputs were left out."""
     if member.size <= limits.notebook or not _notebooks([member.name]):
         return source.read(member, most), 0
     try:

@@ -39,7 +39,7 @@ class Submitter:
 
     @property
     def label(self) -> str:
-        """All that the LMS says of them, for people."""
+        """Everything that the LMS says of the person, for messages."""
         key = f"({self.key})" if self.key else ""
         return " ".join(filter(None, (self.name, self.email, key)))
 
@@ -119,7 +119,9 @@ def all_layouts() -> tuple[Layout, ...]:
 
 
 def to_utc(zone: str = "") -> ToUtc:
-    """From the local time of a zone, by default this computer's, to UTC.
+    """Make a function that converts the local time of a zone to UTC.
+
+    The default is this computer's zone.
 
     Raises:
         UsageError: there is no such zone.
@@ -144,7 +146,7 @@ def is_known(name: str) -> bool:
 
 
 def detect(archive: Source, lms: str = "") -> Layout:
-    """The layout of an archive: the one given, or that of most of its files.
+    """Detect the layout of an archive: the one named, or that of most of its files.
 
     Raises:
         NotPlacedError: it has none that is known, or two equally well.
@@ -168,7 +170,7 @@ def detect(archive: Source, lms: str = "") -> Layout:
 def attempts(
     archive: Source, layout: Layout, utc: ToUtc, usernames: Collection[str] = ()
 ) -> tuple[list[Attempt], list[tuple[str, str]]]:
-    """What is in an archive by attempt, and the files that belong to none.
+    """Sort the files of an archive into attempts; also list those that belong to none.
 
     Args:
         utc: from the LMS's local time, without zone, to UTC without zone.
@@ -231,7 +233,7 @@ def _parts(match: re.Match[str]) -> dict[str, str]:
 
 
 def _unused(path: str, paths: Collection[str]) -> str:
-    """The path, with a number before its name if it is taken."""
+    """Make a path that is not yet used, by a number before its name."""
     folder, _, name = path.rpartition("/")
     number = 1
     while path in paths:

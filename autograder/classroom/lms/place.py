@@ -127,7 +127,7 @@ class Collection:
     def _student(
         self, archive: Source, layout: Layout, student: str, claims: Sequence[Claim]
     ) -> tuple[str, str, str]:
-        """Place a student's latest attempt; a status, what to say, and any fault."""
+        """Place a student's latest attempt; returns status, remark and any fault."""
         person, latest = _latest(claims)
         handed_in = contents(archive, latest, self.unit, self.root)
         stamp, late = _stamp(latest, self.due)
@@ -141,7 +141,7 @@ class Collection:
 
 
 def _latest(claims: Sequence[Claim]) -> Claim:
-    """The latest of what is said to be one student's, alone or in a group."""
+    """Find the latest attempt among those that are said to be one student's."""
     claimants = {_claimant(person): person.label for person, _ in claims}
     if len(claimants) > 1:
         listed = " and ".join(sorted(claimants.values())[:_LISTED])
@@ -159,7 +159,7 @@ def _latest(claims: Sequence[Claim]) -> Claim:
 
 
 def _claimant(person: Submitter) -> str:
-    """Equal for the same person only: the address, where the LMS checks those."""
+    """A key that is equal for the same person only: the address, or else the label."""
     local, at, host = person.email.strip().rpartition("@")
     return f"{local}{at}{host.lower()}" or person.label
 
@@ -182,7 +182,7 @@ def _note(person: Submitter, attempt: Attempt, lms: str, count: int) -> Note:
 
 
 def _stamp(attempt: Attempt, due: datetime.datetime | None) -> tuple[str, str]:
-    """What goes into ``timestamp.txt``, and what to say of lateness."""
+    """The content of ``timestamp.txt``, and a remark on lateness."""
     time, remark = attempt.time, ""
     if attempt.late and time is None:
         remark = "late, but the archive does not say by how much"
@@ -195,7 +195,7 @@ def _stamp(attempt: Attempt, due: datetime.datetime | None) -> tuple[str, str]:
 
 
 def as_text(outcomes: Iterable[Placing]) -> str:
-    """A table of what became of each, and a line of sums."""
+    """Lay out a table of what became of each submission, and a line of sums."""
     rows = list(outcomes)
     names = [row.name[:60] for row in rows]
     width = max(map(len, names), default=0)

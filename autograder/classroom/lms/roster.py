@@ -52,7 +52,7 @@ class Roster:
         return {n for e in self.entries for n in (e.student.id, e.username) if n}
 
     def find(self, person: Submitter, layout: Layout, blind: bool = False) -> str:
-        """The id of the one student that a person of an archive can be.
+        """Find the id of the one student that a person of an archive can be.
 
         Raises:
             NotPlacedError: nobody of the roster, more than one, or hidden by the LMS.
@@ -106,7 +106,7 @@ class Roster:
         return valid(person.key or person.email)
 
     def with_worksheet(self, path: Path) -> Roster:
-        """The same with the participant numbers of Moodle's grading worksheet."""
+        """Add the participant numbers of Moodle's grading worksheet to the roster."""
         rows = [
             (number, row)
             for row in _rows(path, _WORKSHEET)
@@ -145,7 +145,7 @@ def valid(student: str) -> str:
 
 
 def _is_known(entry: Enrolment, layout: Layout) -> bool:
-    """Whether it is known what the LMS's keys call an entry."""
+    """Whether the roster knows the LMS's key of an entry."""
     return bool(entry.student.lms_id if layout.lasting else entry.participants)
 
 
@@ -212,7 +212,7 @@ def _address(text: str) -> str:
 def of_course(root: Path, path: Path | None = None) -> Roster:
     """The roster at ``path``; without a path, the one the course has stored.
 
-    Of whom the gradebook knows but the id, nothing is known.
+    Students of whom the gradebook knows only the id are left out.
     """
     if path:
         return from_csv(path)
@@ -232,7 +232,7 @@ def of_course(root: Path, path: Path | None = None) -> Roster:
 
 
 def keep(roster: Roster, root: Path) -> None:
-    """Have the course know a roster: its gradebook, grades, reports and feedback.
+    """Store a roster in the course, for gradebook, grades, reports and feedback.
 
     What the roster leaves open stays as it was, and nobody is removed.
 

@@ -73,7 +73,7 @@ def _time(status: os.stat_result) -> datetime.datetime | None:
 
 
 def open_source(path: Path) -> AbstractContextManager[Source]:
-    """An archive or a folder.
+    """Open an archive or a folder.
 
     Raises:
         NotPlacedError: it is neither, or made to deceive.
@@ -82,7 +82,7 @@ def open_source(path: Path) -> AbstractContextManager[Source]:
 
 
 def inside(source: Source, member: Member, most: int) -> Archive:
-    """A zip that is a member of something, in memory.
+    """Open a zip that is a member of a source, in memory.
 
     Raises:
         NotPlacedError: it is none, or larger than ``most`` bytes.

@@ -35,7 +35,7 @@ class Place:
     def store(
         self, files: Mapping[str, bytes], note: Note, stamp: str, replace: bool
     ) -> tuple[str, str]:
-        """Put a submission there, unless what is there is newer.
+        """Store a submission, unless the stored one is newer.
 
         Args:
             files: by their paths there.
@@ -97,7 +97,7 @@ class Place:
         return "replaced", ""
 
     def _dated(self, noted: Note) -> Note:
-        """When what is there was handed in, or what an earlier collection noted."""
+        """A note of when the stored submission was handed in, or an earlier one."""
         stamp, odd = intake.handed_in(self.folder)
         if stamp and not odd and noted.kind != "zip":
             return Note("lms", stamp.replace(microsecond=0).isoformat())

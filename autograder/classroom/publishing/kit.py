@@ -74,7 +74,7 @@ def first_unit() -> Unit:
 
 
 def explain_last_unit() -> str:
-    """Why the kit ends where it does, if no unit was named."""
+    """Explain why the kit ends at its last unit, if none was named."""
     first, all_units = first_unit(), units()
     later = [unit for unit in all_units if unit.label > first.label]
     if not later:
@@ -252,7 +252,7 @@ def _engine() -> PackageMetadata:
 
 
 def _requirements(last: Unit) -> dict[str, str]:
-    """What students install, each with its lower bound, ">=2.6", as far as it has one.
+    """List what students install, each with its lower bound, like ">=2.6", or "".
 
     Where students work, other courses do: nothing there is to be made older.
     """

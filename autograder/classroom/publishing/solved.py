@@ -40,7 +40,7 @@ def notebook_with_solutions(unit: Unit) -> str:
 
 
 def refuse_early(label: str, last: datetime.datetime | None) -> None:
-    """See that nobody may hand in any more.
+    """Refuse to write solutions while somebody may still hand in.
 
     Args:
         last: the end of the last student's time (UTC, without zone); None: no deadline.

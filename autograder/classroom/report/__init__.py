@@ -74,7 +74,7 @@ def _exercise_table(overview: Overview) -> Iterator[list[object]]:
 def make(
     unit: str, root: Path, path: Path, named: bool = True, before: Path | None = None
 ) -> list[Path]:
-    """Compute and write the report of the course at ``root``; where page and table are.
+    """Compute and write the report of the course at ``root``; returns page and table.
 
     Args:
         before: an earlier term's shareable table, to compare with.

@@ -92,7 +92,7 @@ def _discrimination(
 
 
 def with_before(overview: Overview, path: Path) -> Overview:
-    """The same beside the means and indices of an earlier term's shareable table.
+    """Put the means and indices of an earlier term's shareable table beside today's.
 
     Raises:
         CourseError: the file is no such table.
@@ -119,7 +119,7 @@ def with_before(overview: Overview, path: Path) -> Overview:
 
 
 def _beside(row: ExerciseRow, mean: float | None, index: float | None) -> ExerciseRow:
-    """An exercise beside what it was; a large change is remarked."""
+    """Put the earlier mean and index beside an exercise; remark on a large change."""
     remarks = [row.remark] if row.remark else []
     if mean is not None and row.mean is not None and abs(row.mean - mean) >= CHANGED:
         remarks.append(

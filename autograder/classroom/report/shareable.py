@@ -14,7 +14,7 @@ RARE = 3  # groups of fewer people are not told apart in a shareable report
 
 
 def anonymous(overview: Overview) -> Overview:
-    """The same without students, and without groups that give somebody away."""
+    """Remove students, and groups that give somebody away, from a report."""
     refused = sum(row.count for row in overview.refused)
     return replace(
         overview,
@@ -47,7 +47,7 @@ def _common_mistakes(rows: Sequence[MistakeRow]) -> Iterator[MistakeRow]:
 
 
 def _common(rows: Sequence[Tally]) -> tuple[Tally, ...]:
-    """Without names; groups below ``RARE`` together, or not at all."""
+    """Remove names, and put groups below ``RARE`` together, or leave them out."""
     common = [Tally(row.label, row.count) for row in rows if row.count >= RARE]
     rare_count = sum(row.count for row in rows if row.count < RARE)
     return (

@@ -67,7 +67,7 @@ def text(book: Classbook, submission: Submission, tell: str) -> str:
 
 
 def _plain(line: str) -> str:
-    """A line with a student's words for Markdown: no tag, no link, no other cell."""
+    """Escape a line with a student's words for Markdown: no tag, link or new cell."""
     return re.sub(r"[&<>|\[\\]", lambda found: f"&#{ord(found[0])};", line)
 
 
@@ -75,7 +75,7 @@ FORMATS = {"gradescope": gradescope, "prairielearn": prairielearn, "text": text}
 
 
 def reveal(exercise: Item, submission: Submission, tell: str) -> list[str]:
-    """What a student may know of an exercise beyond its points."""
+    """List what a student may know of an exercise beyond its points."""
     record = submission.records.get(exercise.name)
     if record is None or tell == "points":
         return []

@@ -83,7 +83,7 @@ def _are_alike(names: Sequence[str], arguments: Mapping[str, Seen]) -> bool:
 
 
 def result_names(listing: CodeListing, result: Seen) -> list[str]:
-    """What the parts of a result are called: by the code, or by their places."""
+    """Name the parts of a result as the code does, or by their places."""
     function = listing.function_in(ast.parse(listing.source))
     returns = [n.value for n in ast.walk(function) if isinstance(n, ast.Return)]
     parts = returns[-1] if len(returns) == 1 else None

@@ -15,7 +15,7 @@ _MASKS = {
 
 
 def call_of(listing: CodeListing, observation: Observation) -> str:
-    """The call that is looked at: its arguments with their shapes or values."""
+    """Describe the call that is looked at: arguments with their shapes or values."""
     arguments = _arguments(observation)
     names = ", ".join(name for name, _ in arguments)
     called = f"`{listing.target}({names})`"

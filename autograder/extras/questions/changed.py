@@ -73,12 +73,12 @@ def what_if(
 
 
 def _idea_of(kind: str) -> list[str]:
-    """What a sheet asks about once."""
+    """The subject of a statement that a sheet asks about only once, in a list."""
     return [_ONCE[kind]] if kind in _ONCE else []
 
 
 def plain_names(result: Seen) -> list[str]:
-    """What the parts of a result are called by their places."""
+    """Name the parts of a result by their places."""
     count = len(result.results)
     if count == 1:
         return ["the result"]

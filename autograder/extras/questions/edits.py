@@ -109,14 +109,14 @@ def edits(listing: CodeListing) -> list[TriedEdit]:
 
 
 def _is_simple_branch(node: ast.AST) -> TypeGuard[ast.If]:
-    """Whether it is an ``if`` that may be forgotten as a whole, as a mask is."""
+    """Whether a node is an ``if`` that may be forgotten as a whole, as a mask is."""
     if not isinstance(node, ast.If) or node.orelse or len(node.body) > 2:
         return False
     return all(isinstance(inner, ast.Assign | ast.AugAssign) for inner in node.body)
 
 
 def _select_drafts(drafts: dict[int, list[_Draft]]) -> list[_Draft]:
-    """The best of each line, then the second best of each, and so on."""
+    """Order drafts: the best of each line, then the second best of each, and so on."""
     lines = [
         sorted(line_drafts, key=lambda e: -e.worth)[:_EACH_LINE]
         for line_drafts in drafts.values()
@@ -144,7 +144,7 @@ def _write_edit(listing: CodeListing, tree: ast.Module, draft: _Draft) -> TriedE
 def _propose_changes(
     statement: ast.stmt, function: ast.FunctionDef
 ) -> Iterator[_Change]:
-    """Statements that could be there instead, each a tree of its own."""
+    """Propose statements that could be there instead, each as a tree of its own."""
     returns = isinstance(statement, ast.Return)
     if not returns and not _first_assigned(statement, function):
         yield _Change("delete", ast.Pass(), statement, ast.Pass())
@@ -204,7 +204,7 @@ _OWN = {"another name", "forget to add", "remove a call"}
 
 
 def _without_call(node: ast.AST) -> Iterator[ast.AST]:
-    """Of ``x.f(...)``, of ``torch.f(x)`` and of ``self.f(x)``, the x alone."""
+    """Replace ``x.f(...)``, ``torch.f(x)`` and ``self.f(x)`` by the x alone."""
     if not isinstance(node, ast.Call) or is_plumbing(node):
         return
     of_library = isinstance(node.func, ast.Name) or (
@@ -260,7 +260,7 @@ def _is_dimension_like(node: ast.AST) -> bool:
 
 
 def _describe(listing: CodeListing, old: ast.stmt, change: _Change) -> str:
-    """The change, as one tells it to somebody who has the code before them."""
+    """Describe a change to somebody who has the code before them."""
     first = listing.numbers[old.lineno]
     last = listing.last_shown(old)
     between = "and" if last == first + 1 else "to"
@@ -274,7 +274,7 @@ def _describe(listing: CodeListing, old: ast.stmt, change: _Change) -> str:
 
 
 def _worth(operator: str, statement: ast.stmt) -> float:
-    """What a change asks for; more where tensors are computed."""
+    """How much understanding a change asks for: more where tensors are computed."""
     text = ast.unparse(statement)
     deep = sum(word in text for word in _TELLING)
     return _WORTH[operator] + min(deep, 3)

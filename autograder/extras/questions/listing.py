@@ -48,7 +48,7 @@ class CodeListing:
 
 
 def listing(source: str, target: str) -> CodeListing:
-    """What is shown of an answer.
+    """Choose the part of an answer that is shown.
 
     Raises:
         NotListedError: it is no plain function or class, or too long for a sheet.
@@ -96,7 +96,7 @@ def _function(tree: ast.Module, target: str) -> tuple[ast.stmt, ast.FunctionDef]
 
 
 def _refuse(function: ast.FunctionDef) -> None:
-    """See that a call of the function is all that happens.
+    """Refuse a function of which a call is not all that happens.
 
     Raises:
         NotListedError: it runs at other times, or out of sight.

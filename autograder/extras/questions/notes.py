@@ -38,7 +38,7 @@ class NotedPlace:
 
 
 def insert_notes(listing: CodeListing) -> tuple[str, list[NotedPlace]]:
-    """The answer with a note around each value, and where those are, by number."""
+    """Put a note around each value of the answer; returns also the numbered places."""
     tree = ast.parse(listing.source)
     places: list[NotedPlace] = []
     noting = _Noting(listing, places)
@@ -114,7 +114,7 @@ _PARTS = (
 
 
 def _is_read(node: ast.AST) -> bool:
-    """Whether it is a value to be noted: nothing written to, nothing that is called."""
+    """Whether a node is a value to note: not a target, nor what is called."""
     if isinstance(node, ast.Attribute):
         return isinstance(node.ctx, ast.Load) and node.attr in ("T", "mT")
     return not isinstance(node, ast.Subscript) or isinstance(node.ctx, ast.Load)

@@ -58,7 +58,7 @@ class Seen:
 
     @property
     def number(self) -> float | None:
-        """What a number, or a tensor of a single one, is."""
+        """The value of a number, or of a tensor with a single entry."""
         if self.shape or self.kind not in ("tensor", "int", "float"):
             return None
         try:
@@ -68,13 +68,13 @@ class Seen:
 
     @property
     def results(self) -> tuple[Seen, ...]:
-        """What was returned: the parts of a tuple, or the value alone."""
+        """The returned values: the parts of a tuple, or the value alone."""
         return self.parts if self.parts and self.kind == "tuple" else (self,)
 
 
 @dataclass(frozen=True)
 class EditOutcome:
-    """What an edit came to on one case, beside what the answer itself does.
+    """The outcome of an edit on one case, compared with that of the answer itself.
 
     ``near`` says that nothing can be said for certain. ``moved`` is, by argument,
     whether its last row reaches row 0 of the first result. By part of the result,
@@ -92,13 +92,13 @@ class EditOutcome:
 
     @property
     def is_trivial(self) -> bool:
-        """Whether it stops with an error of a kind that no thought is needed for."""
+        """Whether the edit stops with an error that can be seen without thinking."""
         limits = any(word in self.raised for word in _LIMITS)
         return limits or self.raised.partition(":")[0] in _TRIVIAL
 
     @property
     def is_unclear(self) -> bool:
-        """Whether nobody can be asked: chance, a limit of a library, or NaN."""
+        """Whether it is unfit for a question: chance, a library's limit, or NaN."""
         results = self.result.results if self.result else ()
         return self.near or self.is_trivial or any("nan" in r.facts for r in results)
 
@@ -122,7 +122,7 @@ class Observation:
 
 
 def read(printed: str) -> list[Observation]:
-    """The observations in what a cell has printed, the most telling case first.
+    """Read the observations that a cell has printed, the most telling case first.
 
     Raises:
         NothingObservedError: there is none, or it makes no sense.

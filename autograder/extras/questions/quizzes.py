@@ -36,7 +36,7 @@ assert not open_, f"no letter from A to D for the questions {open_}\""""
 
 
 def assignment_of(unit: str) -> str:
-    """What the quiz of a unit is called: "quiz-02" for "02_attention"."""
+    """The name of a unit's quiz: "quiz-02" for "02_attention"."""
     return f"quiz-{unit.partition('_')[0]}"
 
 
@@ -74,7 +74,7 @@ def write(unit: str, root: Path, sheets: Sequence[QuestionSheet]) -> Iterator[Pa
 
 
 def _name(unit: str, sheet: QuestionSheet) -> str:
-    """By which a quiz is known: the same as long as it asks the same."""
+    """A quiz's name, which stays the same as long as the quiz asks the same."""
     questions = [(question.text, question.options) for _, question in sheet.key]
     text = json.dumps([unit, sheet.student.id, questions])
     return hashlib.sha256(text.encode()).hexdigest()[:8]

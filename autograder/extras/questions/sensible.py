@@ -121,7 +121,7 @@ def exchanged(old: ast.AST, new: ast.AST) -> tuple[str, ...]:
 
 
 def name_of(node: ast.AST) -> str:
-    """What a call calls, the operator of an operation, or a name; else its kind."""
+    """The name of what a call calls, of an operator or of a variable; else the kind."""
     if isinstance(node, ast.Call):
         return getattr(node.func, "attr", "") or getattr(node.func, "id", "")
     if isinstance(node, ast.Name):
@@ -139,7 +139,7 @@ def number(node: ast.AST) -> int | None:
 
 
 def _is_silly(node: ast.AST) -> bool:
-    """What nobody would write: ``x / x``, ``x == x``, ``transpose(1, 1)``."""
+    """Whether nobody would write this: ``x / x``, ``x == x``, ``transpose(1, 1)``."""
     if isinstance(node, ast.BinOp):
         sides = ast.unparse(node.left), ast.unparse(node.right)
         odd = isinstance(node.op, ast.Mod) and isinstance(node.left, ast.Constant)
@@ -155,7 +155,7 @@ def _is_silly(node: ast.AST) -> bool:
 
 
 def _is_idle(node: ast.BinOp) -> bool:
-    """Whether one writes it down: ``-1 - 1``, ``n + 1 - 1``, ``x / 1``."""
+    """Whether an operation is of constants, or changes nothing, like ``x / 1``."""
     left_number, right_number = number(node.left), number(node.right)
     if isinstance(node.left, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub):
         left_number = number(node.left.right)

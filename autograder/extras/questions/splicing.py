@@ -37,7 +37,7 @@ def spliced(
 
 
 def _spellings(part: str) -> tuple[str, str, str]:
-    """Ways to write a part of a line."""
+    """Ways to spell a part of a line."""
     return part.replace("'", '"'), part, f"({part})"
 
 

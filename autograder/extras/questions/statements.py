@@ -59,7 +59,7 @@ def other_shapes(shape: Sequence[int], sizes: Sequence[int]) -> list[tuple[int, 
 def after_edit(
     before: Observation, after: EditOutcome, names: Sequence[str]
 ) -> list[Statement]:
-    """What may have become of a call, the most telling first; true ones are marked.
+    """List statements on a changed call, the most telling first; true ones are marked.
 
     Args:
         names: what the parts of the result are called.
@@ -121,7 +121,7 @@ def _keeps_shapes(before: Observation, after: EditOutcome) -> bool:
 def _of_part(
     before: Observation, after: EditOutcome, index: int, name: str
 ) -> Iterator[Statement]:
-    """Of one part of the result."""
+    """List statements on one part of the result."""
     olds, news = before.result.results, after.result.results if after.result else ()
     old, new = olds[index], news[index] if len(news) == len(olds) else None
     if old.number is not None:
@@ -154,7 +154,7 @@ def _of_shapes(
 
 
 def _of_entries(name: str, old: Seen, new: Seen | None) -> Iterator[Statement]:
-    """What may become of the entries."""
+    """List statements on the entries of a tensor."""
     if new and new.is_tensor and new.shape != old.shape:
         return  # its axes mean something else now
     facts = new.facts if new else frozenset[str]()
@@ -180,7 +180,7 @@ def _of_entries(name: str, old: Seen, new: Seen | None) -> Iterator[Statement]:
 
 
 def no_longer_sums(name: str, value: Seen) -> str:
-    """That the last dimension of a part of the result no longer sums to 1."""
+    """Say that the last dimension of a part of the result no longer sums to 1."""
     if len(value.shape) > 2:
         return f"{_capital(name)} no longer sums to 1 along its last dimension."
     return f"The rows of {name} no longer sum to 1."
@@ -197,7 +197,7 @@ def _of_numbers(name: str, old: float, new: Seen | None) -> Iterator[Statement]:
 
 
 def _of_lengths(name: str, old: Seen, new: Seen | None) -> Iterator[Statement]:
-    """Of a text, a list or a dictionary."""
+    """List statements on the length of a list or a dictionary."""
     if old.length is None or old.kind == "str":
         return
     length = new.length if new and new.kind == old.kind else None
@@ -260,7 +260,7 @@ def _capital(name: str) -> str:
 
 
 def of_value(value: Seen) -> list[Statement]:
-    """What may be true of a tensor in the middle of a call, the most telling first."""
+    """List statements on a tensor in the middle of a call, the most telling first."""
     facts, two = value.facts, len(value.shape) > 1
     above = "It has only zeros (or `False`) above its diagonal."
     infinite = "minus infinity" in facts

@@ -158,7 +158,7 @@ def _require(room: Classroom) -> None:
 
 
 def _group(room: Classroom) -> int:
-    """The graders' group, with all of them in it."""
+    """Make the graders' group, with all graders in it; returns its id."""
     try:
         group_entry = grp.getgrnam(room.group)
     except KeyError:
@@ -181,7 +181,7 @@ def _run(*command: str) -> None:
 
 
 def _folder(path: Path, mode: int, group: int | None = None) -> None:
-    """A folder with this mode, and of this group."""
+    """Make a folder with this mode and group."""
     path.mkdir(parents=True, exist_ok=True)
     if group is not None:
         os.chown(path, -1, group)
@@ -254,7 +254,7 @@ def _give(descriptor: int, group: int, mode: int) -> None:
 
 
 def _try_as(grader: str, room: Classroom, group: int) -> None:
-    """See that a grader can start nbgrader, and write where graders write."""
+    """Check that a grader can start nbgrader, and write where graders write."""
     account = pwd.getpwnam(grader)
     groups = os.getgrouplist(grader, account.pw_gid)
     try:
@@ -289,7 +289,7 @@ _FIRST_CLOSED = 'for path; do [ -x "$path" ] || { printf %s "$path"; exit; }; do
 
 
 def find_closed(program: Path, account: str) -> Path:
-    """What keeps an account from a program: a folder above, the file behind a link."""
+    """Find the first folder or file that keeps an account from a program."""
     account_entry = pwd.getpwnam(account)
     real = program.resolve()
     steps = [*reversed(real.parents), real, *reversed(program.parents), program]

@@ -29,7 +29,7 @@ def section(book: Classbook, root: Path) -> ExtraSection:
 def as_section(
     unit: str, comparison: Comparison, names: dict[str, str]
 ) -> ExtraSection:
-    """What was found, laid out; ``names`` are put beside the students' ids."""
+    """Lay out a comparison; ``names`` are put beside the students' ids."""
     html = page.render(
         "similar.html.j2", unit, folder=TEMPLATES, similar=comparison, names=names
     )

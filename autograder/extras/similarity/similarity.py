@@ -99,7 +99,7 @@ def released(unit: str, root: Path) -> list[str]:
 
 
 def tokens(code: str, names: bool = False) -> list[str]:
-    """What is left of code without its looks, and without chosen names by default."""
+    """Reduce code to its tokens without layout, by default without chosen names."""
     return [
         "name" if chosen and not names else text
         for text, chosen in _lexed(code[:_LONGEST])

@@ -73,7 +73,7 @@ def groups(unit: str, root: Path) -> list[AnswerGroup]:
 
 
 def _members(book: Classbook) -> dict[str, list[tuple[Submission, str]]]:
-    """By group, the submissions in it, each with the exercise."""
+    """Find the submissions of each group, each with the exercise."""
     members: dict[str, list[tuple[Submission, str]]] = defaultdict(list)
     for submission in book.accepted:
         for exercise, verdict in submission.records.items():
@@ -110,7 +110,7 @@ def write_list(unit: str, root: Path) -> list[Path]:
 
 
 def take_sentences(unit: str, root: Path, path: Path) -> int:
-    """Keep the sentences of a table; for how many students.
+    """Store the sentences of a table; returns for how many students.
 
     Raises:
         CourseError: the table cannot be read, or names a group that there is not.
@@ -127,7 +127,7 @@ def take_sentences(unit: str, root: Path, path: Path) -> int:
 
 
 def adopt(unit: Unit, root: Path, key: str, name: str, asks: str) -> Path:
-    """Make a group's program a mistake of its exercise; the file that was changed.
+    """Make a group's program a mistake of its exercise; returns the changed file.
 
     The program was written by a student: it is written down as data, and executed in a
     sandbox only.

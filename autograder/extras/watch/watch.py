@@ -108,7 +108,7 @@ class Watch:
 
 
 def _mark(folder: Path) -> str:
-    """A digest of names, sizes and times of change: nothing that is there is read."""
+    """A digest of the files' names, sizes and times of change; no file is read."""
     digest = hashlib.sha256()
     for path in sorted(folder.rglob("*")):
         with contextlib.suppress(OSError):  # it went while we looked
@@ -204,7 +204,7 @@ def alone(root: Path, unit: str) -> Iterator[None]:
 
 
 def run(watch: Watch, every: float, single_round: bool = False) -> int:
-    """Watch until interrupted; 1 if the one round that was asked for failed."""
+    """Watch until interrupted; returns 1 if a single round failed."""
     with alone(watch.root, watch.unit):
         while True:
             try:

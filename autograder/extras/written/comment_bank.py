@@ -30,7 +30,7 @@ class KeptComment:
 
 
 def place(root: Path, unit: str, question: str) -> Path:
-    """Where the bank of a question is kept."""
+    """The path of a question's bank."""
     return root / "comments" / f"{unit}-{question}.csv"
 
 
@@ -53,7 +53,7 @@ def read(path: Path) -> list[KeptComment]:
 
 
 def write(path: Path, bank: Sequence[KeptComment]) -> None:
-    """Keep a bank as it is now."""
+    """Write a bank."""
     titles = [field.name for field in fields(KeptComment)]
     files.write(path, sheet.as_harmless_text([titles, *map(astuple, bank)]))
 
@@ -61,7 +61,7 @@ def write(path: Path, bank: Sequence[KeptComment]) -> None:
 def expand_comment(
     text: str, bank: Sequence[KeptComment], lines: Sequence[str]
 ) -> tuple[str, list[KeptComment]]:
-    """The comment that somebody means, and the bank with what is to be kept.
+    """Expand keys into the comment that they stand for; add a new one to the bank.
 
     Args:
         text: as it was typed; what is neither keys nor to be kept stays as it is.

@@ -127,7 +127,7 @@ def answers(unit: str, root: Path, question: EssayPrompt) -> list[Answer]:
 
 
 def grouped(student_answers: Sequence[Answer]) -> list[list[Answer]]:
-    """Those who wrote the same, together; without blanks."""
+    """Group the answers that say the same; blank ones are left out."""
     groups: dict[str, list[Answer]] = {}
     for answer in student_answers:
         if not answer.blank:
@@ -143,7 +143,7 @@ def _text(notebook: NotebookNode, grade_id: str) -> str:
 
 
 def write_list(unit: str, root: Path, folder: Path) -> list[Path]:
-    """Write the page, and a table to fill in for each question; where they are."""
+    """Write the page, and a table to fill in for each question; returns the paths."""
     by_question = [(q, answers(unit, root, q)) for q in questions(unit, root)]
     paths = [folder / f"{unit}-written.html"]
     sections = []
@@ -170,7 +170,7 @@ def write_list(unit: str, root: Path, folder: Path) -> list[Path]:
 
 
 def _shorten(text: str) -> str:
-    """An answer as a spreadsheet can hold it; the page has all of it."""
+    """Shorten an answer to what a spreadsheet holds; the page has all of it."""
     data = text.encode("utf-16-le", "replace")
     if len(data) <= _LONGEST:
         return text
@@ -178,7 +178,7 @@ def _shorten(text: str) -> str:
 
 
 def take_list(unit: str, root: Path, path: Path) -> int:
-    """Put what was filled in into the gradebook; for how many.
+    """Record a filled-in table in the gradebook; returns for how many students.
 
     "points" counts where it is filled in, else the ticked items; a row in which nothing
     is filled in says what that of "same as" says, or leaves its student as they were.
