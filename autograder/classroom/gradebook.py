@@ -301,18 +301,12 @@ def _read_grading(unit: str, student: str, root: Path) -> dict[str, Any]:
             for notebook, grading in by_notebook.items()
             for name, record in grading.checks.items()
         },
-        "repairs": tuple(
-            (r.kind, r.says) for grading in gradings for r in grading.repairs
-        ),
-        "refused": " ".join(grading.refused for grading in gradings if grading.refused),
-        "level": " ".join(
-            sorted({grading.isolation for grading in gradings if grading.isolation})
-        ),
-        "is_grouped": all(grading.is_grouped for grading in gradings),
+        "repairs": tuple((r.kind, r.says) for g in gradings for r in g.repairs),
+        "refused": " ".join(g.refused for g in gradings if g.refused),
+        "level": " ".join(sorted({g.isolation for g in gradings if g.isolation})),
+        "is_grouped": all(g.is_grouped for g in gradings),
         "seconds": sum(seconds) if seconds else None,
-        "graded": frozenset(
-            grading.id for grading in gradings if grading.id is not None
-        ),
+        "graded": frozenset(g.id for g in gradings if g.id is not None),
     }
 
 

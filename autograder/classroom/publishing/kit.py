@@ -155,9 +155,8 @@ def _readme(last: Unit, repository: Repository, wheel: str) -> str:
         rows.append(f"| {link} | {time} | {repository.badge(unit)} |")
     download = _FOLDER
     if repository.is_public:
-        download = _ADDRESS.format(
-            address=repository.address, name=repository.repository
-        )
+        name = repository.repository
+        download = _ADDRESS.format(address=repository.address, name=name)
     about = settings(last.root)
     return _README.read_text(encoding="utf-8").format(
         title=about["title"],
@@ -258,10 +257,8 @@ def _requirements(last: Unit) -> dict[str, str]:
     """
     listed = map(Requirement, _engine().get_all("Requires-Dist") or ())
     bounds = {
-        requirement.name: "".join(
-            str(s) for s in requirement.specifier if s.operator == ">="
-        )
-        for requirement in listed
+        required.name: "".join(str(s) for s in required.specifier if s.operator == ">=")
+        for required in listed
     }
     needed = (*_NEEDED, *settings(last.root).get("packages", ()))
     return {name: bounds.get(name, "") for name in needed}
