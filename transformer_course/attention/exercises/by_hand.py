@@ -12,7 +12,7 @@ from autograder.authoring.specification import Inputs, Maker, Specification
 def _parlour(d_k: int, keys: int, d_v: int, masked: int) -> Maker:
     """A query, keys and values; some keys are masked, and one of them fits best of all."""
 
-    def inputs(draw: Draw) -> Inputs:
+    def make_inputs(draw: Draw) -> Inputs:
         query, dishes = draw.tensor(d_k, scale=1.0), draw.tensor(keys, d_k, scale=1.0)
         allowed = torch.ones(keys, dtype=torch.bool)
         turn = int(draw.ids(0, keys))
@@ -22,7 +22,7 @@ def _parlour(d_k: int, keys: int, d_v: int, masked: int) -> Maker:
             dishes[turn] = query
         return {"query": query, "keys": dishes, "values": draw.tensor(keys, d_v), "allowed": allowed}
 
-    return inputs
+    return make_inputs
 
 
 CASES = [

@@ -21,16 +21,16 @@ def _cross(
     mask: tuple[int, ...] = (),
     pull: bool = False,
 ) -> Maker:
-    def inputs(draw: Draw) -> Inputs:
-        made: Inputs = {
+    def make_inputs(draw: Draw) -> Inputs:
+        inputs: Inputs = {
             "x": draw.tensor(batch, lq, d_model, scale=1.0),
             "memory": draw.tensor(batch, lk, d_memory, scale=1.0),
         }
-        made |= projections(draw, d_model, d_memory, d_k, d_v)
-        made |= {"mask": open_mask(draw, *mask)} if mask else {}
-        return made | ({"pull": draw.tensor(batch, lq, d_v)} if pull else {})
+        inputs |= projections(draw, d_model, d_memory, d_k, d_v)
+        inputs |= {"mask": open_mask(draw, *mask)} if mask else {}
+        return inputs | ({"pull": draw.tensor(batch, lq, d_v)} if pull else {})
 
-    return inputs
+    return make_inputs
 
 
 CASES = [

@@ -20,17 +20,17 @@ def _lengths(shifts: tuple[int, int, int], *always: int) -> Maker:
     cut.
     """
 
-    def inputs(draw: Draw) -> Inputs:
+    def make_inputs(draw: Draw) -> Inputs:
         thirds = (draw.ids(0, 27, 3) + torch.tensor(shifts)) % 27
         chosen = 24 + 3 * thirds + torch.arange(3)
         return {"lengths": torch.cat([torch.tensor(always), chosen])}
 
-    return inputs
+    return make_inputs
 
 
 def _long_lengths(draw: Draw) -> Inputs:
-    made = _lengths((0, 0, 0), 1, 2, 12)(draw)
-    return {"lengths": torch.cat([made["lengths"], 513 + draw.ids(0, 40, 1)])}
+    inputs = _lengths((0, 0, 0), 1, 2, 12)(draw)
+    return {"lengths": torch.cat([inputs["lengths"], 513 + draw.ids(0, 40, 1)])}
 
 
 Pads = tuple[tuple[int, int], ...]  # in front and at the end, a row each
@@ -86,19 +86,19 @@ def _large_ids(draw: Draw) -> Inputs:
 
 
 def _two_masks(first: tuple[int, ...], second: tuple[int, ...], ask: str) -> Maker:
-    def inputs(draw: Draw) -> Inputs:
+    def make_inputs(draw: Draw) -> Inputs:
         masks = [draw.flags(*shape) for shape in (first, second)]
         while any(mask.all() for mask in masks):  # that is a case of its own
             masks = [draw.flags(*shape) for shape in (first, second)]
         return {"first": masks[0], "second": masks[1], "ask": ask}
 
-    return inputs
+    return make_inputs
 
 
 def _all_open(draw: Draw) -> Inputs:
     """Two masks that close nothing at all."""
-    made = _two_masks((2, 1, 3), (3, 3), "both")(draw)
-    return made | {name: made[name] | True for name in ("first", "second")}
+    inputs = _two_masks((2, 1, 3), (3, 3), "both")(draw)
+    return inputs | {name: inputs[name] | True for name in ("first", "second")}
 
 
 _ALL = "both, None and the second, the first and None, None and None"

@@ -23,16 +23,16 @@ def _triples(
 ) -> Maker:
     """Queries, keys, values; a mask of the given shape; weights for a gradient."""
 
-    def inputs(draw: Draw) -> Inputs:
-        made: Inputs = {
+    def make_inputs(draw: Draw) -> Inputs:
+        inputs: Inputs = {
             "q": draw.tensor(*lead, lq, d_k, scale=scale),
             "k": draw.tensor(*lead, lk, d_k, scale=scale),
             "v": draw.tensor(*lead, lk, d_v),
         }
-        made |= {"mask": open_mask(draw, *mask)} if mask else {}
-        return made | ({"pull": draw.tensor(*lead, lq, d_v)} if pull else {})
+        inputs |= {"mask": open_mask(draw, *mask)} if mask else {}
+        return inputs | ({"pull": draw.tensor(*lead, lq, d_v)} if pull else {})
 
-    return inputs
+    return make_inputs
 
 
 def _causal_triples(draw: Draw) -> Inputs:
@@ -70,8 +70,8 @@ def _queries_of_zeros(draw: Draw) -> Inputs:
 
 def _open_for_each_query(draw: Draw) -> Inputs:
     """A mask (Lq, 1): one word for all keys of a query, which must leave some open."""
-    made = _triples(2, lq=3, lk=5, d_k=4, d_v=6)(draw)
-    return made | {"mask": torch.ones(3, 1, dtype=torch.bool)}
+    inputs = _triples(2, lq=3, lk=5, d_k=4, d_v=6)(draw)
+    return inputs | {"mask": torch.ones(3, 1, dtype=torch.bool)}
 
 
 def _three_dimensions(mask: str) -> Maker:

@@ -15,13 +15,13 @@ from autograder.authoring.specification import Inputs, Maker, Specification
 def _rows(*shape: int, scale: float = 3.0, offsets: tuple[float, ...] = ()) -> Maker:
     """Rows for softmax; ``offsets`` move the items of the first dimension apart."""
 
-    def inputs(draw: Draw) -> Inputs:
+    def make_inputs(draw: Draw) -> Inputs:
         x = draw.tensor(*shape, scale=scale)
         if offsets:
             x = x + torch.tensor(offsets).reshape(-1, *[1] * (len(shape) - 1))
         return {"x": x}
 
-    return inputs
+    return make_inputs
 
 
 def _rows_apart(draw: Draw) -> Inputs:

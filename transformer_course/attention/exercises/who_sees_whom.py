@@ -20,7 +20,7 @@ def _mixture(length: int, d: int) -> Maker:
     consists of ones, sees itself, too, and influences the first by one feature alone.
     """
 
-    def inputs(draw: Draw) -> Inputs:
+    def make_inputs(draw: Draw) -> Inputs:
         numbers = draw.tensor(d, length, length, scale=1.0)
         table = numbers + 0.5 * numbers.sign()
         table *= draw.flags(d, length, length, chance=0.3)
@@ -36,7 +36,7 @@ def _mixture(length: int, d: int) -> Maker:
         x[j], x[i] = 0.0, 1.0
         return {"x": x, "layer": "a mixture of positions", "table": table}
 
-    return inputs
+    return make_inputs
 
 
 def _faint(length: int, d: int) -> Maker:
@@ -46,16 +46,16 @@ def _faint(length: int, d: int) -> Maker:
     output sees nobody; another moves down in all features.
     """
 
-    def inputs(draw: Draw) -> Inputs:
+    def make_inputs(draw: Draw) -> Inputs:
         signs = draw.flags(d, length, length, chance=0.5) * 2.0 - 1.0
-        seen = draw.flags(length, length, chance=0.3)
+        influences = draw.flags(length, length, chance=0.3)
         turn = int(draw.ids(0, length))
         down = (turn + 1) % length
-        seen[turn], seen[down, turn], signs[:, down, turn] = False, True, -1.0
+        influences[turn], influences[down, turn], signs[:, down, turn] = False, True, -1.0
         x = draw.tensor(length, d)
-        return {"x": x, "layer": "a mixture of positions", "table": signs * seen * 0.0005}
+        return {"x": x, "layer": "a mixture of positions", "table": signs * influences * 0.0005}
 
-    return inputs
+    return make_inputs
 
 
 def _below_the_limit(length: int, d: int) -> Maker:
@@ -64,7 +64,7 @@ def _below_the_limit(length: int, d: int) -> Maker:
     All positions hold the same: another one's vector in its place changes nothing.
     """
 
-    def inputs(draw: Draw) -> Inputs:
+    def make_inputs(draw: Draw) -> Inputs:
         strong = draw.flags(length, length, chance=0.4)
         strong[int(draw.ids(0, length))] = False  # an output that hardly moves
         signs = draw.flags(d, length, length, chance=0.5) * 2.0 - 1.0
@@ -74,7 +74,7 @@ def _below_the_limit(length: int, d: int) -> Maker:
             "table": signs * (strong + 2.0**-24),
         }
 
-    return inputs
+    return make_inputs
 
 
 def _far_from_zero(length: int, d: int) -> Maker:
@@ -85,7 +85,7 @@ def _far_from_zero(length: int, d: int) -> Maker:
     nothing, one influence is of the last feature alone, another one is all downwards.
     """
 
-    def inputs(draw: Draw) -> Inputs:
+    def make_inputs(draw: Draw) -> Inputs:
         signs = (draw.flags(d, length, length, chance=0.5) * 1.0 - 0.5) / 128
         table = signs * draw.flags(length, length, chance=0.5)
         turn = int(draw.ids(0, length))
@@ -94,7 +94,7 @@ def _far_from_zero(length: int, d: int) -> Maker:
         table[:, down, turn] = -1 / 256
         return {"x": draw.tensor(length, d), "layer": "a wider mixture", "table": table}
 
-    return inputs
+    return make_inputs
 
 
 def _masked_layer(length: int, d: int) -> Maker:
@@ -104,7 +104,7 @@ def _masked_layer(length: int, d: int) -> Maker:
     features, and some upwards.
     """
 
-    def inputs(draw: Draw) -> Inputs:
+    def make_inputs(draw: Draw) -> Inputs:
         while True:
             x, keep = draw.tensor(length, d, scale=1.0), open_mask(draw, length, length)
             pushed = x + torch.eye(length).unsqueeze(-1) * torch.linspace(0.5, 1, d)  # (j, i, d)
@@ -116,7 +116,7 @@ def _masked_layer(length: int, d: int) -> Maker:
             if faint and moves.abs().min() > 1e-3 and moves.amax(-1).min() > 1e-3:
                 return {"x": x, "layer": "masked attention", "table": keep}
 
-    return inputs
+    return make_inputs
 
 
 def _behind_a_norm(length: int, d: int) -> Maker:
@@ -125,24 +125,24 @@ def _behind_a_norm(length: int, d: int) -> Maker:
     One influence lowers all features, and the effects of another one on the features sum to zero.
     """
 
-    def inputs(draw: Draw) -> Inputs:
+    def make_inputs(draw: Draw) -> Inputs:
         signs = draw.flags(d, length, length, chance=0.5) * 1.0 - 0.5
-        seen = draw.flags(length, length, chance=0.5)
+        influences = draw.flags(length, length, chance=0.5)
         turn, x = int(draw.ids(0, length)), draw.tensor(length, d)
-        seen[turn], seen[turn - 1, turn], seen[turn - 1, turn - 2] = False, True, True
+        influences[turn], influences[turn - 1, turn], influences[turn - 1, turn - 2] = False, True, True
         before, after = (F.layer_norm(row, (d,)) for row in (x[turn], x[turn] + torch.linspace(0.5, 1, d)))
         signs[:, turn - 1, turn], signs[:, turn - 1, turn - 2] = -0.5 * (after - before).sign(), 0.5
-        return {"x": x, "layer": "a mixture behind a norm", "table": signs * seen}
+        return {"x": x, "layer": "a mixture behind a norm", "table": signs * influences}
 
-    return inputs
+    return make_inputs
 
 
 def _one_feature_of_many(draw: Draw) -> Inputs:
     """One feature of 256 moves, by so little that the mean of all is below the limit."""
     table = torch.zeros(256, 4, 4)
-    seen = draw.flags(4, 4, chance=0.4)
-    seen[0, 1] = True
-    table[int(draw.ids(0, 256))] = seen * 0.00015
+    influences = draw.flags(4, 4, chance=0.4)
+    influences[0, 1] = True
+    table[int(draw.ids(0, 256))] = influences * 0.00015
     return {
         "x": draw.tensor(4, 256), "layer": "a mixture of positions", "table": table
     }  # fmt: skip
@@ -154,7 +154,7 @@ def _stairs(length: int, d: int) -> Maker:
     The changes that one input makes to all features sum to zero.
     """
 
-    def inputs(draw: Draw) -> Inputs:
+    def make_inputs(draw: Draw) -> Inputs:
         table = draw.flags(d, length, length, chance=0.5) * 2.0 - 1.0
         table *= draw.flags(length, length, chance=0.4)
         turn, x = int(draw.ids(0, length)), draw.tensor(length, d)
@@ -162,7 +162,7 @@ def _stairs(length: int, d: int) -> Maker:
         table[:, turn], table[:, turn - 1, turn] = 0.0, torch.tensor([1.0, -1.0]).repeat(d // 2) / steps
         return {"x": x, "layer": "stairs", "table": table}
 
-    return inputs
+    return make_inputs
 
 
 def _one_position(draw: Draw) -> Inputs:

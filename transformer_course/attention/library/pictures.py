@@ -87,19 +87,21 @@ def by_hand(
 
 def rising_scores(factors: Sequence[float], weights: Sequence[Tensor]) -> None:
     """Steps: the weights of the same scores, times one factor after the other."""
-    frames, said, alts = [], [], []
+    frames, captions, alts = [], [], []
     for factor, row in zip(factors, weights, strict=True):
         values = row.tolist()
         figure, axes = style.subplots(height=2.1, width=5.2)
-        drawn = axes.bar(range(len(values)), values, width=0.7)
-        axes.bar_label(drawn, [f"{value:.2f}" for value in values], padding=3, size=9)
+        rectangles = axes.bar(range(len(values)), values, width=0.7)
+        axes.bar_label(
+            rectangles, [f"{value:.2f}" for value in values], padding=3, size=9
+        )
         axes.set(
             ylim=(0, 1.12), yticks=[0, 0.5, 1], title=f"softmax({factor:g} · scores)"
         )
         axes.set_xticks(range(len(values)), [f"key {j}" for j in range(len(values))])
         frames.append(figure)
         gradient = float((row * (1 - row)).mean())
-        said.append(
+        captions.append(
             f"Scores times {factor:g}: the largest weight is {max(values):.2f}, and "
             f"the mean derivative of a weight by its score {gradient:.3f}."
         )
@@ -108,7 +110,7 @@ def rising_scores(factors: Sequence[float], weights: Sequence[Tensor]) -> None:
         "Softmax under rising scores: the order of the "
         "weights stays, but one key takes over, and the derivative vanishes."
     )
-    show_steps(frames, said, alts, "2.5", caption)
+    show_steps(frames, captions, alts, "2.5", caption)
 
 
 def masks(named: Mapping[str, Tensor], words: Sequence[str]) -> None:
@@ -132,19 +134,21 @@ def who_is_it(sentences: Sequence[Sequence[str]], weights: Sequence[Tensor]) -> 
     """What "it" attends to, in sentences that differ by their last word."""
     lasts = [words[-1] for words in sentences]
     rows = list(zip(lasts, sentences, weights, strict=True))
-    _it(rows, "2.8", "What “it” attends to in step 2.")
+    _show_pronoun(rows, "2.8", "What “it” attends to in step 2.")
 
 
 def it_in_a_real_model(
-    found: Mapping[str, SentenceMaps], layer: int, head: int
+    sentence_maps: Mapping[str, SentenceMaps], layer: int, head: int
 ) -> None:
     """What "it" attends to in a published model, by the last word of the sentence."""
-    rows = [(last, m.tokens, m.weights[layer, head]) for last, m in found.items()]
+    rows = [
+        (last, m.tokens, m.weights[layer, head]) for last, m in sentence_maps.items()
+    ]
     caption = f"What “it” attends to in MiniLM, layer {layer}, head {head}."
-    _it(rows, "2.14", caption)
+    _show_pronoun(rows, "2.14", caption)
 
 
-def _it(
+def _show_pronoun(
     rows: Sequence[tuple[str, Sequence[str], Tensor]], number: str, caption: str
 ) -> None:
     """Arcs from "it", in a row for each last word, sentence and `(L, L)` map."""
@@ -155,8 +159,8 @@ def _it(
     ):
         at = list(words).index("it")
         arcs(axes, words, at, matrix[at].tolist(), colour)
-        seen = told.weights(matrix[at : at + 1], ["it"], words)
-        alts.append(f"... too {last}: {seen}")
+        phrase = told.weights(matrix[at : at + 1], ["it"], words)
+        alts.append(f"... too {last}: {phrase}")
     show(
         figure,
         "Arcs from “it” over the sentence. " + " ".join(alts),
@@ -166,9 +170,9 @@ def _it(
     )
 
 
-def recall(named: Mapping[str, Tensor], asked: Tensor, book: Tensor) -> None:
+def recall(named: Mapping[str, Tensor], questions: Tensor, book: Tensor) -> None:
     """What each name looks at in a phone book, `(PAIRS, PAIRS)` by title."""
-    names = [NAMES[one] for one in asked.argmax(-1).tolist()]
+    names = [NAMES[index] for index in questions.argmax(-1).tolist()]
     entries = [
         f"{NAMES[row[: len(NAMES)].argmax()]} {int(row[len(NAMES) :].argmax())}"
         for row in book
@@ -223,7 +227,7 @@ def shuffled(
         order: word i of the shuffled sentence is word order[i].
         outputs: by the layer's name, `(L, d)` of the sentence and of the shuffled one.
     """
-    frames, said, alts = [], [], []
+    frames, captions, alts = [], [], []
     top = max(float(a.abs().max()) for pair in outputs.values() for a in pair)
     new = [words[i] for i in order]
     for name, (before, after) in outputs.items():
@@ -241,7 +245,7 @@ def shuffled(
         moved = (
             "the same vectors, in the new order" if gap < 1e-5 else "different vectors"
         )
-        said.append(f"{name}: {moved}; the largest change is {gap:.2f}.")
+        captions.append(f"{name}: {moved}; the largest change is {gap:.2f}.")
         changes = {
             w: float(row.abs().max()) for w, row in zip(new, change, strict=True)
         }
@@ -250,4 +254,4 @@ def shuffled(
         "A sentence, the same words in a different "
         "order, and what the new order changes about each word's output."
     )
-    show_steps(frames, said, alts, "2.13", caption)
+    show_steps(frames, captions, alts, "2.13", caption)

@@ -31,8 +31,8 @@ def draw(size: int, generator: torch.Generator) -> tuple[Tensor, Tensor, Tensor]
     digits = torch.randint(DIGITS, (size, PAIRS), generator=generator)
     order = torch.rand(size, PAIRS, generator=generator).argsort(-1)
     entries = F.one_hot(names, len(NAMES)), F.one_hot(digits, DIGITS)
-    asked = F.one_hot(names.gather(1, order), len(NAMES))
-    return asked.float(), torch.cat(entries, -1).float(), digits.gather(1, order)
+    questions = F.one_hot(names.gather(1, order), len(NAMES))
+    return questions.float(), torch.cat(entries, -1).float(), digits.gather(1, order)
 
 
 def train(layer: nn.Module, steps: int, seed: int = 0) -> None:
@@ -40,8 +40,10 @@ def train(layer: nn.Module, steps: int, seed: int = 0) -> None:
     generator = torch.Generator().manual_seed(seed)
     optimizer = torch.optim.Adam(layer.parameters(), lr=0.03)
     for _ in range(steps):
-        asked, books, digits = draw(64, generator)
-        loss = F.cross_entropy(layer(asked, books)[0].flatten(0, 1), digits.flatten())
+        questions, books, digits = draw(64, generator)
+        loss = F.cross_entropy(
+            layer(questions, books)[0].flatten(0, 1), digits.flatten()
+        )
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
@@ -57,5 +59,5 @@ def without_queries(layer: nn.Module) -> nn.Module:
 @torch.no_grad()
 def accuracy(layer: nn.Module) -> float:
     """The fraction of correct digits in 500 books that nobody has trained on."""
-    asked, books, digits = draw(500, torch.Generator().manual_seed(12345))
-    return float((layer(asked, books)[0].argmax(-1) == digits).float().mean())
+    questions, books, digits = draw(500, torch.Generator().manual_seed(12345))
+    return float((layer(questions, books)[0].argmax(-1) == digits).float().mean())

@@ -38,10 +38,10 @@ def softmax(function: Any, inputs: Inputs) -> Seen:
     x = inputs["x"]
     untouched = x.clone()
     weights = tensor(function(x), "the weights")
-    seen = {"weights": weights, "x afterwards": x}
+    observations = {"weights": weights, "x afterwards": x}
     if weights.shape == x.shape:
-        seen |= _in_float64(function, untouched, weights)
-    return seen | gradients(function, [x], ["x"], inputs)
+        observations |= _in_float64(function, untouched, weights)
+    return observations | gradients(function, [x], ["x"], inputs)
 
 
 def _in_float64(function: Any, x: torch.Tensor, weights: torch.Tensor) -> Seen:
@@ -50,8 +50,8 @@ def _in_float64(function: Any, x: torch.Tensor, weights: torch.Tensor) -> Seen:
     if not closed.any() and x.max() - x.min() < _FAR:
         return {}
     exact, low = (
-        tensor(function(other), "the weights")
-        for other in (x.double(), x.double() - 2.0**34)  # below what fills many a hole
+        tensor(function(scores), "the weights")
+        for scores in (x.double(), x.double() - 2.0**34)  # below what fills many a hole
     )
     if exact.shape != x.shape or low.shape != x.shape:
         return {}
@@ -78,19 +78,19 @@ _FAR = 100.0  # between numbers of one tensor, of which `exp` leaves little
 )  # fmt: skip
 def by_hand(function: Any, inputs: Inputs) -> Seen:
     """Both results of one query, and the lists that were given."""
-    given = {name: inputs[name].tolist() for name in _GIVEN}
-    output, weights = returned(function(*given.values()), "output", "weights")
+    arguments = {name: inputs[name].tolist() for name in _GIVEN}
+    output, weights = returned(function(*arguments.values()), "output", "weights")
     return {
-        "output": _listed(output, "output"),
-        "weights": _listed(weights, "weights"),
-        **{f"{name} afterwards": torch.tensor(given[name]) for name in _GIVEN},
+        "output": _read_numbers(output, "output"),
+        "weights": _read_numbers(weights, "weights"),
+        **{f"{name} afterwards": torch.tensor(arguments[name]) for name in _GIVEN},
     }
 
 
 _GIVEN = ("query", "keys", "values", "allowed")
 
 
-def _listed(numbers: object, what: str) -> torch.Tensor:
+def _read_numbers(numbers: object, what: str) -> torch.Tensor:
     """A list of numbers, or a tensor of them, in float32."""
     if isinstance(numbers, list | tuple):
         try:
@@ -131,15 +131,15 @@ def _padding_mask(function: Any, inputs: Inputs) -> Seen:
 
 def _causal_masks(function: Any, inputs: Inputs) -> Seen:
     """The masks of several lengths; of a long one, its size and how much is open."""
-    seen: Seen = {}
+    observations: Seen = {}
     for n in inputs["lengths"].tolist():
         mask = tensor(function(n), "the mask")
         if n < _LONG:
-            seen[f"mask of {n}"] = mask
+            observations[f"mask of {n}"] = mask
         else:
-            seen[f"size of the mask of {n}"] = torch.tensor(mask.shape)
-            seen[f"open pairs in the mask of {n}"] = mask.sum()
-    return seen
+            observations[f"size of the mask of {n}"] = torch.tensor(mask.shape)
+            observations[f"open pairs in the mask of {n}"] = mask.sum()
+    return observations
 
 
 _LONG = 500  # positions, from which on a mask is no longer reported in full
@@ -155,9 +155,9 @@ def _combined_masks(function: Any, inputs: Inputs) -> Seen:
         "None and the second": (None, second),
         "None and None": (None, None),
     }
-    asked = inputs["ask"].split(", ")
-    seen = {name: _mask_or_none(function(*pairs[name])) for name in asked}
-    return seen | {"first afterwards": first, "second afterwards": second}
+    names = inputs["ask"].split(", ")
+    observations = {name: _mask_or_none(function(*pairs[name])) for name in names}
+    return observations | {"first afterwards": first, "second afterwards": second}
 
 
 def _mask_or_none(result: object) -> torch.Tensor | str:
@@ -180,14 +180,18 @@ def scaled_dot_product(attention: Any, inputs: Inputs) -> Seen:
     """
     names, mask = ["x"] if "x" in inputs else ["q", "k", "v"], inputs.get("mask")
     tensors = [inputs[name] for name in names] * (3 // len(names))
-    seen = _output_and_weights(attention(*tensors, mask))
+    observations = _output_and_weights(attention(*tensors, mask))
     if mask is not None:
         # First, since the first wrong answer is the one that is drawn.
-        seen = {"who sees whom": seen["weights"] > 1e-6} | seen
-    again = _output_and_weights(attention(*tensors, mask))
-    seen |= {f"{name}, second call": value for name, value in again.items()}
-    seen |= {f"{n} afterwards": inputs[n] for n in (*names, "mask") if n in inputs}
-    return seen | gradients(
+        observations = {"who sees whom": observations["weights"] > 1e-6} | observations
+    second_results = _output_and_weights(attention(*tensors, mask))
+    observations |= {
+        f"{name}, second call": value for name, value in second_results.items()
+    }
+    observations |= {
+        f"{n} afterwards": inputs[n] for n in (*names, "mask") if n in inputs
+    }
+    return observations | gradients(
         lambda *leaves: attention(*leaves, mask)[0], tensors, names, inputs
     )
 
@@ -203,13 +207,14 @@ def cross_attention(module_class: Any, inputs: Inputs) -> Seen:
     """Parameters, both results, who sees whom, the inputs afterwards, gradients."""
     d_k, d_model = inputs["weights.w_q.weight"].shape
     d_v, d_memory = inputs["weights.w_v.weight"].shape
-    made = module_class(d_model, d_memory, d_k, d_v)
-    return _observe_module(made, ["x", "memory"], inputs)
+    module = module_class(d_model, d_memory, d_k, d_v)
+    return _observe_module(module, ["x", "memory"], inputs)
 
 
-def _observe_module(made: Any, names: list[str], inputs: Inputs) -> Seen:
+def _observe_module(new_module: Any, names: list[str], inputs: Inputs) -> Seen:
     """Observe a new module and its results; the last sequence provides the keys."""
-    seen, module = beginning(made, inputs), load_weights(made, inputs)
+    observations = beginning(new_module, inputs)
+    module = load_weights(new_module, inputs)
     sequences, mask = [inputs[name] for name in names], inputs.get("mask")
 
     def output(*changed: torch.Tensor) -> torch.Tensor:
@@ -217,13 +222,15 @@ def _observe_module(made: Any, names: list[str], inputs: Inputs) -> Seen:
             returned(module(*changed, mask), "output", "weights")[0], "output"
         )
 
-    seen["parameters"] = parameter_shapes(module)
+    observations["parameters"] = parameter_shapes(module)
     results = _output_and_weights(module(*sequences, mask))
     if results["output"].dim() == 3:
-        seen["who sees whom"] = moving.who_sees_whom(output, sequences, 1)
-    seen |= results
-    seen |= {f"{n} afterwards": s for n, s in zip(names, sequences, strict=True)}
-    return seen | gradients(output, sequences, names, inputs)
+        observations["who sees whom"] = moving.who_sees_whom(output, sequences, 1)
+    observations |= results
+    observations |= {
+        f"{n} afterwards": s for n, s in zip(names, sequences, strict=True)
+    }
+    return observations | gradients(output, sequences, names, inputs)
 
 
 def _output_and_weights(result: object) -> Seen:
@@ -243,14 +250,14 @@ def who_sees_whom(function: Any, inputs: Inputs) -> Seen:
     x, layer, changed = inputs["x"], _layer(inputs), 0
     untouched = x.clone()
 
-    def watched(given: torch.Tensor) -> Any:
+    def watched(vectors: torch.Tensor) -> Any:
         nonlocal changed
         changed += not torch.equal(x, untouched)
-        return layer(given)
+        return layer(vectors)
 
-    found = tensor(function(watched, x), "the matrix")
+    matrix = tensor(function(watched, x), "the matrix")
     return {
-        "who sees whom": found,
+        "who sees whom": matrix,
         "x afterwards": x,
         "number of writes to x afterwards": torch.tensor(x._version),
         "runs of the layer beside another x, counted afterwards": torch.tensor(changed),

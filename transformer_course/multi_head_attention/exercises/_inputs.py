@@ -11,22 +11,22 @@ from autograder.authoring.specification import Inputs, Maker
 
 def linear_parameters(draw: Draw, scale: float, **shapes: tuple[int, ...]) -> Inputs:
     """Weights and biases of linear layers: ``w_q=(6, 5)`` is from 5 to 6 features."""
-    made: Inputs = {}
+    parameters: Inputs = {}
     for name, shape in shapes.items():
-        made[f"weights.{name}.weight"] = draw.tensor(*shape, scale=scale)
-        made[f"weights.{name}.bias"] = draw.tensor(shape[0], scale=1.0)
-    return made
+        parameters[f"weights.{name}.weight"] = draw.tensor(*shape, scale=scale)
+        parameters[f"weights.{name}.bias"] = draw.tensor(shape[0], scale=1.0)
+    return parameters
 
 
 def head_parameters(
     draw: Draw, h: int, d_model: int, d_k: int, d_v: int, scale: float
 ) -> Inputs:
-    made: Inputs = {}
+    parameters: Inputs = {}
     for i in range(h):
         sizes = {"w_q": (d_k, d_model), "w_k": (d_k, d_model), "w_v": (d_v, d_model)}
         named = {f"heads.{i}.{name}": shape for name, shape in sizes.items()}
-        made |= linear_parameters(draw, scale, **named)
-    return made
+        parameters |= linear_parameters(draw, scale, **named)
+    return parameters
 
 
 def multi_head_inputs(
@@ -41,22 +41,22 @@ def multi_head_inputs(
 ) -> Maker:
     """Three sequences and the weights; a mask, and a pull."""
 
-    def inputs(draw: Draw) -> Inputs:
+    def make_inputs(draw: Draw) -> Inputs:
         d_model = h * d_k
-        made: Inputs = {
+        inputs: Inputs = {
             "query": draw.tensor(batch, lq, d_model),
             "key": draw.tensor(batch, lk, d_model),
             "value": draw.tensor(batch, lk, d_model),
             "num_heads": torch.tensor(h),
         }
         square = (d_model, d_model)
-        made |= linear_parameters(
+        inputs |= linear_parameters(
             draw, scale, w_q=square, w_k=square, w_v=square, w_o=square
         )
-        made |= {"mask": open_mask(draw, *mask)} if mask else {}
-        return made | ({"pull": draw.tensor(batch, lq, d_model)} if pull else {})
+        inputs |= {"mask": open_mask(draw, *mask)} if mask else {}
+        return inputs | ({"pull": draw.tensor(batch, lq, d_model)} if pull else {})
 
-    return inputs
+    return make_inputs
 
 
 def uneven_sizes(draw: Draw) -> torch.Tensor:

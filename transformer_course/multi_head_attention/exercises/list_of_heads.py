@@ -19,17 +19,17 @@ def _list(
 ) -> Maker:
     """An input and the weights for a list of heads; mask is "causal" or "padding"."""
 
-    def inputs(draw: Draw) -> Inputs:
-        made: Inputs = {"x": draw.tensor(batch, length, d_model)}
-        made |= head_parameters(draw, h, d_model, d_k, d_v, scale=0.5)
-        made |= linear_parameters(draw, 1.0, w_o=(d_out, h * d_v))
+    def make_inputs(draw: Draw) -> Inputs:
+        inputs: Inputs = {"x": draw.tensor(batch, length, d_model)}
+        inputs |= head_parameters(draw, h, d_model, d_k, d_v, scale=0.5)
+        inputs |= linear_parameters(draw, 1.0, w_o=(d_out, h * d_v))
         if mask == "causal":
-            made["mask"] = causal_mask(length)
+            inputs["mask"] = causal_mask(length)
         elif mask == "padding":
-            made["mask"] = open_mask(draw, batch, 1, length)
-        return made | ({"pull": draw.tensor(batch, length, d_out)} if pull else {})
+            inputs["mask"] = open_mask(draw, batch, 1, length)
+        return inputs | ({"pull": draw.tensor(batch, length, d_out)} if pull else {})
 
-    return inputs
+    return make_inputs
 
 
 CASES = [

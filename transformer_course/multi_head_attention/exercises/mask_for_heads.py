@@ -14,26 +14,26 @@ from autograder.authoring.specification import Inputs, Maker, Specification
 def _masks(batch: int, h: int, lq: int, lk: int, **shapes: tuple[int, ...]) -> Maker:
     """Masks of the given shapes, named ``two``, ``three`` and ``four`` by their rank."""
 
-    def inputs(draw: Draw) -> Inputs:
+    def make_inputs(draw: Draw) -> Inputs:
         names = {"two": "2-D", "three": "3-D", "four": "4-D"}
-        made: Inputs = {names[name]: open_mask(draw, *shape) for name, shape in shapes.items()}
-        while "4-D" in made and (made["4-D"][:, :1] == made["4-D"][:, 1:]).all(-1).any():
-            made["4-D"] = open_mask(draw, *shapes["four"])  # no head is like the first
-        return made | {"shape": torch.tensor([batch, h, lq, lk])}
+        inputs: Inputs = {names[name]: open_mask(draw, *shape) for name, shape in shapes.items()}
+        while "4-D" in inputs and (inputs["4-D"][:, :1] == inputs["4-D"][:, 1:]).all(-1).any():
+            inputs["4-D"] = open_mask(draw, *shapes["four"])  # no head is like the first
+        return inputs | {"shape": torch.tensor([batch, h, lq, lk])}
 
-    return inputs
+    return make_inputs
 
 
-def _open(draw: Draw) -> Inputs:
+def _open_all(draw: Draw) -> Inputs:
     """Masks that close nothing."""
-    made = _masks(2, 3, 4, 5, two=(4, 5), three=(2, 1, 5))(draw)
-    return made | {name: torch.ones_like(made[name]) for name in ("2-D", "3-D")}
+    inputs = _masks(2, 3, 4, 5, two=(4, 5), three=(2, 1, 5))(draw)
+    return inputs | {name: torch.ones_like(inputs[name]) for name in ("2-D", "3-D")}
 
 
-def _closed(draw: Draw) -> Inputs:
+def _close_all(draw: Draw) -> Inputs:
     """Masks that close everything."""
-    made = _masks(3, 2, 4, 5, two=(4, 5), three=(3, 1, 5), four=(3, 2, 4, 5))(draw)
-    return made | {n: ~torch.ones_like(v) for n, v in made.items() if n != "shape"}
+    inputs = _masks(3, 2, 4, 5, two=(4, 5), three=(3, 1, 5), four=(3, 2, 4, 5))(draw)
+    return inputs | {n: ~torch.ones_like(v) for n, v in inputs.items() if n != "shape"}
 
 
 _THREE = "return mask.unsqueeze(1)"
@@ -263,8 +263,8 @@ EXERCISE = Specification(
         sizes=special(
             masks_of_one_sentence=_masks(1, 2, 3, 4, three=(1, 3, 4), four=(1, 2, 1, 4)),
             masks_of_one_query=_masks(2, 3, 1, 4, two=(1, 4), three=(2, 1, 4)),
-            masks_that_broadcast=_masks(2, 3, 5, 4, three=(1, 5, 4), four=(1, 3, 1, 4)), masks_that_close_nothing=_open,
-            masks_that_close_everything=_closed,
+            masks_that_broadcast=_masks(2, 3, 5, 4, three=(1, 5, 4), four=(1, 3, 1, 4)), masks_that_close_nothing=_open_all,
+            masks_that_close_everything=_close_all,
             equal_sizes=_masks(3, 3, 3, 3, two=(3, 3), three=(3, 3, 3), four=(3,) * 4),
         ),
     ),

@@ -10,11 +10,11 @@ from autograder.authoring.specification import Inputs, Maker, Specification
 
 
 def _heads(batch: int, length: int, h: int, d_k: int, pull: bool = False) -> Maker:
-    def inputs(draw: Draw) -> Inputs:
-        made: Inputs = {"x": draw.tensor(batch, h, length, d_k)}
-        return made | ({"pull": draw.tensor(batch, length, h * d_k)} if pull else {})
+    def make_inputs(draw: Draw) -> Inputs:
+        inputs: Inputs = {"x": draw.tensor(batch, h, length, d_k)}
+        return inputs | ({"pull": draw.tensor(batch, length, h * d_k)} if pull else {})
 
-    return inputs
+    return make_inputs
 
 
 def _in_float64(maker: Maker) -> Maker:

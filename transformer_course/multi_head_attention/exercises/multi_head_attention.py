@@ -35,12 +35,12 @@ def _weights_made_visible(draw: Draw) -> Inputs:
     batch, h, lq, lk = 2, 3, 4, 5
     d_model = h * 2 * lk
     square = (d_model, d_model)
-    made = linear_parameters(draw, 0.125, w_q=square, w_k=square, w_v=square, w_o=square)
+    inputs = linear_parameters(draw, 0.125, w_q=square, w_k=square, w_v=square, w_o=square)
     for name in ("w_v", "w_o"):
-        made[f"weights.{name}.weight"] = torch.eye(d_model)
-        made[f"weights.{name}.bias"] = torch.zeros(d_model)
+        inputs[f"weights.{name}.weight"] = torch.eye(d_model)
+        inputs[f"weights.{name}.bias"] = torch.zeros(d_model)
     rates = torch.tensor([0.125, 0.1875, 0.25])
-    return made | {
+    return inputs | {
         "query": draw.tensor(batch, lq, d_model, scale=1.0),
         "key": draw.tensor(batch, lk, d_model, scale=1.0),
         "value": torch.eye(lk).repeat(1, 2 * h).expand(batch, -1, -1).clone(),
@@ -51,8 +51,8 @@ def _weights_made_visible(draw: Draw) -> Inputs:
 
 def _same_queries_and_keys(draw: Draw) -> Inputs:
     """A sequence that looks at itself, and gets something else."""
-    made = multi_head_inputs(2, 2, 3, lq=4, lk=4)(draw)
-    return made | {"key": made["query"].clone()}
+    inputs = multi_head_inputs(2, 2, 3, lq=4, lk=4)(draw)
+    return inputs | {"key": inputs["query"].clone()}
 
 
 def _three_heads(mask: str) -> Maker:

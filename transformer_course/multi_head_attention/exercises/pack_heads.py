@@ -13,11 +13,11 @@ from transformer_course.multi_head_attention.exercises._inputs import head_param
 
 
 def _to_pack(h: int, d_model: int, d_k: int) -> Maker:
-    def inputs(draw: Draw) -> Inputs:
-        made = head_parameters(draw, h, d_model, d_k, d_k, scale=1.0)
-        return made | {"num_heads": torch.tensor(h)}
+    def make_inputs(draw: Draw) -> Inputs:
+        inputs = head_parameters(draw, h, d_model, d_k, d_k, scale=1.0)
+        return inputs | {"num_heads": torch.tensor(h)}
 
-    return inputs
+    return make_inputs
 
 
 def _in_float64(maker: Maker) -> Maker:

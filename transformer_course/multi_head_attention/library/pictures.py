@@ -23,13 +23,13 @@ def _maps(
 ) -> None:
     """Attention maps side by side."""
     figure, row = style.subplots(1, len(named), height=height)
-    said = []
+    descriptions = []
     for axes, (title, weights) in zip(row, named.items(), strict=True):
         maps.heat_map(axes, weights, words, words, title, size=6.5)
         axes.tick_params(axis="x", labelsize=7.5)
-        said.append(f"{title}: {told.weights(weights, words, words)}")
+        descriptions.append(f"{title}: {told.weights(weights, words, words)}")
     row[0].set_ylabel("query")
-    show(figure, f"Attention maps. {' '.join(said)}", number, caption)
+    show(figure, f"Attention maps. {' '.join(descriptions)}", number, caption)
 
 
 def one_head_or_two(named: Mapping[str, Tensor], words: Sequence[str]) -> None:
@@ -45,7 +45,7 @@ def one_head_or_two(named: Mapping[str, Tensor], words: Sequence[str]) -> None:
 
 def untrained(weights: Tensor) -> None:
     """Maps of fresh heads, `(h, L, L)`."""
-    named = {f"head {i}": one for i, one in enumerate(weights)}
+    named = {f"head {i}": head_weights for i, head_weights in enumerate(weights)}
     caption = "Four untrained heads with the same input."
     _maps(named, range(weights.size(-1)), "3.3", caption, height=2.1)
 
@@ -66,14 +66,14 @@ def blocks(numbers: Tensor, num_heads: int) -> None:
         1, num_heads + 1, height=1.9, gridspec_kw={"width_ratios": widths}
     )
     _cells(row[0], numbers, d_k, "after the projection: (L, d_model) = (4, 6)")
-    said = []
+    descriptions = []
     for head, axes in enumerate(row[1:]):
         part = numbers[:, d_k * head : d_k * (head + 1)]
         _cells(axes, part, d_k, f"head {head}")
-        said.append(f"head {head} has {part[0].tolist()} of position 0")
+        descriptions.append(f"head {head} has {part[0].tolist()} of position 0")
     alt = (
         f"A matrix of {len(numbers)} positions, {numbers.size(1)} features each, in "
-        f"{num_heads} colours, and its blocks of columns: {'; '.join(said)}."
+        f"{num_heads} colours, and its blocks of columns: {'; '.join(descriptions)}."
     )
     caption = "Heads are blocks of columns; 21 is position 2, feature 1."
     show(figure, alt, "3.4", caption)
@@ -83,13 +83,13 @@ def splits(named: Mapping[str, Tensor]) -> None:
     """Ways to split, a row of heads each, `(h, L, d_k)`."""
     count = next(iter(named.values())).size(0)
     figure, grid = style.subplots(len(named), count, height=4.2, width=4.6)
-    said = []
+    descriptions = []
     for line, (name, heads) in zip(grid, named.items(), strict=True):
         for head, axes in enumerate(line):
             _cells(axes, heads[head], heads.size(-1), f"{name}, head {head}")
         mixed = sorted({int(n) % 10 // heads.size(-1) for n in heads[0].flatten()})
-        said.append(f"{name}: head 0 holds features of heads {mixed}")
-    alt = f"{'; '.join(said)}."
+        descriptions.append(f"{name}: head 0 holds features of heads {mixed}")
+    alt = f"{'; '.join(descriptions)}."
     caption = "Your split, and view alone. A head should have one colour."
     show(figure, alt, "3.5", caption)
 
@@ -127,7 +127,7 @@ def birth(
         maps_at: `(2, L, L)` after each of the steps.
         losses: the loss of every step.
     """
-    frames, said, alts = [], [], []
+    frames, captions, alts = [], [], []
     for step, pair in zip(steps, maps_at, strict=True):
         figure, row = style.subplots(1, 3, height=2.3, width=style.WIDTH)
         places = range(pair.size(-1))
@@ -139,11 +139,11 @@ def birth(
         row[2].plot(at, losses[at], "o", color=ORANGE)
         row[2].set(title="loss", xlabel="training step", ylim=(0, 1.1))
         frames.append(figure)
-        said.append(f"After {step} steps: the loss is {losses[at]:.2f}.")
-        seen = [told.weights(one, places, places) for one in pair]
-        alts.append(f"Head 0: {seen[0]} Head 1: {seen[1]}")
+        captions.append(f"After {step} steps: the loss is {losses[at]:.2f}.")
+        phrases = [told.weights(head_weights, places, places) for head_weights in pair]
+        alts.append(f"Head 0: {phrases[0]} Head 1: {phrases[1]}")
     caption = "How two heads divide the work, from the first step on."
-    show_steps(frames, said, alts, "3.9", caption)
+    show_steps(frames, captions, alts, "3.9", caption)
 
 
 def who_writes_what(spread: Tensor, features: Sequence[str]) -> None:
@@ -153,27 +153,27 @@ def who_writes_what(spread: Tensor, features: Sequence[str]) -> None:
     maps.heat_map(axes, spread, rows, (), top=None, values=".1f", size=7)
     half = spread.size(1) / len(features)
     axes.set_xticks([half * (i + 0.5) - 0.5 for i in range(len(features))], features)
-    said = []
+    descriptions = []
     for name, row in zip(rows, spread, strict=True):
         means = [float(part.mean()) for part in row.chunk(len(features))]
         parts = ", ".join(f"{f}: {m:.2f}" for f, m in zip(features, means, strict=True))
-        said.append(f"{name} writes on average {parts}")
-    alt = f"{'; '.join(said)}."
+        descriptions.append(f"{name} writes on average {parts}")
+    alt = f"{'; '.join(descriptions)}."
     caption = "How much each head writes into each feature (standard deviation)."
     show(figure, alt, "3.10", caption)
 
 
-def all_heads(found: SentenceMaps) -> None:
+def all_heads(sentence_maps: SentenceMaps) -> None:
     """The maps of all heads of a published model, one row per layer."""
-    layers, heads = found.weights.shape[:2]
+    layers, heads = sentence_maps.weights.shape[:2]
     figure, grid = style.subplots(layers, heads, height=4.2)
     for layer, row in enumerate(grid):
         for head, axes in enumerate(row):
-            maps.image(axes, found.weights[layer, head], top=1.0)
+            maps.image(axes, sentence_maps.weights[layer, head], top=1.0)
             style.bare(axes)
             axes.set_title(f"{layer}.{head}", size=6, pad=2)
     means = {
-        name: found.weights.diagonal(offset, 2, 3).mean().item()
+        name: sentence_maps.weights.diagonal(offset, 2, 3).mean().item()
         for name, offset in {"itself": 0, "the token before": -1, "the next": 1}.items()
     }
     alt = (

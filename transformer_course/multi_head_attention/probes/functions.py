@@ -21,8 +21,8 @@ from transformer_course.multi_head_attention.probes.observing import (
     KINDS,
     after_learning,
     beyond_float32,
-    named_tensors,
     projections,
+    read_tensors,
 )
 
 
@@ -56,11 +56,11 @@ def _observe_function(
         return tensor(function(x), name)
 
     if "double" in inputs:
-        found = call(x.double() / 3)
-        digits = beyond_float32(found)
-        return {"type": str(found.dtype), f"last digits of {name}": digits}
-    seen = {name: call(x), "x afterwards": x}
-    return seen | gradients(call, [x], ["x"], inputs)
+        output = call(x.double() / 3)
+        digits = beyond_float32(output)
+        return {"type": str(output.dtype), f"last digits of {name}": digits}
+    observations = {name: call(x), "x afterwards": x}
+    return observations | gradients(call, [x], ["x"], inputs)
 
 
 @probe(
@@ -79,19 +79,25 @@ def pack_heads(function: Any, inputs: Inputs) -> Seen:
         }
     heads = [projections(inputs, f"weights.heads.{i}.", "qkv") for i in range(count)]
     names = [f"w_{n}.{kind}" for n in "qkv" for kind in KINDS]
-    seen = named_tensors(function(heads), names)
+    observations = read_tensors(function(heads), names)
     if "double" in inputs:
-        numbers = {n: v for n, v in seen.items() if isinstance(v, torch.Tensor)}
+        numbers = {n: v for n, v in observations.items() if isinstance(v, torch.Tensor)}
         types = sorted({str(value.dtype) for value in numbers.values()})
-        seen = {name: value for name, value in seen.items() if name not in numbers}
-        seen |= {f"last digits of {n}": beyond_float32(v) for n, v in numbers.items()}
-        seen |= {"types of the tensors": ", ".join(types)} if types else {}
-    left = [p for head in heads for p in head.parameters()]
+        observations = {
+            name: value for name, value in observations.items() if name not in numbers
+        }
+        observations |= {
+            f"last digits of {n}": beyond_float32(v) for n, v in numbers.items()
+        }
+        observations |= {"types of the tensors": ", ".join(types)} if types else {}
+    parameters = [p for head in heads for p in head.parameters()]
     modes = {part.training for head in heads for part in head.modules()}
-    return seen | {
-        "heads afterwards": torch.cat([p.flatten() for p in left]).float(),
+    return observations | {
+        "heads afterwards": torch.cat([p.flatten() for p in parameters]).float(),
         "modes of the heads afterwards": ", ".join(map(str, sorted(modes))),
-        "all of the heads learns afterwards": str(all(p.requires_grad for p in left)),
+        "all of the heads learns afterwards": str(
+            all(p.requires_grad for p in parameters)
+        ),
         "second call, of heads that have changed since": after_learning(
             lambda: function(heads), nn.ModuleList(heads)
         ),
@@ -110,15 +116,17 @@ def mask_for_heads(function: Any, inputs: Inputs) -> Seen:
     shape = tuple(inputs["shape"].tolist())
     none = function(None)
     kind_of_none = "None" if none is None else describe(none)
-    seen: Seen = {"kind of the answer without a mask": kind_of_none}
+    observations: Seen = {"kind of the answer without a mask": kind_of_none}
     for name in ("2-D", "3-D", "4-D"):
         if name not in inputs:
             continue
         mask = tensor(function(inputs[name]), "the mask")
-        seen[f"dimensions of the {name} mask's answer"] = torch.tensor(mask.dim())
-        seen[f"the {name} mask among the scores"] = _broadcast(mask, shape)
-        seen[f"{name} mask afterwards"] = inputs[name]
-    return seen
+        observations[f"dimensions of the {name} mask's answer"] = torch.tensor(
+            mask.dim()
+        )
+        observations[f"the {name} mask among the scores"] = _broadcast(mask, shape)
+        observations[f"{name} mask afterwards"] = inputs[name]
+    return observations
 
 
 def _broadcast(mask: torch.Tensor, shape: tuple[int, ...]) -> torch.Tensor:

@@ -39,9 +39,9 @@ def list_of_heads(module_class: Any, inputs: Inputs) -> Seen:
     d_k, d_model = inputs["weights.heads.0.w_q.weight"].shape
     d_v = len(inputs["weights.heads.0.w_v.bias"])
     d_out, width = inputs["weights.w_o.weight"].shape
-    made = module_class(d_model, width // d_v, d_k, d_v, d_out)
-    seen = beginning(made, inputs)
-    return seen | _observe(load_weights(made, inputs), ["x"], inputs)
+    module = module_class(d_model, width // d_v, d_k, d_v, d_out)
+    observations = beginning(module, inputs)
+    return observations | _observe(load_weights(module, inputs), ["x"], inputs)
 
 
 @probe(
@@ -66,11 +66,12 @@ def multi_head_attention(module_class: Any, inputs: Inputs) -> Seen:
         }
     d_model, num_heads = len(inputs["weights.w_q.bias"]), int(inputs["num_heads"])
     rates = [float(inputs["rate"])] if "rate" in inputs else []
-    made = module_class(d_model, num_heads, *rates)
-    seen, module = beginning(made, inputs), load_weights(made, inputs)
+    new_module = module_class(d_model, num_heads, *rates)
+    observations = beginning(new_module, inputs)
+    module = load_weights(new_module, inputs)
     if rates and "mask" not in inputs:
         return _dropout(module, rates[0], num_heads, inputs)
-    return seen | _observe(module, ["query", "key", "value"], inputs)
+    return observations | _observe(module, ["query", "key", "value"], inputs)
 
 
 def _dropout(module: nn.Module, rate: float, num_heads: int, inputs: Inputs) -> Seen:
@@ -83,8 +84,8 @@ def _dropout(module: nn.Module, rate: float, num_heads: int, inputs: Inputs) -> 
 
     def run() -> torch.Tensor:  # (B, Lq, h, 2, Lk)
         sequences = [inputs[name] for name in ("query", "key", "value")]
-        found = tensor(returned(module(*sequences), "output", "weights")[0], "output")
-        split: torch.Tensor = found.unflatten(-1, (num_heads, 2, -1))
+        output = tensor(returned(module(*sequences), "output", "weights")[0], "output")
+        split: torch.Tensor = output.unflatten(-1, (num_heads, 2, -1))
         return split
 
     with torch.no_grad():
@@ -92,26 +93,26 @@ def _dropout(module: nn.Module, rate: float, num_heads: int, inputs: Inputs) -> 
         module.train()
         wild, wild_again = run(), run()
     factors = wild / calm.where(calm != 0, 1.0)  # calm is 0 if eval mode drops
-    kept = 1 / (1 - rate)
-    between = ((factors.abs() > 1e-3) & ((factors - kept).abs() > 1e-3)).sum()
+    scale = 1 / (1 - rate)
+    between = ((factors.abs() > 1e-3) & ((factors - scale).abs() > 1e-3)).sum()
     first, second = factors.round(decimals=3).unbind(3)  # (B, Lq, h, Lk) each
     return {
         "output in eval mode": calm.flatten(2),
-        "eval mode gives the same twice": _same(calm, calm_again),
+        "eval mode gives the same twice": _are_same(calm, calm_again),
         "smallest factor on a weight in training": factors.min(),
         "largest factor on a weight in training": factors.max(),
         "weights with another factor than these": between,
-        "most weights are kept": (factors > kept / 2).double().mean() > 0.5,
-        "a weight is dropped for all features": _same(first, second),
-        "dropped alike in all heads": _same(first, first[:, :, :1]),
-        "dropped alike for all queries": _same(first, first[:, :1]),
-        "dropped alike for all keys": _same(first, first[..., :1]),
-        "dropped alike in all sentences": _same(first, first[:1]),
-        "training gives the same twice": _same(wild, wild_again),
+        "most weights are kept": (factors > scale / 2).double().mean() > 0.5,
+        "a weight is dropped for all features": _are_same(first, second),
+        "dropped alike in all heads": _are_same(first, first[:, :, :1]),
+        "dropped alike for all queries": _are_same(first, first[:, :1]),
+        "dropped alike for all keys": _are_same(first, first[..., :1]),
+        "dropped alike in all sentences": _are_same(first, first[:1]),
+        "training gives the same twice": _are_same(wild, wild_again),
     }
 
 
-def _same(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+def _are_same(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     return (a == b).all()
 
 
@@ -126,15 +127,17 @@ def _observe(module: nn.Module, names: Sequence[str], inputs: Inputs) -> Seen:
             "weights": tensor(weights, "the weights"),
         }
 
-    seen: Seen = {"parameters": parameter_shapes(module)}
+    observations: Seen = {"parameters": parameter_shapes(module)}
     results = call(*sequences)
     if mask is not None:
         # Before the output: of the wrong answers, the panel draws the first.
         # Key and value change together; an x is all three.
-        seen["who sees whom"] = moving.who_sees_whom(
+        observations["who sees whom"] = moving.who_sees_whom(
             lambda *sequences: call(*sequences)["output"], sequences, pushed=2
         )
-        seen["mask afterwards"] = mask
-    seen |= results | {"output, second call": call(*sequences)["output"]}
-    seen |= {f"{name} afterwards": inputs[name] for name in names}
-    return seen | gradients(lambda *s: call(*s)["output"], sequences, names, inputs)
+        observations["mask afterwards"] = mask
+    observations |= results | {"output, second call": call(*sequences)["output"]}
+    observations |= {f"{name} afterwards": inputs[name] for name in names}
+    return observations | gradients(
+        lambda *s: call(*s)["output"], sequences, names, inputs
+    )

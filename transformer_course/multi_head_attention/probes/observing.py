@@ -25,13 +25,15 @@ def projections(inputs: Inputs, prefix: str, letters: str) -> Any:
     return module
 
 
-def named_tensors(found: object, names: Sequence[str]) -> Seen:
+def read_tensors(answer: object, names: Sequence[str]) -> Seen:
     """The tensors of a dict; the extra names in it, too, since there should be none."""
-    if not isinstance(found, Mapping):
-        raise WrongAnswerError(f"expected a dict of tensors, got {describe(found)}")
-    extra = sorted(set(map(str, found)) - set(names))
-    seen = {name: tensor(found[name], f"`{name}`") for name in names if name in found}
-    return seen | {"other names": join_names(extra)}
+    if not isinstance(answer, Mapping):
+        raise WrongAnswerError(f"expected a dict of tensors, got {describe(answer)}")
+    extra = sorted(set(map(str, answer)) - set(names))
+    observations = {
+        name: tensor(answer[name], f"`{name}`") for name in names if name in answer
+    }
+    return observations | {"other names": join_names(extra)}
 
 
 def after_learning(call: Callable[[], object], module: nn.Module) -> str:
@@ -57,11 +59,11 @@ def after_learning(call: Callable[[], object], module: nn.Module) -> str:
     return "old numbers" if any(stale) else "new numbers"
 
 
-def _copies(found: object) -> dict[str, torch.Tensor]:
+def _copies(container: object) -> dict[str, torch.Tensor]:
     """The tensors of a dict or of a module."""
-    if isinstance(found, nn.Module):
-        found = dict(found.named_parameters())
-    named = found.items() if isinstance(found, Mapping) else ()
+    if isinstance(container, nn.Module):
+        container = dict(container.named_parameters())
+    named = container.items() if isinstance(container, Mapping) else ()
     return {n: v.detach().clone() for n, v in named if isinstance(v, torch.Tensor)}
 
 

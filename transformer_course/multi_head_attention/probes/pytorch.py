@@ -39,7 +39,7 @@ def to_pytorch(function: Any, inputs: Inputs) -> Seen:
         )
     theirs.eval()
     sequences = [inputs[name] for name in ("query", "key", "value")]
-    seen = {
+    observations = {
         "num_heads": torch.tensor(theirs.num_heads),
         "in training mode": f"{theirs.dropout:.2f} of the weights are dropped",
         "yours is in training mode afterwards": torch.tensor(mine.training),
@@ -52,15 +52,15 @@ def to_pytorch(function: Any, inputs: Inputs) -> Seen:
     }
     with torch.no_grad():
         # Whatever the keys' bias is, a softmax does not mind: look at it itself.
-        seen["in_proj_bias"] = theirs.in_proj_bias.clone()
-        seen["second call, of a layer that has changed since"] = after_learning(
+        observations["in_proj_bias"] = theirs.in_proj_bias.clone()
+        observations["second call, of a layer that has changed since"] = after_learning(
             lambda: function(mine), mine
         )
         output, weights = theirs(*sequences, average_attn_weights=False)
         for parameter in theirs.parameters():
             parameter.add_(1)
-    seen |= {"output": output, "weights": weights}
-    return seen | {
+    observations |= {"output": output, "weights": weights}
+    return observations | {
         f"{name} of yours when theirs has changed afterwards": parameter
         for name, parameter in mine.named_parameters()
     }
