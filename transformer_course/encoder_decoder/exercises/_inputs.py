@@ -63,13 +63,13 @@ def small_weights(draw: Draw, shapes: Shapes) -> Inputs:
 
     No weight of a norm is near zero, or its feature would have no effect.
     """
-    made: Inputs = draw.weights(**shapes)
-    for name, weight in made.items():
+    weights: Inputs = draw.weights(**shapes)
+    for name, weight in weights.items():
         if "norm" in name:
-            made[name] = weight + torch.where(weight >= 0, 0.75, -0.75)
+            weights[name] = weight + torch.where(weight >= 0, 0.75, -0.75)
         else:
-            made[name] = weight / 2
-    return made
+            weights[name] = weight / 2
+    return weights
 
 
 def keep_mask(draw: Draw, batch: int, length: int) -> torch.Tensor:
@@ -123,37 +123,37 @@ def layer_inputs(
     masks: dict[str, str] | None = None,
     pull: bool = False,
 ) -> Maker:
-    def inputs(draw: Draw) -> Inputs:
-        made: Inputs = {"x": draw.tensor(batch, lt, d_model)}
-        made |= {"memory": draw.tensor(batch, ls, d_model)} if ls else {}
-        made |= small_weights(draw, layer_shapes("", kind, d_model, d_ff))
-        made["num_heads"] = torch.tensor(heads)
+    def make_inputs(draw: Draw) -> Inputs:
+        inputs: Inputs = {"x": draw.tensor(batch, lt, d_model)}
+        inputs |= {"memory": draw.tensor(batch, ls, d_model)} if ls else {}
+        inputs |= small_weights(draw, layer_shapes("", kind, d_model, d_ff))
+        inputs["num_heads"] = torch.tensor(heads)
         if norm_first is not None:
-            made |= {"norm_first": torch.tensor(norm_first), "activation": activation}
-        made |= rate_of(rate)
-        for name, what in (masks or {}).items():
+            inputs |= {"norm_first": torch.tensor(norm_first), "activation": activation}
+        inputs |= rate_of(rate)
+        for name, mask_kind in (masks or {}).items():
             keys = ls if name == "memory_mask" else lt
-            made[name] = mask_of_kind(draw, what, batch, lt, keys, heads)
-        return made | ({"pull": draw.tensor(batch, lt, d_model)} if pull else {})
+            inputs[name] = mask_of_kind(draw, mask_kind, batch, lt, keys, heads)
+        return inputs | ({"pull": draw.tensor(batch, lt, d_model)} if pull else {})
 
-    return inputs
+    return make_inputs
 
 
-def biases_only(inputs: Maker) -> Maker:
+def biases_only(make_inputs: Maker) -> Maker:
     """Branches that add only their last biases, each to features of its own."""
 
-    def made(draw: Draw) -> Inputs:
-        found = inputs(draw) | {"chance": "what the branches add"}
-        ends = [n for n in found if n.endswith(("w_o.bias", "linear2.bias"))]
-        for i, name in enumerate(ends):
-            own = torch.arange(len(found[name])) % len(ends) == i
-            bias = found[name] + torch.where(found[name] >= 0, 0.75, -0.75)
-            found[name] = torch.where(own, bias, 0.0)
+    def make_biases(draw: Draw) -> Inputs:
+        inputs = make_inputs(draw) | {"chance": "what the branches add"}
+        last_biases = [n for n in inputs if n.endswith(("w_o.bias", "linear2.bias"))]
+        for i, name in enumerate(last_biases):
+            own_features = torch.arange(len(inputs[name])) % len(last_biases) == i
+            bias = inputs[name] + torch.where(inputs[name] >= 0, 0.75, -0.75)
+            inputs[name] = torch.where(own_features, bias, 0.0)
             weight = name.replace("bias", "weight")
-            found[weight] = torch.zeros_like(found[weight])
-        return found
+            inputs[weight] = torch.zeros_like(inputs[weight])
+        return inputs
 
-    return made
+    return make_biases
 
 
 def stack_inputs(
@@ -166,17 +166,17 @@ def stack_inputs(
     masks: dict[str, str] | None = None,
     pull: bool = False,
 ) -> Maker:
-    def inputs(draw: Draw) -> Inputs:
-        made: Inputs = {"x": draw.tensor(batch, lt, size, scale=1.0)}
-        made |= {"memory": draw.tensor(batch, ls, size, scale=1.0)} if ls else {}
+    def make_inputs(draw: Draw) -> Inputs:
+        inputs: Inputs = {"x": draw.tensor(batch, lt, size, scale=1.0)}
+        inputs |= {"memory": draw.tensor(batch, ls, size, scale=1.0)} if ls else {}
         shapes: Shapes = {f"layers.{i}.matrix": (size, size) for i in range(depth)}
-        made |= draw.weights(**shapes | (norm_shapes("norm", size) if norm else {}))
-        for name, what in (masks or {}).items():
+        inputs |= draw.weights(**shapes | (norm_shapes("norm", size) if norm else {}))
+        for name, mask_kind in (masks or {}).items():
             keys = ls if name == "memory_mask" else lt
-            made[name] = mask_of_kind(draw, what, batch, lt, keys)
-        return made | ({"pull": draw.tensor(batch, lt, size)} if pull else {})
+            inputs[name] = mask_of_kind(draw, mask_kind, batch, lt, keys)
+        return inputs | ({"pull": draw.tensor(batch, lt, size)} if pull else {})
 
-    return inputs
+    return make_inputs
 
 
 def token_ids(

@@ -35,19 +35,19 @@ BRANCH, RATE = ("self.dropout", "nn.Identity()"), ("dropout", "0.0")
 
 
 def without_dropout(
-    name: str, where: str, line: str, place: tuple[str, str] = BRANCH
+    name: str, location: str, line: str, place: tuple[str, str] = BRANCH
 ) -> list[Mutant]:
     """Two mutants of each layer; ``{}`` in ``line`` marks where dropout is applied."""
-    given, nothing = place
+    dropout, nothing = place
     flag = "self.norm_first" if place == BRANCH else "norm_first"
-    in_post = f"{given} if {flag} else {nothing}"
+    in_post = f"{dropout} if {flag} else {nothing}"
     return [
         wrong(name,
-              f"In training, no dropout is applied {where}.",
+              f"In training, no dropout is applied {location}.",
               "Which places get dropout, and which of them does your code reach?",
-              edit(line.format(given), line.format(nothing))),
+              edit(line.format(dropout), line.format(nothing))),
         wrong(f"{name}_in_post_norm",
-              f"In training, post-norm applies no dropout {where}; pre-norm does.",
+              f"In training, post-norm applies no dropout {location}; pre-norm does.",
               "Which places get dropout, and which of them does your post-norm code reach?",
-              edit(line.format(given), line.format(in_post))),
+              edit(line.format(dropout), line.format(in_post))),
     ]

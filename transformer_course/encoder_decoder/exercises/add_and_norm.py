@@ -15,18 +15,18 @@ def _branch(
     batch: int, length: int, size: int, norm_first: bool, pull: bool = False,
     hands_on: bool = False,
 ) -> Maker:  # fmt: skip
-    def inputs(draw: Draw) -> Inputs:
-        made: Inputs = {
+    def make_inputs(draw: Draw) -> Inputs:
+        inputs: Inputs = {
             "x": draw.tensor(batch, length, size),
             "table": draw.tensor(length, length, scale=1.0),
             "norm_first": torch.tensor(norm_first),
         }
-        made |= draw.weights(**norm_shapes("", size))
-        made = {k.replace("weights..", "weights."): v for k, v in made.items()}
-        made |= {"parts": "hand on what they are given"} if hands_on else {}
-        return made | ({"pull": draw.tensor(batch, length, size)} if pull else {})
+        inputs |= draw.weights(**norm_shapes("", size))
+        inputs = {k.replace("weights..", "weights."): v for k, v in inputs.items()}
+        inputs |= {"parts": "hand on what they are given"} if hands_on else {}
+        return inputs | ({"pull": draw.tensor(batch, length, size)} if pull else {})
 
-    return inputs
+    return make_inputs
 
 
 CASES = [

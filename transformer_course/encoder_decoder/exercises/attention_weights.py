@@ -10,23 +10,23 @@ from autograder.authoring.specification import Inputs, Maker, Specification
 
 
 def _model(
-    batch: int, heads: int, length: int, size: int, count: int, asked: tuple[int, ...],
+    batch: int, heads: int, length: int, size: int, count: int, indices: tuple[int, ...],
     memory: int = 0, look: str = "weights", shift: bool = False,
 ) -> Maker:  # fmt: skip
-    """A model with ``count`` attentions; ``asked``: the indices of those to record.
+    """A model with ``count`` attentions; ``indices``: the indices of those to record.
 
     If there is a memory (of that length), every second attention attends to it.
     """
 
-    def inputs(draw: Draw) -> Inputs:
-        made: Inputs = {"x": draw.tensor(batch, length, size, scale=1.0)}
-        made |= {"memory": draw.tensor(batch, memory, size)} if memory else {}
-        made |= {"shift": draw.tensor(size)} if shift else {}
+    def make_inputs(draw: Draw) -> Inputs:
+        inputs: Inputs = {"x": draw.tensor(batch, length, size, scale=1.0)}
+        inputs |= {"memory": draw.tensor(batch, memory, size)} if memory else {}
+        inputs |= {"shift": draw.tensor(size)} if shift else {}
         shapes = {f"looks.{i}.matrices": (heads, size, size) for i in range(count)}
-        made |= draw.weights(**shapes)
-        return made | {"asked": torch.tensor(asked), "look": look}
+        inputs |= draw.weights(**shapes)
+        return inputs | {"asked": torch.tensor(indices), "look": look}
 
-    return inputs
+    return make_inputs
 
 
 _KEEP = "kept[attention] = result[1].detach()"

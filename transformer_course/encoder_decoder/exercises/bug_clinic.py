@@ -19,21 +19,21 @@ from transformer_course.encoder_decoder.exercises._bug_clinic_rules import (
 )
 
 
-def _patients(other: str, third: str, right: str = "post relu") -> Maker:
+def _patients(second: str, third: str, right: str = "post relu") -> Maker:
     """A correct decoder layer and two faulty ones; sizes and weights are random."""
 
-    def inputs(draw: Draw) -> Inputs:
+    def make_inputs(draw: Draw) -> Inputs:
         heads = 2 + int(draw.ids(0, 2))
         sizes = [heads * (3 + int(draw.ids(0, 2))), heads, 13 + int(draw.ids(0, 4))]
         return {
             "right": right,
-            "other": other,
+            "other": second,
             "third": third,
             "sizes": torch.tensor(sizes),
             "seed": draw.ids(0, 10**6, 1)[0],
         }
 
-    return inputs
+    return make_inputs
 
 
 def _patient(
@@ -46,12 +46,12 @@ def _patient(
     hidden: bool = False,
     right: str = "post relu",
 ) -> CaseKind:
-    other, third = (f"{right}, {each}" for each in (bug, second_bug))
+    second, third = (f"{right}, {bug_name}" for bug_name in (bug, second_bug))
     answers = {"a right decoder layer": "accepted", "the other one": "rejected", "a third one": "rejected"}
     return case(
         name,
         title,
-        _patients(other, third, right),
+        _patients(second, third, right),
         hint,
         hidden_only=hidden,
         known=lambda draw: answers,

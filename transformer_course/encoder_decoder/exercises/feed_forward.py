@@ -25,19 +25,19 @@ def _network(
     pull: bool = False,
     scale: float = 2.0,
 ) -> Maker:
-    def inputs(draw: Draw) -> Inputs:
-        made: Inputs = {"x": draw.tensor(*lead, d_model, scale=scale)}
-        made |= draw.weights(**feed_forward_shapes("", d_model, d_ff))
-        made |= {"activation": activation} if activation else {}
-        made |= rate_of(rate)
-        return made | ({"pull": draw.tensor(*lead, d_model)} if pull else {})
+    def make_inputs(draw: Draw) -> Inputs:
+        inputs: Inputs = {"x": draw.tensor(*lead, d_model, scale=scale)}
+        inputs |= draw.weights(**feed_forward_shapes("", d_model, d_ff))
+        inputs |= {"activation": activation} if activation else {}
+        inputs |= rate_of(rate)
+        return inputs | ({"pull": draw.tensor(*lead, d_model)} if pull else {})
 
-    return inputs
+    return make_inputs
 
 
 def _often(draw: Draw) -> Inputs:
-    made = _network(d_model=8, d_ff=6, rate=0.5, scale=1.0)(draw)
-    return made | {"often": torch.tensor(2**15)}
+    inputs = _network(d_model=8, d_ff=6, rate=0.5, scale=1.0)(draw)
+    return inputs | {"often": torch.tensor(2**15)}
 
 
 CASES = [

@@ -34,7 +34,7 @@ def _language_model_inputs(
     max_len: int = 0,
     scattered: bool = False,
 ) -> Maker:
-    def inputs(draw: Draw) -> Inputs:
+    def make_inputs(draw: Draw) -> Inputs:
         options: dict[str, int | str] = {
             "vocab": vocab,
             "d_model": d_model,
@@ -51,18 +51,18 @@ def _language_model_inputs(
         final = norm_first is not False
         shapes |= stack_shapes("encoder.", ENCODER, depth, d_model, d_ff, final)
         shapes |= linear_shapes("output", vocab, d_model)
-        made = as_options(options) | small_weights(draw, shapes)
-        made["ids"] = token_ids(draw, batch, length, vocab, pad_id)
+        inputs = as_options(options) | small_weights(draw, shapes)
+        inputs["ids"] = token_ids(draw, batch, length, vocab, pad_id)
         # Rounding errors grow in layers and norms, and in long texts, where the sine of
         # 500 is rounded as well, so the logits must be small.
-        made["weights.output.weight"] /= 64 if max_len else 16
+        inputs["weights.output.weight"] /= 64 if max_len else 16
         if scattered:
-            made["ids"] = scattered_ids(draw, batch, length, vocab, pad_id, first=True)
+            inputs["ids"] = scattered_ids(draw, batch, length, vocab, pad_id, first=True)
         if second:
-            made["second ids"] = token_ids(draw, batch + 1, length + 2, vocab, pad_id)
-        return made
+            inputs["second ids"] = token_ids(draw, batch + 1, length + 2, vocab, pad_id)
+        return inputs
 
-    return inputs
+    return make_inputs
 
 
 CASES = [

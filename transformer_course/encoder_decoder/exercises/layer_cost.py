@@ -12,12 +12,12 @@ from autograder.authoring.specification import Inputs, Maker, Specification
 def _sizes(*rows: tuple[int, int, int, int]) -> Maker:
     """Layers by length, head size, number of heads and d_ff."""
 
-    def inputs(draw: Draw) -> Inputs:
+    def make_inputs(draw: Draw) -> Inputs:
         sizes = [(n, size * heads, heads, hidden) for n, size, heads, hidden in rows]
-        drawn = torch.tensor(sizes) + draw.ids(0, 3, len(rows), 4) * torch.tensor([1, 0, 0, 1])
-        return {"sizes": drawn}
+        layers = torch.tensor(sizes) + draw.ids(0, 3, len(rows), 4) * torch.tensor([1, 0, 0, 1])
+        return {"sizes": layers}
 
-    return inputs
+    return make_inputs
 
 
 _PROJECTIONS = "projections = 4 * 2 * length * d_model * d_model"

@@ -14,7 +14,7 @@ from transformer_course.encoder_decoder.exercises._inputs import keep_mask
 def _sentences(batch: int, length: int, *special: int, least: int = 10, eos: int = 2) -> Maker:
     """Rows of BOS (1), words, EOS and padding; ``special``: pad_id and ignore."""
 
-    def inputs(draw: Draw) -> Inputs:
+    def make_inputs(draw: Draw) -> Inputs:
         pad_id = special[0] if special else 0
         keep = keep_mask(draw, batch, length)
         ids = torch.where(keep, least + draw.ids(0, 40, batch, length), pad_id)
@@ -22,7 +22,7 @@ def _sentences(batch: int, length: int, *special: int, least: int = 10, eos: int
         ids[torch.arange(batch), keep.sum(1) - 1] = eos
         return {"ids": ids, "special": torch.tensor(special, dtype=torch.int64)}
 
-    return inputs
+    return make_inputs
 
 
 _FILL = "following.masked_fill(following == pad_id, ignore)"

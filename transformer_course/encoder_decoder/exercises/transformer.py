@@ -39,7 +39,7 @@ def _model_inputs(
     padded: bool = True,
     moves: bool = False,
 ) -> Maker:
-    def inputs(draw: Draw) -> Inputs:
+    def make_inputs(draw: Draw) -> Inputs:
         options: dict[str, int | str] = {
             "src_vocab": src_vocab,
             "tgt_vocab": tgt_vocab,
@@ -59,24 +59,24 @@ def _model_inputs(
         }
         shapes |= stack_shapes("encoder.", ENCODER, depth, d_model, d_ff, norm_first)
         shapes |= stack_shapes("decoder.", DECODER, depth, d_model, d_ff, norm_first)
-        made = as_options(options) | small_weights(draw, shapes)
+        inputs = as_options(options) | small_weights(draw, shapes)
         # Rounding errors grow in layers and norms, so the logits are small.
-        made["weights.output.weight"] /= 16
-        made["src"] = token_ids(draw, batch, ls, src_vocab, pad_id, padded)
-        made["tgt"] = token_ids(draw, batch, lt, tgt_vocab, pad_id, padded)
+        inputs["weights.output.weight"] /= 16
+        inputs["src"] = token_ids(draw, batch, ls, src_vocab, pad_id, padded)
+        inputs["tgt"] = token_ids(draw, batch, lt, tgt_vocab, pad_id, padded)
         if scattered:
-            made["src"] = scattered_ids(draw, batch, ls, src_vocab, pad_id, first=False)
-            made["tgt"] = scattered_ids(draw, batch, lt, tgt_vocab, pad_id, first=True)
+            inputs["src"] = scattered_ids(draw, batch, ls, src_vocab, pad_id, first=False)
+            inputs["tgt"] = scattered_ids(draw, batch, lt, tgt_vocab, pad_id, first=True)
         if second:
-            made["second src"] = token_ids(draw, batch + 1, ls - 1, src_vocab, pad_id)
-            made["second tgt"] = token_ids(draw, batch + 1, lt + 1, tgt_vocab, pad_id)
+            inputs["second src"] = token_ids(draw, batch + 1, ls - 1, src_vocab, pad_id)
+            inputs["second tgt"] = token_ids(draw, batch + 1, lt + 1, tgt_vocab, pad_id)
         if positions:
-            made["positions"] = draw.tensor(positions, d_model)
+            inputs["positions"] = draw.tensor(positions, d_model)
         if pull:
-            made["pull"] = draw.tensor(batch, lt, tgt_vocab, scale=0.5)
-        return made | ({"look": "who moves whom"} if moves else {})
+            inputs["pull"] = draw.tensor(batch, lt, tgt_vocab, scale=0.5)
+        return inputs | ({"look": "who moves whom"} if moves else {})
 
-    return inputs
+    return make_inputs
 
 
 CASES = [

@@ -27,7 +27,7 @@ def _guessing(axes: Any, value: float, at: float) -> None:
 def placements(runs: Mapping[str, Sequence[Run]]) -> None:
     """Losses and first gradients of pre-norm and post-norm, some seeds each."""
     figure, (left, right) = style.subplots(1, 2, height=2.8)
-    said = []
+    descriptions = []
     looks = {"post-norm": (ORANGE, "--"), "pre-norm": (BLUE, "-")}
     for name, (colour, line) in looks.items():
         for seed, (losses, sizes) in enumerate(runs[name]):
@@ -35,14 +35,16 @@ def placements(runs: Mapping[str, Sequence[Run]]) -> None:
             left.plot(losses, line, color=colour, label=label, linewidth=1.4)
             layers = range(1, len(sizes) + 1)
             right.plot(layers, sizes, line, marker="o", color=colour, label=label)
-            ends = f"loss {told.curve(losses)}, gradient norm {told.curve(sizes)}"
-            said.append(f"{name}, seed {seed}: {ends}")
+            descriptions.append(
+                f"{name}, seed {seed}: loss {told.curve(losses)}, "
+                f"gradient norm {told.curve(sizes)}"
+            )
     _guessing(left, GUESS, len(runs["pre-norm"][0][0]))
     left.set(xlabel="step", title="loss, 8 layers, no warm-up", ylim=(1, 4))
     right.set(xlabel="layer", title="gradient norm before the first step")
     style.legend(right)
     caption = "Where the norm is placed decides whether this training run works."
-    show(figure, f"{'; '.join(said)}.", "4.3", caption)
+    show(figure, f"{'; '.join(descriptions)}.", "4.3", caption)
 
 
 def warmups(losses: Mapping[str, Sequence[float]]) -> None:
@@ -66,12 +68,12 @@ def _allowed(parts: Sequence[Named], number: str, caption: str, across: str) -> 
     """Yes-or-no matrices side by side."""
     width = min(style.WIDTH, 2.6 * len(parts))
     figure, row = style.subplots(1, len(parts), width=width)
-    said = []
+    descriptions = []
     for axes, (title, rows, columns, matrix) in zip(row, parts, strict=True):
         maps.heat_map(axes, matrix, rows, columns, title, allowed=matrix, values=None)
-        said.append(f"{title}: {told.mask(matrix, rows, columns)}")
+        descriptions.append(f"{title}: {told.mask(matrix, rows, columns)}")
     figure.supxlabel(across, size=9.5, color=style.QUIET)
-    show(figure, " ".join(said), number, caption)
+    show(figure, " ".join(descriptions), number, caption)
 
 
 def who_moves(parts: Sequence[Named]) -> None:
@@ -83,16 +85,16 @@ def who_moves(parts: Sequence[Named]) -> None:
 Cost = tuple[int, int, int, int]
 
 
-def costs(lengths: Sequence[int], found: Sequence[Cost]) -> None:
+def costs(lengths: Sequence[int], layer_costs: Sequence[Cost]) -> None:
     """FLOPs and entries of attention and feed-forward network, by length."""
     figure, row = style.subplots(1, 2, height=2.8)
-    attention, network, weights, hidden = map(list, zip(*found, strict=True))
+    attention, network, weights, hidden = map(list, zip(*layer_costs, strict=True))
     parts = (
         ("FLOPs", {"attention": attention, "feed-forward": network}),
         ("entries kept for the backward pass",
          {"attention weights": weights, "hidden vectors": hidden}),
     )  # fmt: skip
-    said = []
+    descriptions = []
     for axes, (title, curves) in zip(row, parts, strict=True):
         for (name, values), colour, line in zip(
             curves.items(), (ORANGE, BLUE), ("-", "--"), strict=True
@@ -100,7 +102,7 @@ def costs(lengths: Sequence[int], found: Sequence[Cost]) -> None:
             axes.plot(lengths, values, line, color=colour, label=name)
         first, second = curves.values()
         over = [n for n, a, b in zip(lengths, first, second, strict=True) if a >= b]
-        said.append(f"{title}: {' equal to '.join(curves)} at length {over[0]}")
+        descriptions.append(f"{title}: {' equal to '.join(curves)} at length {over[0]}")
         axes.axvline(over[0], **style.DOTTED)
         x, label = 1.1 * over[0], f"L = {over[0]:,}"
         axes.text(x, max(first), label, color=style.QUIET, size=8.5)
@@ -109,7 +111,7 @@ def costs(lengths: Sequence[int], found: Sequence[Cost]) -> None:
         axes.set(xlabel="length L", title=title)
         axes.legend(loc="lower right")
     caption = "One encoder layer of the paper's sizes, for one sequence of length L."
-    show(figure, f"{'; '.join(said)}.", "4.9", caption)
+    show(figure, f"{'; '.join(descriptions)}.", "4.9", caption)
 
 
 def masks(named: Mapping[str, Tensor], names: Sequence[str]) -> None:
@@ -136,28 +138,29 @@ def families(
     left.legend(loc="center left")
     curves = {**{f"masked letters, {n}": v for n, v in masked.items()},
               "next letter": following}  # fmt: skip
-    said = "; ".join(
+    description = "; ".join(
         f"{name} by position: {', '.join(f'{v:.2f}' for v in values)}"
         for name, values in curves.items()
     )
     caption = "Accuracy by position, for two families."
-    show(figure, f"{said}.", "4.11", caption)
+    show(figure, f"{description}.", "4.11", caption)
 
 
 def mirror(weights: Tensor, shares: Sequence[float]) -> None:
     """Where each head attends from a masked letter, `(h, L, L)`."""
     figure, row = style.subplots(1, len(weights), height=2.3)
-    ticks, said = range(0, weights.size(-1), 3), []
-    for head, (axes, one) in enumerate(zip(row, weights, strict=True)):
+    ticks, descriptions = range(0, weights.size(-1), 3), []
+    for head, (axes, head_weights) in enumerate(zip(row, weights, strict=True)):
         maps.heat_map(
-            axes, one, (), (), f"head {head}: {shares[head]:.0%}", values=None
+            axes, head_weights, (), (), f"head {head}: {shares[head]:.0%}", values=None
         )
         axes.set_xticks(ticks, ticks)
         axes.set_yticks(ticks, ticks)
-        said.append(f"head {head}: {shares[head]:.0%}")
+        descriptions.append(f"head {head}: {shares[head]:.0%}")
     row[0].set_ylabel("masked letter")
     figure.supxlabel("attends to", size=9.5, color=style.QUIET)
-    alt = f"Attention from masked letters; on the mirror image: {', '.join(said)}."
+    weights_there = ", ".join(descriptions)
+    alt = f"Attention from masked letters; on the mirror image: {weights_there}."
     caption = (
         "Where four heads attend when a letter is masked, and the weight on its mirror "
         "image."
@@ -173,16 +176,16 @@ def crossing(weights: Tensor, writes: Sequence[str], reads: Sequence[str]) -> No
     show(figure, told.weights(weights, writes, reads), "4.13", caption)
 
 
-def previous(own: Tensor, theirs: Tensor, tokens: Sequence[str]) -> None:
+def previous(yours: Tensor, theirs: Tensor, tokens: Sequence[str]) -> None:
     """Two heads that attend to the previous token, `(L, L)` each."""
     figure, row = style.subplots(1, 2, height=3.4)
-    said = []
-    heads = (("your head", own), ("MiniLM, layer 0, head 2", theirs))
+    descriptions = []
+    heads = (("your head", yours), ("MiniLM, layer 0, head 2", theirs))
     for axes, (title, weights) in zip(row, heads, strict=True):
         maps.heat_map(axes, weights, tokens, (), title, values=None)
         axes.set_xticks(range(len(tokens)), tokens, rotation=90)
         score = float(weights.diagonal(-1).mean())
-        said.append(f"{title}: weight {score:.4f} on the previous token")
+        descriptions.append(f"{title}: weight {score:.4f} on the previous token")
     row[1].set_yticks([])
     caption = "Two heads that attend to the previous token: yours, and a published one."
-    show(figure, f"{'; '.join(said)}.", "4.14", caption)
+    show(figure, f"{'; '.join(descriptions)}.", "4.14", caption)

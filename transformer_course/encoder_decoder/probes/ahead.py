@@ -70,42 +70,42 @@ class Ahead:
     def _learn(self, key: Key, pair: Pair) -> None:
         """Ask for an output, and for those that are expected to be wanted next."""
         names = ("x", "memory")
-        asked = dict(zip(names, pair, strict=True))
+        question = dict(zip(names, pair, strict=True))
         early = self._expected()
-        by_form = itertools.groupby(early, lambda own: form_of(early[own]))
-        groups = [list(own) for _, own in by_form]
+        by_form = itertools.groupby(early, lambda pair_key: form_of(early[pair_key]))
+        groups = [list(keys) for _, keys in by_form]
         for place, keys in enumerate(groups):
-            pairs = (early[own] for own in keys)
+            pairs = (early[pair_key] for pair_key in keys)
             stacks = map(torch.stack, zip(*pairs, strict=True))
             named = (f"{name}{numbered(place)}" for name in names)
-            asked |= dict(zip(named, stacks, strict=True))
-        found = self._call(**asked)
-        _keep(self._known, key, found["output"])
+            question |= dict(zip(named, stacks, strict=True))
+        outputs = self._call(**question)
+        _keep(self._known, key, outputs["output"])
         for place, keys in enumerate(groups):
-            if (name := f"output{numbered(place)}") in found:
-                self._known |= dict(zip(keys, found[name], strict=True))
+            if (name := f"output{numbered(place)}") in outputs:
+                self._known |= dict(zip(keys, outputs[name], strict=True))
         self._far = min(2 * self._far, MOST_AHEAD)
 
     def _expected(self) -> dict[Key, Pair]:
         """The next questions that are not answered yet, in their order."""
-        found: dict[Key, Pair] = {}
+        expected: dict[Key, Pair] = {}
         before = self._before
         for _ in range(4 * self._far):  # some of what follows may be known
-            known = self._follows.get(before)
-            if known is None or len(found) == self._far:
+            following = self._follows.get(before)
+            if following is None or len(expected) == self._far:
                 break
-            key, pair = known
+            key, pair = following
             if key not in self._known and key != self._before[1]:
-                found[key] = pair
+                expected[key] = pair
             before = (before[1], key)
-        return found
+        return expected
 
 
-def _keep(known: dict[K, V], key: K, value: V) -> None:
+def _keep(cache: dict[K, V], key: K, value: V) -> None:
     """Store a value in a cache; clear the cache first if it is full."""
-    if len(known) >= _MOST_KEPT:
-        known.clear()
-    known[key] = value
+    if len(cache) >= _MOST_KEPT:
+        cache.clear()
+    cache[key] = value
 
 
 def key_of(pair: Pair) -> Key:

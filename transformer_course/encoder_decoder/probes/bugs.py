@@ -28,8 +28,8 @@ def _as_it_is(x: torch.Tensor) -> torch.Tensor:
 def _looks(
     attention: nn.Module, x: torch.Tensor, mask: torch.Tensor | None
 ) -> torch.Tensor:
-    seen: torch.Tensor = attention.forward(x, x, mask)
-    return seen
+    context: torch.Tensor = attention.forward(x, x, mask)
+    return context
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class LayerBug:
     remembers: Step = _as_it_is  # the memory on its way in
     memory_mask: Callable[[int, int], torch.Tensor | None] = lambda Lt, Ls: None
     asks: Step = _as_it_is  # what was seen of the memory
-    ends: Step = _as_it_is  # the output of one batch
+    returns: Step = _as_it_is  # the output of one batch
 
 
 def _last_unread(x: torch.Tensor) -> torch.Tensor:
@@ -67,26 +67,26 @@ def _mask_of_the_first_two(x: torch.Tensor) -> torch.Tensor:
     return _causal(x) | later[:, None, None, None]
 
 
-def _first_of_a_pair(seen: torch.Tensor) -> torch.Tensor:
-    first, _ = seen.unbind(-3)
+def _first_of_a_pair(context: torch.Tensor) -> torch.Tensor:
+    first, _ = context.unbind(-3)
     return first.unsqueeze(-3)
 
 
-def _first_if_a_pair(seen: torch.Tensor) -> torch.Tensor:
-    return _first_of_a_pair(seen) if seen.size(-3) == 2 else seen
+def _first_if_a_pair(context: torch.Tensor) -> torch.Tensor:
+    return _first_of_a_pair(context) if context.size(-3) == 2 else context
 
 
-def _only_the_last(seen: torch.Tensor) -> torch.Tensor:
-    target = seen.size(-2)
-    return seen * (torch.arange(target) == target - 1)[:, None]
+def _only_the_last(context: torch.Tensor) -> torch.Tensor:
+    target = context.size(-2)
+    return context * (torch.arange(target) == target - 1)[:, None]
 
 
 # By the rule that each breaks first. Their names stand in cases.
 BUGS = {
     "": LayerBug(),
     # 1: shapes, lengths and batch sizes.
-    "squeezes": LayerBug(ends=torch.squeeze),
-    "narrow": LayerBug(ends=lambda x: x[..., :1]),
+    "squeezes": LayerBug(returns=torch.squeeze),
+    "narrow": LayerBug(returns=lambda x: x[..., :1]),
     "unpacks": LayerBug(shares=_first_of_a_pair),
     "square of the target": LayerBug(
         memory_mask=lambda Lt, Ls: triangle(Lt, Lt, Lt)[:, :Ls]
@@ -103,7 +103,9 @@ BUGS = {
     "mask of the first two": LayerBug(mask=_mask_of_the_first_two),
     "first unseen": LayerBug(mask=_first_unseen),
     "short sight": LayerBug(mask=lambda x: _causal(x).triu(-1)),
-    "no past": LayerBug(looks=lambda own, x, mask: own.maps[3](own.maps[2](x))),
+    "no past": LayerBug(
+        looks=lambda attention, x, mask: attention.maps[3](attention.maps[2](x))
+    ),
     "shifts": LayerBug(reads=lambda x: F.pad(x[..., :-1, :], (0, 0, 1, 0))),
     "last unread": LayerBug(reads=_last_unread),
     # 3: all outputs see all of the memory.
@@ -113,7 +115,7 @@ BUGS = {
     "late memory": LayerBug(remembers=lambda memory: memory[..., 1:, :]),
     # 4: sentences leave each other alone.
     "unpacks pairs": LayerBug(shares=_first_if_a_pair),
-    "mixes the batch": LayerBug(shares=lambda seen: seen.mean(-3, keepdim=True)),
+    "mixes the batch": LayerBug(shares=lambda context: context.mean(-3, keepdim=True)),
     "mixes memories": LayerBug(
         remembers=lambda memory: memory.mean(-3, keepdim=True).expand_as(memory)
     ),

@@ -41,10 +41,10 @@ class _Patients(Patients):
     def __init__(self, inputs: Inputs, draw: random.Random):
         self._twice = draw.choice(self.list_subjects())
         super().__init__(inputs, draw)
-        self._layers = [self._made(name) for name in self.names]
+        self._layers = [self._build_layer(name) for name in self.names]
         self._early = 0
 
-    def _made(self, name: str) -> DecoderLayer:
+    def _build_layer(self, name: str) -> DecoderLayer:
         sizes = tuple(self.inputs["sizes"].tolist())
         return _layer(self.own_seed(), sizes, *self.style_and_bug(name))
 
@@ -60,11 +60,11 @@ class _Patients(Patients):
         """
         d_model, _, d_ff = self.inputs["sizes"].tolist()
         sizes = torch.tensor([d_model, d_ff, len(self._layers)])
-        found: dict[str, Value] = {"sizes": sizes}
+        answers: dict[str, Value] = {"sizes": sizes}
         for number, layer in enumerate(self._layers):
             shapes = [list(weight.shape) for weight in layer.parameters()]
-            found[f"shapes.{number}"] = json.dumps(shapes)
-        return found
+            answers[f"shapes.{number}"] = json.dumps(shapes)
+        return answers
 
     def try_subject(self, number: int, question: Answers) -> Mapping[str, object]:
         """The output of a layer, and gradients of its weighted sum if it is pulled.
@@ -77,19 +77,19 @@ class _Patients(Patients):
             return self._gradients(number, pair, question)
         layer, early = self._layers[number], self._early_pairs(question)
         beside = early[0] if early and form_of(early[0][0]) == form_of(pair) else []
-        output, *others = _computed(layer, [pair, *beside])
-        found = {"output": output}
+        output, *more_outputs = _computed(layer, [pair, *beside])
+        response = {"output": output}
         for place, group in enumerate(early):
             try:
-                outputs = others if group is beside else _computed(layer, group)
+                outputs = more_outputs if group is beside else _computed(layer, group)
             except Exception:  # it is told to who asks for one of these alone
                 break
-            found[f"output{numbered(place)}"] = torch.stack(outputs)
-        return found
+            response[f"output{numbered(place)}"] = torch.stack(outputs)
+        return response
 
     def _early_pairs(self, question: Answers) -> list[list[Pair]]:
         """What is asked for early, in groups of one form, as far as it is fit."""
-        found: list[list[Pair]] = []
+        groups: list[list[Pair]] = []
         room = min(MOST_AHEAD, self.MOST_EARLY - self._early)
         with contextlib.suppress(WrongAnswerError):
             for ending in map(numbered, range(room)):
@@ -102,8 +102,8 @@ class _Patients(Patients):
                     break
                 room -= len(x)
                 self._early += len(x)
-                found.append(list(zip(x, memory, strict=True)))
-        return found
+                groups.append(list(zip(x, memory, strict=True)))
+        return groups
 
     def _sequences(self, question: Answers, ending: str, dim: int, most: int) -> Pair:
         x, memory = (
@@ -163,13 +163,16 @@ def _computed(layer: DecoderLayer, pairs: Sequence[Pair]) -> list[torch.Tensor]:
     layer = _of_type(layer, pairs[0][0])
     if layer.rounding:
         return [layer.forward(*pair) for pair in pairs]
-    x, memory = ([each.double() for each in own] for own in zip(*pairs, strict=True))
+    x, memory = (
+        [sequence.double() for sequence in sequences]
+        for sequences in zip(*pairs, strict=True)
+    )
     return [output.to(wanted) for output in layer.together(x, memory)]
 
 
 def _largest(*stacks: torch.Tensor) -> int:
     """Numbers of an entry of a stack, as many as its sides span if it is empty."""
-    return max(math.prod(max(side, 1) for side in own.shape[1:]) for own in stacks)
+    return max(math.prod(max(side, 1) for side in stack.shape[1:]) for stack in stacks)
 
 
 _FOLLOWS: Follows = {}  # of all layers, of all cases: equal sizes get equal numbers
@@ -219,8 +222,8 @@ class _Call(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, pull: torch.Tensor) -> Any:
         x, memory = ctx.saved_tensors
-        found = ctx.call(x=x, memory=memory, pull=pull)
-        return None, None, *(found[str(place)] for place in range(len(found)))
+        gradients = ctx.call(x=x, memory=memory, pull=pull)
+        return None, None, *(gradients[str(place)] for place in range(len(gradients)))
 
 
 @probe(

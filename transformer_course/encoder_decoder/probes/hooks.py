@@ -25,7 +25,7 @@ def attention_weights(function: Any, inputs: Inputs) -> Seen:
     load_weights(model, inputs).train()
     named = ("x", "memory", "shift")
     sequences = [inputs[name] for name in named if name in inputs]
-    asked = [model.looks[number] for number in inputs["asked"].tolist()]
+    attentions = [model.looks[number] for number in inputs["asked"].tolist()]
     for look in model.looks:
         look.register_forward_hook(_of_somebody_else)
     if inputs["look"] == "model":
@@ -34,35 +34,39 @@ def attention_weights(function: Any, inputs: Inputs) -> Seen:
             parameter.grad = torch.ones_like(parameter)
     before, recorded = _State(model), list[bool]()
 
-    def listened(*given: torch.Tensor) -> Any:
+    def listen(*arguments: torch.Tensor) -> Any:
         try:
-            return function(model, asked, *given)
+            return function(model, attentions, *arguments)
         finally:
             recorded.append(torch.is_grad_enabled())
             torch.set_grad_enabled(True)
 
-    found = listened(*sequences)
-    if not isinstance(found, list | tuple) or len(found) != len(asked):
+    weights = listen(*sequences)
+    if not isinstance(weights, list | tuple) or len(weights) != len(attentions):
         raise WrongAnswerError(
-            f"expected a list of {len(asked)} tensors, one for each attention, "
-            f"got {describe(found)}"
+            f"expected a list of {len(attentions)} tensors, one for each attention, "
+            f"got {describe(weights)}"
         )
-    seen: Seen = {f"entry {n}": tensor(w, f"entry {n}") for n, w in enumerate(found)}
+    observations: Seen = {
+        f"entry {n}": tensor(w, f"entry {n}") for n, w in enumerate(weights)
+    }
     if inputs["look"] == "graph":
-        held = [name for name, entry in seen.items() if entry.requires_grad]
-        seen["holds on to a graph"] = join_names(held)
+        attached = [name for name, entry in observations.items() if entry.requires_grad]
+        observations["holds on to a graph"] = join_names(attached)
     if inputs["look"] == "model":
-        seen |= before.since()
-        left = "yes" if all(recorded) else "no"
-        seen["recording of gradients as before"] = left
-        seen["output of the model afterwards"] = tensor(model(*sequences), "the output")
-        seen["x afterwards"] = inputs["x"]
-        again = listened(*(each / 2 for each in sequences))
-        seen |= {
+        observations |= before.since()
+        recording = "yes" if all(recorded) else "no"
+        observations["recording of gradients as before"] = recording
+        observations["output of the model afterwards"] = tensor(
+            model(*sequences), "the output"
+        )
+        observations["x afterwards"] = inputs["x"]
+        second_weights = listen(*(sequence / 2 for sequence in sequences))
+        observations |= {
             f"entry {n}, second call, other inputs": tensor(w, f"entry {n}")
-            for n, w in enumerate(again)
+            for n, w in enumerate(second_weights)
         }
-    return seen
+    return observations
 
 
 class _State:
@@ -111,13 +115,13 @@ def _names(model: nn.Module) -> set[str]:
     return {name for part in model.modules() for name in vars(part)} - {"forward"}
 
 
-def _of_somebody_else(module: nn.Module, given: object, result: object) -> None:
+def _of_somebody_else(module: nn.Module, arguments: object, result: object) -> None:
     """A hook that listened before the student's came."""
 
 
 def _theirs(model: _Looking) -> bool:
     hooks = [look._forward_hooks.values() for look in model.looks]
-    return all(_of_somebody_else in each for each in hooks)
+    return all(_of_somebody_else in look_hooks for look_hooks in hooks)
 
 
 def _hooks(model: nn.Module) -> int:

@@ -48,21 +48,22 @@ def feed_forward(module_class: Any, inputs: Inputs) -> Seen:
     options = {"dropout": float(inputs["rate"])} if "rate" in inputs else {}
     if "activation" in inputs:
         options["activation"] = inputs["activation"]
-    made = module_class(d_model, d_ff, **options)
+    module = module_class(d_model, d_ff, **options)
     if "often" in inputs:
         rows = inputs["x"].expand(int(inputs["often"]), -1)
         with torch.no_grad():
-            found = load_weights(made, inputs).train()(rows)
-        found = tensor(found, "the output")
-        made(inputs["x"].clone().requires_grad_()).sum().backward()  # as training does
-        few = len(found[:, 0].unique()) < _FEW
+            outputs = load_weights(module, inputs).train()(rows)
+        outputs = tensor(outputs, "the output")
+        leaf = inputs["x"].clone().requires_grad_()
+        module(leaf).sum().backward()  # as training does
+        has_few = len(outputs[:, 0].unique()) < _FEW
         return {
-            "output in training, on average": found.mean(0),
-            "outputs of one row in training": "a few" if few else "no two alike",
+            "output in training, on average": outputs.mean(0),
+            "outputs of one row in training": "a few" if has_few else "no two alike",
             "size of x afterwards": torch.tensor(rows.shape),
         }
-    seen = beginning(made, inputs)
-    return seen | observe(load_weights(made, inputs), ["x"], [], inputs)
+    observations = beginning(module, inputs)
+    return observations | observe(load_weights(module, inputs), ["x"], [], inputs)
 
 
 _FEW = 1000  # of some hidden numbers, each is dropped or kept: 2 ** d_ff outputs
@@ -93,23 +94,23 @@ def add_and_norm(function: Any, inputs: Inputs) -> Seen:
         part.register_forward_hook(lambda *_, name=name: calls.update([name]))
 
     def call(x: torch.Tensor) -> torch.Tensor:
-        found = function(x, *parts.values(), norm_first)
-        return tensor(found, "the result")
+        output = function(x, *parts.values(), norm_first)
+        return tensor(output, "the result")
 
     def so_far() -> str:
         return ", ".join(f"{name} {n}" for name, n in calls.items())
 
     in_eval = x.clone()
-    seen: Seen = {"output": call(x), "calls": so_far()}
+    observations: Seen = {"output": call(x), "calls": so_far()}
     for part in parts.values():
         part.eval()
     with torch.no_grad():
-        seen["output in eval mode"] = call(in_eval)
-    seen["calls, also in eval mode"] = so_far()
+        observations["output in eval mode"] = call(in_eval)
+    observations["calls, also in eval mode"] = so_far()
     for part in parts.values():
         part.train()  # in which a gradient is needed
-    seen |= {"x afterwards": x, "x in eval mode afterwards": in_eval}
-    return seen | gradients(call, [x], ["x"], inputs)
+    observations |= {"x afterwards": x, "x in eval mode afterwards": in_eval}
+    return observations | gradients(call, [x], ["x"], inputs)
 
 
 class _Sublayer(nn.Module):
@@ -145,11 +146,11 @@ _of_a_layer = partial(
 def layer(module_class: Any, inputs: Inputs) -> Seen:
     """Parameters, output, who moves whom, x afterwards, a gradient; or dropout."""
     names, masks = _arguments(inputs)
-    made = module_class(*_sizes(inputs))
+    module = module_class(*_sizes(inputs))
     if "chance" in inputs:  # one branch per sequence, one for the feed-forward network
-        return chances(load_weights(made, inputs), names, len(names) + 1, inputs)
-    seen = beginning(made, inputs)
-    return seen | observe(load_weights(made, inputs), names, masks, inputs)
+        return chances(load_weights(module, inputs), names, len(names) + 1, inputs)
+    observations = beginning(module, inputs)
+    return observations | observe(load_weights(module, inputs), names, masks, inputs)
 
 
 def _arguments(inputs: Inputs) -> tuple[list[str], list[str]]:
@@ -182,11 +183,11 @@ def layer_cost(function: Any, inputs: Inputs) -> Seen:
     )  # fmt: skip
     counted = [returned(function(*sizes), *names) for sizes in inputs["sizes"].tolist()]
     kinds = sorted({kind(count, int) for counts in counted for count in counts})
-    seen: Seen = {
+    observations: Seen = {
         name: torch.tensor(list(map(_number, counts)))
         for name, counts in zip(names, zip(*counted, strict=True), strict=True)
     }
-    return seen | {"kind of the counts": ", ".join(kinds)}
+    return observations | {"kind of the counts": ", ".join(kinds)}
 
 
 def _number(count: object) -> int | float:
@@ -208,25 +209,25 @@ def stack(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
     There are as many layers as there are weights. One stack is judged while another
     one, made alike, exists beside it.
     """
-    d_model, made = inputs["x"].size(-1), []
+    d_model, layers = inputs["x"].size(-1), []
     names, masks = _arguments(inputs)
     make = _DecoderStandIn if "memory" in inputs else _EncoderStandIn
 
     def make_layer() -> nn.Module:
-        made.append(make(d_model))
-        return made[-1]
+        layers.append(make(d_model))
+        return layers[-1]
 
     depth = sum(name.endswith("matrix") for name in inputs)
     norm = _Norm(d_model) if "weights.norm.bias" in inputs else None
     module = module_class(make_layer, depth, *([norm] if norm else []))
-    count = len(made)
-    seen: Seen = {"layers made": torch.tensor(count)}
+    count = len(layers)
+    observations: Seen = {"layers made": torch.tensor(count)}
     if norm:
-        same = getattr(module, "norm", None) is norm
-        seen["`norm` is the very norm that was given"] = str(same)
-    seen |= observe(load_weights(module, inputs), names, masks, inputs)
-    unheard = any(layer.unheard for layer in made)
-    return seen | {"hooks left out": "yes" if unheard else "no"}
+        is_same = getattr(module, "norm", None) is norm
+        observations["`norm` is the very norm that was given"] = str(is_same)
+    observations |= observe(load_weights(module, inputs), names, masks, inputs)
+    unheard = any(layer.unheard for layer in layers)
+    return observations | {"hooks left out": "yes" if unheard else "no"}
 
 
 class _Norm(nn.LayerNorm):

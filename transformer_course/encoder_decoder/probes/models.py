@@ -40,36 +40,42 @@ def transformer(module_class: Any, inputs: Inputs) -> Seen:
 
     The last of these takes a call for each position, so some cases ask for it.
     """
-    given = options(inputs)
+    settings = options(inputs)
     if "positions" in inputs:
-        given["positions"] = _AddRows(inputs["positions"])
-    made = module_class(**given)
-    start = _beginning(made, inputs)
-    model: Any = _load(made, inputs)
-    pad_id = given.get("pad_id", 0)
+        settings["positions"] = _AddRows(inputs["positions"])
+    module = module_class(**settings)
+    start = _beginning(module, inputs)
+    model: Any = _load(module, inputs)
+    pad_id = settings.get("pad_id", 0)
     ids = {name: inputs[name] for name in ("src", "tgt")}
     src, tgt = ids.values()
     logits = tensor(model(src, tgt), "the logits")
     memory = tensor(model.encode(src), "what `encode` returns")
-    seen: Seen = {"other parameters": extras(model, inputs)} | start
-    if "positions" in given:
-        seen["modules that add positions"] = _adding(model, given["positions"])
+    observations: Seen = {"other parameters": extras(model, inputs)} | start
+    if "positions" in settings:
+        observations["modules that add positions"] = _adding(
+            model, settings["positions"]
+        )
     if "look" in inputs:
-        seen |= _moving(model, ids, pad_id)
-    seen |= {"memory": memory, "logits": logits} | _decoded(model, src, tgt, memory)
+        observations |= _moving(model, ids, pad_id)
+    observations |= {"memory": memory, "logits": logits} | _decoded(
+        model, src, tgt, memory
+    )
     if "second src" in inputs:
-        seen["logits of a second batch"] = tensor(
+        observations["logits of a second batch"] = tensor(
             model(inputs["second src"], inputs["second tgt"]), "the logits"
         )
     if "pull" in inputs:
         added = [getattr(m, "positions", None) for m in (model.source, model.target)]
-        seen["source and target share positions"] = str(added[0] is added[1])
-        seen |= _gradients(model, logits, inputs)
+        observations["source and target share positions"] = str(added[0] is added[1])
+        observations |= _gradients(model, logits, inputs)
     with torch.no_grad():  # as a step of training would
         for parameter in model.parameters():
             parameter.mul_(0.75)
-    seen["logits once the weights have changed"] = tensor(model(src, tgt), "the logits")
-    return seen
+    observations["logits once the weights have changed"] = tensor(
+        model(src, tgt), "the logits"
+    )
+    return observations
 
 
 def _adding(model: nn.Module, positions: nn.Module) -> str:
@@ -98,14 +104,14 @@ def _decoded(
     def logits(tgt: torch.Tensor, memory: torch.Tensor) -> torch.Tensor:
         return tensor(model.decode(tgt, memory, src), "the logits")
 
-    seen = {
+    observations = {
         "logits of decode": logits(tgt, memory),
         "logits of decode with another memory": logits(tgt, -memory.flip(-1)),
     }
     model.encode(src.flip(0))
-    seen["logits of decode after another encode"] = logits(tgt, memory)
-    seen["logits of decode for the first token"] = logits(tgt[:, :1], memory)
-    return seen
+    observations["logits of decode after another encode"] = logits(tgt, memory)
+    observations["logits of decode for the first token"] = logits(tgt[:, :1], memory)
+    return observations
 
 
 class _AddRows(nn.Module):
@@ -148,12 +154,12 @@ def _gradients(model: nn.Module, logits: torch.Tensor, inputs: Inputs) -> Seen:
         return {}
     model.zero_grad()
     (logits * inputs["pull"]).sum().backward()
-    seen = {}
+    observations = {}
     for name in ("source", "target"):
         table = dict(model.named_parameters())[f"{name}.embedding.weight"]
-        found = torch.zeros_like(table) if table.grad is None else table.grad
-        seen[f"gradient of {name}'s embedding"] = found
-    return seen
+        gradient = torch.zeros_like(table) if table.grad is None else table.grad
+        observations[f"gradient of {name}'s embedding"] = gradient
+    return observations
 
 
 @probe(
@@ -163,18 +169,18 @@ def _gradients(model: nn.Module, logits: torch.Tensor, inputs: Inputs) -> Seen:
 )
 def language_model(module_class: Any, inputs: Inputs) -> Seen:
     """Other parameters, who moves whom, logits, and those of a second batch."""
-    given = options(inputs)
-    made = module_class(**given)
-    start = _beginning(made, inputs)
-    model = _load(made, inputs)
+    settings = options(inputs)
+    module = module_class(**settings)
+    start = _beginning(module, inputs)
+    model = _load(module, inputs)
     ids = {"ids": inputs["ids"]}
-    seen: Seen = {"other parameters": extras(model, inputs)} | start
+    observations: Seen = {"other parameters": extras(model, inputs)} | start
     with torch.no_grad():
-        seen["output moves with ids"] = who_moves(
-            lambda ids: model(ids), ids, "ids", given.get("pad_id", 0)
+        observations["output moves with ids"] = who_moves(
+            lambda ids: model(ids), ids, "ids", settings.get("pad_id", 0)
         )
-    seen["logits"] = tensor(model(**ids), "the logits")
+    observations["logits"] = tensor(model(**ids), "the logits")
     if "second ids" in inputs:
         second = tensor(model(inputs["second ids"]), "the logits")
-        seen["logits of a second batch"] = second
-    return seen
+        observations["logits of a second batch"] = second
+    return observations

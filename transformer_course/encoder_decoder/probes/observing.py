@@ -15,30 +15,30 @@ def observe(
     module: nn.Module, names: Sequence[str], masks: Sequence[str], inputs: Inputs
 ) -> Seen:
     """What a module makes of its sequences and masks, called without masks if none."""
-    given = [inputs.get(name) for name in masks]
-    while given and given[-1] is None:
-        given.pop()
+    mask_tensors = [inputs.get(name) for name in masks]
+    while mask_tensors and mask_tensors[-1] is None:
+        mask_tensors.pop()
 
     def call(*sequences: torch.Tensor) -> torch.Tensor:
-        return tensor(module(*sequences, *given), "the output")
+        return tensor(module(*sequences, *mask_tensors), "the output")
 
     sequences = [inputs[name] for name in names]
     by_name = dict(zip(names, sequences, strict=True))
-    seen: Seen = {"other parameters": extras(module, inputs)}
+    observations: Seen = {"other parameters": extras(module, inputs)}
     # Before the output: the panel draws the first thing that is wrong.
     with torch.no_grad():
         for name in names:
-            seen[f"output moves with {name}"] = who_moves(
+            observations[f"output moves with {name}"] = who_moves(
                 lambda **changed: call(*(by_name | changed).values()), by_name, name
             )
-    seen["output"] = call(*sequences)
+    observations["output"] = call(*sequences)
     if "rate" in inputs:
         module.train()
-        seen["output in training"] = call(*sequences)
+        observations["output in training"] = call(*sequences)
         module.eval()
     afterwards = [*names, *(name for name in masks if name in inputs)]
-    seen |= {f"{name} afterwards": inputs[name] for name in afterwards}
-    return seen | gradients(call, sequences, names, inputs)
+    observations |= {f"{name} afterwards": inputs[name] for name in afterwards}
+    return observations | gradients(call, sequences, names, inputs)
 
 
 # What `chances` reports.
@@ -68,9 +68,9 @@ def chances(
         module.train()
         factors = added() / calm.where(calm != 0, 1.0)  # calm is 0 if eval mode drops
         factors = factors.unflatten(-1, (-1, branches))  # (B, L, each, branch)
-    kept = 1 / (1 - float(inputs["rate"]))
-    between = (factors.abs() > _NEAR) & ((factors - kept).abs() > _NEAR)
-    dropped = factors.abs() < kept / 2
+    scale = 1 / (1 - float(inputs["rate"]))
+    between = (factors.abs() > _NEAR) & ((factors - scale).abs() > _NEAR)
+    dropped = factors.abs() < scale / 2
     return {
         "what the branches add in eval mode": calm,
         "smallest factors on it in training": factors.flatten(0, 2).amin(0),
@@ -84,8 +84,8 @@ def chances(
 
 def _together(dropped: torch.Tensor, dim: int) -> torch.Tensor:
     """Which branches are dropped all along a dimension, or not at all."""
-    same = torch.eq(dropped, dropped.narrow(dim, 0, 1))
-    return same.flatten(0, 2).all(0)
+    alike = torch.eq(dropped, dropped.narrow(dim, 0, 1))
+    return alike.flatten(0, 2).all(0)
 
 
 _NEAR = 1e-3  # to zero, or to the factor on what is kept
@@ -105,7 +105,7 @@ def extras(module: nn.Module, inputs: Inputs) -> str:
 
 def who_moves(
     function: Callable[..., Any],
-    given: Mapping[str, torch.Tensor],
+    arguments: Mapping[str, torch.Tensor],
     name: str,
     pad_id: int = 0,
 ) -> torch.Tensor:
@@ -114,21 +114,21 @@ def who_moves(
     Vectors are pushed unevenly, since a norm removes an even push; an id becomes a
     neighbouring one, unless it is padding.
     """
-    asked, before = given[name], function(**given)
+    argument, before = arguments[name], function(**arguments)
 
-    def moved(j: int, push: moving.Push) -> torch.Tensor:
-        changed = asked.clone()
-        if asked.is_floating_point():
-            changed[:, j] += push(asked)
+    def move(j: int, push: moving.Push) -> torch.Tensor:
+        changed = argument.clone()
+        if argument.is_floating_point():
+            changed[:, j] += push(argument)
         else:
-            changed[:, j] = _another(asked[:, j], pad_id)
+            changed[:, j] = _change_ids(argument[:, j], pad_id)
         movement: torch.Tensor = function(**{name: changed}) - before
         return movement
 
-    return moving.who_moves(moved, asked.size(1))
+    return moving.who_moves(move, argument.size(1))
 
 
-def _another(ids: torch.Tensor, pad_id: int) -> torch.Tensor:
+def _change_ids(ids: torch.Tensor, pad_id: int) -> torch.Tensor:
     """Neighbouring ids; padding stays padding, and nothing becomes padding."""
     down = (ids > 0) & (ids - 1 != pad_id)
     up = torch.where(ids + 1 == pad_id, ids + 2, ids + 1)

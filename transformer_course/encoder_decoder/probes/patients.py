@@ -31,12 +31,12 @@ class DecoderLayer(nn.Module):
         self.thinking = nn.Sequential(nn.Linear(d_model, d_ff), bends, narrows)
         cross = _RoundingAttention if rounding else _Attention
         self.seeing = nn.ModuleList(
-            each(d_model, num_heads) for each in (_Attention, cross)
+            attention(d_model, num_heads) for attention in (_Attention, cross)
         )
         self.norms = nn.ModuleList(nn.LayerNorm(d_model) for _ in range(3))
 
     def forward(self, x: torch.Tensor, memory: torch.Tensor) -> torch.Tensor:
-        return self.bug.ends(self._through(x, memory))
+        return self.bug.returns(self._through(x, memory))
 
     def together(
         self, x: Sequence[torch.Tensor], memory: Sequence[torch.Tensor]
@@ -45,7 +45,7 @@ class DecoderLayer(nn.Module):
         if len(x) == 1:
             return [self.forward(x[0], memory[0])]
         through = self._through(torch.stack(list(x)), torch.stack(list(memory)))
-        return [self.bug.ends(each) for each in through]
+        return [self.bug.returns(batch) for batch in through]
 
     def _through(self, x: torch.Tensor, memory: torch.Tensor) -> torch.Tensor:
         remembers = functools.partial(self._remember, memory)
@@ -59,8 +59,8 @@ class DecoderLayer(nn.Module):
         return x
 
     def _look(self, x: torch.Tensor) -> torch.Tensor:
-        seen = self.bug.looks(self.seeing[0], x, self.bug.mask(x))
-        return self.bug.shares(seen)
+        context = self.bug.looks(self.seeing[0], x, self.bug.mask(x))
+        return self.bug.shares(context)
 
     def _remember(self, memory: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
         mask = self.bug.memory_mask(x.size(-2), memory.size(-2))

@@ -18,5 +18,5 @@ def shifted(function: Any, inputs: Inputs) -> Seen:
     ids = inputs["ids"]
     names = ("inputs", "targets")
     pair = returned(function(ids, *inputs["special"].tolist()), *names)
-    seen = {n: tensor(v, f"the {n}") for n, v in zip(names, pair, strict=True)}
-    return seen | {"ids afterwards": ids}
+    observations = {n: tensor(v, f"the {n}") for n, v in zip(names, pair, strict=True)}
+    return observations | {"ids afterwards": ids}
