@@ -120,9 +120,9 @@ def one_number(draw: Draw) -> Inputs:
 def not_a_number(draw: Draw) -> Inputs:
     """A table with a NaN, and another one with it where zero would be right."""
     inputs = clinic(draw, nan_bug)
-    other = inputs["right table"].clone()
-    other[0, 2] = torch.nan
-    return {**inputs, "other wrong table": other}
+    wrong_table = inputs["right table"].clone()
+    wrong_table[0, 2] = torch.nan
+    return {**inputs, "other wrong table": wrong_table}
 
 
 def hardly_wrong(draw: Draw) -> Inputs:
@@ -138,13 +138,13 @@ def hardly_wrong(draw: Draw) -> Inputs:
         "last column": (inside, d_model - 1),
         "middle, where numbers are large": tuple(large[int(draw.ids(0, len(large)))]),
     }
-    made = {"right table": _rounded(right)}
-    for number, (where, (row, column)) in enumerate(places.items()):
+    tables = {"right table": _rounded(right)}
+    for number, (location, (row, column)) in enumerate(places.items()):
         wrong = right.clone()
         off = 0.0125 if number == 4 else 0.012 + 0.002 * number
         wrong[row, column] += off * (-1) ** number
-        made[f"table with a wrong number in the {where}"] = _rounded(wrong)
-    return made
+        tables[f"table with a wrong number in the {location}"] = _rounded(wrong)
+    return tables
 
 
 def turned_wrong(draw: Draw) -> Inputs:
@@ -190,15 +190,15 @@ def cancelling(draw: Draw) -> Inputs:
 def nearly_right(draw: Draw) -> Inputs:
     """Tables of special sizes, each number off by as much as a right one may be."""
     sizes = ((2, 2), (2, 2 * int(draw.ids(14, 20))), (int(draw.ids(2100, 2200)), 2))
-    made = {}
+    tables = {}
     for max_len, d_model in sizes:
         off = 0.00018 * (draw.flags(max_len, d_model, chance=0.9).double() - 0.5)
         right = (_waves(_angles(max_len, d_model)) + off).float()
-        made[f"right table of {max_len} positions and {d_model} columns"] = right
+        tables[f"right table of {max_len} positions and {d_model} columns"] = right
     wrong = right.clone()
     wrong[-1, -1] += 0.3 if wrong[-1, -1] < 0 else -0.3
     anywhere = _rounded(_pairs_anywhere(draw, max_len, d_model))
-    return made | {"table with a wrong last number": wrong, _ANYWHERE: anywhere}
+    return tables | {"table with a wrong last number": wrong, _ANYWHERE: anywhere}
 
 
 def worse_and_worse(draw: Draw) -> Inputs:

@@ -37,17 +37,17 @@ def _same_rows(draw: Draw) -> Inputs:
 def _special(b: int, length: int, vocab_size: int, d_model: int, padding: str = "") -> Maker:
     """Ids of which ``padding`` is padding: "all", "none", or "odd", in a row of NaN."""
 
-    def inputs(draw: Draw) -> Inputs:
+    def make_inputs(draw: Draw) -> Inputs:
         ids = draw.ids(1, vocab_size, b, length)
         table = draw.tensor(vocab_size, d_model)
         if padding == "all":
             ids[:] = 0
         if padding == "odd":
             ids[0, 0], table[0] = 0, torch.tensor([torch.nan, torch.inf] * 2)
-        made = {"ids": ids, "table": table, "pull": draw.tensor(b, length, d_model)}
-        return made | ({"padding_idx": torch.tensor(0)} if padding else {})
+        inputs = {"ids": ids, "table": table, "pull": draw.tensor(b, length, d_model)}
+        return inputs | ({"padding_idx": torch.tensor(0)} if padding else {})
 
-    return inputs
+    return make_inputs
 
 
 CASES = [

@@ -20,23 +20,23 @@ def _two_lengths(draw: Draw) -> Inputs:
 
 def _zeros(draw: Draw) -> Inputs:
     """A position without a word, as padding is."""
-    made = _sentences(draw, 2, 3, 5, 4)
-    made["x"][0, 1] = 0
-    return made
+    inputs = _sentences(draw, 2, 3, 5, 4)
+    inputs["x"][0, 1] = 0
+    return inputs
 
 
 def _unused(draw: Draw) -> Inputs:
     """Rows beyond the sentence hold what is no number."""
-    made = _sentences(draw, 2, 3, 5, 4)
-    made["table"][3:] = torch.nan
-    return made
+    inputs = _sentences(draw, 2, 3, 5, 4)
+    inputs["table"][3:] = torch.nan
+    return inputs
 
 
 def _pulled(draw: Draw) -> Inputs:
     return {**_sentences(draw, 3, 7, 7, 4), "pull": draw.tensor(3, 7, 4)}
 
 
-def _moved(draw: Draw) -> Inputs:
+def _move(draw: Draw) -> Inputs:
     return {**_sentences(draw, 3, 4, 9, 6), "move": torch.tensor(1)}
 
 
@@ -45,7 +45,7 @@ CASES = [
          "Only the first L rows of the table are added, the same ones for every sentence."),
     case("two_lengths", "a short batch, then a longer and larger one", _two_lengths,
          "The second call must not depend on the first."),
-    case("moves", "moved to bfloat16, then to another device", _moved,
+    case("moves", "moved to bfloat16, then to another device", _move,
          "A registered buffer moves with the module."),
     case("full_length", "sentences as long as the table, with a gradient", _pulled,
          "A sentence of exactly max_len positions fits."),

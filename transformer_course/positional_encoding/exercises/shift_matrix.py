@@ -9,8 +9,8 @@ from autograder.authoring.notation import case, edit, right, source, wrong
 from autograder.authoring.specification import Inputs, Specification
 
 
-def _shifts(k: torch.Tensor, other: torch.Tensor, d_model: int) -> Inputs:
-    return {"k": k, "other k": other, "d_model": torch.tensor(d_model)}
+def _shifts(k: torch.Tensor, other_k: torch.Tensor, d_model: int) -> Inputs:
+    return {"k": k, "other k": other_k, "d_model": torch.tensor(d_model)}
 
 
 _SHIFT_ANGLES = "angles = k / 10000 ** (torch.arange(0, d_model, 2) / d_model)"

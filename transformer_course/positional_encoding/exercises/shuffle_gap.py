@@ -36,19 +36,19 @@ def _small(draw: Draw) -> Inputs:
 def _largest_at(place: int) -> Maker:
     """Sentences in which one place's difference is larger than at all others."""
 
-    def inputs(draw: Draw) -> Inputs:
+    def make_inputs(draw: Draw) -> Inputs:
         mix = MIXERS["the running sum"]
         while True:
-            made = _shuffle(draw, "the running sum", 2, 4, 3)
+            inputs = _shuffle(draw, "the running sum", 2, 4, 3)
             xs = draw.tensor(_AT_ONCE, 2, 4, 3)
             for x in xs:
-                gap = mix(x[:, made["order"]]) - mix(x)[:, made["order"]]
+                gap = mix(x[:, inputs["order"]]) - mix(x)[:, inputs["order"]]
                 sizes = gap.abs().amax((0, 2)).tolist()
                 largest = sizes.pop(place)
                 if largest > 1.2 * max(sizes):
-                    return made | {"x": x.clone()}
+                    return inputs | {"x": x.clone()}
 
-    return inputs
+    return make_inputs
 
 
 def _moves(orders: torch.Tensor) -> torch.Tensor:
@@ -79,7 +79,7 @@ def _tells(mix: Mixer, xs: torch.Tensor, order: torch.Tensor) -> torch.Tensor:
     shuffled, after = mixed(xs[:, :, order]), mixed(xs)[:, :, order]
     gap = shuffled - after
     largest = -gap[:, -1, 1:-1].amin((1, 2))
-    below = torch.maximum(gap.amax((1, 2, 3)), _others(gap))
+    below = torch.maximum(gap.amax((1, 2, 3)), _largest_elsewhere(gap))
     tells = (largest >= 1) & (largest >= size(gap)) & (below <= 0.95 * largest)
     if mix is MIXERS["the last vector"]:  # the same at every position
         return tells
@@ -99,7 +99,7 @@ def _tells(mix: Mixer, xs: torch.Tensor, order: torch.Tensor) -> torch.Tensor:
     return tells
 
 
-def _others(gap: torch.Tensor) -> torch.Tensor:
+def _largest_elsewhere(gap: torch.Tensor) -> torch.Tensor:
     """(N,): the largest difference in another sentence than the last one, 0 if none."""
     return torch.cat([gap[:, :1] * 0, gap[:, :-1]], 1).abs().amax((1, 2, 3))
 

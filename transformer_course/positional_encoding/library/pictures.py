@@ -47,14 +47,14 @@ def dimensions(table: Tensor, numbers: Sequence[int]) -> None:
 def whole_table(table: Tensor) -> None:
     """The table as a heat map: a row for each position."""
     figure, axes = style.subplots(height=3.6)
-    drawn = maps.image(axes, table, signed=True, top=1.0)
+    image = maps.image(axes, table, signed=True, top=1.0)
     axes.set(xlabel="dimension", ylabel="position")
-    maps.colour_bar(figure, drawn, axes, "value")
-    still = int((table.std(0) < 0.1).sum())
+    maps.colour_bar(figure, image, axes, "value")
+    steady = int((table.std(0) < 0.1).sum())
     alt = (
         f"Heat map, {table.shape[0]} positions by {table.shape[1]} dimensions. Stripes "
         "are narrow on the left and grow longer to the right; the last "
-        f"{still} dimensions hardly change over these positions."
+        f"{steady} dimensions hardly change over these positions."
     )
     caption = "The whole table: a row is the encoding of one position."
     show(figure, alt, "1.3", caption)
@@ -63,9 +63,9 @@ def whole_table(table: Tensor) -> None:
 def similarity(products: Tensor, rows: Sequence[int]) -> None:
     """Dot products of positions, and some rows of them as curves."""
     figure, (left, right) = style.subplots(1, 2, height=2.9)
-    drawn = maps.image(left, products)
+    image = maps.image(left, products)
     left.set(xlabel="position", ylabel="position", title="dot product", aspect="equal")
-    maps.colour_bar(figure, drawn, left, "")
+    maps.colour_bar(figure, image, left, "")
     curves = {}
     for row, colour in zip(rows, (BLUE, ORANGE), strict=True):
         values = products[row].tolist()
@@ -99,7 +99,7 @@ def clocks(start: Tensor, moved: Tensor, wanted: Tensor, pos: int, k: int) -> No
     from matplotlib.patches import Circle
 
     figure, row = style.subplots(1, 4, height=2.1)
-    said = []
+    descriptions = []
     for i, axes in enumerate(row):
         pair = slice(2 * i, 2 * i + 2)
         axes.add_patch(Circle((0, 0), 1, fill=False, color=style.HAIR, linewidth=1.2))
@@ -111,12 +111,14 @@ def clocks(start: Tensor, moved: Tensor, wanted: Tensor, pos: int, k: int) -> No
         axes.set(xlim=(-1.15, 1.15), ylim=(-1.15, 1.15), aspect="equal")
         axes.set(title=f"pair {i}", xlabel="sine")
         gap = float((moved[pair] - wanted[pair]).abs().max())
-        ends = ", ".join(f"{v:.2f}" for v in moved[pair].tolist())
-        said.append(f"pair {i}: to ({ends}), {told.number(gap)} from the dot")
+        coordinates = ", ".join(f"{v:.2f}" for v in moved[pair].tolist())
+        descriptions.append(
+            f"pair {i}: to ({coordinates}), {told.number(gap)} from the dot"
+        )
     row[0].set_ylabel("cosine")
     alt = (
         f"Four clocks. The hands of position {pos}, moved by {k}, end at: "
-        f"{'; '.join(said)}."
+        f"{'; '.join(descriptions)}."
     )
     caption = f"Blue: position {pos}. Orange: moved by {k}. Dot: position {pos + k}."
     show(figure, alt, "1.6", caption)
@@ -128,8 +130,10 @@ def accuracies(results: Mapping[str, Sequence[float]], sizes: Sequence[int]) -> 
     for column, (size, colour) in enumerate(zip(sizes, (BLUE, ORANGE), strict=True)):
         places = [row + 0.38 * column - 0.19 for row in range(len(results))]
         heights = [100 * result[column] for result in results.values()]
-        drawn = axes.bar(places, heights, 0.35, color=colour, label=f"length {size}")
-        axes.bar_label(drawn, fmt="%.0f%%", padding=2, size=9)
+        rectangles = axes.bar(
+            places, heights, 0.35, color=colour, label=f"length {size}"
+        )
+        axes.bar_label(rectangles, fmt="%.0f%%", padding=2, size=9)
     axes.axhline(50, **style.DOTTED)
     axes.set_xticks(range(len(results)), list(results))
     axes.set(ylim=(0, 128), yticks=range(0, 101, 25), title="correct answers (%)")
@@ -147,15 +151,15 @@ def tables(named: Mapping[str, Tensor]) -> None:
     """Sinusoid tables beside each other."""
     figure, row = style.subplots(1, len(named), height=2.6, sharey=True)
     right = next(iter(named.values()))
-    said = []
+    descriptions = []
     for axes, (title, table) in zip(row, named.items(), strict=True):
         maps.image(axes, table, signed=True, top=1.0)
         axes.set(title=title, xlabel="dimension")
         off = int(((table - right).abs().amax(0) > 0.01).sum())
-        said.append(
+        descriptions.append(
             f"{title}: {off} of {table.shape[1]} dimensions differ from the first"
         )
     row[0].set_ylabel("position")
-    alt = f"Three heat maps. {'; '.join(said)}."
+    alt = f"Three heat maps. {'; '.join(descriptions)}."
     caption = "The table of the paper, and two wrong ones that were published."
     show(figure, alt, "1.8", caption)

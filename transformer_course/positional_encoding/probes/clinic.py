@@ -28,8 +28,11 @@ class _Tables(BlindTrial):
         """What was said of each table, and whether the test has changed any."""
         changed = any(word.endswith(_CHANGED) for word in self._words)
         self._words = [word.removesuffix(_CHANGED) for word in self._words]
-        found = "some" if changed else "none"
-        return {**super().conclude(answers), "tables that are others afterwards": found}
+        changes = "some" if changed else "none"
+        return {
+            **super().conclude(answers),
+            "tables that are others afterwards": changes,
+        }
 
     def try_subject(self, number: int, question: Answers) -> Answers:
         """The table itself."""
@@ -49,8 +52,10 @@ def bug_clinic(test: Any, inputs: Inputs, ask: Ask) -> Seen:
         table = ask({"thing": torch.tensor(number)})["table"]
         before = table.clone()
         word = _judged(test, table)
-        same = table.shape == before.shape and not differing(before, table, 0, 0).any()
-        return word if same else word + _CHANGED
+        is_same = (
+            table.shape == before.shape and not differing(before, table, 0, 0).any()
+        )
+        return word if is_same else word + _CHANGED
 
     return one_by_one(int(inputs["count"]), ask, judged)
 

@@ -80,17 +80,17 @@ def sinusoid(function: Any, inputs: Inputs) -> Seen:
     """The encoding, the positions afterwards, and what becomes of an odd d_model."""
     positions, d_model = inputs["positions"], int(inputs["d_model"])
     encoding = tensor(function(positions, d_model), "the encoding")
-    seen = {"encoding": encoding, "positions afterwards": positions}
+    observations = {"encoding": encoding, "positions afterwards": positions}
     if "odd d_model" in inputs:
         odd = int(inputs["odd d_model"])
-        seen["with an odd d_model"] = comes_to(lambda: function(positions, odd))
-        seen["with d_model = 1"] = comes_to(lambda: function(positions, 1))
+        observations["with an odd d_model"] = comes_to(lambda: function(positions, odd))
+        observations["with d_model = 1"] = comes_to(lambda: function(positions, 1))
     if "loops" in inputs:
-        few, many = _steps(function, 5), _steps(function, 50)
-        seen["steps for 50 positions"] = (
-            "more than for 5" if many > few + 20 else "as many as for 5"
+        short_steps, long_steps = _steps(function, 5), _steps(function, 50)
+        observations["steps for 50 positions"] = (
+            "more than for 5" if long_steps > short_steps + 20 else "as many as for 5"
         )
-    return seen
+    return observations
 
 
 def _steps(function: Any, count: int) -> int:
@@ -116,11 +116,11 @@ def _steps(function: Any, count: int) -> int:
 )
 def shift_matrix(function: Any, inputs: Inputs) -> Seen:
     """The matrices of two shifts."""
-    d_model, seen = int(inputs["d_model"]), Seen()
+    d_model, observations = int(inputs["d_model"]), Seen()
     for name, text in (("k", "the first shift"), ("other k", "the second shift")):
-        first, again = (function(int(inputs[name]), d_model) for _ in range(2))
-        seen[f"matrix of {text}"] = tensor(first, "the matrix")
-        seen[f"each call returns a new matrix, for {text}"] = (
-            "no" if first is again else "yes"
+        first, second = (function(int(inputs[name]), d_model) for _ in range(2))
+        observations[f"matrix of {text}"] = tensor(first, "the matrix")
+        observations[f"each call returns a new matrix, for {text}"] = (
+            "no" if first is second else "yes"
         )
-    return seen
+    return observations

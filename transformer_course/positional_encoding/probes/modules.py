@@ -31,28 +31,32 @@ def module(make: Any, inputs: Inputs) -> Seen:
     built = the_module(make(inputs["table"]))
     x = inputs["x"].requires_grad_("pull" in inputs)
     output = tensor(built(x), "the output")
-    seen = {"output": output, "x afterwards": x}
+    observations = {"output": output, "x afterwards": x}
     built.eval()
     built(in_eval := x.detach().clone())
     built.train()
-    seen["x in eval mode afterwards"] = in_eval
+    observations["x in eval mode afterwards"] = in_eval
     if "pull" in inputs:
-        seen |= gradient("x", output, x, inputs["pull"])
+        observations |= gradient("x", output, x, inputs["pull"])
     if "longer x" in inputs:
-        seen["output for a longer x"] = tensor(built(inputs["longer x"]), "the output")
-    seen["numbers to train"] = torch.tensor(sum(p.numel() for p in built.parameters()))
+        observations["output for a longer x"] = tensor(
+            built(inputs["longer x"]), "the output"
+        )
+    observations["numbers to train"] = torch.tensor(
+        sum(p.numel() for p in built.parameters())
+    )
     buffers = [name for name, _ in built.named_buffers()]
-    other = "no, but another one is" if buffers else "no"
-    seen["pe is a buffer"] = "yes" if "pe" in buffers else other
+    without_pe = "no, but another one is" if buffers else "no"
+    observations["pe is a buffer"] = "yes" if "pe" in buffers else without_pe
     if "move" in inputs:
         half = inputs["x"].detach().to(torch.bfloat16)
-        seen["dtype after .to(torch.bfloat16)"] = comes_to(
+        observations["dtype after .to(torch.bfloat16)"] = comes_to(
             lambda: built.to(torch.bfloat16)(half).dtype
         )
-        seen['device after .to("meta")'] = comes_to(
+        observations['device after .to("meta")'] = comes_to(
             lambda: built.to("meta")(half.to("meta")).device
         )
-    return seen
+    return observations
 
 
 @probe(
@@ -66,32 +70,34 @@ def input_layer(make: Any, inputs: Inputs) -> Seen:
     """Values and gradient in eval mode, and what training mode does to the values."""
     ids, d_model = inputs["ids"], inputs["positions"].shape[-1]
     vocab_size, padding_idx = int(inputs["vocab_size"]), int(inputs["padding_idx"])
-    given = _AddRows(inputs["positions"])
+    positions = _AddRows(inputs["positions"])
 
-    def made(*options: float) -> nn.Module:
-        layer = the_module(make(vocab_size, d_model, given, *options))
+    def make_layer(*options: float) -> nn.Module:
+        layer = the_module(make(vocab_size, d_model, positions, *options))
         return load_weights(layer, inputs)
 
-    fresh = the_module(make(vocab_size, d_model, given, 0.0, padding_idx))
-    layer = made(float(inputs.get("rate", 0.0)), padding_idx)
+    fresh = the_module(make(vocab_size, d_model, positions, 0.0, padding_idx))
+    layer = make_layer(float(inputs.get("rate", 0.0)), padding_idx)
     weights = dict(layer.named_parameters())
     output = tensor(layer(ids), "the output")
     learning = [n for n in ("embedding.weight", "positions.rows") if n in weights]
     grads = [gradient(n, output, weights[n], inputs["pull"]) for n in learning]
-    calm, trained = _both_modes(made(DROPOUT, padding_idx), ids)
-    dropping = _dropped(output, trained)
+    calm, trained = _both_modes(make_layer(DROPOUT, padding_idx), ids)
+    dropping = _describe_dropout(output, trained)
     if not torch.equal(calm, output):
         dropping += "; in eval mode, too"
-    once = {}
+    identity = {}
     if padding_idx == 0:  # as nobody need say
-        by_default = _dropped(*_both_modes(made(), ids.repeat(8, 1)))
+        by_default = _describe_dropout(*_both_modes(make_layer(), ids.repeat(8, 1)))
         dropping += f"; by default: {by_default}"
-        kept = getattr(layer, "positions", None) is given
-        once["positions"] = "the module that was given" if kept else "another one"
+        is_same = getattr(layer, "positions", None) is positions
+        identity["positions"] = (
+            "the module that was given" if is_same else "another one"
+        )
     return {
-        **once,
+        **identity,
         "output": output,
-        **{name: grad for found in grads for name, grad in found.items()},
+        **{name: grad for by_name in grads for name, grad in by_name.items()},
         "output of a second call": tensor(layer(ids), "the output"),
         "parameters": ", ".join(sorted(weights)),
         "vectors that start as zero": starting_as_zero(fresh),
@@ -116,20 +122,22 @@ class _AddRows(nn.Module):
         return x + self.rows
 
 
-def _alike_along(dim: int, kept: torch.Tensor) -> bool:
+def _alike_along(dim: int, is_kept: torch.Tensor) -> bool:
     """Whether a dimension's numbers are kept, or not, all together."""
-    return kept.size(dim) > 1 and bool((kept.all(dim) == kept.any(dim)).all())
+    return is_kept.size(dim) > 1 and bool((is_kept.all(dim) == is_kept.any(dim)).all())
 
 
-def _dropped(calm: torch.Tensor, trained: torch.Tensor) -> str:
+def _describe_dropout(calm: torch.Tensor, trained: torch.Tensor) -> str:
     """In words, how the output of training mode differs from that of eval mode."""
     if calm.shape != trained.shape:
         return "another shape"
-    kept = trained != 0
-    zeros = "no numbers are zero" if kept.all() else "some numbers are zero"
-    if not kept.all() and any(_alike_along(dim, kept) for dim in range(kept.dim())):
+    is_kept = trained != 0
+    zeros = "no numbers are zero" if is_kept.all() else "some numbers are zero"
+    if not is_kept.all() and any(
+        _alike_along(dim, is_kept) for dim in range(is_kept.dim())
+    ):
         zeros = "whole rows of numbers are zero"
-    factor = (trained * calm)[kept].sum() / calm[kept].square().sum()
-    if not torch.allclose(trained[kept], factor * calm[kept], atol=1e-3):
+    factor = (trained * calm)[is_kept].sum() / calm[is_kept].square().sum()
+    if not torch.allclose(trained[is_kept], factor * calm[is_kept], atol=1e-3):
         return f"{zeros}, the others changed unevenly"
     return f"{zeros}, the others are {factor:.3f} times as large"

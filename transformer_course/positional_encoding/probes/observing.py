@@ -30,12 +30,12 @@ def gradient(
     """Gradient of a weighted sum of the output; zeros where none flows."""
     if output.shape != pull.shape:
         return {}
-    found = None
+    grad = None
     if output.requires_grad and leaf.requires_grad:
-        (found,) = torch.autograd.grad(
+        (grad,) = torch.autograd.grad(
             (output * pull).sum(), leaf, retain_graph=True, allow_unused=True
         )
-    return {f"gradient of {name}": torch.zeros_like(leaf) if found is None else found}
+    return {f"gradient of {name}": torch.zeros_like(leaf) if grad is None else grad}
 
 
 def comes_to(call: Callable[[], object]) -> str:
