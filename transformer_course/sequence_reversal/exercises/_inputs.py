@@ -58,7 +58,7 @@ def random_batches(
 
 
 def lines_of(
-    ends: tuple[int, ...],
+    eos_indices: tuple[int, ...],
     max_len: int,
     vocabulary: int,
     training: bool,
@@ -70,12 +70,12 @@ def lines_of(
     If ``pads``, it says PAD and BOS before.
     """
 
-    def inputs(draw: Draw) -> Inputs:
-        rows, width = len(ends), max_len + extra
+    def make_inputs(draw: Draw) -> Inputs:
+        rows, width = len(eos_indices), max_len + extra
         source = draw.ids(FIRST, vocabulary - 1, rows, 4)
         source[:, 0] = FIRST + torch.arange(rows)  # all rows differ
         lines = draw.ids(FIRST, vocabulary - 1, rows, width)
-        for row, end in zip(lines, ends, strict=True):
+        for row, end in zip(lines, eos_indices, strict=True):
             if end < width:
                 row[end] = EOS
                 row[end + 2 :: 3] = EOS
@@ -92,4 +92,4 @@ def lines_of(
             "training": torch.tensor(training),
         }
 
-    return inputs
+    return make_inputs

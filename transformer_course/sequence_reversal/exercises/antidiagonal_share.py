@@ -22,7 +22,7 @@ def _map(lengths: tuple[int, ...], width: int, chance: float, top: float = 4.0, 
 
     long = width + 1 if places is None else places
 
-    def inputs(draw: Draw) -> Inputs:
+    def make_inputs(draw: Draw) -> Inputs:
         sizes = torch.tensor(lengths)
         order = torch.argsort(draw.tensor(len(lengths), scale=500.0))
         sizes = sizes[order]
@@ -42,7 +42,7 @@ def _map(lengths: tuple[int, ...], width: int, chance: float, top: float = 4.0, 
             if right != (across == anti)[real].sum():
                 return {"weights": weights, "lengths": sizes}
 
-    return inputs
+    return make_inputs
 
 
 _HITS = "(weights.argmax(dim=-1) == wanted)[wanted >= 0]"

@@ -17,31 +17,31 @@ from transformer_course.sequence_reversal.exercises._inputs import (
 )
 
 
-def _training(steps: int, warmup: int, rate: float, lengths: tuple[int, ...], **more: float) -> Maker:
+def _training(steps: int, warmup: int, rate: float, lengths: tuple[int, ...], **settings: float) -> Maker:
     """Tables and batches; ``weight`` is that of EOS in a loss function of its own.
 
     ``others`` is the rate of groups that come without one, which is none of these.
     """
 
-    def inputs(draw: Draw) -> Inputs:
+    def make_inputs(draw: Draw) -> Inputs:
         count = min(steps, 16) + 3  # which come again in a long training
-        made = random_tables(draw, 9, 1.0) | random_batches(draw, count, lengths, 9)
-        numbers = {"steps": steps, "warmup": warmup, "rate": rate, **more}
-        return made | {name: torch.tensor(number) for name, number in numbers.items()}
+        inputs = random_tables(draw, 9, 1.0) | random_batches(draw, count, lengths, 9)
+        numbers = {"steps": steps, "warmup": warmup, "rate": rate, **settings}
+        return inputs | {name: torch.tensor(number) for name, number in numbers.items()}
 
-    return inputs
+    return make_inputs
 
 
-def _known_batches(draw: Draw) -> Inputs:
+def _batches_by_heart(draw: Draw) -> Inputs:
     """Sequences that the model can say by heart: the losses begin near zero."""
     order = torch.argsort(draw.tensor(5, scale=500.0))
     row = [BOS, *(FIRST + order[:4]).tolist(), EOS]
-    made = random_tables(draw, 9, 0.25)
-    made["table"][row[:-1], row[1:]] += 12.0
+    inputs = random_tables(draw, 9, 0.25)
+    inputs["table"][row[:-1], row[1:]] += 12.0
     batch = padded([row, row])
-    made |= {"source": batch[:, 1:].repeat(9, 1, 1), "target": batch.repeat(9, 1, 1)}
+    inputs |= {"source": batch[:, 1:].repeat(9, 1, 1), "target": batch.repeat(9, 1, 1)}
     numbers = {"steps": 7, "warmup": 2, "rate": 0.5}
-    return made | {name: torch.tensor(number) for name, number in numbers.items()}
+    return inputs | {name: torch.tensor(number) for name, number in numbers.items()}
 
 
 _TAKE = """
@@ -58,7 +58,7 @@ CASES = [
     case("seven", "7 steps, 2 of them warm-up; parameter groups with their own rates",
          _training(7, 2, 0.25, (3, 1), others=0.75),
          "The peak is the rate stored in the optimizer's groups.", picture="curves"),
-    case("known", "7 steps of a model that makes no mistakes, a different peak", _known_batches,
+    case("known", "7 steps of a model that makes no mistakes, a different peak", _batches_by_heart,
          "Take all steps, however small the loss is. The peak is this optimizer's, not that of the previous one.",
          picture="curves"),
     case("other_loss", "5 steps, 4 of them warm-up, with a different loss function",

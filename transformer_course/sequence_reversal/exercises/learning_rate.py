@@ -9,33 +9,33 @@ from autograder.authoring.notation import case, edit, right, source, wrong
 from autograder.authoring.specification import Inputs, Maker, Specification
 
 
-def _asked(warmup: int, steps: int, floor: float | None = None) -> Maker:
+def _schedule_steps(warmup: int, steps: int, floor: float | None = None) -> Maker:
     """Some steps of each part of the schedule, the corners always."""
 
-    def inputs(draw: Draw) -> Inputs:
+    def make_inputs(draw: Draw) -> Inputs:
         middle = draw.ids(warmup + 1, steps, 12).sort().values.tolist()
         early = draw.ids(0, warmup, 3).sort().values.tolist()
         corners = [warmup - 1, warmup, *middle, steps - 1, steps, steps + 1]
-        made: Inputs = {
+        inputs: Inputs = {
             "warmup": torch.tensor(warmup),
             "steps": torch.tensor(steps),
             "asked": torch.tensor([0, *early, *corners, steps + steps // 2, 3 * steps]),
         }
-        return made | ({} if floor is None else {"floor": torch.tensor(floor)})
+        return inputs | ({} if floor is None else {"floor": torch.tensor(floor)})
 
-    return inputs
+    return make_inputs
 
 
 _WAVE = "(1 + math.cos(math.pi * progress)) / 2"
 
 CASES = [
-    case("short", "4 of 20 steps are warm-up, floor 0.1", _asked(4, 20, 0.1),
+    case("short", "4 of 20 steps are warm-up, floor 0.1", _schedule_steps(4, 20, 0.1),
          "Check the corners by hand: steps 0, w - 1, w and n.", picture="curves"),
-    case("default_floor", "50 of 600 steps, the default floor", _asked(50, 600),
+    case("default_floor", "50 of 600 steps, the default floor", _schedule_steps(50, 600),
          "Without a fourth argument, the floor is 0.02.", picture="curves"),
-    case("no_warmup", "a warm-up of a single step, floor 0", _asked(1, 30, 0.0),
+    case("no_warmup", "a warm-up of a single step, floor 0", _schedule_steps(1, 30, 0.0),
          "With one step of warm-up, step 0 has the factor 1.", picture="curves"),
-    case("long_warmup", "a long warm-up, floor 0.3", _asked(70, 100, 0.3),
+    case("long_warmup", "a long warm-up, floor 0.3", _schedule_steps(70, 100, 0.3),
          "The cosine begins when the warm-up ends, not at step 0.", picture="curves", hidden_only=True),
 ]
 

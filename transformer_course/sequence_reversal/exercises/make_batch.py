@@ -9,11 +9,11 @@ from transformer_course.sequence_reversal.exercises._inputs import random_rows
 
 
 def _text(*lengths: int, high: int = 14, unknown: bool = False) -> Maker:
-    def inputs(draw: Draw) -> Inputs:
+    def make_inputs(draw: Draw) -> Inputs:
         rows = random_rows(draw, [*lengths], high, unknown)
         return {"sequences": "; ".join(" ".join(map(str, row)) for row in rows)}
 
-    return inputs
+    return make_inputs
 
 
 CASES = [

@@ -17,17 +17,17 @@ def _scores(lengths: tuple[int, ...], vocabulary: int, scale: float = 3.0, gaps:
     With ``gaps``, each that many places there is PAD in the longest row, too.
     """
 
-    def inputs(draw: Draw) -> Inputs:
+    def make_inputs(draw: Draw) -> Inputs:
         rows = [draw.ids(1, vocabulary, n).tolist() for n in lengths]
         max(rows, key=len)[: FIRST - 1] = range(1, FIRST)
         labels = padded(rows)
         if gaps:
             labels[max(range(len(rows)), key=lambda i: len(rows[i])), ::gaps] = PAD
         logits = draw.tensor(*labels.shape, vocabulary, scale=scale)
-        seen = {"view": torch.tensor(True)} if view else {}
-        return {"logits": logits, "labels": labels, **seen}
+        options = {"view": torch.tensor(True)} if view else {}
+        return {"logits": logits, "labels": labels, **options}
 
-    return inputs
+    return make_inputs
 
 
 def _dear_padding(draw: Draw) -> Inputs:

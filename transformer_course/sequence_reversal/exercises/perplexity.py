@@ -16,19 +16,19 @@ def _batches(lengths: tuple[tuple[int, ...], ...], vocabulary: int, sure: float 
     With ``gaps``, each that many places there is PAD between labels, too.
     """
 
-    def inputs(draw: Draw) -> Inputs:
-        made: Inputs = {}
+    def make_inputs(draw: Draw) -> Inputs:
+        inputs: Inputs = {}
         for n, rows in enumerate(lengths):
-            made_of = [draw.ids(1, vocabulary, length).tolist() for length in rows]
-            labels = padded(made_of, width=2)
+            label_rows = [draw.ids(1, vocabulary, length).tolist() for length in rows]
+            labels = padded(label_rows, width=2)
             if gaps:
                 labels[:, 1::gaps] = PAD
             logits = draw.tensor(*labels.shape, vocabulary, scale=sure)
             easier = 1.5 * (n % 5) * F.one_hot(labels, vocabulary).float()
-            made |= {f"logits {n}": logits + easier, f"labels {n}": labels}
-        return made
+            inputs |= {f"logits {n}": logits + easier, f"labels {n}": labels}
+        return inputs
 
-    return inputs
+    return make_inputs
 
 
 _ADDED = "total += float(masked_loss(logits, labels)) * real"

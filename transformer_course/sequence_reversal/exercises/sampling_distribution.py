@@ -30,22 +30,22 @@ def _dials(
     sharpness.
     """
 
-    def inputs(draw: Draw) -> Inputs:
+    def make_inputs(draw: Draw) -> Inputs:
         logits = _without_ties(draw, shape, scale) * _sharpness(draw, shape)
         logits += shift - 2 * scale * _ranks(draw, shape)
         if forbidden:
             logits[..., :forbidden] = -math.inf
             logits = logits.roll(3, dims=-1)
-        made: Inputs = {"logits": logits, "other": _without_ties(draw, shape, scale)}
+        inputs: Inputs = {"logits": logits, "other": _without_ties(draw, shape, scale)}
         if temperature is not None:
-            made["temperature"] = torch.tensor(temperature)
+            inputs["temperature"] = torch.tensor(temperature)
         if top_k is not None:
-            made["top_k"] = torch.tensor(top_k)
+            inputs["top_k"] = torch.tensor(top_k)
         if share is not None:
-            made["top_p"] = torch.tensor(_safe_share(logits, temperature, top_k, share))
-        return made
+            inputs["top_p"] = torch.tensor(_safe_share(logits, temperature, top_k, share))
+        return inputs
 
-    return inputs
+    return make_inputs
 
 
 def _without_ties(draw: Draw, shape: tuple[int, ...], scale: float) -> torch.Tensor:

@@ -26,8 +26,8 @@ class Judged(Reverser):
 
     def decode(self, model: nn.Module, source: torch.Tensor) -> torch.Tensor:
         """(N, Ls): what a model writes greedily; PAD after EOS."""
-        found = greedy(model, source, max_len=source.size(1))  # (N, up to Ls)
-        return F.pad(found, (0, source.size(1) - found.size(1)))
+        written = greedy(model, source, max_len=source.size(1))  # (N, up to Ls)
+        return F.pad(written, (0, source.size(1) - written.size(1)))
 
 
 Rule = Callable[[list[int]], list[int]]
@@ -46,8 +46,8 @@ class Oracle(RuleBased):
         self.rule = rule
 
     def forward(self, source: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
-        said = torch.tensor([self._line(r, tokens.size(1)) for r in source.tolist()])
-        return F.one_hot(said, 14).to(self.table.dtype) @ self.table
+        written = torch.tensor([self._line(r, tokens.size(1)) for r in source.tolist()])
+        return F.one_hot(written, 14).to(self.table.dtype) @ self.table
 
     def _line(self, row: list[int], width: int) -> list[int]:
         ids = row[: row.index(EOS)]
@@ -56,7 +56,7 @@ class Oracle(RuleBased):
 
 
 def _for_the_model(rows: int, shortest: int = 1, longest: int = 10, symbols: int = 10) -> Maker:
-    def inputs(draw: Draw) -> Inputs:
+    def make_inputs(draw: Draw) -> Inputs:
         lengths = draw.ids(shortest, longest + 1, rows, 1)
         places = torch.arange(11)
         # Each row has its own few symbols.
@@ -65,7 +65,7 @@ def _for_the_model(rows: int, shortest: int = 1, longest: int = 10, symbols: int
         source = torch.where(places == lengths, EOS, source)
         return {"source": source.masked_fill(places > lengths, PAD).to(torch.uint8)}
 
-    return inputs
+    return make_inputs
 
 
 def _two_seeds(draw: Draw) -> Inputs:

@@ -28,23 +28,23 @@ def _steps(
     """Batches and tables; ``weight`` is that of EOS in a loss function of its own."""
     options = {"max_norm": max_norm, "weight": weight}
 
-    def inputs(draw: Draw) -> Inputs:
-        made = random_tables(draw, 9, scale) | random_batches(draw, count, lengths, 9)
-        made["rate"] = torch.tensor(rate)
-        given = {n: torch.tensor(v) for n, v in options.items() if v is not None}
-        return made | given
+    def make_inputs(draw: Draw) -> Inputs:
+        inputs = random_tables(draw, 9, scale) | random_batches(draw, count, lengths, 9)
+        inputs["rate"] = torch.tensor(rate)
+        settings = {n: torch.tensor(v) for n, v in options.items() if v is not None}
+        return inputs | settings
 
-    return inputs
+    return make_inputs
 
 
 def _one_token(draw: Draw) -> Inputs:
     """One token again and again, and large scores: a gradient longer than 1."""
     token = FIRST + int(draw.ids(0, 4))
-    other = token + 1
+    other_token = token + 1
     tables = random_tables(draw, 9, 1.0)
     tables["table"][[BOS, token], -1] = 8.0  # sure of the last one
     source = padded([[token] * 3 + [EOS], [token] * 5 + [EOS]])
-    target = padded([[BOS] + [token] * 6 + [EOS], [BOS] + [token] * 3 + [other, EOS]])
+    target = padded([[BOS] + [token] * 6 + [EOS], [BOS] + [token] * 3 + [other_token, EOS]])
     return tables | {
         "source": torch.stack([source] * 2),
         "target": torch.stack([target] * 2),

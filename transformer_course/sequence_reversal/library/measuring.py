@@ -26,11 +26,11 @@ def write(model: Any, source: Tensor, max_len: int) -> Tensor:
     model.train(False)
     memory = model.encode(source)
     written = torch.full((source.size(0), 1), BOS)
-    done = torch.zeros(source.size(0), dtype=torch.bool)
+    ended = torch.zeros(source.size(0), dtype=torch.bool)
     for _ in range(max_len):
         best = model.decode(written, memory, source)[:, -1].argmax(dim=-1)  # (B,)
-        best = best.masked_fill(done, PAD)
+        best = best.masked_fill(ended, PAD)
         written = torch.cat([written, best.unsqueeze(1)], dim=1)
-        done |= best == EOS
+        ended |= best == EOS
     model.train(mode)
     return written[:, 1:]

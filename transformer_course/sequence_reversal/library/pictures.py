@@ -38,7 +38,7 @@ def schedule(factors: Sequence[float], warmup: int, steps: int) -> None:
 
 def log(losses: Sequence[float], entries: Log) -> None:
     """A training run: its loss, and two accuracies on the way."""
-    steps, tokens, whole = zip(*entries, strict=True)
+    steps, tokens, exact_matches = zip(*entries, strict=True)
     figure, (left, right) = style.subplots(1, 2, height=2.7)
     left.semilogy(losses, linewidth=1.4)
     left.axhline(math.log(14), **style.DOTTED)
@@ -46,14 +46,14 @@ def log(losses: Sequence[float], entries: Log) -> None:
               size=8.5, color=style.QUIET)  # fmt: skip
     left.set(xlabel="step", title="loss on fresh batches")
     right.plot(steps, tokens, color=ORANGE, linestyle="--", label="tokens, taught")
-    right.plot(steps, whole, color=BLUE, label="sequences, alone")
+    right.plot(steps, exact_matches, color=BLUE, label="sequences, alone")
     right.set(xlabel="step", title="held-out accuracy", ylim=(-0.03, 1.05))
     right.legend(loc="lower right")
-    curves = {"loss": losses, "token accuracy": tokens, "exact match": whole}
+    curves = {"loss": losses, "token accuracy": tokens, "exact match": exact_matches}
     alt = (
         f"Over {len(losses)} steps. {told.curves(curves)} Half of the tokens are right "
         f"at step {_reaches_half(steps, tokens)}, half of the sequences at step "
-        f"{_reaches_half(steps, whole)}."
+        f"{_reaches_half(steps, exact_matches)}."
     )
     caption = "A training run: tokens come first, whole sequences later."
     show(figure, alt, "5.4", caption)
@@ -73,25 +73,25 @@ def ablations(final: Mapping[str, float], scores: Mapping[str, float]) -> None:
         bars(axes, values, ".3f", colour, most=1.25 * max(values.values()))
         axes.set_title(title)
     left.invert_yaxis()
-    said = [f"{name}: loss {final[name]:.3f}, exact match {scores[name]:.3f}"
+    descriptions = [f"{name}: loss {final[name]:.3f}, exact match {scores[name]:.3f}"
             for name in final]  # fmt: skip
     caption = "The same model with one part taken away, after as many steps."
-    show(figure, f"Bars. {'; '.join(said)}.", "5.5", caption)
+    show(figure, f"Bars. {'; '.join(descriptions)}.", "5.5", caption)
 
 
 def cliff(lengths: Sequence[int], scores: Sequence[float], longest: int) -> None:
     """Exact match by length."""
     figure, axes = style.subplots(height=2.4)
     colours = [BLUE if length <= longest else ORANGE for length in lengths]
-    drawn = axes.bar(lengths, scores, 0.72, color=colours)
-    axes.bar_label(drawn, [f"{100 * s:.0f}" for s in scores], padding=2, size=9)
+    rectangles = axes.bar(lengths, scores, 0.72, color=colours)
+    axes.bar_label(rectangles, [f"{100 * s:.0f}" for s in scores], padding=2, size=9)
     axes.text(longest + 0.6, 0.6, "never trained", color=ORANGE)
     axes.set(xlabel="length", title="exact match (%)", ylim=(0, 1.15), yticks=[])
     axes.set_xticks(lengths, lengths)
     pairs = zip(lengths, scores, strict=True)
-    said = ", ".join(f"{length}: {100 * s:.0f}" for length, s in pairs)
+    description = ", ".join(f"{length}: {100 * s:.0f}" for length, s in pairs)
     caption = f"Exact match by length; trained on lengths 1 to {longest}."
-    show(figure, f"Exact match by length in percent: {said}.", "5.6", caption)
+    show(figure, f"Exact match by length in percent: {description}.", "5.6", caption)
 
 
 def cross_attention(
@@ -99,13 +99,13 @@ def cross_attention(
 ) -> None:
     """The map of each head, `(h, Lt, Ls)`."""
     figure, row = style.subplots(1, len(weights), height=3.0)
-    said = []
-    for head, (axes, one) in enumerate(zip(row, weights, strict=True)):
-        maps.heat_map(axes, one, writes, reads, f"head {head}", size=6.5)
-        said.append(f"head {head}: {told.weights(one, writes, reads)}")
+    descriptions = []
+    for head, (axes, head_weights) in enumerate(zip(row, weights, strict=True)):
+        maps.heat_map(axes, head_weights, writes, reads, f"head {head}", size=6.5)
+        descriptions.append(f"head {head}: {told.weights(head_weights, writes, reads)}")
     row[0].set_ylabel("the token to be written")
     figure.supxlabel("source: what it attends to", size=9.5, color=style.QUIET)
-    alt = f"Cross-attention. {' '.join(said)}"
+    alt = f"Cross-attention. {' '.join(descriptions)}"
     caption = "Cross-attention of the last layer: rows write, columns are read."
     show(figure, alt, "5.7", caption)
 
@@ -120,7 +120,7 @@ def token_by_token(trials: Sequence[Trial]) -> None:
         trials: for each sequence the source, what is right and what the model wrote,
             as tokens, and its weights `(Lt, Ls)`.
     """
-    frames, said, alts = [], [], []
+    frames, captions, alts = [], [], []
     most = max(len(written) for _, _, written, _ in trials)
     for step in range(most):
         figure, rows = style.subplots(len(trials), 1, height=1.35 * len(trials))
@@ -128,13 +128,13 @@ def token_by_token(trials: Sequence[Trial]) -> None:
         for axes, trial in zip(rows, trials, strict=True):
             sentences.append(_writing(axes, trial, step))
         frames.append(figure)
-        said.append(f"Token {step + 1}. " + " ".join(sentences))
+        captions.append(f"Token {step + 1}. " + " ".join(sentences))
         alts.append(" ".join(sentences))
     caption = (
         "Reversal token by token. Above: the source, as blue as it is attended to. "
         "Below: what has been written; orange is wrong."
     )
-    show_steps(frames, said, alts, "5.8", caption)
+    show_steps(frames, captions, alts, "5.8", caption)
 
 
 def _writing(axes: Any, trial: Trial, step: int) -> str:
@@ -155,12 +155,12 @@ def _writing(axes: Any, trial: Trial, step: int) -> str:
     axes.set_title(f"length {len(source) - 1}")
     if ended:
         return f"Length {len(source) - 1}: done."
-    now = written[step]
+    newest = written[step]
     wanted = right[step] if step < len(right) else "nothing"
-    verdict = "correct" if now == wanted else f"it should be {wanted}"
+    verdict = "correct" if newest == wanted else f"it should be {wanted}"
     return (
         f"Length {len(source) - 1}: attends most to {source[blue]} at index {blue}, "
-        f"writes {now}: {verdict}."
+        f"writes {newest}: {verdict}."
     )
 
 
@@ -184,29 +184,29 @@ def birth(
         shares: by step, the share of each head on the anti-diagonal.
         entries: the log of the same run.
     """
-    frames, said, alts = [], [], []
-    steps, _, whole = zip(*entries, strict=True)
+    frames, captions, alts = [], [], []
+    steps, _, exact_matches = zip(*entries, strict=True)
     for step, weights in maps_at.items():
         figure, row = style.subplots(1, len(weights) + 1, height=2.5)
         for head, axes in enumerate(row[:-1]):
             title = f"head {head}"
             maps.heat_map(axes, weights[head], writes, reads, title, values=None)
-        score = whole[steps.index(step)]
-        row[-1].plot(steps, whole, color=style.QUIET, linewidth=1.4)
+        score = exact_matches[steps.index(step)]
+        row[-1].plot(steps, exact_matches, color=style.QUIET, linewidth=1.4)
         row[-1].plot(step, score, "o", color=ORANGE)
         row[-1].set(title="exact match", xlabel="step", ylim=(-0.05, 1.08))
         frames.append(figure)
         parts = " and ".join(f"{share:.0%}" for share in shares[step])
-        said.append(
+        captions.append(
             f"Step {step}: {parts} of the steps of head 0 and head 1 are on the "
             f"anti-diagonal; exact match is {score:.0%}."
         )
         alts.append(" ".join(
-            f"Head {head}: {told.weights(one, writes, reads)}"
-            for head, one in enumerate(weights)
+            f"Head {head}: {told.weights(head_weights, writes, reads)}"
+            for head, head_weights in enumerate(weights)
         ))  # fmt: skip
     caption = "The birth of the anti-diagonal, beside exact match."
-    show_steps(frames, said, alts, "5.9", caption)
+    show_steps(frames, captions, alts, "5.9", caption)
 
 
 def with_and_without(
@@ -220,9 +220,9 @@ def with_and_without(
     axes.set(xlabel="length", title="exact match", ylim=(-0.03, 1.05))
     axes.set_xticks(lengths, lengths)
     axes.legend(loc="lower left")
-    said = "; ".join(
+    description = "; ".join(
         f"{name}, by length: {', '.join(f'{score:.2f}' for score in scores)}"
         for name, scores in named.items()
     )
     caption = "Exact match by length, with one vector and with attention."
-    show(figure, f"Exact match. {said}.", "5.11", caption)
+    show(figure, f"Exact match. {description}.", "5.11", caption)

@@ -30,15 +30,15 @@ class _Lines(Interactor):
     def answer(self, question: Answers) -> Seen:
         source = require_tensor(question, "source", 2, [torch.int64], self.MOST)
         tokens = require_tensor(question, "tokens", 2, [torch.int64], self.MOST)
-        known, noise = self.inputs["source"], self.inputs["noise"]
-        if source.shape != (len(tokens), known.size(1)):
+        known_sources, noise = self.inputs["source"], self.inputs["noise"]
+        if source.shape != (len(tokens), known_sources.size(1)):
             raise WrongAnswerError("the model was given a source of another shape")
-        found = torch.eq(source[:, None], known).all(-1)  # (B, rows)
-        if not bool(found.any(-1).all()):
+        matches = torch.eq(source[:, None], known_sources).all(-1)  # (B, rows)
+        if not bool(matches.any(-1).all()):
             raise WrongAnswerError(
                 "the model was given a source that nobody asked it about"
             )
-        lines = self.inputs["lines"][found.int().argmax(-1)]  # (B, most)
+        lines = self.inputs["lines"][matches.int().argmax(-1)]  # (B, most)
         width = tokens.size(1)
         if not 0 < width <= min(len(noise), lines.size(1)):
             raise WrongAnswerError(f"the model was asked for token {width} of a row")
@@ -56,12 +56,12 @@ class _Lines(Interactor):
     @staticmethod
     def _fed_right(tokens: torch.Tensor, lines: torch.Tensor) -> torch.Tensor:
         """(B, T), up to each token: BOS, then the lines; after EOS anything goes."""
-        said = lines[:, : tokens.size(1) - 1]
-        over = (said == EOS).int().cumsum(1) > 0
+        line_tokens = lines[:, : tokens.size(1) - 1]
+        over = (line_tokens == EOS).int().cumsum(1) > 0
         over = over.roll(1, dims=1)
         over[:, :1] = False
-        same = (tokens[:, 1:] == said) | over
-        return torch.cat((tokens[:, :1] == BOS, same), dim=1).cumprod(1).bool()
+        matches = (tokens[:, 1:] == line_tokens) | over
+        return torch.cat((tokens[:, :1] == BOS, matches), dim=1).cumprod(1).bool()
 
 
 def _memory(source: torch.Tensor) -> torch.Tensor:
@@ -120,11 +120,11 @@ _of_decoding = partial(
 )
 def greedy_sequence(function: Any, inputs: Inputs, ask: Ask) -> Seen:
     """The ids of one sequence, and what decoding it leaves behind."""
-    ids, left = _decoded(function, inputs, ask)
-    if not isinstance(ids, list) or not all(isinstance(one, int) for one in ids):
+    ids, traces = _decoded(function, inputs, ask)
+    if not isinstance(ids, list) or not all(isinstance(token, int) for token in ids):
         raise WrongAnswerError(f"expected a list of ids, got {describe(ids)}")
     row = torch.tensor([ids], dtype=torch.int64)
-    return {"ids before EOS": trim_at_eos(row), "form of the ids": row} | left
+    return {"ids before EOS": trim_at_eos(row), "form of the ids": row} | traces
 
 
 @_of_decoding(
@@ -134,12 +134,12 @@ def greedy_sequence(function: Any, inputs: Inputs, ask: Ask) -> Seen:
 )
 def greedy_decode(function: Any, inputs: Inputs, ask: Ask) -> Seen:
     """The tokens of all rows, and what decoding them leaves behind."""
-    tokens, left = _decoded(function, inputs, ask)
+    tokens, traces = _decoded(function, inputs, ask)
     tokens = tensor(tokens, "the tokens")
     return {
         "tokens before EOS": trim_at_eos(tokens),
         "form of the tokens": tokens,
-    } | left
+    } | traces
 
 
 def _decoded(function: Any, inputs: Inputs, ask: Ask) -> tuple[Any, Seen]:

@@ -31,8 +31,8 @@ def the_share(result: object) -> Seen:
     return {"share": share, "kind of the share": kind(result)}
 
 
-def where_labelled(given: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+def where_labelled(decoder_input: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
     """A decoder input with PAD where no label is: what stands there does not matter."""
-    if given.shape != labels.shape:
-        return given
-    return given.masked_fill(labels == PAD, PAD)
+    if decoder_input.shape != labels.shape:
+        return decoder_input
+    return decoder_input.masked_fill(labels == PAD, PAD)

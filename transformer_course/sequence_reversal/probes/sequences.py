@@ -16,8 +16,8 @@ from autograder.checks.probes import Inputs, Seen, probe, returned, tensor
 def make_batch(function: Any, inputs: Inputs) -> Seen:
     """Source and target of the sequences "7 5 9; 6", and the sequences afterwards."""
     rows = [[int(i) for i in row.split()] for row in inputs["sequences"].split(";")]
-    held = tuple(rows) if "held" in inputs else rows
-    source, target = returned(function(held), "source", "target")
+    sequences = tuple(rows) if "held" in inputs else rows
+    source, target = returned(function(sequences), "source", "target")
     return {
         "source": tensor(source, "the source"),
         "target": tensor(target, "the target"),

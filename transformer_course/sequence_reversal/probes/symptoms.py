@@ -52,22 +52,28 @@ def symptom(
     right = reversed_share(source, rows)
     if right >= 0.9:
         return "reverses"
-    some, written = source[:40], rows[:40]
-    given = torch.cat((torch.full((len(some), 1), BOS), written[:, :-1]), dim=1)
+    sample, written = source[:40], rows[:40]
+    decoder_input = torch.cat(
+        (torch.full((len(sample), 1), BOS), written[:, :-1]), dim=1
+    )
     if not _moves(
-        logits_of(model, some, given), logits_of(model, some.roll(1, 0), given)
+        logits_of(model, sample, decoder_input),
+        logits_of(model, sample.roll(1, 0), decoder_input),
     ):
         return "the source has no influence"
     if not _moves(
-        logits_of(model, some, given), logits_of(model, _turned(some), given)
+        logits_of(model, sample, decoder_input),
+        logits_of(model, _turned(sample), decoder_input),
     ):
         return "the order of the source has no influence"
     runs = _runs(source.size(1))
     if reversed_share(runs, decode(model, runs)) > 0.5 > right:
         return "runs of numbers only"
-    if (written == some).all(dim=1).double().mean() > 0.5:
+    if (written == sample).all(dim=1).double().mean() > 0.5:
         return "copies the source"
-    symbols_right = (written == turned_round(some)) | (some == EOS) | (some == PAD)
+    symbols_right = (
+        (written == turned_round(sample)) | (sample == EOS) | (sample == PAD)
+    )
     if symbols_right.all(dim=1).double().mean() > 0.5 > right:
         return "the symbols are right, EOS is not"
     return "many rows are right" if right > 0.3 else "hardly any row is right"

@@ -55,12 +55,12 @@ class Reverser(Interactor):
     def decode(self, model: nn.Module, source: torch.Tensor) -> torch.Tensor:
         """(N, Ls): what a model writes greedily, token by token; PAD after EOS."""
         tokens = torch.full((len(source), 1), BOS)
-        done = torch.zeros(len(source), dtype=torch.bool)
+        ended = torch.zeros(len(source), dtype=torch.bool)
         for _ in range(source.size(1)):
             logits = logits_of(model, source, tokens)[:, -1]  # (N, V)
-            chosen = logits.argmax(dim=-1).masked_fill(done, PAD)
+            chosen = logits.argmax(dim=-1).masked_fill(ended, PAD)
             tokens = torch.cat((tokens, chosen[:, None]), dim=1)
-            done |= chosen == EOS
+            ended |= chosen == EOS
         return tokens[:, 1:]
 
     def reveal_inputs(self) -> Answers:
@@ -70,9 +70,9 @@ class Reverser(Interactor):
 
     def conclude(self, answers: Answers) -> Seen:
         weights = {n: v for n, v in answers.items() if n.startswith(WEIGHTS)}
-        return self.seen(with_weights(_like_new_model(), weights, _OTHER), answers)
+        return self.observe(with_weights(_like_new_model(), weights, _OTHER), answers)
 
-    def seen(self, model: nn.Module, answers: Answers) -> Seen:
+    def observe(self, model: nn.Module, answers: Answers) -> Seen:
         """What is compared: the share of right rows, or how the seed is used.
 
         Where nothing has learnt, there is no seed to use well: both count together.
@@ -90,7 +90,7 @@ def _trained_here(function: Any, inputs: Inputs) -> Seen:
     answers = _use_of_the_seed(function, inputs) if "seeds" in inputs else {}
     model = _model_of(function, str(side.reveal_inputs()["case"]))
     if isinstance(model, RuleBased):
-        return side.seen(model, answers)
+        return side.observe(model, answers)
     return side.conclude({**answers, **_weights_of(model)})
 
 
@@ -103,8 +103,8 @@ def _trained_here(function: Any, inputs: Inputs) -> Seen:
 )
 def trained_model(function: Any, inputs: Inputs, ask: Ask) -> Seen:
     """The weights of the model by their names, or what the seed does."""
-    seen = _use_of_the_seed(function, inputs) if "seeds" in inputs else {}
-    return {**seen, **_weights_of(_model_of(function, str(inputs["case"])))}
+    observations = _use_of_the_seed(function, inputs) if "seeds" in inputs else {}
+    return {**observations, **_weights_of(_model_of(function, str(inputs["case"])))}
 
 
 class _FirstStep(BaseException):
@@ -119,11 +119,14 @@ def _use_of_the_seed(function: Any, inputs: Inputs) -> Seen:
     """
     if isinstance(function, nn.Module):
         return dict.fromkeys(_SEEDED, torch.tensor(True))
-    one, other = inputs["seeds"].tolist()
-    starts = [_start(function, seed, n) for n, seed in enumerate((one, one, other))]
-    first, again, another = starts
-    told = (not first or first == again, not first or first != another)
-    return {n: torch.tensor(true) for n, true in zip(_SEEDED, told, strict=True)}
+    first_seed, second_seed = inputs["seeds"].tolist()
+    starts = [
+        _start(function, seed, n)
+        for n, seed in enumerate((first_seed, first_seed, second_seed))
+    ]
+    first, repeated, different = starts
+    answers = (not first or first == repeated, not first or first != different)
+    return {n: torch.tensor(true) for n, true in zip(_SEEDED, answers, strict=True)}
 
 
 _SEEDED = ("the same from the same seed", "others from another seed")
@@ -146,10 +149,10 @@ def _start(function: Any, seed: int, noise: int) -> str:
 
     torch.manual_seed(noise)
     random.seed(noise)
-    given = (seed, "no such file")[: _positional(function)]
+    arguments = (seed, "no such file")[: _positional(function)]
     hook = register_optimizer_step_pre_hook(look)
     try:
-        function(*given)
+        function(*arguments)
     except _FirstStep:
         return digest.hexdigest()
     finally:
@@ -206,10 +209,10 @@ def _model_of(function: Any, case: str) -> nn.Module:
     """
     if isinstance(function, nn.Module):
         return function.cpu().eval()
-    model, seen = _MODELS.get(function, (None, {case}))
-    if case in seen:
-        model, seen = function(), set()
+    model, cases = _MODELS.get(function, (None, {case}))
+    if case in cases:
+        model, cases = function(), set()
     if not isinstance(model, nn.Module):
         raise WrongAnswerError(f"expected an nn.Module, got {describe(model)}")
-    _MODELS[function] = model, seen | {case}
+    _MODELS[function] = model, cases | {case}
     return model.cpu().eval()  # wherever it was trained

@@ -32,11 +32,11 @@ def masked_loss(function: Any, inputs: Inputs) -> Seen:
         labels = torch.cat((labels[:, :1], labels), dim=1)[:, 1:]
     loss = tensor(function(logits, labels), "the loss")
     leaf = logits.clone().requires_grad_()
-    again = function(leaf * 1, labels)  # a leaf could not be changed in place
+    second_loss = function(leaf * 1, labels)  # a leaf could not be changed in place
     gradient = torch.zeros_like(leaf)
-    if again.requires_grad and again.numel() == 1:
-        found = torch.autograd.grad(again.sum(), leaf, allow_unused=True)[0]
-        gradient = gradient if found is None else found
+    if second_loss.requires_grad and second_loss.numel() == 1:
+        grad = torch.autograd.grad(second_loss.sum(), leaf, allow_unused=True)[0]
+        gradient = gradient if grad is None else grad
     return {
         "loss": loss,
         "gradient of the logits": gradient,
@@ -50,8 +50,8 @@ def learning_rate(function: Any, inputs: Inputs) -> Seen:
     """The factors at the steps asked for, with the default floor if none is given."""
     warmup, steps = int(inputs["warmup"]), int(inputs["steps"])
     floor = [float(inputs["floor"])] if "floor" in inputs else []
-    asked = inputs["asked"].tolist()
-    factors = [function(s, warmup, steps, *floor) for s in asked]
+    step_numbers = inputs["asked"].tolist()
+    factors = [function(s, warmup, steps, *floor) for s in step_numbers]
     numbers = [number(factor, "the factor") for factor in factors]
     return {
         "factors": torch.tensor(numbers, dtype=torch.get_default_dtype()),
@@ -81,9 +81,9 @@ class _Scripted(nn.Module):
         self.sources.append(source.clone())
         self.inputs.append(tokens.clone())
         self.modes.append((self.training, self.part.training))
-        seen = self.table[tokens] + self.mix[source].mean(dim=1, keepdim=True)
-        ends = torch.arange(seen.size(-1)) == EOS  # (V,)
-        return seen + self.bias + self.end * ends
+        logits = self.table[tokens] + self.mix[source].mean(dim=1, keepdim=True)
+        is_eos = torch.arange(logits.size(-1)) == EOS  # (V,)
+        return logits + self.bias + self.end * is_eos
 
     def groups(self) -> list[dict[str, Any]]:
         """Its parameters in two groups, as an optimizer takes them."""
@@ -148,24 +148,30 @@ def training_step(function: Any, inputs: Inputs) -> Seen:
     for source, target in zip(inputs["source"], inputs["target"], strict=True):
         model.train(len(losses) % 2 == 1)  # somebody has measured the model, or a part
         model.part.eval()
-        another = _another_loss(inputs)
-        losses.append(function(model, optimizer, source, target, *bound, **another))
+        loss_options = _another_loss(inputs)
+        losses.append(
+            function(model, optimizer, source, target, *bound, **loss_options)
+        )
     if not model.inputs:
         raise WrongAnswerError("the model was never called")
     labels = inputs["target"][0][:, 1:]
-    seen: Seen = {
+    observations: Seen = {
         "decoder input": where_labelled(model.inputs[0], labels),
         "source that the model sees": model.sources[0],
         "kind of the loss": kind(losses[0], float),
         "first loss": _floats(losses[:1]),
         "losses": _floats(losses),
-        "in training mode": torch.tensor(all(own for own, _ in model.modes)),
-        "its parts in training mode": torch.tensor(all(of for _, of in model.modes)),
+        "in training mode": torch.tensor(
+            all(is_training for is_training, _ in model.modes)
+        ),
+        "its parts in training mode": torch.tensor(
+            all(is_part_training for _, is_part_training in model.modes)
+        ),
         **model.weights(),
     }
     if "spare" in inputs:
-        seen["what the batch does not use"] = _spare(function, inputs)
-    return seen
+        observations["what the batch does not use"] = _spare(function, inputs)
+    return observations
 
 
 def _spare(function: Any, inputs: Inputs) -> torch.Tensor:
@@ -194,8 +200,8 @@ def _another_loss(inputs: Inputs) -> dict[str, Any]:
     def weighted(logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
         price = -logits.log_softmax(-1).gather(-1, labels[..., None])[..., 0]  # (B, L)
         price = price * (1 + torch.arange(labels.size(-1)) / 8)
-        ends: torch.Tensor = inputs["weight"] * price[labels == EOS].sum()
-        return price[labels != PAD].sum() + ends
+        eos_price: torch.Tensor = inputs["weight"] * price[labels == EOS].sum()
+        return price[labels != PAD].sum() + eos_price
 
     return {"loss_function": weighted}
 
@@ -215,26 +221,27 @@ def _floats(losses: Sequence[object]) -> torch.Tensor:
 def fit(function: Any, inputs: Inputs) -> Seen:
     """The rates of all steps, the batches drawn, the losses, the tables afterwards."""
     model = _Scripted(inputs)
-    rate, others = float(inputs["rate"]), float(inputs.get("others", inputs["rate"]))
+    rate = float(inputs["rate"])
+    default_rate = float(inputs.get("others", rate))
     groups = [{**group, "lr": rate} for group in model.groups()]
-    optimizer = _LoggingSGD(groups, lr=others)
+    optimizer = _LoggingSGD(groups, lr=default_rate)
     batches = list(zip(inputs["source"], inputs["target"], strict=True))
-    taken: list[int] = []  # steps, when each batch was drawn
+    draw_steps: list[int] = []  # steps, when each batch was drawn
 
     def next_batch() -> tuple[torch.Tensor, torch.Tensor]:
-        taken.append(len(optimizer.rates))
-        return batches[(len(taken) - 1) % len(batches)]
+        draw_steps.append(len(optimizer.rates))
+        return batches[(len(draw_steps) - 1) % len(batches)]
 
     steps, warmup = int(inputs["steps"]), int(inputs["warmup"])
-    another = _another_loss(inputs)
-    losses = function(model, optimizer, next_batch, steps, warmup, **another)
+    loss_options = _another_loss(inputs)
+    losses = function(model, optimizer, next_batch, steps, warmup, **loss_options)
     if not isinstance(losses, list | tuple) or not losses:
         raise WrongAnswerError(f"expected a list of losses, got {describe(losses)}")
     rates = torch.tensor(optimizer.rates, dtype=torch.get_default_dtype())
     return {
         "learning rates": rates.reshape(len(rates), -1),
-        "batches drawn": torch.tensor(len(taken)),
-        "steps taken when a batch is drawn": torch.tensor(taken),
+        "batches drawn": torch.tensor(len(draw_steps)),
+        "steps taken when a batch is drawn": torch.tensor(draw_steps),
         "kind of a loss": kind(losses[0], float),
         "losses": _floats(losses),
         **model.weights(),

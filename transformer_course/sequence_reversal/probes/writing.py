@@ -36,7 +36,7 @@ def sampling_distribution(function: Callable[..., Any], inputs: Inputs) -> Seen:
     dials = {name: kind(inputs[name]) for name, kind in kinds.items() if name in inputs}
     chance = torch.random.get_rng_state()
     chances = tensor(function(logits, **dials), "the probabilities")
-    seen: Seen = {
+    observations: Seen = {
         "probabilities": chances,
         "tokens that are forbidden and may come": _alive(chances, logits),
         "something was drawn": str(
@@ -45,8 +45,10 @@ def sampling_distribution(function: Callable[..., Any], inputs: Inputs) -> Seen:
     }
     for temperature in (0.0, -1.0):
         call = partial(function, logits.clone(), temperature)
-        seen[f"error at the temperature {temperature:g}"] = outcome(call, ValueError)
-    return seen | {"logits afterwards": logits}
+        observations[f"error at the temperature {temperature:g}"] = outcome(
+            call, ValueError
+        )
+    return observations | {"logits afterwards": logits}
 
 
 def _alive(chances: torch.Tensor, logits: torch.Tensor) -> torch.Tensor:
@@ -67,11 +69,11 @@ def perplexity(function: Callable[..., Any], inputs: Inputs) -> Seen:
     count = sum(name.startswith("logits") for name in inputs)
     batches = ((inputs[f"logits {n}"], inputs[f"labels {n}"]) for n in range(count))
     numbers = returned(function(batches), "nats", "perplexity")
-    found = {
+    observations = {
         name: _float(number, name)
         for name, number in zip(("nats", "perplexity"), numbers, strict=True)
     }
-    return found | {"labels afterwards": inputs["labels 0"]}
+    return observations | {"labels afterwards": inputs["labels 0"]}
 
 
 def _float(value: object, name: str) -> torch.Tensor:
