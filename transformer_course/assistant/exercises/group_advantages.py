@@ -12,28 +12,28 @@ from autograder.authoring.specification import Inputs, Maker, Specification
 from transformer_course.authoring.layer_inputs import options
 
 
-def _graded(groups: int, answers: int, scale: float = 2.0, **given: float) -> Maker:
+def _graded(groups: int, answers: int, scale: float = 2.0, **settings: float) -> Maker:
     """Rewards of any size; the groups differ in mean and in spread."""
 
-    def inputs(draw: Draw) -> Inputs:
+    def make_inputs(draw: Draw) -> Inputs:
         height, width = torch.arange(groups)[:, None], 0.5 ** torch.arange(groups)[:, None]
         rewards = draw.tensor(groups, answers, scale=scale) * width + 1.5 * height
-        return {"rewards": rewards} | options(**given)
+        return {"rewards": rewards} | options(**settings)
 
-    return inputs
+    return make_inputs
 
 
-def _correct_or_not(groups: int, answers: int, *even: float) -> Maker:
+def _correct_or_not(groups: int, answers: int, *constants: float) -> Maker:
     """Zeros and ones, both in each group; behind them, groups of one reward each."""
 
-    def inputs(draw: Draw) -> Inputs:
+    def make_inputs(draw: Draw) -> Inputs:
         rewards = draw.ids(0, 2, groups, answers).float()
         rewards[:, 0], rewards[:, 1], rewards[:, 2] = 1.0, 0.0, 0.0
         order = draw.ids(0, 10**6, answers).argsort()
-        flat = [torch.full((1, answers), reward) for reward in even]
+        flat = [torch.full((1, answers), reward) for reward in constants]
         return {"rewards": torch.cat([rewards[:, order], *flat])}
 
-    return inputs
+    return make_inputs
 
 
 def _close(draw: Draw) -> Inputs:

@@ -13,14 +13,14 @@ from autograder.authoring.specification import Inputs, Maker, Specification
 _PAD, _EOS, _FIRST = 0, 2, 4
 
 
-def _answers(lengths: tuple[int, ...], vocabulary: int, scale: float = 3.0, even: bool = False) -> Maker:
+def _answers(lengths: tuple[int, ...], vocabulary: int, scale: float = 3.0, zero_advantages: bool = False) -> Maker:
     """Answers that end in EOS, their logits, and advantages of both signs.
 
     Every answer but the last holds each of the special tokens that are not padding, as
     far as it is long enough.
     """
 
-    def inputs(draw: Draw) -> Inputs:
+    def make_inputs(draw: Draw) -> Inputs:
         written = torch.full((len(lengths), max(lengths)), _PAD)
         for row, length in zip(written, lengths, strict=True):
             row[:length] = draw.ids(_FIRST, vocabulary, length)
@@ -30,9 +30,9 @@ def _answers(lengths: tuple[int, ...], vocabulary: int, scale: float = 3.0, even
         advantages = draw.tensor(len(lengths), scale=1.0) + 1.5
         advantages[1::2] *= -0.75  # not the same sum with either sign
         logits = draw.tensor(*written.shape, vocabulary, scale=scale)
-        return {"logits": logits, "written": written, "advantages": 0 * advantages if even else advantages}
+        return {"logits": logits, "written": written, "advantages": 0 * advantages if zero_advantages else advantages}
 
-    return inputs
+    return make_inputs
 
 
 _REAL = "real = written != reversal.PAD"
@@ -49,7 +49,7 @@ CASES = [
          "Every answer counts equally, however long it is."),
     case("huge", "huge logits", _answers((4, 3), 9, scale=300.0),
          "The logarithm of a softmax needs the same care as the softmax of unit 2.", atol=1e-3),
-    case("no_advantage", "advantages of zero", _answers((3, 6), 10, even=True),
+    case("no_advantage", "advantages of zero", _answers((3, 6), 10, zero_advantages=True),
          "If no answer is better than the others, the loss and its gradient are zero.", open=True),
     case("larger", "a larger vocabulary, and more answers", _answers((6, 2, 9, 4, 7, 1, 3), 23),
          "As above.", hidden_only=True),

@@ -14,8 +14,8 @@ from autograder.checks.probes import Inputs, Seen, gradients, options, probe, te
 def group_advantages(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """The advantages, and the rewards afterwards."""
     rewards = inputs["rewards"]
-    found = tensor(function(rewards, **options(inputs)), "the advantages")
-    return {"advantages": found, "rewards afterwards": rewards}
+    advantages = tensor(function(rewards, **options(inputs)), "the advantages")
+    return {"advantages": advantages, "rewards afterwards": rewards}
 
 
 @probe(
@@ -27,18 +27,18 @@ def group_advantages(function: Callable[..., Any], inputs: Inputs) -> Seen:
 def grpo_loss(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """The loss, its gradient with respect to the logits, and all inputs afterwards."""
     logits = inputs["logits"]
-    others = inputs["written"], inputs["advantages"]
-    loss = tensor(function(logits, *others), "the loss")
+    arguments = inputs["written"], inputs["advantages"]
+    loss = tensor(function(logits, *arguments), "the loss")
 
-    def again(logits: torch.Tensor) -> torch.Tensor:
-        found: torch.Tensor = function(logits, *others)
-        return found.sum() if found.numel() == 1 else found
+    def compute_loss(logits: torch.Tensor) -> torch.Tensor:
+        loss: torch.Tensor = function(logits, *arguments)
+        return loss.sum() if loss.numel() == 1 else loss
 
     pull = {"pull": torch.ones(())}
     return {
         "loss": loss,
-        **gradients(again, [logits], ["the logits"], pull),
+        **gradients(compute_loss, [logits], ["the logits"], pull),
         "logits afterwards": logits,
-        "written afterwards": others[0],
-        "advantages afterwards": others[1],
+        "written afterwards": arguments[0],
+        "advantages afterwards": arguments[1],
     }

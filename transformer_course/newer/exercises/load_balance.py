@@ -23,7 +23,7 @@ def _favourites(draw: Draw) -> Inputs:
     return {"logits": logits} | whole(top_k=2)
 
 
-def _even(draw: Draw) -> Inputs:
+def _balance_experts(draw: Draw) -> Inputs:
     """Each of four experts is chosen by half of the tokens, with the same probability."""
     rows = torch.tensor([3.0, 2.0, 0.0, 0.0])
     return {"logits": torch.stack([rows.roll(i) for i in range(4)])} | whole(top_k=2)
@@ -40,7 +40,7 @@ CASES = [
          "An uneven load costs more."),
     case("one", "9 tokens, 1 of 3 experts", _logits(1, 9, 3, scale=3.0),
          "Each token counts for one expert."),
-    case("even", "4 tokens that use the experts evenly", _even,
+    case("even", "4 tokens that use the experts evenly", _balance_experts,
          "With an even load the loss is top_k.", open=True),
     case("three", "3 of 6 experts", _logits(3, 3, 5, 6),
          "As above.", hidden_only=True),

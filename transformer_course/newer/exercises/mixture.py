@@ -14,27 +14,27 @@ from transformer_course.authoring.layer_inputs import (
 )
 
 
-def _mixture(experts: int, d_ff: int, *shape: int, **given: float) -> Maker:
+def _mixture(experts: int, d_ff: int, *shape: int, **settings: float) -> Maker:
     d_model = shape[-1]
 
-    def inputs(draw: Draw) -> Inputs:
+    def make_inputs(draw: Draw) -> Inputs:
         shapes: Shapes = {"router.weight": (experts, d_model)}
         for i in range(experts):
             shapes |= {f"experts.{i}.{n}": s for n, s in swiglu_shapes(d_model, d_ff).items()}
-        return whole(d_ff=d_ff, num_experts=experts) | options(**given) | draw.weights(**shapes) | {
+        return whole(d_ff=d_ff, num_experts=experts) | options(**settings) | draw.weights(**shapes) | {
             "x": draw.tensor(*shape), "pull": draw.tensor(*shape, scale=1.0),
         }  # fmt: skip
 
-    return inputs
+    return make_inputs
 
 
 def _one_is_idle(draw: Draw) -> Inputs:
     """Of four experts, the last one is never chosen: its logit is always the lowest."""
-    made = _mixture(4, 6, 2, 3, 5)(draw)
-    made["x"][..., 0] = made["x"][..., 0].abs() + 1.0
-    made["weights.router.weight"][:3, 0] = 8.0
-    made["weights.router.weight"][3, 0] = -8.0
-    return made
+    inputs = _mixture(4, 6, 2, 3, 5)(draw)
+    inputs["x"][..., 0] = inputs["x"][..., 0].abs() + 1.0
+    inputs["weights.router.weight"][:3, 0] = 8.0
+    inputs["weights.router.weight"][3, 0] = -8.0
+    return inputs
 
 
 _WEIGHTED = "output[chosen] += weights[..., i][chosen].unsqueeze(-1) * expert(x[chosen])"

@@ -11,8 +11,8 @@ from autograder.authoring.specification import Inputs, Maker, Specification
 from transformer_course.authoring.layer_inputs import options
 
 
-def _matrix(rows: int, columns: int, scale: float = 2.0, **given: float) -> Maker:
-    return lambda draw: {"update": draw.tensor(rows, columns, scale=scale)} | options(**given)
+def _matrix(rows: int, columns: int, scale: float = 2.0, **settings: float) -> Maker:
+    return lambda draw: {"update": draw.tensor(rows, columns, scale=scale)} | options(**settings)
 
 
 def _zeros(draw: Draw) -> Inputs:

@@ -14,10 +14,10 @@ from transformer_course.authoring.layer_inputs import (
 )
 
 
-def _layer(batch: int, length: int, d_model: int, heads: int, groups: int, **given: float) -> Maker:
+def _layer(batch: int, length: int, d_model: int, heads: int, groups: int, **settings: float) -> Maker:
     norm = (d_model // heads,)
     norms: Shapes = {"q_norm.weight": norm, "k_norm.weight": norm}
-    return attention_inputs(batch, length, d_model, heads, groups, norms, **given)
+    return attention_inputs(batch, length, d_model, heads, groups, norms, **settings)
 
 
 _NORMED = "q, k = self.q_norm(q), self.k_norm(k)"

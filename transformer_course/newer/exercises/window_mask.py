@@ -12,12 +12,12 @@ from transformer_course.authoring.layer_inputs import whole
 def _mask(length: int, window: int | None, *, growing: bool = False) -> Maker:
     """A length of at least this, and a window that may grow with it."""
 
-    def inputs(draw: Draw) -> Inputs:
-        more = int(draw.ids(0, 20, 1))
-        given = {} if window is None else {"window": window + growing * more}
-        return whole(length=length + more, **given)
+    def make_inputs(draw: Draw) -> Inputs:
+        extra = int(draw.ids(0, 20, 1))
+        settings = {} if window is None else {"window": window + growing * extra}
+        return whole(length=length + extra, **settings)
 
-    return inputs
+    return make_inputs
 
 
 _BOTH = "allowed & (distance < window)"

@@ -34,7 +34,9 @@ def windows(lengths: Sequence[int], losses: Mapping[str, Sequence[float]]) -> No
 def loads(curves: Mapping[str, Sequence[float]]) -> None:
     """The share of the least used expert of any block, every tenth step."""
     caption = "The least used of four experts; dotted: an even load."
-    _every_tenth(curves, "share of the least used expert", "10.3", caption, even=0.25)
+    _every_tenth(
+        curves, "share of the least used expert", "10.3", caption, even_share=0.25
+    )
 
 
 def optimizers(curves: Mapping[str, Sequence[float]]) -> None:
@@ -83,18 +85,19 @@ def sinks(mean: Tensor) -> None:
     """Mean attention weights of all heads, `(blocks, h, L, L)`."""
     blocks, heads = mean.shape[:2]
     figure, grid = style.subplots(blocks, heads, height=4.2, sharex=True, sharey=True)
-    said = []
+    descriptions = []
     for block in range(blocks):
         for head in range(heads):
             axes = grid[block, head]
             maps.image(axes, mean[block, head], top=0.3)
             first = float(mean[block, head, 32:, 0].mean())
             axes.set(title=f"block {block}, head {head}", aspect="equal")
-            said.append(f"block {block}, head {head}: {first:.1%}")
+            descriptions.append(f"block {block}, head {head}: {first:.1%}")
     figure.supxlabel("attends to", size=9.5, color=style.QUIET)
     figure.supylabel("position in the window", size=9.5, color=style.QUIET)
     alt = (
-        f"Mean attention maps; the weight of the first byte is, for {'; '.join(said)}."
+        "Mean attention maps; the weight of the first byte is, "
+        f"for {'; '.join(descriptions)}."
     )
     caption = "Mean attention weights of each head, over 100 windows."
     show(figure, alt, "10.7", caption)
@@ -102,7 +105,7 @@ def sinks(mean: Tensor) -> None:
 
 def _two(
     xs: Sequence[int], named: Mapping[str, Sequence[float]], marker: str = "",
-    **more: Any,
+    **properties: Any,
 ) -> tuple[Any, Any]:  # fmt: skip
     """Two curves that colour and line tell apart, and their legend."""
     figure, axes = style.subplots(height=2.6, width=6.0)
@@ -110,7 +113,7 @@ def _two(
     for (name, values), (colour, line) in zip(named.items(), looks, strict=True):
         axes.plot(xs[: len(values)], values, line, color=colour, label=name)
     style.legend(axes)
-    axes.set(**more)
+    axes.set(**properties)
     return figure, axes
 
 
@@ -119,13 +122,13 @@ def _every_tenth(
     title: str,
     number: str,
     caption: str,
-    even: float | None = None,
+    even_share: float | None = None,
 ) -> None:
     """Two curves over steps, of which each tenth is known."""
     steps = range(0, 10 * max(map(len, curves.values())), 10)
     figure, axes = _two(steps, curves, xlabel="steps", title=title)
-    if even is not None:
-        axes.axhline(even, **style.DOTTED)
+    if even_share is not None:
+        axes.axhline(even_share, **style.DOTTED)
     alt = f"{title.capitalize()} over steps. {told.curves(curves)}"
     show(figure, alt, number, caption)
 

@@ -100,7 +100,7 @@ def train(
     started, run, text = time.process_time(), Trial(), text_of(seed, 20_000)
     random = torch.Generator().manual_seed(seed)
     optimizers = optimizers or (adamw(model.parameters(), 0.01),)
-    groups = [group for made in optimizers for group in made.param_groups]
+    groups = [group for optimizer in optimizers for group in optimizer.param_groups]
     peaks = [group["lr"] for group in groups]
     for step in range(steps):
         for group, peak in zip(groups, peaks, strict=True):
@@ -110,8 +110,8 @@ def train(
         model.zero_grad()
         (loss + extra() if extra else loss).backward()
         nn.utils.clip_grad_norm_(list(model.parameters()), max_norm=1.0)
-        for made in optimizers:
-            made.step()
+        for optimizer in optimizers:
+            optimizer.step()
         run.losses.append(loss.item())
         if watch and (step % 10 == 0 or step == steps - 1):
             run.watched.append(watch())

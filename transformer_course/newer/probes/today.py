@@ -38,8 +38,8 @@ def window_mask(function: Callable[..., Any], inputs: Inputs) -> Seen:
 def qk_norm(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
     """Who sees whom, what the module does, and the numbers that it keeps."""
     sizes = whole(inputs, "num_heads", "num_kv_heads")
-    made = module_class(inputs["x"].size(-1), *sizes, **options(inputs))
-    start, module = beginning(made, inputs), load_weights(made, inputs)
+    new_module = module_class(inputs["x"].size(-1), *sizes, **options(inputs))
+    start, module = beginning(new_module, inputs), load_weights(new_module, inputs)
     start |= kept(module, "num_heads", "num_kv_heads", "base")
     return module_answers(module, inputs) | start
 
@@ -52,8 +52,8 @@ def qk_norm(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
 def mixture(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
     """What the module does, and how many vectors each of its experts is given."""
     sizes = whole(inputs, "d_ff", "num_experts")
-    made = module_class(inputs["x"].size(-1), *sizes, **options(inputs))
-    start, module = beginning(made, inputs), load_weights(made, inputs)
+    new_module = module_class(inputs["x"].size(-1), *sizes, **options(inputs))
+    start, module = beginning(new_module, inputs), load_weights(new_module, inputs)
     counts = [0] * sizes[1]
     experts: Any = module.experts
     for index, expert in enumerate(experts):
@@ -69,8 +69,10 @@ def mixture(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
 
 
 def _counting(counts: list[int], index: int) -> Callable[..., None]:
-    def hook(module: nn.Module, given: tuple[torch.Tensor, ...], result: Any) -> None:
-        counts[index] += given[0].numel() // given[0].size(-1)
+    def hook(
+        module: nn.Module, arguments: tuple[torch.Tensor, ...], result: Any
+    ) -> None:
+        counts[index] += arguments[0].numel() // arguments[0].size(-1)
 
     return hook
 
@@ -88,10 +90,10 @@ def load_balance(function: Callable[..., Any], inputs: Inputs) -> Seen:
     loss = tensor(function(leaf, top_k), "the loss")
     if loss.requires_grad and loss.dim() == 0:
         loss.backward()
-    still = torch.zeros_like(leaf)
+    zeros = torch.zeros_like(leaf)
     return {
         "loss": loss.detach(),
-        "gradient of the logits": still if leaf.grad is None else leaf.grad,
+        "gradient of the logits": zeros if leaf.grad is None else leaf.grad,
         "logits afterwards": leaf.detach(),
     }
 
@@ -99,6 +101,6 @@ def load_balance(function: Callable[..., Any], inputs: Inputs) -> Seen:
 @probe("newer/orthogonalise", results="result", calls="* afterwards")
 def orthogonalise(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """The result, and the matrix afterwards."""
-    update, given = inputs["update"], options(inputs)
-    result = tensor(function(update, **given), "the result")
+    update, settings = inputs["update"], options(inputs)
+    result = tensor(function(update, **settings), "the result")
     return {"result": result.clone(), "update afterwards": update}

@@ -13,7 +13,7 @@ from transformer_course.authoring.layer_inputs import attention_shapes, whole
 def _chunks(
     batch: int, d_model: int, heads: int, groups: int, *chunks: int, base: int = 10_000
 ) -> Maker:  # fmt: skip
-    def inputs(draw: Draw) -> Inputs:
+    def make_inputs(draw: Draw) -> Inputs:
         length = sum(chunks)
         return (
             draw.weights(**attention_shapes(d_model, heads, groups))
@@ -25,7 +25,7 @@ def _chunks(
             }
         )
 
-    return inputs
+    return make_inputs
 
 
 _ANGLES = "angles = rotary_angles(x.size(1), q.size(-1), past, layer.base)"

@@ -20,19 +20,19 @@ def _patients(
     hidden: bool = False,
     tells: tuple[str, ...] = (),
 ) -> CaseKind:
-    def inputs(draw: Draw) -> Inputs:
+    def make_inputs(draw: Draw) -> Inputs:
         groups = 2 + int(draw.ids(0, 2))
-        other, third = (f"{right}, {bug}" for bug in bugs)
+        second, third = (f"{right}, {bug}" for bug in bugs)
         return {
             "right": f"{right}, ",
-            "other": other,
+            "other": second,
             "third": third,
             "sizes": torch.tensor([9 + int(draw.ids(0, 5)), 2 * groups, groups]),
             "seed": draw.ids(0, 10**6),
         }
 
     answers = {"a right decoder": "accepted", "the other one": "rejected", "a third one": "rejected"}
-    return case(name, title, inputs, hint, hidden_only=hidden, known=lambda draw: answers, tells=tells)
+    return case(name, title, make_inputs, hint, hidden_only=hidden, known=lambda draw: answers, tells=tells)
 
 
 def _test(*lines: str, near: str = "5e-5") -> str:

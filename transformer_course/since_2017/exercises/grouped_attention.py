@@ -14,8 +14,8 @@ def _tensors(
     batch: int, heads: int, groups: int, lq: int, lk: int, d_k: int, d_v: int,
     mask: str = "", scale: float = 2.0,
 ) -> Maker:  # fmt: skip
-    def inputs(draw: Draw) -> Inputs:
-        made: Inputs = {
+    def make_inputs(draw: Draw) -> Inputs:
+        inputs: Inputs = {
             "q": draw.tensor(batch, heads, lq, d_k, scale=scale),
             "k": draw.tensor(batch, groups, lk, d_k, scale=scale),
             "v": draw.tensor(batch, groups, lk, d_v),
@@ -33,10 +33,10 @@ def _tensors(
             allowed = draw.flags(*shapes[mask])
             allowed[..., 1] = True  # no row is empty
             allowed[..., 0] = False
-            made["mask"] = allowed
-        return made
+            inputs["mask"] = allowed
+        return inputs
 
-    return inputs
+    return make_inputs
 
 
 def _far(draw: Draw) -> Inputs:
@@ -56,19 +56,19 @@ def _far(draw: Draw) -> Inputs:
 
 def _large(draw: Draw) -> Inputs:
     """Scores in the hundreds, without gradients: these are what rounding leaves of them."""
-    made = _tensors(2, 8, 4, 3, 9, 5, 6, mask="by head", scale=8.0)(draw)
-    del made["pull"]
-    return made
+    inputs = _tensors(2, 8, 4, 3, 9, 5, 6, mask="by head", scale=8.0)(draw)
+    del inputs["pull"]
+    return inputs
 
 
 def _impossible(heads: int, groups: int) -> Maker:
-    def inputs(draw: Draw) -> Inputs:
+    def make_inputs(draw: Draw) -> Inputs:
         return {
             "q": draw.tensor(2, heads, 3, 4), "k": draw.tensor(2, groups, 5, 4),
             "v": draw.tensor(2, groups, 5, 6), "refused": f"{heads} heads in {groups} groups",
         }  # fmt: skip
 
-    return inputs
+    return make_inputs
 
 
 _CHECK = """

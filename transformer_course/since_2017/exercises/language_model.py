@@ -19,14 +19,14 @@ from transformer_course.authoring.layer_inputs import (
 
 def _model(
     batch: int, length: int, vocabulary: int, d_model: int, heads: int, groups: int,
-    layers: int, d_ff: int, **given: float,
+    layers: int, d_ff: int, **settings: float,
 ) -> Maker:  # fmt: skip
-    def inputs(draw: Draw) -> Inputs:
+    def make_inputs(draw: Draw) -> Inputs:
         shapes: Shapes = {"embedding.weight": (vocabulary, d_model), "norm.weight": (d_model,)}
         for n in range(layers):
             block = block_shapes(d_model, heads, groups, d_ff)
             shapes |= {f"blocks.{n}.{name}": shape for name, shape in block.items()}
-        sizes = whole(num_heads=heads, num_kv_heads=groups, num_layers=layers, d_ff=d_ff) | options(**given)
+        sizes = whole(num_heads=heads, num_kv_heads=groups, num_layers=layers, d_ff=d_ff) | options(**settings)
         ids = draw.ids(0, vocabulary, batch, length)
         ids[0, 0] = 1  # an id that may be taken for padding
         weights = draw.weights(**shapes)
@@ -36,7 +36,7 @@ def _model(
             "pull": draw.tensor(batch, length, vocabulary, scale=1.0),
         }  # fmt: skip
 
-    return inputs
+    return make_inputs
 
 
 _LOGITS = "F.linear(self.norm(x), self.embedding.weight)"

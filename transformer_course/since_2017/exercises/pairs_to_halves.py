@@ -10,10 +10,10 @@ from transformer_course.authoring.layer_inputs import whole
 
 
 def _weight(heads: int, d_k: int, d_model: int) -> Maker:
-    def inputs(draw: Draw) -> Inputs:
+    def make_inputs(draw: Draw) -> Inputs:
         return whole(heads=heads) | {"weight": draw.tensor(heads * d_k, d_model)}
 
-    return inputs
+    return make_inputs
 
 
 _PAIRS = "by_pair = weight.unflatten(0, (num_heads, -1, 2))"

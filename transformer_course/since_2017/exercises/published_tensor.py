@@ -22,21 +22,21 @@ def _file(
 ) -> Maker:  # fmt: skip
     """A file with these blocks; ``half``: in float16."""
     shapes: Shapes = {"token_embd": (7, d_model), "output_norm": (d_model,)}
-    own = ["embedding.weight", "norm.weight"]
+    names = ["embedding.weight", "norm.weight"]
     for number in blocks:
         for name, shape in block_shapes(d_model, heads, groups, d_ff).items():
             part = name.removesuffix(".weight")
             shapes[f"blk.{number}.{_NAMES[part]}"] = shape
-            own.append(f"blocks.{number}.{name}")
+            names.append(f"blocks.{number}.{name}")
 
-    def inputs(draw: Draw) -> Inputs:
-        drawn = {f"published.{name}.weight": draw.tensor(*shape) for name, shape in shapes.items()}
+    def make_inputs(draw: Draw) -> Inputs:
+        tensors = {f"published.{name}.weight": draw.tensor(*shape) for name, shape in shapes.items()}
         return {
-            **whole(num_heads=heads, num_kv_heads=groups), "own": ", ".join(own),
-            **{name: value.half() if half else value for name, value in drawn.items()},
+            **whole(num_heads=heads, num_kv_heads=groups), "own": ", ".join(names),
+            **{name: value.half() if half else value for name, value in tensors.items()},
         }  # fmt: skip
 
-    return inputs
+    return make_inputs
 
 
 CASES = [

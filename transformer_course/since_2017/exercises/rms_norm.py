@@ -17,17 +17,17 @@ def _vectors(
 ) -> Maker:  # fmt: skip
     """Vectors of a scale; without one, numbers so far from 0 that no usual eps shows."""
 
-    def inputs(draw: Draw) -> Inputs:
+    def make_inputs(draw: Draw) -> Inputs:
         x = draw.tensor(*shape, scale=scale or 2.0)
-        made = draw.weights(weight=(shape[-1],)) | {"x": x if scale else x + x.sign()}
+        inputs = draw.weights(weight=(shape[-1],)) | {"x": x if scale else x + x.sign()}
         if zeros:
-            made["x"][0, 0] = 0.0
+            inputs["x"][0, 0] = 0.0
         if half or far:
-            return made | {"half" if half else "far": torch.tensor(True)}
-        made["pull"] = draw.tensor(*shape, scale=1.0)
-        return made | (options(eps=eps) if eps else {})
+            return inputs | {"half" if half else "far": torch.tensor(True)}
+        inputs["pull"] = draw.tensor(*shape, scale=1.0)
+        return inputs | (options(eps=eps) if eps else {})
 
-    return inputs
+    return make_inputs
 
 
 _NORMED = "normed = wide * torch.rsqrt(mean_square + self.eps)"

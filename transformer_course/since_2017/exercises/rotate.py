@@ -13,13 +13,13 @@ from autograder.authoring.specification import Inputs, Maker, Specification
 def _turns(*shape: int, half: bool = False, far: bool = False, scale: float = 3.0) -> Maker:
     """Vectors, angles and a pull; far angles are in float64 and made large there."""
 
-    def inputs(draw: Draw) -> Inputs:
-        made = {"x": draw.tensor(*shape), "angles": draw.tensor(shape[-2], shape[-1] // 2, scale=scale)}
+    def make_inputs(draw: Draw) -> Inputs:
+        inputs = {"x": draw.tensor(*shape), "angles": draw.tensor(shape[-2], shape[-1] // 2, scale=scale)}
         if half or far:
-            return made | {"half" if half else "far": torch.tensor(True)}
-        return made | {"pull": draw.tensor(*shape, scale=1.0)}
+            return inputs | {"half" if half else "far": torch.tensor(True)}
+        return inputs | {"pull": draw.tensor(*shape, scale=1.0)}
 
-    return inputs
+    return make_inputs
 
 
 _TURNED = "torch.cat((a * cos - b * sin, a * sin + b * cos), dim=-1)"

@@ -10,12 +10,12 @@ from transformer_course.authoring.layer_inputs import swiglu_shapes, whole
 
 
 def _network(d_ff: int, *shape: int, scale: float = 2.0) -> Maker:
-    def inputs(draw: Draw) -> Inputs:
+    def make_inputs(draw: Draw) -> Inputs:
         return whole(d_ff=d_ff) | draw.weights(**swiglu_shapes(shape[-1], d_ff)) | {
             "x": draw.tensor(*shape, scale=scale), "pull": draw.tensor(*shape, scale=1.0),
         }  # fmt: skip
 
-    return inputs
+    return make_inputs
 
 
 _GATE = "gate = F.silu(self.w_gate(x))"

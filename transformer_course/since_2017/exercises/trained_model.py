@@ -38,17 +38,17 @@ def _fresh(sentences: int) -> Maker:
     and of 0.32 with 400. Below the goal, a percent is worth 4 % of a case's points.
     """
 
-    def inputs(draw: Draw) -> Inputs:
+    def make_inputs(draw: Draw) -> Inputs:
         seed = f"grade {int(draw.ids(0, 2**31, 1))}"
         text = "\n".join(corpora.generate(seed, sentences, "test")) + "\n"
         ids = torch.tensor(list(text.encode()), dtype=torch.uint8)
         size = _WINDOW + 1
         return {"windows": ids[: len(ids) // size * size].view(-1, size)}
 
-    return inputs
+    return make_inputs
 
 
-def _known(draw: Draw) -> Answers:
+def _ideal_answers(draw: Draw) -> Answers:
     """Nothing is compared: only the loss counts."""
     return {"nats": torch.tensor(0.0, dtype=torch.float64), "likelihood": "writes"}
 
@@ -73,10 +73,10 @@ _TABLE = """
 CASES = [
     case("fresh", "fresh text of 200 sentences", _fresh(200),
          "Train for more steps, and look at the loss: it should fall below 0.9.", measure="likelihood", scale=SCALE,
-         known=_known),
+         known=_ideal_answers),
     case("more", "fresh text of 400 sentences", _fresh(400),
          "Train for more steps, and look at the loss: it should fall below 0.9.", measure="likelihood", scale=SCALE,
-         known=_known, hidden_only=True),
+         known=_ideal_answers, hidden_only=True),
 ]
 
 MISTAKES = [

@@ -41,7 +41,7 @@ class CacheBug:
     )  # fmt: skip
     group: Group = lambda head, heads, groups: head * groups // heads
     past: Callable[[int, int], int] = lambda past, new: past  # left open
-    says: Callable[[torch.Tensor], torch.Tensor] = _as_it_is  # behind others only
+    outputs: Callable[[torch.Tensor], torch.Tensor] = _as_it_is  # behind others only
     starts: bool = True  # anew
     keeps: Callable[[int, int], int] = lambda length, fed: length  # after a cut
     cuts_places: bool = True
@@ -102,9 +102,9 @@ BUGS = {
     "wrong group": CacheBug(group=lambda head, heads, groups: head % groups),
     "sees the chunk": CacheBug(past=lambda past, new: past + new),
     "mask without a past": CacheBug(past=lambda past, new: 0),
-    "one number too small": CacheBug(says=_one_too_small),
-    "the largest too large": CacheBug(says=_largest_too_large),
-    "not a number": CacheBug(says=_not_a_number),
+    "one number too small": CacheBug(outputs=_one_too_small),
+    "the largest too large": CacheBug(outputs=_largest_too_large),
+    "not a number": CacheBug(outputs=_not_a_number),
     # Between feeds.
     "starts with the old": CacheBug(starts=False),
     "does not cut": CacheBug(keeps=lambda length, fed: fed),

@@ -32,9 +32,9 @@ class _Layer(nn.Module):
             self.add_module(name, linear)
         self.keys = torch.zeros(0)  # the newest, as they came from w_k
 
-    def _log(self, name: str, given: torch.Tensor, result: torch.Tensor) -> None:
+    def _log(self, name: str, vectors: torch.Tensor, result: torch.Tensor) -> None:
         # Batch and positions may be flattened into one dimension.
-        self.seen[name] += given.numel() // given.size(-1) // self._batch
+        self.seen[name] += vectors.numel() // vectors.size(-1) // self._batch
         if name == "w_k":
             self.keys = result.detach()
 
@@ -55,7 +55,7 @@ def attend_with_cache(function: Callable[..., Any], inputs: Inputs) -> Seen:
     with torch.no_grad():
         outputs, caches = _walk(function, layer, x, chunks)
         unturned = torch.tensor(_holds(caches[-1], layer.keys))
-        once = ", ".join(f"{name} {seen}" for name, seen in layer.seen.items())
+        counts = ", ".join(f"{name} {count}" for name, count in layer.seen.items())
         second, _ = _walk(function, layer, inputs["other"], chunks[::-1])
         begin, two = chunks[0], sum(chunks[:2])
         alone, _ = _walk(function, layer, x[1:2, :two], chunks[:2])
@@ -64,12 +64,12 @@ def attend_with_cache(function: Callable[..., Any], inputs: Inputs) -> Seen:
     size = {}
     if "measured" in inputs:
         grown = _numbers(caches[-1]) - _numbers(caches[-2])
-        more = torch.tensor(grown > _new(layer, x, chunks[-1]))
-        size["more is kept than the heads of keys and values"] = more
+        keeps_more = torch.tensor(grown > _new(layer, x, chunks[-1]))
+        size["more is kept than the heads of keys and values"] = keeps_more
         size["keys are kept as they were before they are turned"] = unturned
     return size | {
         "outputs": outputs,
-        "positions projected": once,
+        "positions projected": counts,
         "outputs of a second text": second,
         "outputs of one row alone": alone,
         "output from an older cache": back,
@@ -95,13 +95,13 @@ def _tensors(cache: object) -> Iterator[torch.Tensor]:
 
 def _numbers(cache: object) -> int:
     """The number of floating-point entries in a cache."""
-    return sum(each.numel() for each in _tensors(cache) if each.is_floating_point())
+    return sum(entry.numel() for entry in _tensors(cache) if entry.is_floating_point())
 
 
 def _holds(cache: object, keys: torch.Tensor) -> bool:
     """Whether one tensor of a cache contains every entry of ``keys``, in any order."""
     return keys.numel() > 0 and any(
-        bool(torch.isin(keys, each.flatten()).all()) for each in _tensors(cache)
+        bool(torch.isin(keys, entry.flatten()).all()) for entry in _tensors(cache)
     )
 
 

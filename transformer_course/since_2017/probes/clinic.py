@@ -88,11 +88,11 @@ class _Patient:
         self._before.clear()
         question = {"thing": self._number, "before": before, "do": do, "ids": ids}
         try:
-            found = self._ask(question)
+            response = self._ask(question)
         except Exception:
             self.crashed = True
             raise
-        logits: torch.Tensor = found["logits"]
+        logits: torch.Tensor = response["logits"]
         return logits
 
 

@@ -29,8 +29,8 @@ from transformer_course.library.observing import (
 def attention_layer(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
     """Who sees whom, what the module does, and the numbers that it keeps."""
     sizes = whole(inputs, "num_heads", "num_kv_heads")
-    made = module_class(inputs["x"].size(-1), *sizes, **options(inputs))
-    start, module = beginning(made, inputs), load_weights(made, inputs)
+    new_module = module_class(inputs["x"].size(-1), *sizes, **options(inputs))
+    start, module = beginning(new_module, inputs), load_weights(new_module, inputs)
     start |= kept(module, "num_heads", "num_kv_heads", "base")
     return module_answers(module, inputs) | start
 
@@ -44,24 +44,28 @@ def language_model(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
     """Logits of two batches, in both modes, of one row; gradients; who moves whom."""
     names = ("num_heads", "num_kv_heads", "num_layers", "d_ff")
     vocabulary, d_model = inputs["weights.embedding.weight"].shape
-    made = module_class(vocabulary, d_model, *whole(inputs, *names), **options(inputs))
-    start, module = beginning(made, inputs), load_weights(made, inputs)
+    new_module = module_class(
+        vocabulary, d_model, *whole(inputs, *names), **options(inputs)
+    )
+    start, module = beginning(new_module, inputs), load_weights(new_module, inputs)
 
     def call(ids: torch.Tensor) -> torch.Tensor:
         return tensor(module(ids), "the logits")
 
     ids = inputs["ids"]
-    seen: Seen = {"other parameters": others(module, inputs)} | start
+    observations: Seen = {"other parameters": others(module, inputs)} | start
     with torch.no_grad():
         logits = call(ids)
         if "look" in inputs:
-            seen["logits move with ids"] = who_moves(call, ids, logits)
-        seen |= {"logits": logits, "ids afterwards": ids}
-        seen |= settled(module, call, ids)
-        seen["logits of a shorter batch"] = call(ids[:, :2])
+            observations["logits move with ids"] = who_moves(call, ids, logits)
+        observations |= {"logits": logits, "ids afterwards": ids}
+        observations |= settled(module, call, ids)
+        observations["logits of a shorter batch"] = call(ids[:, :2])
     if "pull" in inputs:
-        seen["parameters without a gradient"] = unmoved(module, call(ids), inputs)
+        observations["parameters without a gradient"] = unmoved(
+            module, call(ids), inputs
+        )
         table = dict(module.named_parameters())["embedding.weight"].grad
         if table is not None:
-            seen["gradient of the embedding"] = table
-    return seen
+            observations["gradient of the embedding"] = table
+    return observations

@@ -40,10 +40,16 @@ from transformer_course.library.observing import (
 )
 def rms_norm(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
     """The weight at first; then what the module does, or what with half precision."""
-    made = module_class(inputs["x"].size(-1), **options(inputs))
-    own = dict(made.named_parameters()) if isinstance(made, nn.Module) else {}
-    seen = {"weight at first": own["weight"].clone()} if "weight" in own else {}
-    x, module = inputs["x"], load_weights(made, inputs)
+    new_module = module_class(inputs["x"].size(-1), **options(inputs))
+    parameters = (
+        dict(new_module.named_parameters()) if isinstance(new_module, nn.Module) else {}
+    )
+    observations = (
+        {"weight at first": parameters["weight"].clone()}
+        if "weight" in parameters
+        else {}
+    )
+    x, module = inputs["x"], load_weights(new_module, inputs)
 
     def call(x: torch.Tensor) -> torch.Tensor:
         return tensor(module(x), "the output")
@@ -55,8 +61,10 @@ def rms_norm(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
         half_seen["a row of bfloat16 has another size"] = _resized(module_class)
         module.train()
         trained = in_half(call, x)
-        return half_seen | {f"{n} in training": seen for n, seen in trained.items()}
-    return seen | module_answers(module, inputs)
+        return half_seen | {
+            f"{name} in training": value for name, value in trained.items()
+        }
+    return observations | module_answers(module, inputs)
 
 
 def _resized(module_class: Callable[..., Any]) -> torch.Tensor:
@@ -94,17 +102,17 @@ def rotate(function: Callable[..., Any], inputs: Inputs) -> Seen:
         angles = angles.double() + 2**26
         return {"result": call(x).to(x.dtype)}
     alone = x[1:2] if x.dim() > 2 else x
-    seen = {"result": call(x), "result of one row alone": call(alone)}
-    seen |= {"x afterwards": x, "angles afterwards": angles}
-    return seen | gradients(call, [x], ["x"], inputs)
+    observations = {"result": call(x), "result of one row alone": call(alone)}
+    observations |= {"x afterwards": x, "angles afterwards": angles}
+    return observations | gradients(call, [x], ["x"], inputs)
 
 
 @probe("since_2017/pairs_to_halves", results="weight", calls="* afterwards")
 def pairs_to_halves(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """The reordered weight, and the given one afterwards."""
     weight = inputs["weight"]
-    found = tensor(function(weight, *whole(inputs, "heads")), "the weight")
-    return {"weight": found, "weight afterwards": weight}
+    reordered = tensor(function(weight, *whole(inputs, "heads")), "the weight")
+    return {"weight": reordered, "weight afterwards": weight}
 
 
 class _File(Mapping[str, torch.Tensor]):
@@ -133,17 +141,19 @@ class _File(Mapping[str, torch.Tensor]):
 def published_tensor(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """Each parameter's tensor, how many were looked up for it, the file afterwards."""
     stored = under(inputs, "published.")
-    kept = {name: value.clone() for name, value in stored.items()}
+    originals = {name: value.clone() for name, value in stored.items()}
     heads = whole(inputs, "num_heads", "num_kv_heads")
-    seen: Seen = {}
+    observations: Seen = {}
     most = 0
     for name in str(inputs["own"]).split(", "):
         file = _File(stored)
-        found = tensor(function(name, file, *heads), f"`{name}`")
-        seen[name] = found.clone()
+        parameter = tensor(function(name, file, *heads), f"`{name}`")
+        observations[name] = parameter.clone()
         most = max(most, len(set(file.looked_up)))
-    written = [name for name, value in kept.items() if not stored[name].equal(value)]
-    return seen | {
+    written = [
+        name for name, value in originals.items() if not stored[name].equal(value)
+    ]
+    return observations | {
         "most tensors looked up in one call": torch.tensor(most),
         "tensors of the file with different values afterwards": join_names(written),
     }
@@ -152,8 +162,10 @@ def published_tensor(function: Callable[..., Any], inputs: Inputs) -> Seen:
 @module_probe("since_2017/swiglu", results="output; output of one row alone")
 def swiglu(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
     """Parameters, output in both modes and of one row, gradients."""
-    made = module_class(inputs["x"].size(-1), *whole(inputs, "d_ff"))
-    return beginning(made, inputs) | module_answers(load_weights(made, inputs), inputs)
+    module = module_class(inputs["x"].size(-1), *whole(inputs, "d_ff"))
+    return beginning(module, inputs) | module_answers(
+        load_weights(module, inputs), inputs
+    )
 
 
 @probe(
@@ -170,15 +182,19 @@ def grouped_attention(function: Callable[..., Any], inputs: Inputs) -> Seen:
     if "refused" in inputs:
         return {inputs["refused"]: _refusal(function, q, k, v)}
     output, weights = _pair(function(q, k, v, *mask))
-    one = [m[1:2] if m.dim() == 4 and m.size(0) > 1 else m for m in mask]
-    alone, _ = _pair(function(q[1:2], k[1:2], v[1:2], *one))
+    row_mask = [m[1:2] if m.dim() == 4 and m.size(0) > 1 else m for m in mask]
+    alone, _ = _pair(function(q[1:2], k[1:2], v[1:2], *row_mask))
 
     def call(*tensors: torch.Tensor) -> torch.Tensor:
         return _pair(function(*tensors, *mask))[0]
 
-    seen = {"weights": weights, "output": output, "output of one row alone": alone}
-    seen |= {f"{name} afterwards": inputs[name] for name in "qkv"}
-    return seen | gradients(call, [q, k, v], list("qkv"), inputs)
+    observations = {
+        "weights": weights,
+        "output": output,
+        "output of one row alone": alone,
+    }
+    observations |= {f"{name} afterwards": inputs[name] for name in "qkv"}
+    return observations | gradients(call, [q, k, v], list("qkv"), inputs)
 
 
 def _pair(result: object) -> tuple[torch.Tensor, torch.Tensor]:

@@ -77,13 +77,13 @@ class Decoder:
         bug, past, new = self._bug, self._fed, ids.size(1)
         x = self._table[ids]
         q, k, v = bug.projects(self._projected, bug.norms(x), self._places)
-        kept = bug.reads(*self._kept(k, v, past))
+        cache = bug.reads(*self._extend_cache(k, v, past))
         self._fed = past + new
         self._places += new
-        logits = self._logits(x, q, kept, bug.past(past, new), bug.group)
-        return bug.says(logits) if past else logits
+        logits = self._logits(x, q, cache, bug.past(past, new), bug.group)
+        return bug.outputs(logits) if past else logits
 
-    def _kept(self, k: torch.Tensor, v: torch.Tensor, past: int) -> Pair:
+    def _extend_cache(self, k: torch.Tensor, v: torch.Tensor, past: int) -> Pair:
         """Old keys and values with the new ones behind them, and kept for later."""
         if self._style == "grows":
             if self._keys is not None and self._values is not None:
@@ -96,8 +96,10 @@ class Decoder:
             self._values = torch.zeros_like(self._keys)
         end = past + k.size(2)
         if not self._bug.rewrites and past < self._written:
-            known = min(end, self._written)
-            k = torch.cat((self._keys[:, :, past:known], k[:, :, known - past :]), 2)
+            old_end = min(end, self._written)
+            k = torch.cat(
+                (self._keys[:, :, past:old_end], k[:, :, old_end - past :]), 2
+            )
         self._written = max(self._written, end)
         self._keys[:, :, past:end], self._values[:, :, past:end] = k, v
         return self._keys[:, :, :end], self._values[:, :, :end]
@@ -113,17 +115,17 @@ class Decoder:
         return turned[:, :heads], turned[:, heads:], v
 
     def _logits(
-        self, x: torch.Tensor, q: torch.Tensor, kept: Pair, past: int, group: Group
+        self, x: torch.Tensor, q: torch.Tensor, cache: Pair, past: int, group: Group
     ) -> torch.Tensor:
         """Logits of positions behind `past` others, from the group of each head."""
         heads, groups, d_k = self._sizes
         k, v = (
-            each[:, [group(n, heads, groups) for n in range(heads)]] for each in kept
+            part[:, [group(n, heads, groups) for n in range(heads)]] for part in cache
         )
         scores = q @ k.mT / d_k**0.5  # (B, h, L, Lk)
         if x.size(1) > 1:  # else it is the newest, and sees all
             hidden = torch.ones(scores.shape[-2:], dtype=torch.bool).triu(past + 1)
             scores = scores.masked_fill(hidden, -torch.inf)
-        seen = (scores.softmax(-1) @ v).transpose(1, 2).flatten(2)
-        logits: torch.Tensor = (x + seen @ self._out) @ self._table.T
+        context = (scores.softmax(-1) @ v).transpose(1, 2).flatten(2)
+        logits: torch.Tensor = (x + context @ self._out) @ self._table.T
         return logits

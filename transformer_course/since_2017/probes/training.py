@@ -56,10 +56,10 @@ def _model_of(function: Callable[..., Any]) -> nn.Module:
 
 def examined(model: nn.Module, windows: torch.Tensor) -> Seen:
     """What a model makes of windows of bytes (N, L + 1)."""
-    shown, wanted = windows[:, :-1], windows[:, 1:]
-    total, same = 0.0, 0
+    contexts, wanted = windows[:, :-1], windows[:, 1:]
+    total, repeats = 0.0, 0
     with torch.no_grad():
-        for ids, right in zip(shown.split(64), wanted.split(64), strict=True):
+        for ids, right in zip(contexts.split(64), wanted.split(64), strict=True):
             logits = tensor(model(ids), "the logits")
             if (
                 logits.dim() != 3
@@ -72,22 +72,22 @@ def examined(model: nn.Module, windows: torch.Tensor) -> Seen:
                 )
             prices = logits.double().log_softmax(-1).gather(-1, right[..., None])
             total -= prices.sum().item()
-            same += int((logits.argmax(-1) == ids).sum())
-        some = shown[:8]
-        changed = some.clone()
+            repeats += int((logits.argmax(-1) == ids).sum())
+        sample = contexts[:8]
+        changed = sample.clone()
         changed[:, -1] = ord("~")
-        future = (model(some) - model(changed))[:, :-1].abs().max() > 1e-3
+        future = (model(sample) - model(changed))[:, :-1].abs().max() > 1e-3
     nats = total / wanted.numel()
-    likelihood = _likelihood(nats, same / wanted.numel(), bool(future))
+    likelihood = _likelihood(nats, repeats / wanted.numel(), bool(future))
     # "likelihood" is what the finding of this measure is called.
     return {"nats": torch.tensor(nats, dtype=torch.float64), "likelihood": likelihood}
 
 
-def _likelihood(nats: float, same: float, future: bool) -> str:
+def _likelihood(nats: float, repeat_share: float, future: bool) -> str:
     """What kind of model it is, in a few words; facts only."""
     if future:
         return "the future moves the present"
-    if same > 0.5:
+    if repeat_share > 0.5:
         return "repeats the byte that it sees"
     kinds = (
         (0.9, "writes"),
