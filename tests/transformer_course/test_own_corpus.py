@@ -157,8 +157,8 @@ def test_new_sources_are_in_no_part_of_the_corpus():
 
 def test_a_draw_is_a_sample_of_test_and_the_same_for_one_seed():
     corpus = own_corpus.parse(written(MINE))
-    assert sorted(corpus.drawn(1)) == sorted(corpus.test) == sorted(MINE.test)
-    assert corpus.drawn(1) == corpus.drawn(1) != corpus.drawn(2)
+    assert sorted(corpus.draw_pairs(1)) == sorted(corpus.test) == sorted(MINE.test)
+    assert corpus.draw_pairs(1) == corpus.draw_pairs(1) != corpus.draw_pairs(2)
 
 
 def test_both_forms_of_a_pair_are_the_same_corpus():

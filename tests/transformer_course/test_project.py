@@ -207,7 +207,7 @@ def test_runs_of_another_level_are_not_mixed_with_these(made):
     ],
 )
 def test_a_difference_is_told_beside_that_of_two_seeds(gain, seeds, says):
-    assert log_view.told(Interval(*gain), seeds).startswith(says)
+    assert log_view.describe_gain(Interval(*gain), seeds).startswith(says)
 
 
 def test_what_seeds_change_is_read_from_the_log():

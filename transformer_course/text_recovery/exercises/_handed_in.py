@@ -78,7 +78,7 @@ def sample(
         WrongAnswerError: the files cannot be graded.
     """
     with tempfile.TemporaryDirectory() as folder:
-        sources = _opened(files, originals, seed, Path(folder)).sources
+        sources = _open_files(files, originals, seed, Path(folder)).sources
         return [sources[i] for i in places if i < len(sources)]
 
 
@@ -86,7 +86,7 @@ def graded(
     files: Mapping[str, bytes], originals: list[str], seed: int,
     places: Sequence[int], texts: list[str],
 ) -> str:  # fmt: skip
-    """What `measuring.measured` says of the weights' own texts.
+    """What `measuring.measure` says of the weights' own texts.
 
     Args:
         texts: what the student's function gave for the sources at ``places``.
@@ -99,10 +99,10 @@ def graded(
             f"no model is handed in: {checkpoint.HANDED_IN} is missing"
         )
     with tempfile.TemporaryDirectory() as folder:
-        found = _opened(files, originals, seed, Path(folder))
+        hand_in = _open_files(files, originals, seed, Path(folder))
         try:
-            asked = [i for i in places if i < len(found.pairs)]
-            return _graded(found, asked, texts, seed)
+            indices = [i for i in places if i < len(hand_in.pairs)]
+            return _grade(hand_in, indices, texts, seed)
         except WrongAnswerError:
             raise
         except Exception as error:  # a stranger's file: sizes, weights, tokenizer
@@ -117,21 +117,21 @@ def _no_decoding(error: Exception) -> str:
     )
 
 
-def _opened(
+def _open_files(
     files: Mapping[str, bytes], originals: list[str], seed: int, folder: Path
 ) -> HandIn:
-    path, found, corpus = None, Track(), None
+    path, student_track, corpus = None, Track(), None
     try:
         if checkpoint.HANDED_IN in files:
             path = folder / checkpoint.HANDED_IN
             path.write_bytes(files[checkpoint.HANDED_IN])
-            found = _track_of(path)
-        if found.corpus == track.OWN and own_corpus.FILE in files:
+            student_track = _track_of(path)
+        if student_track.corpus == track.OWN and own_corpus.FILE in files:
             corpus = own_corpus.parse(files[own_corpus.FILE])
-        pairs = measuring.pairs_of(found, originals, corpus, seed)
+        pairs = measuring.pairs_of(student_track, originals, corpus, seed)
     except (CheckpointError, CorpusError) as error:
         raise WrongAnswerError(str(error)) from error
-    return HandIn(path, found, corpus, pairs)
+    return HandIn(path, student_track, corpus, pairs)
 
 
 def _track_of(path: Path) -> Track:
@@ -145,30 +145,30 @@ def _track_of(path: Path) -> Track:
         raise WrongAnswerError(_no_decoding(error)) from error
 
 
-def _graded(found: HandIn, places: Sequence[int], texts: list[str], seed: int) -> str:
-    assert found.path is not None
-    model, tokenizer = checkpoint.load(found.path, encoder_decoder, Segmenter())
+def _grade(hand_in: HandIn, places: Sequence[int], texts: list[str], seed: int) -> str:
+    assert hand_in.path is not None
+    model, tokenizer = checkpoint.load(hand_in.path, encoder_decoder, Segmenter())
     if is_copy(model):
         raise WrongAnswerError(OURS.format("weights"))
-    own = [text[:_LONGEST] for text in _decoded(model, tokenizer, found)]
-    asked, ours = [found.sources[i] for i in places], [own[i] for i in places]
+    own_texts = [text[:_LONGEST] for text in _decoded(model, tokenizer, hand_in)]
+    sources, ours = [hand_in.sources[i] for i in places], [own_texts[i] for i in places]
     if texts != ours:
         if likeness(texts, ours) < SAME:
-            _refuse_improbable(model, tokenizer, asked, texts, ours)
-        _refuse_shipped_texts(texts, ours, asked)
-    _refuse_shipped(model, tokenizer, found, own)
-    if found.corpus:
+            _refuse_improbable(model, tokenizer, sources, texts, ours)
+        _refuse_shipped_texts(texts, ours, sources)
+    _refuse_shipped(model, tokenizer, hand_in, own_texts)
+    if hand_in.corpus:
         refuse_unlearnt(
-            model, found.corpus, _greedily(tokenizer), encoder_decoder, seed
+            model, hand_in.corpus, _greedily(tokenizer), encoder_decoder, seed
         )
-    marks = measuring.marks_of(found.track, found.corpus, found.pairs)
-    return measuring.measured(own, found.pairs, found.track, marks, found.corpus)
+    marks = measuring.marks_of(hand_in.track, hand_in.corpus, hand_in.pairs)
+    return measuring.measure(own_texts, hand_in.pairs, hand_in.track, marks, hand_in.corpus)
 
 
-def _decoded(model: Restorer, tokenizer: Tokenizer, found: HandIn) -> list[str]:
+def _decoded(model: Restorer, tokenizer: Tokenizer, hand_in: HandIn) -> list[str]:
     return recovered(
-        model.transformer, tokenizer, found.sources, beam=found.track.beam,
-        alpha=found.track.alpha,
+        model.transformer, tokenizer, hand_in.sources, beam=hand_in.track.beam,
+        alpha=hand_in.track.alpha,
     )  # fmt: skip
 
 
@@ -182,16 +182,16 @@ def _greedily(tokenizer: Tokenizer) -> Recover:
 
 def _refuse_improbable(
     model: Restorer, tokenizer: Tokenizer, sources: list[str], texts: list[str],
-    own: list[str],
+    own_texts: list[str],
 ) -> None:  # fmt: skip
     """Refuse texts that the weights cannot have given, however one searches.
 
     What a beam finds with a weak model is unlike what is found greedily, but no less
     probable. Texts of any other origin are.
     """
-    if len(texts) == len(own):
+    if len(texts) == len(own_texts):
         theirs, ours = (
-            _log_probability(model, tokenizer, sources, of) for of in (texts, own)
+            _log_probability(model, tokenizer, sources, of) for of in (texts, own_texts)
         )
         if theirs >= ours - LESS:
             return
@@ -205,31 +205,31 @@ def _log_probability(
     model: Restorer, tokenizer: Tokenizer, sources: list[str], texts: list[str]
 ) -> float:
     """The mean log-probability of the texts' tokens, EOS included."""
-    found = []
+    log_probabilities = []
     for source, text in zip(sources, texts, strict=True):
         ids = tokenizer.encode(source), tokenizer.encode(text)[:_TOKENS]
-        asked, target = make_batch([ids[0]], [ids[1]])
-        log_p = model(asked, target[:, :-1]).log_softmax(-1)  # (1, Lt, V)
-        found.append(log_p.gather(-1, target[:, 1:, None]).flatten())
-    return float(torch.cat(found).mean())
+        source_ids, target = make_batch([ids[0]], [ids[1]])
+        log_p = model(source_ids, target[:, :-1]).log_softmax(-1)  # (1, Lt, V)
+        log_probabilities.append(log_p.gather(-1, target[:, 1:, None]).flatten())
+    return float(torch.cat(log_probabilities).mean())
 
 
-def _refuse_shipped_texts(texts: list[str], own: list[str], sources: list[str]) -> None:
+def _refuse_shipped_texts(texts: list[str], own_texts: list[str], sources: list[str]) -> None:
     """Refuse answers of the checkpoint that ships where the file's own differ."""
-    rows = zip(texts, own, shipped_outputs(sources), strict=True)
-    others = [text == its for text, ours, its in rows if ours != its]
-    if len(others) >= _TELLING and all(others):
+    rows = zip(texts, own_texts, shipped_outputs(sources), strict=True)
+    matches = [text == shipped for text, ours, shipped in rows if ours != shipped]
+    if len(matches) >= _TELLING and all(matches):
         raise WrongAnswerError(OURS.format("answers"))
 
 
 def _refuse_shipped(
-    model: Restorer, tokenizer: Tokenizer, found: HandIn, own: list[str]
+    model: Restorer, tokenizer: Tokenizer, hand_in: HandIn, own_texts: list[str]
 ) -> None:
     """Refuse the checkpoint that everybody has, changed a little or trained further."""
     sources, targets = (
-        list(side)[:COMPARED] for side in zip(*found.pairs, strict=True)
+        list(side)[:COMPARED] for side in zip(*hand_in.pairs, strict=True)
     )
-    if has_same_errors(targets, own, shipped_outputs(sources)):
+    if has_same_errors(targets, own_texts, shipped_outputs(sources)):
         raise WrongAnswerError(OURS.format("errors"))
     if goes_back(model, tokenizer, sources):
         raise WrongAnswerError(
@@ -238,9 +238,9 @@ def _refuse_shipped(
         )
 
 
-def has_same_errors(wanted: list[str], given: list[str], copied: list[str]) -> bool:
+def has_same_errors(wanted: list[str], texts: list[str], copied: list[str]) -> bool:
     """Whether most errors of a model that everybody has are those given, too."""
-    return are_shared(errors(given, wanted), errors(copied, wanted))
+    return are_shared(errors(texts, wanted), errors(copied, wanted))
 
 
 def _refuse_vast(sizes: Mapping[str, Any]) -> None:
@@ -256,21 +256,21 @@ def is_copy(model: nn.Module) -> bool:
     """Whether a model's weights are nearly those of the shipped checkpoint."""
     with safe_open(checkpoint.shipped(), framework="pt") as file:
         shipped = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    own = dict(model.named_parameters())
-    if {n: p.shape for n, p in own.items()} != {n: t.shape for n, t in shipped.items()}:
+    parameters = dict(model.named_parameters())
+    if {n: p.shape for n, p in parameters.items()} != {n: t.shape for n, t in shipped.items()}:
         return False
     mine, theirs = (
-        torch.cat([values[name].detach().flatten().double() for name in sorted(own)])
-        for values in (own, shipped)
+        torch.cat([values[name].detach().flatten().double() for name in sorted(parameters)])
+        for values in (parameters, shipped)
     )
     return bool(torch.cosine_similarity(mine, theirs, dim=0) > COPY)
 
 
-def likeness(texts: list[str], others: list[str]) -> float:
+def likeness(texts: list[str], references: list[str]) -> float:
     """BLEU of some texts against others; 0 if they are not as many."""
-    if len(texts) != len(others):
+    if len(texts) != len(references):
         return 0.0
-    return bleu.corpus(texts, others)
+    return bleu.corpus(texts, references)
 
 
 def shipped_outputs(sources: list[str]) -> list[str]:
@@ -283,8 +283,8 @@ def shipped_outputs(sources: list[str]) -> list[str]:
     texts = _restored(sources, torch.float32, leads)
     unclear = [i for i, lead in enumerate(leads.tolist()) if not lead > _CLEAR]
     if unclear:
-        again = _restored([sources[i] for i in unclear], torch.float64)
-        for i, text in zip(unclear, again, strict=True):
+        exact_texts = _restored([sources[i] for i in unclear], torch.float64)
+        for i, text in zip(unclear, exact_texts, strict=True):
             texts[i] = text
     return texts
 
@@ -326,8 +326,8 @@ def _same_names(
 ) -> list[tuple[int, int]]:
     """The numbers of symbols that both tokenizers have, (shipped, handed in)."""
     used = dict.fromkeys(i for s in sources for i in shipped_tokenizer.encode(s))
-    own = {symbol: i for i, symbol in enumerate(tokenizer.vocab)}
-    named = ((i, own.get(shipped_tokenizer.vocab[i])) for i in used)
+    numbers = {symbol: i for i, symbol in enumerate(tokenizer.vocab)}
+    named = ((i, numbers.get(shipped_tokenizer.vocab[i])) for i in used)
     return [(i, j) for i, j in named if j is not None]
 
 
@@ -335,11 +335,11 @@ def _other_names(
     theirs: Restorer, model: Restorer, tokenizer: Tokenizer, sources: Sequence[str]
 ) -> Iterator[list[tuple[int, int]]]:
     """Pairs of symbols (shipped, handed in): of one number, and the most alike."""
-    ours, others = _directions(model), _directions(theirs)
+    ours, shipped = _directions(model), _directions(theirs)
     used = sorted({i for s in sources for i in tokenizer.encode(s) if i < len(ours)})
-    yield [(i, i) for i in used if i < len(others)]
-    if ours.size(1) == others.size(1):
-        nearest = (ours[used] @ others.T).argmax(dim=1).tolist()
+    yield [(i, i) for i in used if i < len(shipped)]
+    if ours.size(1) == shipped.size(1):
+        nearest = (ours[used] @ shipped.T).argmax(dim=1).tolist()
         pairs = {i: j for i, j in zip(nearest, used, strict=True)}
         yield list(pairs.items())  # each shipped symbol once
 
@@ -348,8 +348,8 @@ def _has_same_angles(
     theirs: Restorer, model: Restorer, pairs: Sequence[tuple[int, int]]
 ) -> bool:
     first, second = torch.tensor(pairs).unbind(1)
-    both = torch.stack((_angles(theirs, first), _angles(model, second)))
-    return bool(torch.corrcoef(both)[0, 1] > _AKIN)
+    angles = torch.stack((_angles(theirs, first), _angles(model, second)))
+    return bool(torch.corrcoef(angles)[0, 1] > _AKIN)
 
 
 def _angles(model: Restorer, ids: Tensor) -> Tensor:

@@ -31,14 +31,14 @@ def natural_sentences(draw: Draw, count: int) -> list[str]:
 
 def plain_sentences(draw: Draw, count: int) -> list[str]:
     """Natural sentences of letters, with one sign, at the end."""
-    found = natural_sentences(draw, 6 * count)
-    return [text for text in found if re.fullmatch(r"[A-Za-z ]+[.?!]", text)][:count]
+    sentences = natural_sentences(draw, 6 * count)
+    return [text for text in sentences if re.fullmatch(r"[A-Za-z ]+[.?!]", text)][:count]
 
 
 def some_of(draw: Draw, options: Sequence[T], count: int) -> list[T]:
     """A drawing without repetition."""
-    left = list(options)
-    return [left.pop(int(draw.ids(0, len(left), 1))) for _ in range(count)]
+    remaining = list(options)
+    return [remaining.pop(int(draw.ids(0, len(remaining), 1))) for _ in range(count)]
 
 
 def words_of(texts: list[str]) -> list[str]:

@@ -39,7 +39,7 @@ def refuse_unlearnt(
         WrongAnswerError: it keeps hardly more of new sources' words than those.
     """
     new = new_sources(corpus, seed)
-    usual = [source for source, _ in corpus.drawn(seed)[:COUNT]]
+    usual = [source for source, _ in corpus.draw_pairs(seed)[:COUNT]]
     texts = recover(model, new)
     torch.manual_seed(seed)
     untrained = Restorer(model.sizes, parts).eval()  # type: ignore[arg-type]
@@ -47,12 +47,12 @@ def refuse_unlearnt(
         pairing.share_of_words(new, recover(untrained, new)),
         pairing.share_of_words(new, [*texts[1:], *texts[:1]]),
     )
-    kept = pairing.share_of_words(new, texts)
+    kept_share = pairing.share_of_words(new, texts)
     lead = pairing.share_of_words(usual, recover(model, usual)) - floor
-    if kept < floor + max(CLEAR, SHARE * lead):
+    if kept_share < floor + max(CLEAR, SHARE * lead):
         raise WrongAnswerError(
             f"this model has not learnt {own_corpus.FILE}: of new sources, made of "
-            f"halves of yours, its texts have {kept:.0%} of the words. An untrained "
+            f"halves of yours, its texts have {kept_share:.0%} of the words. An untrained "
             f"model, or texts in another order, have {floor:.0%}"
         )
 
@@ -61,14 +61,14 @@ def new_sources(corpus: OwnCorpus, seed: int) -> list[str]:
     """Sources that the corpus does not have: halves of two of its sources each."""
     draw = random.Random(seed)
     sources = [source for source, _ in (*corpus.test, *corpus.train)]
-    known = set(sources)
-    found: dict[str, None] = {}
-    while len(found) < COUNT:
+    known_sources = set(sources)
+    fresh_sources: dict[str, None] = {}
+    while len(fresh_sources) < COUNT:
         first, second = (source.split() for source in draw.sample(sources, 2))
         halves = [*first[: (len(first) + 1) // 2], *second[len(second) // 2 :]]
         crossed = " ".join(halves)
-        if crossed in known:
+        if crossed in known_sources:
             crossed = " ".join((*first, *second))
-        if crossed not in known:
-            found[crossed] = None
-    return list(found)
+        if crossed not in known_sources:
+            fresh_sources[crossed] = None
+    return list(fresh_sources)

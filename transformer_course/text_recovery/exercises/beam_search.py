@@ -49,15 +49,15 @@ def plant(draw: Draw, places: torch.Tensor, habits: torch.Tensor, width: int, al
     planted[:] = _FAR
     planted[:, :4, FREE], planted[:, 4:, EOS] = 0.0, 0.0  # in the end, all end
     tokens = [*some_of(draw, range(UNK, GATE), 6), PAD, BOS]
-    known = habits[BOS], habits[BOS] + habits[tokens[0]]
+    habit_logits = habits[BOS], habits[BOS] + habits[tokens[0]]
 
-    def compete(sentence: int, place: int, own: list[float], end: float = _FAR, gate: float = _FAR) -> None:
+    def compete(sentence: int, place: int, token_logits: list[float], end: float = _FAR, gate: float = _FAR) -> None:
         """Logits of some tokens, EOS and GATE; at first, after the likeliest token."""
-        chosen = [*tokens[: len(own)], EOS, GATE]
+        chosen = [*tokens[: len(token_logits)], EOS, GATE]
         planted[sentence, place] = _FAR
-        logits = torch.tensor([*own, end, gate])
-        if place < len(known):
-            logits -= known[place][chosen]
+        logits = torch.tensor([*token_logits, end, gate])
+        if place < len(habit_logits):
+            logits -= habit_logits[place][chosen]
         planted[sentence, place, chosen] = logits
 
     # An early end is the best one until the search is over. The next one is worse; one
@@ -81,13 +81,13 @@ def plant(draw: Draw, places: torch.Tensor, habits: torch.Tensor, width: int, al
     # length, and not if 4 is, and 2 for the other's. The prefix of two tokens is still
     # live if its score is divided by its length, and not if it is not.
     at_once = math.log1p(math.exp(7 / 64))
-    one = math.log1p(math.exp(-7 / 64))
+    one_cost = math.log1p(math.exp(-7 / 64))
     power = max(alpha, 0.25)
-    two = at_once * 2 ** (power / 2)
-    three = at_once * 6 ** (power / 2)
+    two_cost = at_once * 2 ** (power / 2)
+    three_cost = at_once * 6 ** (power / 2)
     compete(4, 0, [0.0], end=-7 / 64)
-    compete(4, 1, [0.0, _fine(math.log(math.expm1(two - one)))])
-    planted[4, 2, EOS] = -_fine(math.log(math.expm1(three - two)))
+    compete(4, 1, [0.0, _fine(math.log(math.expm1(two_cost - one_cost)))])
+    planted[4, 2, EOS] = -_fine(math.log(math.expm1(three_cost - two_cost)))
 
     # The best two of two tokens begin with the same one, and the second best is at the
     # gate.
@@ -142,9 +142,9 @@ def script(
     draw: Draw, batch: Sequence[int], sizes: Sequence[int], alpha: float, max_len: int, eos: float = 0.0
 ) -> Inputs:
     """A soft script with sentences that tell many a mistake in every drawing."""
-    made = soft_script(draw, batch, sizes, alpha, max_len, eos, VOCAB)
-    plant(draw, made["places"], made["habits"], max(sizes), alpha)
-    return made
+    inputs = soft_script(draw, batch, sizes, alpha, max_len, eos, VOCAB)
+    plant(draw, inputs["places"], inputs["habits"], max(sizes), alpha)
+    return inputs
 
 
 def early_end(draw: Draw) -> Inputs:
@@ -152,17 +152,17 @@ def early_end(draw: Draw) -> Inputs:
 
     To some sentences, this happens after a first token that is drawn.
     """
-    made = soft_script(draw, _MANY, [2, 3], 1.0, 9, eos=-4.0)
-    made["places"] = made["places"] / 16
-    made["places"][:, 0] -= 12.0
-    made["places"][:, 0, 5] = 3.5
-    made["places"][:, 0, EOS] = 2.875
-    made["habits"] = made["habits"] / 8
+    inputs = soft_script(draw, _MANY, [2, 3], 1.0, 9, eos=-4.0)
+    inputs["places"] = inputs["places"] / 16
+    inputs["places"][:, 0] -= 12.0
+    inputs["places"][:, 0, 5] = 3.5
+    inputs["places"][:, 0, EOS] = 2.875
+    inputs["habits"] = inputs["habits"] / 8
     later = draw.flags(len(_MANY)).nonzero().flatten()
-    made["places"][later] = made["places"][later].roll(1, dims=1)
-    made["places"][later, 0] = -40.0
-    made["places"][later, 0, draw.ids(5, 9, len(later))] = 0.0
-    return made
+    inputs["places"][later] = inputs["places"][later].roll(1, dims=1)
+    inputs["places"][later, 0] = -40.0
+    inputs["places"][later, 0, draw.ids(5, 9, len(later))] = 0.0
+    return inputs
 
 
 def _exact_tie(draw: Draw) -> Inputs:
@@ -184,10 +184,10 @@ def _exact_tie(draw: Draw) -> Inputs:
     }
 
 
-def ends(*sentences: dict[int, float], alpha: float = 0.0) -> Maker:
+def offer_ends(*sentences: dict[int, float], alpha: float = 0.0) -> Maker:
     """Sentences of free tokens; at some places, EOS may be had for so much."""
 
-    def inputs(draw: Draw) -> Inputs:
+    def make_inputs(draw: Draw) -> Inputs:
         vocab, far, steps = 9, -200.0, max(map(max, sentences)) + 1
         places = torch.full((2, steps + 1, vocab), far)
         free = 4 + draw.ids(0, 5, steps + 1)
@@ -207,7 +207,7 @@ def ends(*sentences: dict[int, float], alpha: float = 0.0) -> Maker:
             "max_len": torch.tensor(steps),
         }
 
-    return inputs
+    return make_inputs
 
 
 _EQUAL = {1: 50.0, 2: 50.0}
@@ -273,16 +273,16 @@ def _by_default(draw: Draw) -> Inputs:
 
 def _says_specials(draw: Draw) -> Inputs:
     """PAD and BOS are likely tokens: to the search, tokens like all others."""
-    made = script(draw, _MANY, [2, 3], 0.25, 6)
-    made["places"][:-COUNT, ::2, PAD] = 2.0
-    made["places"][:-COUNT, 1::2, BOS] = 2.0
-    return made
+    inputs = script(draw, _MANY, [2, 3], 0.25, 6)
+    inputs["places"][:-COUNT, ::2, PAD] = 2.0
+    inputs["places"][:-COUNT, 1::2, BOS] = 2.0
+    return inputs
 
 
 def _in_training(draw: Draw) -> Inputs:
     """A model that comes in training mode; the others come in evaluation mode."""
-    made = soft_script(draw, _MANY, [2], 1.0, 9)
-    return made | {"training": torch.tensor(True)}
+    inputs = soft_script(draw, _MANY, [2], 1.0, 9)
+    return inputs | {"training": torch.tensor(True)}
 
 
 CASES = [
@@ -298,13 +298,13 @@ CASES = [
          "A sentence stops when its best finished hypothesis, of any step, is at least as good as its best live one."),
     case("equal", "an ended and a live hypothesis that are equally good, alpha = 0", _exact_tie,
          "A finished hypothesis that is only *as good as* the best live one already stops its sentence.", open=True),
-    case("equal_ends", "two finished hypotheses that are equally good, alpha = 0", ends(_EQUAL, _EQUAL),
+    case("equal_ends", "two finished hypotheses that are equally good, alpha = 0", offer_ends(_EQUAL, _EQUAL),
          "Between finished hypotheses that are equally good, keep the earlier one."),
     case("nearly_equal_ends", "two finished hypotheses, the later one better by five thousandths, alpha = 0",
-         ends(_NEARLY_EQUAL, _NEARLY_EQUAL),
+         offer_ends(_NEARLY_EQUAL, _NEARLY_EQUAL),
          "The better one stays, however small its lead.", tells=("scores_start_anew",)),
     case("lengths", "ends after 2 and after 5 tokens, alpha = 1",
-         ends({1: 8.0, 4: 18.0}, {1: 8.0, 4: 25.5}, alpha=1.0),
+         offer_ends({1: 8.0, 4: 18.0}, {1: 8.0, 4: 25.5}, alpha=1.0),
          "The length counts all tokens, EOS included but not BOS.", tells=("scores_start_anew",)),
     case("defaults", "ten sentences, with the default beam_size, max_len and alpha", _by_default,
          "A beam of 4, at most 60 tokens, scores divided by the length."),

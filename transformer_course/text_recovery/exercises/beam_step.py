@@ -25,9 +25,9 @@ def _beam(draw: Draw, live: int, length: int, vocab: int, k: int) -> Inputs:
 
 def _one_rich(draw: Draw) -> Inputs:
     """All of the best continuations come from the last prefix."""
-    made = _beam(draw, 4, 3, 9, 4)
-    made["scores"] = made["scores"] - torch.tensor([30.0, 30.0, 30.0, 0.0])
-    return made
+    inputs = _beam(draw, 4, 3, 9, 4)
+    inputs["scores"] = inputs["scores"] - torch.tensor([30.0, 30.0, 30.0, 0.0])
+    return inputs
 
 
 CASES = [

@@ -32,8 +32,8 @@ def _tie(draw: Draw, count: int) -> dict[str, int]:
     The second one is the smaller one, and is not once its letters are put together.
     """
     first, second, third = sorted(some_of(draw, "fghjquvxyz", 3))
-    made = first + second  # after which (made, first) and (first, third) are a tie
-    return {made: 3 * count, made + first: count, first + third: count}
+    merged = first + second  # after which (merged, first) and (first, third) are a tie
+    return {merged: 3 * count, merged + first: count, first + third: count}
 
 
 def _real_counts(draw: Draw, merges: int) -> Inputs:

@@ -61,9 +61,9 @@ class HandedInModel(Measured):
         work = functools.partial(self._apart, handed_in.graded, texts=_texts(answers))
         return {"recovery": str(work())}
 
-    def _apart(self, work: Any, **more: object) -> object:
+    def _apart(self, work: Any, **options: object) -> object:
         task = functools.partial(
-            work, self._files, self._originals, self._seed, self._places, **more
+            work, self._files, self._originals, self._seed, self._places, **options
         )
         return apart(task, SECONDS, MEGABYTES)
 
@@ -88,7 +88,7 @@ def _originals(draw: Draw) -> Inputs:
     return {"originals": json.dumps(corpora.generate(f"grade {seed}", _GRADED, "test"))}
 
 
-def _known(draw: Draw) -> Answers:
+def _shipped_errors(draw: Draw) -> Answers:
     """The errors of the checkpoint that ships, on the first sentences."""
     originals = json.loads(str(_originals(draw)["originals"]))[: measuring.COMPARED]
     return Late({}, copied=lambda: _copied(originals))
@@ -97,14 +97,14 @@ def _known(draw: Draw) -> Answers:
 def _copied(originals: list[str]) -> str:
     pairs = measuring.pairs_of(Track(), originals, None, 0)
     sources, targets = zip(*pairs, strict=True)
-    found = errors(handed_in.shipped_outputs(list(sources)), targets)
-    return json.dumps(found, ensure_ascii=False)
+    copied_errors = errors(handed_in.shipped_outputs(list(sources)), targets)
+    return json.dumps(copied_errors, ensure_ascii=False)
 
 
 CASES = [
     case("fresh", "sentences that your model has never seen", _originals,
          "Where BLEU is given, points grow with it: train longer, or look at what goes wrong.",
-         measure="recovery", scale=SCALE, known=_known),
+         measure="recovery", scale=SCALE, known=_shipped_errors),
 ]
 
 MISTAKES = [

@@ -29,11 +29,11 @@ def _rows(draw: Draw, sentences: int, resamples: int, better: int = 1) -> Inputs
 
 def _ties(draw: Draw) -> Inputs:
     """Two systems that differ in one of twelve sentences: many resamples miss it."""
-    made = _rows(draw, 12, 200)
-    made["second"] = made["first"].clone()
-    made["second"][5, 0] = made["first"][5, 0] - 1
-    made["first"][3, 0] -= 1
-    return made
+    inputs = _rows(draw, 12, 200)
+    inputs["second"] = inputs["first"].clone()
+    inputs["second"][5, 0] = inputs["first"][5, 0] - 1
+    inputs["first"][3, 0] -= 1
+    return inputs
 
 
 CASES = [

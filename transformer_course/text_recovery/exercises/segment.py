@@ -19,8 +19,8 @@ def _segment_inputs(draw: Draw, count: int, merges: int) -> Inputs:
     learnt = learn_merges(counts, merges)
     a, b, c = some_of(draw, "fghjquvxy", 3)  # not in any of the words
     learnt += [(b, c), (a, b)]  # neither the leftmost pair first nor the longest symbol
-    own = [a + b + c, a + b, "zxß", "a", "aaaaa", "Lower", "NEWEST"]
-    return {"merges": json.dumps(learnt), "words": json.dumps([*words, *unseen, *own])}
+    extra_words = [a + b + c, a + b, "zxß", "a", "aaaaa", "Lower", "NEWEST"]
+    return {"merges": json.dumps(learnt), "words": json.dumps([*words, *unseen, *extra_words])}
 
 
 def _order_matters(draw: Draw) -> Inputs:
@@ -47,8 +47,8 @@ def _long(draw: Draw) -> Inputs:
     """Long words, and 300 merges; the last ones are those that fit."""
     letters = some_of(draw, "abcdefgh", 5)
     a, b, c, d, e = letters
-    others = "ijklmnopqrstuvwxyz"
-    merges = some_of(draw, [(x, y) for x in others for y in others], 295)
+    alphabet = "ijklmnopqrstuvwxyz"
+    merges = some_of(draw, [(x, y) for x in alphabet for y in alphabet], 295)
     merges += [(b, c), (a, b), (d, d), (e, d + d), (a + b, a + b)]
     longs = ["".join(letters[i] for i in draw.ids(0, 5, n).tolist()) for n in (40, 150)]
     words = [*longs, a + b + c + "ij" + d + d, e + d + d + (a + b) * 35 + d + d]

@@ -30,7 +30,7 @@ class KeptRuns:
     Args:
         parts: unit 4's module, with its Transformer.
         segment: cuts a word into subwords; see SubwordTokenizer.
-        corpus, level: what the notebook is set to; see `here`.
+        corpus, level: what the notebook is set to; see `find_here`.
     """
 
     def __init__(
@@ -55,11 +55,11 @@ class KeptRuns:
         log = self.log
         run = log.get(name)
         if run is None:
-            listed = ", ".join(known.name for known in log.runs[-10:]) or "none yet"
+            listed = ", ".join(logged.name for logged in log.runs[-10:]) or "none yet"
             raise ProjectError(f"no run is called {name!r}; the log has: {listed}")
         return run
 
-    def here(self, name: str) -> LoggedRun:
+    def find_here(self, name: str) -> LoggedRun:
         """The run with a name, on the corpus and the level that the notebook is set to.
 
         Raises:
@@ -79,7 +79,7 @@ class KeptRuns:
         Raises:
             ProjectError: there is none.
         """
-        run = self.here(name)
+        run = self.find_here(name)
         trained = run.against if run.kind == "decoding" else name
         path = self._file(trained, "safetensors")
         try:
@@ -93,7 +93,7 @@ class KeptRuns:
         Raises:
             ProjectError: there is nothing.
         """
-        self.here(name)
+        self.find_here(name)
         try:
             texts = json.loads(self._file(name, "json").read_text(encoding="utf-8"))
             return [str(text) for text in texts]
@@ -134,14 +134,17 @@ class KeptRuns:
         Raises:
             ProjectError: grading would refuse them; the text says why.
         """
-        run, own, folder = self.here(name), corpus.name != EMBEDDED, self.path.parent
+        run, folder = self.find_here(name), self.path.parent
+        is_own = corpus.name != EMBEDDED
         model, tokenizer = self.model(name)
         paths = [folder / checkpoint.HANDED_IN, self.path]
         try:
             beam, alpha = (run.settings.get(key, "1") for key in ("beam", "alpha"))
-            found = Track(OWN if own else EMBEDDED, level, int(beam), float(alpha))
-            notes = {"track": asdict(found), "run": name, "tokens": run.tokens}
-            if own:
+            student_track = Track(
+                OWN if is_own else EMBEDDED, level, int(beam), float(alpha)
+            )
+            notes = {"track": asdict(student_track), "run": name, "tokens": run.tokens}
+            if is_own:
                 data = own_corpus.to_bytes(corpus)
                 paths.append(folder / own_corpus.FILE)
                 paths[-1].write_bytes(data)

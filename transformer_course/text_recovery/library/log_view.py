@@ -19,18 +19,20 @@ _MARKS = ("o-", "s-", "^-", "D-", "v-", "X-")
 def line(run: LoggedRun, sentences: int, log: RunLog) -> str:
     """A run in a line or two: what it reached, and what that says beside its log."""
     if run.stopped or run.bleu is None:
-        why = run.stopped or "an unknown reason"
-        return f"{run.name}: stopped by {why} after {run.tokens:,} target tokens."
-    found = f"{run.name}: BLEU {Interval(*run.bleu)} on {sentences:,} sentences of dev"
+        reason = run.stopped or "an unknown reason"
+        return f"{run.name}: stopped by {reason} after {run.tokens:,} target tokens."
+    headline = (
+        f"{run.name}: BLEU {Interval(*run.bleu)} on {sentences:,} sentences of dev"
+    )
     if run.too_short:
         return (
-            f"{found}.\n  Too short to say anything: the inserter has "
+            f"{headline}.\n  Too short to say anything: the inserter has "
             f"{run.inserter:.1f}. Give it more tokens before you compare it."
         )
     if run.difference is None:
-        return f"{found}."
-    gain = told(Interval(*run.difference), _seeds(run, run.against, log))
-    return f"{found}; against {run.against} {gain}."
+        return f"{headline}."
+    gain = describe_gain(Interval(*run.difference), _seeds(run, run.against, log))
+    return f"{headline}; against {run.against} {gain}."
 
 
 def _seeds(run: LoggedRun, against: str, log: RunLog) -> float | None:
@@ -40,7 +42,7 @@ def _seeds(run: LoggedRun, against: str, log: RunLog) -> float | None:
     return log.between_seeds(against)
 
 
-def told(gain: Interval, seeds: float | None = None) -> str:
+def describe_gain(gain: Interval, seeds: float | None = None) -> str:
     """A difference in words: by how much, and what else could be why.
 
     Args:
@@ -70,8 +72,10 @@ def as_html(log: RunLog) -> str:
     heads = ("run", "changed", "BLEU on dev", "difference", "tokens", "CPU s", "seed")
     rows = "".join(_rows(run, len(heads)) for run in log.runs[-_ROWS:])
     head = "".join(f'<th scope="col" style="{_LEFT}">{name}</th>' for name in heads)
-    left = len(log.runs) - _ROWS
-    remarks = [f"{left:,} earlier runs are not shown"] if left > 0 else []
+    hidden_count = len(log.runs) - _ROWS
+    remarks = (
+        [f"{hidden_count:,} earlier runs are not shown"] if hidden_count > 0 else []
+    )
     notes = "".join(f"<p>{html.escape(text)}.</p>" for text in (*remarks, *log.remarks))
     total = f"<p>{len(log.runs):,} runs, {log.tokens:,} target tokens.</p>"
     body = f"<thead><tr>{head}</tr></thead>{rows}"
@@ -117,31 +121,31 @@ def curves(
     Args:
         sentences: of dev, on the way and at the end.
     """
-    drawn = [run for run in runs if run.curve and not run.too_short]
-    left_out = [run.name for run in runs if run not in drawn]
-    if more := drawn[_CURVES:]:
-        left_out += [run.name for run in more]
-    if not drawn:
+    drawable = [run for run in runs if run.curve and not run.too_short]
+    left_out = [run.name for run in runs if run not in drawable]
+    if surplus := drawable[_CURVES:]:
+        left_out += [run.name for run in surplus]
+    if not drawable:
         print("No curve to draw yet: " + names(left_out) + f" ({SHORT}).")
         return
     figure, axes = style.subplots(height=3.0, width=6.4)
-    said = []
-    for i, run in enumerate(drawn[:_CURVES]):
-        seen, values = zip(*run.curve, strict=True)
+    descriptions = []
+    for i, run in enumerate(drawable[:_CURVES]):
+        token_counts, values = zip(*run.curve, strict=True)
         axes.plot(
-            [tokens / 1000 for tokens in seen], values, _MARKS[i],
+            [tokens / 1000 for tokens in token_counts], values, _MARKS[i],
             color=style.PALETTE[i], label=run.name,
         )  # fmt: skip
         points = (f"{y:.0f} after {x:,.0f}" for x, y in run.curve)
-        said.append(f"{run.name}: {', '.join(points)} target tokens")
+        descriptions.append(f"{run.name}: {', '.join(points)} target tokens")
     axes.axhline(inserter, **style.DOTTED)
     axes.set(xlabel="thousand target tokens seen", title="BLEU on dev")
     style.legend(axes)
-    alt = f"{'; '.join(said)}. The inserter has {inserter:.0f}."
-    way, end = sentences
+    alt = f"{'; '.join(descriptions)}. The inserter has {inserter:.0f}."
+    midway, end = sentences
     caption = (
-        f"BLEU on dev over target tokens: on the way on {way:,} sentences, so give or "
-        f"take several points, and at the end on {end:,}. Dotted: the inserter."
+        f"BLEU on dev over target tokens: on the way on {midway:,} sentences, so give "
+        f"or take several points, and at the end on {end:,}. Dotted: the inserter."
     )
     if left_out:
         caption += f" Not drawn: {names(left_out)}."
@@ -150,14 +154,14 @@ def curves(
 
 def differences(
     base: LoggedRun,
-    found: Sequence[tuple[LoggedRun, Interval]],
+    gains: Sequence[tuple[LoggedRun, Interval]],
     sentences: int,
     log: RunLog,
     number: str = "",
 ) -> None:
     """Show differences from a run with their intervals, and a sentence on each."""
-    short = [run.name for run in (base, *(r for r, _ in found)) if run.too_short]
-    clear = {run.name: gain for run, gain in found if not run.too_short}
+    short = [run.name for run in (base, *(r for r, _ in gains)) if run.too_short]
+    clear = {run.name: gain for run, gain in gains if not run.too_short}
     if base.too_short or not clear:
         print(f"Nothing to compare yet: {names(short)} ({SHORT}).")
         return
@@ -166,7 +170,7 @@ def differences(
         axes.plot([gain.low, gain.high], [y, y], color=style.BLUE)
         axes.plot([gain.value], [y], "o", color=style.BLUE)
     axes.axvline(0, **style.DOTTED)
-    seeds = {run.name: _seeds(run, base.name, log) for run, _ in found}
+    seeds = {run.name: _seeds(run, base.name, log) for run, _ in gains}
     shaded = max((s for s in seeds.values() if s is not None), default=None)
     if shaded is not None:
         axes.axvspan(-shaded, shaded, color=style.HAIR, linewidth=0)
@@ -174,7 +178,9 @@ def differences(
         yticks=range(len(clear)), yticklabels=list(clear),
         ylim=(len(clear) - 0.5, -0.5), xlabel="difference in BLEU from " + base.name,
     )  # fmt: skip
-    says = [f"{name} {told(gain, seeds[name])}" for name, gain in clear.items()]
+    remarks = [
+        f"{name} {describe_gain(gain, seeds[name])}" for name, gain in clear.items()
+    ]
     caption = (
         f"Difference from {base.name} with its 95% interval: a paired bootstrap over "
         f"{sentences:,} sentences of dev. "
@@ -185,11 +191,11 @@ def differences(
     )  # fmt: skip
     if short:
         caption += f" Not drawn: {names(short)} ({SHORT})."
-    show(figure, f"{'. '.join(says)}.", number, caption)
-    print(*says, sep="\n")
+    show(figure, f"{'. '.join(remarks)}.", number, caption)
+    print(*remarks, sep="\n")
 
 
 def names(runs: Sequence[str]) -> str:
     """Names of runs in a line; of many, the first five."""
-    more = f" and {len(runs) - 5} more" if len(runs) > 5 else ""
-    return f"{', '.join(runs[:5]) or 'no run'}{more}"
+    suffix = f" and {len(runs) - 5} more" if len(runs) > 5 else ""
+    return f"{', '.join(runs[:5]) or 'no run'}{suffix}"

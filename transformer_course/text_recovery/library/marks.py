@@ -14,7 +14,7 @@ def table(kinds: Mapping[str, Sequence[int]], count: int) -> str:
     """
     numbers = {kind: sorted(set(of)) for kind, of in kinds.items() if of}
     rows = [
-        f"| {_cell(kind)} | {len(of)} | {_listed(of)} |"
+        f"| {_cell(kind)} | {len(of)} | {_join_numbers(of)} |"
         for kind, of in sorted(numbers.items(), key=lambda row: -len(row[1]))
     ]
     remarks = [f"- {text}" for text in _remarks(numbers, count)]
@@ -25,15 +25,16 @@ def table(kinds: Mapping[str, Sequence[int]], count: int) -> str:
 def _remarks(numbers: Mapping[str, Sequence[int]], count: int) -> Iterator[str]:
     sorted_ones = {number for of in numbers.values() for number in of}
     places = range(1, count + 1)
-    if left := [place for place in places if place not in sorted_ones]:
-        yield f"{len(left)} of {count} outputs have no kind yet: {_listed(left)}."
+    if unsorted := [place for place in places if place not in sorted_ones]:
+        listing = _join_numbers(unsorted)
+        yield f"{len(unsorted)} of {count} outputs have no kind yet: {listing}."
     else:
         yield f"All {count} outputs have a kind."
     if strange := sorted(sorted_ones - set(places)):
-        yield f"There is no output {_listed(strange)}: they go from 1 to {count}."
+        yield f"There is no output {_join_numbers(strange)}: they go from 1 to {count}."
 
 
-def _listed(numbers: Sequence[int]) -> str:
+def _join_numbers(numbers: Sequence[int]) -> str:
     return ", ".join(map(str, numbers))
 
 

@@ -24,7 +24,7 @@ COMPARED = 600  # sentences on which the shipped checkpoint is recognised
 
 
 def pairs_of(
-    found: Track, originals: Sequence[str], corpus: OwnCorpus | None, seed: int
+    student_track: Track, originals: Sequence[str], corpus: OwnCorpus | None, seed: int
 ) -> list[Pair]:
     """The (source, target) pairs that a hand-in is measured on.
 
@@ -36,25 +36,27 @@ def pairs_of(
     Raises:
         CorpusError: the corpus is missing.
     """
-    if found.corpus == track.EMBEDDED:
-        left = ((damage(text, found.level), text) for text in originals)
-        return [(source, target) for source, target in left if source]
+    if student_track.corpus == track.EMBEDDED:
+        pairs = ((damage(text, student_track.level), text) for text in originals)
+        return [(source, target) for source, target in pairs if source]
     if corpus is None:
         raise CorpusError(
             f"the model is for a corpus of your own, but {own_corpus.FILE} is missing"
         )
-    return corpus.drawn(seed)
+    return corpus.draw_pairs(seed)
 
 
-def marks_of(found: Track, corpus: OwnCorpus | None, pairs: Sequence[Pair]) -> Marks:
+def marks_of(
+    student_track: Track, corpus: OwnCorpus | None, pairs: Sequence[Pair]
+) -> Marks:
     """What BLEU is worth on these pairs."""
     if corpus is None:
-        return scale.EMBEDDED[found.level]
+        return scale.EMBEDDED[student_track.level]
     return scale.of_own(corpus.train, pairs)
 
 
-def measured(
-    texts: Sequence[str], pairs: Sequence[Pair], found: Track, marks: Marks,
+def measure(
+    texts: Sequence[str], pairs: Sequence[Pair], student_track: Track, marks: Marks,
     corpus: OwnCorpus | None,
 ) -> str:  # fmt: skip
     """All numbers of some texts, and a sentence on them, as JSON.
@@ -69,21 +71,22 @@ def measured(
     of = intervals.bleu(bleu.counts(texts, targets))
     share = credit(of.value, marks.scale())
     shares = abilities.recall(sources, targets, texts)
-    where = f"the embedded corpus, level {found.level}"
+    corpus_name = f"the embedded corpus, level {student_track.level}"
     if corpus:
-        where = f"your corpus {corpus.name}"
-    says = (
-        f"BLEU {of} on {len(pairs):,} sentences of {where}: {share:.0%} of the points. "
-        f"{_in_words(marks)} {abilities.remark(targets, texts)}"
+        corpus_name = f"your corpus {corpus.name}"
+    remark = (
+        f"BLEU {of} on {len(pairs):,} sentences of {corpus_name}: {share:.0%} of the "
+        f"points. {_in_words(marks)} {abilities.remark(targets, texts)}"
     )
     numbers = {
         "recovery": 100 * share, "bleu": of.value, "bleu low": of.low,
-        "bleu high": of.high, "level": found.level, "rule": max(marks.rule, marks.copy),
+        "bleu high": of.high, "level": student_track.level,
+        "rule": max(marks.rule, marks.copy),
         "inserter": marks.inserter, "corpus": corpus.key if corpus else 0,
         **{name: value for name, value in shares.items() if not math.isnan(value)},
     }  # fmt: skip
     rounded = {name: round(value, 3) for name, value in numbers.items()}
-    return json.dumps({**rounded, "says": says.strip()})
+    return json.dumps({**rounded, "says": remark.strip()})
 
 
 def _in_words(marks: Marks) -> str:
@@ -105,17 +108,17 @@ def beside(folder: str | Path = ".") -> tuple[Track, OwnCorpus | None]:
     if not path.is_file():
         return Track(), None
     try:
-        found = track.of(checkpoint.notes(path))
+        student_track = track.of(checkpoint.notes(path))
     except CheckpointError:
         raise
     except Exception as error:  # whatever is in the file
         raise CheckpointError(f"{path.name} is not a checkpoint: {error}") from error
-    if found.corpus == track.EMBEDDED:
-        return found, None
+    if student_track.corpus == track.EMBEDDED:
+        return student_track, None
     file = Path(folder, own_corpus.FILE)
     if not file.is_file():
         raise CorpusError(
             f"{own_corpus.FILE} is missing: let `project.hand_in` write it"
         )
     with file.open("rb") as opened:
-        return found, own_corpus.parse(opened.read(own_corpus.LIMIT + 1))
+        return student_track, own_corpus.parse(opened.read(own_corpus.LIMIT + 1))

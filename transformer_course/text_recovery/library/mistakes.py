@@ -14,11 +14,11 @@ Pair = tuple[str | None, str | None]
 
 def mistakes_of(outputs: Sequence[str], originals: Sequence[str]) -> list[int]:
     """How many mistakes of each of the ``KINDS`` the outputs contain."""
-    found = Counter[str]()
+    counts = Counter[str]()
     for text, original in zip(outputs, originals, strict=True):
         pairs = align(tokenize_13a(text), tokenize_13a(original))
-        found.update(kind_of(*pair) for pair in pairs if pair[0] != pair[1])
-    return [found[kind] for kind in KINDS]
+        counts.update(kind_of(*pair) for pair in pairs if pair[0] != pair[1])
+    return [counts[kind] for kind in KINDS]
 
 
 def align(output: Sequence[str], original: Sequence[str]) -> list[Pair]:
@@ -29,10 +29,10 @@ def align(output: Sequence[str], original: Sequence[str]) -> list[Pair]:
         few as possible differ.
     """
     cost = [[i + j for j in range(len(original) + 1)] for i in range(len(output) + 1)]
-    for i, own in enumerate(output, 1):
+    for i, token in enumerate(output, 1):
         for j, wanted in enumerate(original, 1):
             cost[i][j] = min(
-                cost[i - 1][j - 1] + (own != wanted),
+                cost[i - 1][j - 1] + (token != wanted),
                 cost[i - 1][j] + 1,
                 cost[i][j - 1] + 1,
             )
@@ -55,13 +55,13 @@ def align(output: Sequence[str], original: Sequence[str]) -> list[Pair]:
 def kind_of(output: str | None, original: str | None) -> str:
     """The first kind that fits a pair of tokens that differ; None is a missing one."""
     present = [token.lower() for token in (output, original) if token is not None]
-    both = len(present) == 2
-    if both and present[0] == present[1]:
+    is_pair = len(present) == 2
+    if is_pair and present[0] == present[1]:
         return "case"
     if not any(character.isalnum() for token in present for character in token):
         return "punctuation"
     if all(token in closed_class() for token in present):
         return "function word"
-    if both and lemma(present[0]) == lemma(present[1]):
+    if is_pair and lemma(present[0]) == lemma(present[1]):
         return "form"
     return "word"

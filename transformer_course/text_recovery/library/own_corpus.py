@@ -46,7 +46,7 @@ class OwnCorpus:
     test: list[Pair]
     key: int
 
-    def drawn(self, seed: int | str) -> list[Pair]:
+    def draw_pairs(self, seed: int | str) -> list[Pair]:
         """The test pairs that are graded: as many as there are, or `DRAWN` of them."""
         return random.Random(seed).sample(self.test, min(DRAWN, len(self.test)))
 
@@ -71,16 +71,16 @@ def parse(data: bytes) -> OwnCorpus:
         CorpusError: it cannot be graded; one line says why, and what to do.
     """
     if len(data) > LIMIT:
-        raise _refused(
+        raise _refusal(
             f"it is larger than {LIMIT >> 20} MB: keep fewer train sentences, and "
             "train on these"
         )
     try:
         about = json.loads(data)
     except (ValueError, RecursionError):
-        raise _refused("it is not JSON: let `project.hand_in` write it") from None
+        raise _refusal("it is not JSON: let `project.hand_in` write it") from None
     if not isinstance(about, dict):
-        raise _refused('it is not an object with "train", "dev" and "test"')
+        raise _refusal('it is not an object with "train", "dev" and "test"')
     train, dev, test = (_pairs(about, name) for name in corpora.SPLITS)
     test = _unseen(test, [*train, *dev])
     _refuse_small(train, test)
@@ -91,7 +91,7 @@ def parse(data: bytes) -> OwnCorpus:
     return OwnCorpus(name or FILE, train, dev, test, int.from_bytes(digest[:6], "big"))
 
 
-def _refused(reason: str) -> CorpusError:
+def _refusal(reason: str) -> CorpusError:
     return CorpusError(f"{FILE} cannot be graded: {reason}")
 
 
@@ -103,49 +103,49 @@ def _pairs(about: dict[str, Any], name: str) -> list[Pair]:
     """The different pairs of a part, in their order."""
     rows = about.get(name)
     if not isinstance(rows, list):
-        raise _refused(f'"{name}" is not a list of [source, target] pairs')
+        raise _refusal(f'"{name}" is not a list of [source, target] pairs')
     return list(dict.fromkeys(_pair(row, f"{name}[{i}]") for i, row in enumerate(rows)))
 
 
-def _pair(row: object, where: str) -> Pair:
+def _pair(row: object, location: str) -> Pair:
     if isinstance(row, dict):
         row = [row.get("src"), row.get("tgt")]
     if not isinstance(row, list) or len(row) != 2 or not all(map(_is_text, row)):
-        raise _refused(f"{where} is not a [source, target] pair")
+        raise _refusal(f"{location} is not a [source, target] pair")
     source, target = (" ".join(text.split()) for text in row)
     if not source or not target:
-        raise _refused(f"{where} has an empty {'target' if source else 'source'}")
+        raise _refusal(f"{location} has an empty {'target' if source else 'source'}")
     if max(len(source), len(target)) > LONGEST:
-        raise _refused(f"{where} has more than {LONGEST:,} characters")
+        raise _refusal(f"{location} has more than {LONGEST:,} characters")
     try:
         f"{source}{target}".encode()
     except UnicodeEncodeError:
-        raise _refused(f"{where} has half a character in it") from None
+        raise _refusal(f"{location} has half a character in it") from None
     return source, target
 
 
-def _unseen(test: list[Pair], others: Sequence[Pair]) -> list[Pair]:
+def _unseen(test: list[Pair], other_pairs: Sequence[Pair]) -> list[Pair]:
     """The test pairs whose source and target no other part has."""
-    sources = {source.lower() for source, _ in others}
-    targets = {target.lower() for _, target in others}
-    kept = [
+    sources = {source.lower() for source, _ in other_pairs}
+    targets = {target.lower() for _, target in other_pairs}
+    unseen = [
         (source, target)
         for source, target in test
         if source.lower() not in sources and target.lower() not in targets
     ]
-    known = len(test) - len(kept)
-    if known > LEAK * len(test):
-        raise _refused(
-            f"{known:,} of {len(test):,} pairs of test are also in train or dev: split "
-            "by the source, as `corpora.load` does"
+    leaked = len(test) - len(unseen)
+    if leaked > LEAK * len(test):
+        raise _refusal(
+            f"{leaked:,} of {len(test):,} pairs of test are also in train or dev: "
+            "split by the source, as `corpora.load` does"
         )
-    return kept
+    return unseen
 
 
 def _refuse_small(train: list[Pair], test: list[Pair]) -> None:
     for name, pairs in (("train", train), ("test", test)):
         if len(pairs) < FEWEST[name]:
-            raise _refused(
+            raise _refusal(
                 f"{name} has {len(pairs):,} different pairs, but at least "
                 f"{FEWEST[name]:,} are needed"
             )
@@ -155,19 +155,21 @@ def _refuse_useless(test: list[Pair]) -> None:
     sources, targets = zip(*test, strict=True)
     words = sum(len(target.split()) for target in targets) / len(targets)
     if words < SHORTEST:
-        raise _refused(
+        raise _refusal(
             f"its targets have {words:.1f} words on average; BLEU counts words, "
             "so put spaces between them"
         )
     copied = bleu.corpus(sources, targets)
     if copied > COPIED:
-        raise _refused(
+        raise _refusal(
             f"the sources already reach {copied:.1f} BLEU: there is nothing to recover"
         )
-    known = {word for text in corpora.generate("words", 3000) for word in _words(text)}
+    embedded_words = {
+        word for text in corpora.generate("words", 3000) for word in _words(text)
+    }
     written = [word for target in targets for word in _words(target)]
-    if sum(word in known for word in written) > EMBEDDED * len(written):
-        raise _refused(
+    if sum(word in embedded_words for word in written) > EMBEDDED * len(written):
+        raise _refusal(
             'its sentences are those of the embedded corpus: set CORPUS = "embedded"'
         )
 
@@ -177,9 +179,9 @@ def _refuse_unrelated(test: list[Pair]) -> None:
 
     Whoever may choose targets freely can choose what an untrained model answers.
     """
-    if (found := pairing.fit(test[:LOOKED_AT])) < FIT:
-        raise _refused(
-            f"its sources are not what is left of its targets (fit {found:.2f}, at "
+    if (fit := pairing.fit(test[:LOOKED_AT])) < FIT:
+        raise _refusal(
+            f"its sources are not what is left of its targets (fit {fit:.2f}, at "
             f"least {FIT} is needed): a source has the words of its target in their "
             "order, perhaps as dictionary forms, without those that are always dropped"
         )

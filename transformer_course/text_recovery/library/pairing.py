@@ -15,12 +15,12 @@ _LONGEST = 60  # words of a text that are looked at
 
 def share_of_words(sources: Sequence[str], texts: Sequence[str]) -> float:
     """The share of the sources' words that stand in their texts, in the same order."""
-    wanted = kept = 0
+    wanted = kept_count = 0
     for source, text in zip(sources, texts, strict=True):
         words = _words(source)
         wanted += len(words)
-        kept += len(_aligned(words, _words(text)))
-    return kept / wanted if wanted else 0.0
+        kept_count += len(_aligned(words, _words(text)))
+    return kept_count / wanted if wanted else 0.0
 
 
 def fit(pairs: Sequence[Pair]) -> float:
@@ -32,14 +32,14 @@ def fit(pairs: Sequence[Pair]) -> float:
     rows = [(_words(source), _words(target)) for source, target in pairs]
     places = [{j for _, j in _aligned(*row)} for row in rows]
     times = Counter(word for _, target in rows for word in target)
-    kept = Counter(
+    kept_counts = Counter(
         target[j] for (_, target), of in zip(rows, places, strict=True) for j in of
     )
-    is_kept = {word for word in kept if 2 * kept[word] >= times[word]}
-    right = sum(kept[word] for word in is_kept)
+    is_kept = {word for word in kept_counts if 2 * kept_counts[word] >= times[word]}
+    right = sum(kept_counts[word] for word in is_kept)
     predicted = sum(times[word] for word in is_kept)
-    there = sum(len(source) for source, _ in rows)
-    return 2 * right / (predicted + there) if there else 0.0
+    source_words = sum(len(source) for source, _ in rows)
+    return 2 * right / (predicted + source_words) if source_words else 0.0
 
 
 def _words(text: str) -> list[str]:
@@ -73,11 +73,13 @@ def _aligned(source: Sequence[str], target: Sequence[str]) -> list[tuple[int, in
     return places
 
 
-def _weight(word: str, other: str) -> int:
-    if word == other:
+def _weight(word: str, other_word: str) -> int:
+    if word == other_word:
         return _EXACT
-    if word[:2] != other[:2]:  # most pairs, so this is fast
+    if word[:2] != other_word[:2]:  # most pairs, so this is fast
         return 0
-    letters = enumerate(zip(word, other, strict=False))
-    begin = next((i for i, (a, b) in letters if a != b), min(len(word), len(other)))
-    return _INFLECTED if begin >= _FORM * max(len(word), len(other)) else 0
+    letters = enumerate(zip(word, other_word, strict=False))
+    begin = next(
+        (i for i, (a, b) in letters if a != b), min(len(word), len(other_word))
+    )
+    return _INFLECTED if begin >= _FORM * max(len(word), len(other_word)) else 0

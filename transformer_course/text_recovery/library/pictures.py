@@ -35,15 +35,16 @@ def mistakes(
 ) -> None:
     """Kinds of mistakes of two models in so many sentences."""
     figure, row = style.subplots(1, len(counts), height=2.1, sharey=True)
-    said, most = [], max(1, *(n for found in counts.values() for n in found))
-    for axes, (name, found), colour in zip(
+    descriptions = []
+    most = max(1, *(n for numbers in counts.values() for n in numbers))
+    for axes, (name, numbers), colour in zip(
         row, counts.items(), (ORANGE, BLUE), strict=True
     ):
-        named = dict(zip(kinds, found, strict=True))
+        named = dict(zip(kinds, numbers, strict=True))
         bars(axes, named, "d", colour, most=1.2 * most)
         axes.set_title(name)
         listed = (f"{kind} {n}" for kind, n in named.items())
-        said.append(f"{name}: {', '.join(listed)}")
+        descriptions.append(f"{name}: {', '.join(listed)}")
     row[0].invert_yaxis()
     title = f"Mistakes in {sentences:,} sentences, by kind"
-    show(figure, f"{title}. {'. '.join(said)}.", number, f"{title}.")
+    show(figure, f"{title}. {'. '.join(descriptions)}.", number, f"{title}.")

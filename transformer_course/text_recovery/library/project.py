@@ -103,34 +103,35 @@ class Project:
         """
         settings = self._settings(changes)
         planned = {"tokens": tokens, "seed": seed, **settings}
-        if known := self._known(name, planned):
-            return known
+        if logged := self._find_logged(name, planned):
+            return logged
         run = self._planned(name, "training", hypothesis, against, planned, seed)
-        left = self.budget - self.log.tokens
-        if tokens > left:
+        tokens_left = self.budget - self.log.tokens
+        if tokens > tokens_left:
             raise ProjectError(
-                f"{max(left, 0):,} of {self.budget:,} target tokens are left, but this "
-                f"run asks for {tokens:,}: give it fewer, or compare the runs you have"
+                f"{max(tokens_left, 0):,} of {self.budget:,} target tokens are left, "
+                f"but this run asks for {tokens:,}: give it fewer, or compare the runs "
+                "you have"
             )
         return self._trained(run, settings, tokens)
 
     def decode(
-        self, name: str, of: str, hypothesis: str, decode: Decode, **how: Any
+        self, name: str, of: str, hypothesis: str, decode: Decode, **options: Any
     ) -> LoggedRun:
         """Decode a trained run's model in another way, and log it; costs no tokens.
 
         Args:
             of: the training run whose model it is, and the run to compare with.
             decode: see `Project`.
-            how: what differs; a hand-in decodes with ``beam`` and ``alpha``.
+            options: what differs; a hand-in decodes with ``beam`` and ``alpha``.
 
         Raises:
             ProjectError: it is not allowed, or not described.
         """
-        trained = self._kept.here(of)
-        planned = {**trained.settings, **how}
-        if known := self._known(name, planned):
-            return known
+        trained = self._kept.find_here(of)
+        planned = {**trained.settings, **options}
+        if logged := self._find_logged(name, planned):
+            return logged
         run = self._planned(name, "decoding", hypothesis, of, planned, trained.seed)
         model, tokenizer = self.model(of)
         started = time.process_time()
@@ -166,28 +167,28 @@ class Project:
 
     def curves(self, *names: str, number: str = "") -> None:
         """Show BLEU on dev over target tokens; of all training runs without names."""
-        drawn = names or [run.name for run in self.log.runs if run.curve]
-        runs = [self._kept.here(name) for name in drawn]
+        selected = names or [run.name for run in self.log.runs if run.curve]
+        runs = [self._kept.find_here(name) for name in selected]
         log_view.curves(runs, self.inserter, (PEEK, len(self.dev)), number)
 
-    def compare(self, first: str, *others: str, number: str = "") -> None:
+    def compare(self, first: str, *names: str, number: str = "") -> None:
         """Show by how much other runs differ from one, with 95% intervals."""
         against = self._kept.counts(first, self.dev)
-        found = [
+        gains = [
             (
                 self._kept.find(name),
                 intervals.difference(self._kept.counts(name, self.dev), against),
             )
-            for name in others
+            for name in names
         ]
         base = self._kept.find(first)
-        log_view.differences(base, found, len(self.dev), self.log, number)
+        log_view.differences(base, gains, len(self.dev), self.log, number)
 
     def missing(self) -> list[str]:
         """What the log still lacks; also printed."""
-        found = list(review.missing(self.log))
-        print(*(found or ["The log is complete."]), sep="\n")
-        return found
+        gaps = list(review.missing(self.log))
+        print(*(gaps or ["The log is complete."]), sep="\n")
+        return gaps
 
     def hand_in(self, name: str) -> list[Path]:
         """Write what is handed in beside the notebook: a run's weights, and the corpus.
@@ -204,10 +205,12 @@ class Project:
         model, tokenizer = self._build(dict(settings), self.corpus, run.seed)
         curve: list[tuple[int, float]] = []
 
-        def look(seen: int) -> None:
+        def look(tokens_seen: int) -> None:
             pairs = self.dev[:PEEK]
             texts = self._recovered(model, tokenizer, pairs, self._decode)
-            curve.append((seen, bleu.corpus(texts, [target for _, target in pairs])))
+            curve.append(
+                (tokens_seen, bleu.corpus(texts, [target for _, target in pairs]))
+            )
 
         meter, started = TokenMeter(tokens, look), time.monotonic()
         run = replace(run, parameters=parameters(model))
@@ -227,18 +230,18 @@ class Project:
         if reason := self._kept.keep_model(run.name, model, tokenizer):
             print(f"({run.name} cannot be handed in: {reason})")
         run = replace(run, tokens=meter.seen, curve=tuple(curve))
-        made = self._logged_now(run, texts, meter.seconds)
-        left = self.budget - self.log.tokens
+        logged = self._logged_now(run, texts, meter.seconds)
+        tokens_left = self.budget - self.log.tokens
         print(
             f"  {meter.seen:,} target tokens in {meter.seconds:.0f} s of CPU, "
-            f"{clock:.0f} s by the clock; {left:,} of {self.budget:,} are left"
+            f"{clock:.0f} s by the clock; {tokens_left:,} of {self.budget:,} are left"
         )
-        return made
+        return logged
 
     def _stopped(self, run: LoggedRun, reason: str) -> None:
         """Log what a stopped run has spent; its name stays free to try again."""
         if run.tokens:
-            times = sum(bool(known.stopped) for known in self.log.runs) + 1
+            times = sum(bool(logged.stopped) for logged in self.log.runs) + 1
             name = f"{run.name}, stopped {times}"
             run_log.add(self._kept.path, replace(run, name=name, stopped=reason))
 
@@ -247,19 +250,19 @@ class Project:
     ) -> LoggedRun:
         """Measure a run's texts, keep them, and log it."""
         self._kept.keep_texts(run.name, texts)
-        own = bleu.counts(texts, [target for _, target in self.dev])
-        found, gain = intervals.bleu(own), None
+        counts = bleu.counts(texts, [target for _, target in self.dev])
+        score, gain = intervals.bleu(counts), None
         if run.against:
             before = self._kept.counts(run.against, self.dev)
-            gain = _rounded(intervals.difference(own, before))
-        made = replace(
-            run, seconds=round(seconds, 1), bleu=_rounded(found),
+            gain = _rounded(intervals.difference(counts, before))
+        logged = replace(
+            run, seconds=round(seconds, 1), bleu=_rounded(score),
             difference=gain, inserter=round(self.inserter, 2),
-            too_short=not found.low > self.inserter,
+            too_short=not score.low > self.inserter,
         )  # fmt: skip
-        run_log.add(self._kept.path, made)
-        print(log_view.line(made, len(self.dev), self.log))
-        return made
+        run_log.add(self._kept.path, logged)
+        print(log_view.line(logged, len(self.dev), self.log))
+        return logged
 
     def _recovered(
         self, model: Restorer, tokenizer: Tokenizer, pairs: Sequence[Pair],
@@ -276,18 +279,18 @@ class Project:
                 raise ProjectError(f"unknown setting {name!r}; there are {listed}")
         return {**self.settings, **changes}
 
-    def _known(self, name: str, planned: Settings) -> LoggedRun | None:
+    def _find_logged(self, name: str, planned: Settings) -> LoggedRun | None:
         """The run of this name, which is not repeated."""
         run = self.log.get(name)
         if run is None:
             return None
-        self._kept.here(name)
+        self._kept.find_here(name)
         if run.settings != _as_text(planned):
             raise ProjectError(
                 f"{name!r} is in {run_log.FILE} with different settings: use a new name"
             )
-        shown = log_view.line(run, len(self.dev), self.log)
-        print(f"(in the log, not repeated) {shown}")
+        line = log_view.line(run, len(self.dev), self.log)
+        print(f"(in the log, not repeated) {line}")
         return run
 
     def _planned(
@@ -321,5 +324,5 @@ def _as_text(settings: Settings) -> dict[str, str]:
     return {name: run_log.plain(str(value), 60) for name, value in settings.items()}
 
 
-def _rounded(found: Interval) -> tuple[float, float, float]:
-    return round(found.value, 2), round(found.low, 2), round(found.high, 2)
+def _rounded(interval: Interval) -> tuple[float, float, float]:
+    return round(interval.value, 2), round(interval.low, 2), round(interval.high, 2)

@@ -51,8 +51,8 @@ def _embedded(
         full: what a well-chosen run reaches; None if the level has not all points.
     """
     beyond = ((inserter, 1 / 6), (baseline, 1 / 3), (reference, 2 / 3))
-    more = () if full is None else ((full, 1.0), (100.0, 1.0 + BONUS))
-    return Marks(copy, rule, inserter, (*beyond, *more))
+    top_marks = () if full is None else ((full, 1.0), (100.0, 1.0 + BONUS))
+    return Marks(copy, rule, inserter, (*beyond, *top_marks))
 
 
 # By level, on 1,000 test sentences of the embedded corpus. Level 1 leaves so little to

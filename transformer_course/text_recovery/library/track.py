@@ -55,7 +55,10 @@ def of(notes: Mapping[str, Any]) -> Track:
     Raises:
         CheckpointError: there is no such track.
     """
-    found = notes.get("track", {})
-    if not isinstance(found, dict) or found.keys() - Track.__dataclass_fields__.keys():
-        raise CheckpointError(f"the file says track {found!r:.80}")
-    return Track(**found)
+    fields = notes.get("track", {})
+    if (
+        not isinstance(fields, dict)
+        or fields.keys() - Track.__dataclass_fields__.keys()
+    ):
+        raise CheckpointError(f"the file says track {fields!r:.80}")
+    return Track(**fields)

@@ -18,16 +18,16 @@ from transformer_course.text_recovery.probes.observing import as_json, kinds
 )
 def merge_pair(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """The merged lists, and what became of the given ones."""
-    seen, new, rows = [], True, json.loads(inputs["rows"])
-    given = []
+    copies, new, rows = [], True, json.loads(inputs["rows"])
+    answers = []
     for symbols, pair in rows:
         merged = _symbols(function(symbols, tuple(pair)))
-        seen.append(list(merged))
-        given.append(merged)
+        copies.append(list(merged))
+        answers.append(merged)
         new &= merged is not symbols
     return {
-        "merged": as_json(seen, "the symbols"),
-        "kind of the symbols": kinds(given),
+        "merged": as_json(copies, "the symbols"),
+        "kind of the symbols": kinds(answers),
         "symbols afterwards": as_json([symbols for symbols, _ in rows], "symbols"),
         "the result is a new list": "yes" if new else "no",
     }
@@ -53,9 +53,9 @@ def learn_merges(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """The merges, and none where none is asked for; the counts afterwards."""
     counts = json.loads(inputs["counts"])
     merges, none = (function(counts, n) for n in (int(inputs["num_merges"]), 0))
-    for found in (merges, none):
-        if not isinstance(found, list | tuple):
-            raise WrongAnswerError(f"expected a list of pairs, got {describe(found)}")
+    for answer in (merges, none):
+        if not isinstance(answer, list | tuple):
+            raise WrongAnswerError(f"expected a list of pairs, got {describe(answer)}")
     return {
         "merges": as_json([list(pair) for pair in merges], "the merges"),
         "kind of a merge": kinds(merges),
@@ -75,16 +75,16 @@ def segment(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """The symbols of some words, and the merges afterwards."""
     merges = [tuple(pair) for pair in json.loads(inputs["merges"])]
     words = json.loads(inputs["words"])
-    found = [_symbols(function(word, merges)) for word in words]
-    symbols = [list(each) for each in found]
-    for each in found:
-        if isinstance(each, list):
-            each.append("?")  # a result is the caller's, who may write into it
-    again = [list(_symbols(function(word, merges))) for word in words]
+    answers = [_symbols(function(word, merges)) for word in words]
+    symbols = [list(answer) for answer in answers]
+    for answer in answers:
+        if isinstance(answer, list):
+            answer.append("?")  # a result is the caller's, who may write into it
+    second_symbols = [list(_symbols(function(word, merges))) for word in words]
     return {
         "symbols": as_json(symbols, "the symbols"),
         "symbols of a second call, the first ones written over": as_json(
-            again, "the symbols"
+            second_symbols, "the symbols"
         ),
         "merges afterwards": as_json(merges, "merges"),
     }

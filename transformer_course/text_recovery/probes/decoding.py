@@ -80,7 +80,7 @@ def beam_search(function: Callable[..., Any], inputs: Inputs) -> Seen:
 
     Then the source afterwards.
     """
-    seen: Seen = {}
+    observations: Seen = {}
     source = inputs["source"]
     for size in json.loads(inputs["beam_sizes"]):
         model = Script(inputs["places"], inputs["habits"]).train("training" in inputs)
@@ -90,14 +90,14 @@ def beam_search(function: Callable[..., Any], inputs: Inputs) -> Seen:
         }  # fmt: skip
         ids = function(model, source, **(dials if size else {}))  # 0: as they come
         ids = tensor(ids, "the ids")
-        seen |= _found(model, ids, size)
+        observations |= _observe_beam(model, ids, size)
         if not size:
             alone = tensor(function(model, source[:1]), "the ids of one sentence")
-            seen["dimensions for one sentence"] = str(alone.dim())
-    return seen | {"source afterwards": source}
+            observations["dimensions for one sentence"] = str(alone.dim())
+    return observations | {"source afterwards": source}
 
 
-def _found(model: Script, ids: torch.Tensor, size: int) -> Seen:
+def _observe_beam(model: Script, ids: torch.Tensor, size: int) -> Seen:
     """What was said with a beam of this size, and how the model was asked."""
     k = f"k = {size}" if size else "k by default"
     return {
@@ -114,8 +114,8 @@ def _found(model: Script, ids: torch.Tensor, size: int) -> Seen:
 def beam_step(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """The prefixes and scores after one step, and the inputs afterwards."""
     prefixes, scores, log_p = (inputs[n] for n in ("prefixes", "scores", "log_p"))
-    found = function(prefixes, scores, log_p, int(inputs["k"]))
-    longer, better = returned(found, "prefixes", "scores")
+    pair = function(prefixes, scores, log_p, int(inputs["k"]))
+    longer, better = returned(pair, "prefixes", "scores")
     return {
         "prefixes": tensor(longer, "the prefixes"),
         "scores": tensor(better, "the scores"),

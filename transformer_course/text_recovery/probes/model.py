@@ -38,26 +38,30 @@ def _recovered(function: Callable[..., Any], sources: list[str]) -> list[str]:
     return texts
 
 
-def _here(function: Callable[..., Any], inputs: Inputs) -> Seen:
+def _measure_here(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """The texts in numbers, on sentences that everybody can see."""
     try:
-        found, corpus = measuring.beside()
-        pairs = measuring.pairs_of(found, json.loads(inputs["originals"]), corpus, 0)
+        student_track, corpus = measuring.beside()
+        pairs = measuring.pairs_of(
+            student_track, json.loads(inputs["originals"]), corpus, 0
+        )
     except (CheckpointError, CorpusError) as error:
         raise WrongAnswerError(str(error)) from error
     texts = _recovered(function, [source for source, _ in pairs])
-    marks = measuring.marks_of(found, corpus, pairs)
-    seen = {"recovery": measuring.measured(texts, pairs, found, marks, corpus)}
-    if found.is_usual:
+    marks = measuring.marks_of(student_track, corpus, pairs)
+    observations = {
+        "recovery": measuring.measure(texts, pairs, student_track, marks, corpus)
+    }
+    if student_track.is_usual:
         first = [target for _, target in pairs[: measuring.COMPARED]]
-        seen["errors"] = json.dumps(errors(texts, first), ensure_ascii=False)
-    return seen
+        observations["errors"] = json.dumps(errors(texts, first), ensure_ascii=False)
+    return observations
 
 
 @probe(
     "text_recovery/model",
     interactor=Measured,
-    in_notebook=_here,
+    in_notebook=_measure_here,
     results="recovery; errors; copied",
 )
 def model(function: Callable[..., Any], inputs: Inputs, ask: Ask) -> Seen:
@@ -72,11 +76,11 @@ def model(function: Callable[..., Any], inputs: Inputs, ask: Ask) -> Seen:
 
 def _files() -> dict[str, torch.Tensor]:
     """The files that are handed in, as bytes; of a larger one its beginning."""
-    found = {}
+    files = {}
     for path in (checkpoint.handed_in(), Path(own_corpus.FILE)):
         name = checkpoint.HANDED_IN if path.suffix == ".safetensors" else path.name
         if path.is_file() and path.stat().st_size:
             with path.open("rb") as file:
                 data = bytearray(file.read(LIMITS[name] + 1))
-            found[name] = torch.frombuffer(data, dtype=torch.uint8)
-    return found
+            files[name] = torch.frombuffer(data, dtype=torch.uint8)
+    return files

@@ -22,12 +22,12 @@ def bleu(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """BLEU with 13a and with tokens that are cut at spaces; the texts afterwards."""
     hypotheses = json.loads(inputs["hypotheses"])
     references = json.loads(inputs["references"])
-    found = function(hypotheses, references)
-    other = function(hypotheses, references, str.split)
+    score = function(hypotheses, references)
+    split_score = function(hypotheses, references, str.split)
     return {
-        "BLEU": number(found, "BLEU"),
-        "BLEU (cut at spaces)": number(other, "BLEU"),
-        "kind of BLEU": kind(found),
+        "BLEU": number(score, "BLEU"),
+        "BLEU (cut at spaces)": number(split_score, "BLEU"),
+        "kind of BLEU": kind(score),
         "hypotheses afterwards": as_json(hypotheses, "the hypotheses"),
         "references afterwards": as_json(references, "the references"),
     }
@@ -44,8 +44,8 @@ def paired_bootstrap(function: Callable[..., Any], inputs: Inputs) -> Seen:
     first, second = inputs["first"], inputs["second"]
     rng, resamples = random.Random(int(inputs["seed"])), int(inputs["resamples"])
     extra = [resamples] if resamples else []
-    found = returned(function(first, second, _share, rng, *extra), *_INTERVAL)
-    pairs = zip(_INTERVAL, found, strict=True)
+    interval = returned(function(first, second, _share, rng, *extra), *_INTERVAL)
+    pairs = zip(_INTERVAL, interval, strict=True)
     return {name: number(value, name) for name, value in pairs} | {
         "first afterwards": first,
         "second afterwards": second,
