@@ -13,7 +13,7 @@ from transformer_course.authoring.layer_inputs import options
 
 
 def _graded(groups: int, answers: int, scale: float = 2.0, **settings: float) -> Maker:
-    """Rewards of any size; the groups differ in mean and in spread."""
+    """Draw rewards of any size; the groups differ in mean and in spread."""
 
     def make_inputs(draw: Draw) -> Inputs:
         height, width = torch.arange(groups)[:, None], 0.5 ** torch.arange(groups)[:, None]
@@ -24,7 +24,7 @@ def _graded(groups: int, answers: int, scale: float = 2.0, **settings: float) ->
 
 
 def _correct_or_not(groups: int, answers: int, *constants: float) -> Maker:
-    """Zeros and ones, both in each group; behind them, groups of one reward each."""
+    """Draw zeros and ones, both in each group, then groups whose rewards are all equal."""
 
     def make_inputs(draw: Draw) -> Inputs:
         rewards = draw.ids(0, 2, groups, answers).float()

@@ -12,7 +12,7 @@ from autograder.checks.probes import Inputs, Seen, gradients, options, probe, te
 
 @probe("assistant/group_advantages", results="advantages", calls="* afterwards")
 def group_advantages(function: Callable[..., Any], inputs: Inputs) -> Seen:
-    """The advantages, and the rewards afterwards."""
+    """Report the advantages, and the rewards afterwards."""
     rewards = inputs["rewards"]
     advantages = tensor(function(rewards, **options(inputs)), "the advantages")
     return {"advantages": advantages, "rewards afterwards": rewards}
@@ -25,7 +25,7 @@ def group_advantages(function: Callable[..., Any], inputs: Inputs) -> Seen:
     learning="gradient of the logits",
 )
 def grpo_loss(function: Callable[..., Any], inputs: Inputs) -> Seen:
-    """The loss, its gradient with respect to the logits, and all inputs afterwards."""
+    """Report the loss, its gradient for the logits, and all inputs afterwards."""
     logits = inputs["logits"]
     arguments = inputs["written"], inputs["advantages"]
     loss = tensor(function(logits, *arguments), "the loss")

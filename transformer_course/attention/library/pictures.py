@@ -151,7 +151,7 @@ def it_in_a_real_model(
 def _show_pronoun(
     rows: Sequence[tuple[str, Sequence[str], Tensor]], number: str, caption: str
 ) -> None:
-    """Arcs from "it", in a row for each last word, sentence and `(L, L)` map."""
+    """Draw arcs from "it", in a row for each last word, sentence and `(L, L)` map."""
     figure, column = style.subplots(len(rows), 1, height=1.8 * len(rows))
     alts = []
     for axes, (last, words, matrix), colour in zip(

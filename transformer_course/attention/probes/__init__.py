@@ -34,7 +34,7 @@ from autograder.checks.probes.weights import (
     learning="gradient of x",
 )
 def softmax(function: Any, inputs: Inputs) -> Seen:
-    """The weights, x afterwards, and the gradient of a weighted sum if one is asked."""
+    """Report the weights, x afterwards, and the gradient of a weighted sum if asked."""
     x = inputs["x"]
     untouched = x.clone()
     weights = tensor(function(x), "the weights")
@@ -45,7 +45,7 @@ def softmax(function: Any, inputs: Inputs) -> Seen:
 
 
 def _in_float64(function: Any, x: torch.Tensor, weights: torch.Tensor) -> Seen:
-    """What rounding hides in float32: of rows with `-inf`, or of numbers far apart."""
+    """Report in float64 what float32 hides: rows with `-inf`, numbers far apart."""
     closed = x == -torch.inf
     if not closed.any() and x.max() - x.min() < _FAR:
         return {}
@@ -77,7 +77,7 @@ _FAR = 100.0  # between numbers of one tensor, of which `exp` leaves little
     parts={"weights": "weights"},
 )  # fmt: skip
 def by_hand(function: Any, inputs: Inputs) -> Seen:
-    """Both results of one query, and the lists that were given."""
+    """Report both results of one query, and the lists afterwards."""
     arguments = {name: inputs[name].tolist() for name in _GIVEN}
     output, weights = returned(function(*arguments.values()), "output", "weights")
     return {
@@ -91,7 +91,7 @@ _GIVEN = ("query", "keys", "values", "allowed")
 
 
 def _read_numbers(numbers: object, what: str) -> torch.Tensor:
-    """A list of numbers, or a tensor of them, in float32."""
+    """Read a list or a tensor of numbers as a float32 tensor."""
     if isinstance(numbers, list | tuple):
         try:
             numbers = torch.tensor(numbers)
@@ -130,7 +130,7 @@ def _padding_mask(function: Any, inputs: Inputs) -> Seen:
 
 
 def _causal_masks(function: Any, inputs: Inputs) -> Seen:
-    """The masks of several lengths; of a long one, its size and how much is open."""
+    """Report the masks of several lengths; of a long one, its size and open pairs."""
     observations: Seen = {}
     for n in inputs["lengths"].tolist():
         mask = tensor(function(n), "the mask")
@@ -146,7 +146,7 @@ _LONG = 500  # positions, from which on a mask is no longer reported in full
 
 
 def _combined_masks(function: Any, inputs: Inputs) -> Seen:
-    """Both masks combined, each one with None, None with None; both afterwards."""
+    """Report combinations of both masks and None, and both masks afterwards."""
     first, second = inputs["first"], inputs["second"]
     pairs = {
         "both": (first, second),
@@ -174,7 +174,7 @@ def _mask_or_none(result: object) -> torch.Tensor | str:
     parts={"weights": "weights"},
 )
 def scaled_dot_product(attention: Any, inputs: Inputs) -> Seen:
-    """Who sees whom, both results, the same once more, inputs afterwards, gradients.
+    """Report who sees whom, results of two calls, inputs afterwards, and gradients.
 
     An x is queries, keys and values at once: one tensor, given three times.
     """
@@ -204,7 +204,7 @@ def scaled_dot_product(attention: Any, inputs: Inputs) -> Seen:
     parts={"weights": "weights"},
 )
 def cross_attention(module_class: Any, inputs: Inputs) -> Seen:
-    """Parameters, both results, who sees whom, the inputs afterwards, gradients."""
+    """Report parameters, results, who sees whom, inputs afterwards, and gradients."""
     d_k, d_model = inputs["weights.w_q.weight"].shape
     d_v, d_memory = inputs["weights.w_v.weight"].shape
     module = module_class(d_model, d_memory, d_k, d_v)
@@ -243,9 +243,9 @@ def _output_and_weights(result: object) -> Seen:
 
 @probe("attention/who_sees_whom", results="who sees whom", calls="* afterwards")
 def who_sees_whom(function: Any, inputs: Inputs) -> Seen:
-    """What the student's probe finds of a layer that we know, and x afterwards.
+    """Report the matrix that the student's probe finds, and x afterwards.
 
-    And whether x was ever another one while the layer ran.
+    The layer is one that we know. Report also how often it ran while x was changed.
     """
     x, layer, changed = inputs["x"], _layer(inputs), 0
     untouched = x.clone()

@@ -140,7 +140,7 @@ def layer_inputs(
 
 
 def biases_only(make_inputs: Maker) -> Maker:
-    """Branches that add only their last biases, each to features of its own."""
+    """Zero all but the last biases, so that each branch adds to features of its own."""
 
     def make_biases(draw: Draw) -> Inputs:
         inputs = make_inputs(draw) | {"chance": "what the branches add"}

@@ -68,7 +68,7 @@ class Ahead:
         return self._known[key].clone()
 
     def _learn(self, key: Key, pair: Pair) -> None:
-        """Ask for an output, and for those that are expected to be wanted next."""
+        """Ask for an output, and early for those that are expected to follow."""
         names = ("x", "memory")
         question = dict(zip(names, pair, strict=True))
         early = self._expected()
@@ -87,7 +87,7 @@ class Ahead:
         self._far = min(2 * self._far, MOST_AHEAD)
 
     def _expected(self) -> dict[Key, Pair]:
-        """The next questions that are not answered yet, in their order."""
+        """Return the expected questions that have no answer yet, in their order."""
         expected: dict[Key, Pair] = {}
         before = self._before
         for _ in range(4 * self._far):  # some of what follows may be known

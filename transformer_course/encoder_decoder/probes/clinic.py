@@ -67,7 +67,7 @@ class _Patients(Patients):
         return answers
 
     def try_subject(self, number: int, question: Answers) -> Mapping[str, object]:
-        """The output of a layer, and gradients of its weighted sum if it is pulled.
+        """Compute a layer's output, and gradients of its weighted sum if it is pulled.
 
         Or outputs for several inputs: what follows the first ones is asked for early,
         in stacks. What is of the first one's form is computed together with it.
@@ -88,7 +88,7 @@ class _Patients(Patients):
         return response
 
     def _early_pairs(self, question: Answers) -> list[list[Pair]]:
-        """What is asked for early, in groups of one form, as far as it is fit."""
+        """Read the pairs asked for early, in groups of one form, up to a limit."""
         groups: list[list[Pair]] = []
         room = min(MOST_AHEAD, self.MOST_EARLY - self._early)
         with contextlib.suppress(WrongAnswerError):
@@ -158,7 +158,7 @@ def _of_type(layer: DecoderLayer, x: torch.Tensor) -> DecoderLayer:
 
 @torch.no_grad()
 def _computed(layer: DecoderLayer, pairs: Sequence[Pair]) -> list[torch.Tensor]:
-    """A layer's outputs for pairs of one form, in the type of these."""
+    """Compute a layer's outputs for pairs of one form, in the pairs' dtype."""
     wanted = pairs[0][0].dtype
     layer = _of_type(layer, pairs[0][0])
     if layer.rounding:
@@ -171,7 +171,7 @@ def _computed(layer: DecoderLayer, pairs: Sequence[Pair]) -> list[torch.Tensor]:
 
 
 def _largest(*stacks: torch.Tensor) -> int:
-    """Numbers of an entry of a stack, as many as its sides span if it is empty."""
+    """Count the numbers in one entry of a stack; an empty side counts as 1."""
     return max(math.prod(max(side, 1) for side in stack.shape[1:]) for stack in stacks)
 
 

@@ -20,7 +20,7 @@ from autograder.checks.probes.weights import load_weights
     calls="entry ?, second call, other inputs; * afterwards",
 )
 def attention_weights(function: Any, inputs: Inputs) -> Seen:
-    """The weights of each attention; or what became of the model, or of the graph."""
+    """Report the weights of each attention, or the state of the model or the graph."""
     model = _Looking(inputs)
     load_weights(model, inputs).train()
     named = ("x", "memory", "shift")

@@ -38,11 +38,11 @@ from transformer_course.encoder_decoder.probes.observing import (
     learning=f"{BEGINNING}; other parameters; gradient of *",
 )
 def feed_forward(module_class: Any, inputs: Inputs) -> Seen:
-    """Parameters, output, who moves whom, x afterwards, a gradient; or dropout.
+    """Report parameters, output, who moves whom, inputs, gradients; or dropout.
 
-    Of a row that is given often, the mean of what training makes of it, whether that
-    are a few outputs, since each hidden number is dropped or kept, and the size of
-    what was given, which has no batch.
+    For dropout, one row is passed many times in training mode: report the mean of the
+    outputs, whether only a few of them differ (each hidden number is dropped or kept),
+    and the size of the input, which has no batch.
     """
     d_ff, d_model = inputs["weights.linear1.weight"].shape
     options = {"dropout": float(inputs["rate"])} if "rate" in inputs else {}
@@ -77,9 +77,9 @@ _FEW = 1000  # of some hidden numbers, each is dropped or kept: 2 ** d_ff output
     mode="output in eval mode; calls, also in eval mode",
 )
 def add_and_norm(function: Any, inputs: Inputs) -> Seen:
-    """The output and how often each part was called, also where nothing is recorded.
+    """Report the output and how often each part was called, also without gradients.
 
-    Then x afterwards, and its gradient.
+    Report also x afterwards, and its gradient.
     """
     x, norm_first = inputs["x"], bool(inputs["norm_first"])
     parts: dict[str, nn.Module] = {
@@ -144,7 +144,7 @@ _of_a_layer = partial(
 @_of_a_layer("encoder_decoder/encoder_layer")
 @_of_a_layer("encoder_decoder/decoder_layer")
 def layer(module_class: Any, inputs: Inputs) -> Seen:
-    """Parameters, output, who moves whom, x afterwards, a gradient; or dropout."""
+    """Report parameters, output, who moves whom, inputs, gradients; or dropout."""
     names, masks = _arguments(inputs)
     module = module_class(*_sizes(inputs))
     if "chance" in inputs:  # one branch per sequence, one for the feed-forward network
@@ -176,7 +176,7 @@ def _sizes(inputs: Inputs) -> tuple[Any, ...]:
     calls="kind of the counts",
 )
 def layer_cost(function: Any, inputs: Inputs) -> Seen:
-    """The four counts of some layers, and what kind of numbers they are."""
+    """Report the four counts of some layers, and what kind of numbers they are."""
     names = (
         "FLOPs of multi-head attention", "FLOPs of the feed-forward network",
         "entries of the weights", "entries of the hidden vectors",
@@ -204,7 +204,7 @@ def _number(count: object) -> int | float:
     learning="other parameters; gradient of *",
 )
 def stack(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
-    """What a stack of layers of our own does; decoder layers if there is a memory.
+    """Report what a stack of our own layers does; decoder layers if there is a memory.
 
     There are as many layers as there are weights. One stack is judged while another
     one, made alike, exists beside it.

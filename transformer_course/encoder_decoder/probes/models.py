@@ -36,9 +36,9 @@ from transformer_course.encoder_decoder.probes.observing import extras, who_move
     parts={"memory": "memory"},
 )
 def transformer(module_class: Any, inputs: Inputs) -> Seen:
-    """What the methods return, a second batch, gradients; who moves whom.
+    """Report what the methods return, a second batch, gradients, and who moves whom.
 
-    The last of these takes a call for each position, so some cases ask for it.
+    Who moves whom takes a call for each position, so only some cases ask for it.
     """
     settings = options(inputs)
     if "positions" in inputs:
@@ -99,7 +99,7 @@ def _moving(model: Any, ids: dict[str, torch.Tensor], pad_id: int) -> Seen:
 def _decoded(
     model: Any, src: torch.Tensor, tgt: torch.Tensor, memory: torch.Tensor
 ) -> Seen:
-    """What `decode` makes of this memory, of another, after others, and of less."""
+    """Report what `decode` returns for several memories, and for one token only."""
 
     def logits(tgt: torch.Tensor, memory: torch.Tensor) -> torch.Tensor:
         return tensor(model.decode(tgt, memory, src), "the logits")
@@ -149,7 +149,7 @@ def _load(module: object, inputs: Inputs) -> nn.Module:
 
 
 def _gradients(model: nn.Module, logits: torch.Tensor, inputs: Inputs) -> Seen:
-    """What the vectors of both vocabularies learn; padding's, nothing."""
+    """Report the gradients of both embeddings; the padding vector has none."""
     if logits.shape != inputs["pull"].shape:
         return {}
     model.zero_grad()
@@ -168,7 +168,7 @@ def _gradients(model: nn.Module, logits: torch.Tensor, inputs: Inputs) -> Seen:
     learning=f"{BEGINNING}; other parameters; vectors that start as zero",
 )
 def language_model(module_class: Any, inputs: Inputs) -> Seen:
-    """Other parameters, who moves whom, logits, and those of a second batch."""
+    """Report other parameters, who moves whom, and the logits of two batches."""
     settings = options(inputs)
     module = module_class(**settings)
     start = _beginning(module, inputs)

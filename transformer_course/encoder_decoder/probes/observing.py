@@ -14,7 +14,7 @@ from autograder.checks.probes import Inputs, Seen, gradients, join_names, moving
 def observe(
     module: nn.Module, names: Sequence[str], masks: Sequence[str], inputs: Inputs
 ) -> Seen:
-    """What a module makes of its sequences and masks, called without masks if none."""
+    """Report what a module makes of its sequences, and of masks if there are any."""
     mask_tensors = [inputs.get(name) for name in masks]
     while mask_tensors and mask_tensors[-1] is None:
         mask_tensors.pop()
@@ -51,7 +51,7 @@ DROPPED = (
 def chances(
     module: nn.Module, names: Sequence[str], branches: int, inputs: Inputs
 ) -> Seen:
-    """What dropout does to what each branch of a pre-norm layer adds to the residual.
+    """Report how dropout scales what each branch of a pre-norm layer adds.
 
     The branches of these inputs ignore their argument and add their last bias, which is
     zero but in features of their own, so that each component of the difference tells of
@@ -83,7 +83,7 @@ def chances(
 
 
 def _together(dropped: torch.Tensor, dim: int) -> torch.Tensor:
-    """Which branches are dropped all along a dimension, or not at all."""
+    """Return which branches are dropped all along a dimension, or not at all."""
     alike = torch.eq(dropped, dropped.narrow(dim, 0, 1))
     return alike.flatten(0, 2).all(0)
 
@@ -129,7 +129,7 @@ def who_moves(
 
 
 def _change_ids(ids: torch.Tensor, pad_id: int) -> torch.Tensor:
-    """Neighbouring ids; padding stays padding, and nothing becomes padding."""
+    """Replace ids by neighbouring ones; padding stays, and nothing becomes padding."""
     down = (ids > 0) & (ids - 1 != pad_id)
     up = torch.where(ids + 1 == pad_id, ids + 2, ids + 1)
     return torch.where(ids == pad_id, ids, torch.where(down, ids - 1, up))

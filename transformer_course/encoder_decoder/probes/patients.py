@@ -41,7 +41,7 @@ class DecoderLayer(nn.Module):
     def together(
         self, x: Sequence[torch.Tensor], memory: Sequence[torch.Tensor]
     ) -> list[torch.Tensor]:
-        """The outputs for several batches of one shape."""
+        """Compute the outputs for several batches of one shape."""
         if len(x) == 1:
             return [self.forward(x[0], memory[0])]
         through = self._through(torch.stack(list(x)), torch.stack(list(memory)))

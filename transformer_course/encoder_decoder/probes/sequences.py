@@ -14,7 +14,7 @@ from autograder.checks.probes import Inputs, Seen, probe, returned, tensor
     parts={"targets": "targets"},
 )
 def shifted(function: Any, inputs: Inputs) -> Seen:
-    """Both tensors, and the ids afterwards."""
+    """Report both tensors, and the ids afterwards."""
     ids = inputs["ids"]
     names = ("inputs", "targets")
     pair = returned(function(ids, *inputs["special"].tolist()), *names)

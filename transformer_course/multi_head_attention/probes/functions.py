@@ -70,7 +70,7 @@ def _observe_function(
     parts={"bias": "w_?.bias"},
 )
 def pack_heads(function: Any, inputs: Inputs) -> Seen:
-    """The six packed tensors, and what the heads look like afterwards."""
+    """Report the six packed tensors, and what the heads look like afterwards."""
     count = int(inputs["num_heads"])
     if "double" in inputs:
         inputs = {
@@ -112,7 +112,7 @@ def pack_heads(function: Any, inputs: Inputs) -> Seen:
     parts={"3-D": "the 3-D mask among the scores"},
 )
 def mask_for_heads(function: Any, inputs: Inputs) -> Seen:
-    """For masks of every rank: the dimensions of the answer, and who may attend."""
+    """Report, for masks of every rank, the answer's dimensions and who may attend."""
     shape = tuple(inputs["shape"].tolist())
     none = function(None)
     kind_of_none = "None" if none is None else describe(none)

@@ -35,7 +35,7 @@ from autograder.checks.probes.weights import (
     parts={"weights": "weights"},
 )
 def list_of_heads(module_class: Any, inputs: Inputs) -> Seen:
-    """Parameters, both results, who sees whom, the input afterwards, a gradient."""
+    """Report parameters, results, who sees whom, x afterwards, and a gradient."""
     d_k, d_model = inputs["weights.heads.0.w_q.weight"].shape
     d_v = len(inputs["weights.heads.0.w_v.bias"])
     d_out, width = inputs["weights.w_o.weight"].shape
@@ -56,7 +56,7 @@ def list_of_heads(module_class: Any, inputs: Inputs) -> Seen:
     parts={"weights": "weights"},
 )
 def multi_head_attention(module_class: Any, inputs: Inputs) -> Seen:
-    """Parameters, results, who sees whom, inputs afterwards, gradients; or dropout."""
+    """Report parameters, results, who sees whom, inputs, gradients; or dropout."""
     if "refuse" in inputs:
         return {
             f"{count} heads of {size} features": outcome(
@@ -75,7 +75,7 @@ def multi_head_attention(module_class: Any, inputs: Inputs) -> Seen:
 
 
 def _dropout(module: nn.Module, rate: float, num_heads: int, inputs: Inputs) -> Seen:
-    """What training does to the attention weights.
+    """Report what training mode does to the attention weights.
 
     The inputs are such that each head's output holds its weights, twice: dropping a
     weight takes both copies, dropping an output takes one of them. Which weights are
@@ -117,7 +117,7 @@ def _are_same(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
 
 
 def _observe(module: nn.Module, names: Sequence[str], inputs: Inputs) -> Seen:
-    """What a module makes of its sequences; the keys are in the last of them."""
+    """Report what a module makes of its sequences; the last one provides the keys."""
     sequences, mask = [inputs[name] for name in names], inputs.get("mask")
 
     def call(*sequences: torch.Tensor) -> Seen:

@@ -26,7 +26,7 @@ def projections(inputs: Inputs, prefix: str, letters: str) -> Any:
 
 
 def read_tensors(answer: object, names: Sequence[str]) -> Seen:
-    """The tensors of a dict; the extra names in it, too, since there should be none."""
+    """Read the named tensors of a dict; list the other names, usually none."""
     if not isinstance(answer, Mapping):
         raise WrongAnswerError(f"expected a dict of tensors, got {describe(answer)}")
     extra = sorted(set(map(str, answer)) - set(names))
@@ -60,7 +60,7 @@ def after_learning(call: Callable[[], object], module: nn.Module) -> str:
 
 
 def _copies(container: object) -> dict[str, torch.Tensor]:
-    """The tensors of a dict or of a module."""
+    """Copy the tensors of a dict or of a module."""
     if isinstance(container, nn.Module):
         container = dict(container.named_parameters())
     named = container.items() if isinstance(container, Mapping) else ()

@@ -27,7 +27,7 @@ from transformer_course.multi_head_attention.probes.observing import (
     parts={"weights": "weights", "in_proj_bias": "in_proj_bias"},
 )
 def to_pytorch(function: Any, inputs: Inputs) -> Seen:
-    """What the new layer is and computes, and whether it is a copy."""
+    """Report what the new layer is and computes, and whether it is a copy."""
     mine = projections(inputs, "weights.", "qkvo")
     mine.num_heads = int(inputs["num_heads"])
     # Nobody has promised what it is called.

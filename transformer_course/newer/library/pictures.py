@@ -107,7 +107,7 @@ def _two(
     xs: Sequence[int], named: Mapping[str, Sequence[float]], marker: str = "",
     **properties: Any,
 ) -> tuple[Any, Any]:  # fmt: skip
-    """Two curves that colour and line tell apart, and their legend."""
+    """Plot two curves that differ in colour and line style, and their legend."""
     figure, axes = style.subplots(height=2.6, width=6.0)
     looks = ((ORANGE, f"--{marker}"), (BLUE, f"-{marker}"))
     for (name, values), (colour, line) in zip(named.items(), looks, strict=True):
@@ -124,7 +124,7 @@ def _every_tenth(
     caption: str,
     even_share: float | None = None,
 ) -> None:
-    """Two curves over steps, of which each tenth is known."""
+    """Show two curves over training steps, with a value for every tenth step."""
     steps = range(0, 10 * max(map(len, curves.values())), 10)
     figure, axes = _two(steps, curves, xlabel="steps", title=title)
     if even_share is not None:

@@ -36,7 +36,7 @@ def window_mask(function: Callable[..., Any], inputs: Inputs) -> Seen:
     "num_heads; num_kv_heads; base",
 )
 def qk_norm(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
-    """Who sees whom, what the module does, and the numbers that it keeps."""
+    """Report who sees whom, what the module computes, and the numbers that it keeps."""
     sizes = whole(inputs, "num_heads", "num_kv_heads")
     new_module = module_class(inputs["x"].size(-1), *sizes, **options(inputs))
     start, module = beginning(new_module, inputs), load_weights(new_module, inputs)
@@ -50,7 +50,7 @@ def qk_norm(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
     calls="* afterwards; vectors that the experts compute",
 )
 def mixture(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
-    """What the module does, and how many vectors each of its experts is given."""
+    """Report what the module computes, and how many vectors each expert is given."""
     sizes = whole(inputs, "d_ff", "num_experts")
     new_module = module_class(inputs["x"].size(-1), *sizes, **options(inputs))
     start, module = beginning(new_module, inputs), load_weights(new_module, inputs)
@@ -84,7 +84,7 @@ def _counting(counts: list[int], index: int) -> Callable[..., None]:
     learning="gradient of the logits",
 )
 def load_balance(function: Callable[..., Any], inputs: Inputs) -> Seen:
-    """The loss, and its gradient."""
+    """Report the loss, and its gradient."""
     (top_k,) = whole(inputs, "top_k")
     leaf = inputs["logits"].clone().requires_grad_()
     loss = tensor(function(leaf, top_k), "the loss")
@@ -100,7 +100,7 @@ def load_balance(function: Callable[..., Any], inputs: Inputs) -> Seen:
 
 @probe("newer/orthogonalise", results="result", calls="* afterwards")
 def orthogonalise(function: Callable[..., Any], inputs: Inputs) -> Seen:
-    """The result, and the matrix afterwards."""
+    """Report the result, and the matrix afterwards."""
     update, settings = inputs["update"], options(inputs)
     result = tensor(function(update, **settings), "the result")
     return {"result": result.clone(), "update afterwards": update}

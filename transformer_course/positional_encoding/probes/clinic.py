@@ -46,7 +46,7 @@ class _Tables(BlindTrial):
     calls="* afterwards",
 )
 def bug_clinic(test: Any, inputs: Inputs, ask: Ask) -> Seen:
-    """What the student's test says of each table, and which ones it changes."""
+    """Report what the student's test says of each table, and which ones it changes."""
 
     def judged(number: int) -> str:
         table = ask({"thing": torch.tensor(number)})["table"]

@@ -77,7 +77,7 @@ def table_by_loops(function: Any, inputs: Inputs) -> Seen:
     calls="* afterwards",
 )
 def sinusoid(function: Any, inputs: Inputs) -> Seen:
-    """The encoding, the positions afterwards, and what becomes of an odd d_model."""
+    """Report the encoding, positions afterwards, and what an odd d_model leads to."""
     positions, d_model = inputs["positions"], int(inputs["d_model"])
     encoding = tensor(function(positions, d_model), "the encoding")
     observations = {"encoding": encoding, "positions afterwards": positions}
@@ -115,7 +115,7 @@ def _steps(function: Any, count: int) -> int:
     results="matrix of *; each call returns a new matrix, for *",
 )
 def shift_matrix(function: Any, inputs: Inputs) -> Seen:
-    """The matrices of two shifts."""
+    """Report the matrices of two shifts."""
     d_model, observations = int(inputs["d_model"]), Seen()
     for name, text in (("k", "the first shift"), ("other k", "the second shift")):
         first, second = (function(int(inputs[name]), d_model) for _ in range(2))

@@ -27,7 +27,7 @@ DROPOUT = 0.25  # the share that the input layer is asked to drop
     learning="gradient of x",
 )
 def module(make: Any, inputs: Inputs) -> Seen:
-    """Outputs for one or two inputs, what trains, and what moves with the module."""
+    """Report outputs of one or two inputs, what trains, what moves with the module."""
     built = the_module(make(inputs["table"]))
     x = inputs["x"].requires_grad_("pull" in inputs)
     output = tensor(built(x), "the output")
@@ -67,7 +67,7 @@ def module(make: Any, inputs: Inputs) -> Seen:
     mode="in training mode",
 )
 def input_layer(make: Any, inputs: Inputs) -> Seen:
-    """Values and gradient in eval mode, and what training mode does to the values."""
+    """Report values and gradients in eval mode, and what training mode changes."""
     ids, d_model = inputs["ids"], inputs["positions"].shape[-1]
     vocab_size, padding_idx = int(inputs["vocab_size"]), int(inputs["padding_idx"])
     positions = _AddRows(inputs["positions"])
@@ -128,7 +128,7 @@ def _alike_along(dim: int, is_kept: torch.Tensor) -> bool:
 
 
 def _describe_dropout(calm: torch.Tensor, trained: torch.Tensor) -> str:
-    """In words, how the output of training mode differs from that of eval mode."""
+    """Say in words how the output of training mode differs from that of eval mode."""
     if calm.shape != trained.shape:
         return "another shape"
     is_kept = trained != 0

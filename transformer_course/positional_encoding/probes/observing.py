@@ -27,7 +27,7 @@ def number(value: object, name: str) -> torch.Tensor:
 def gradient(
     name: str, output: torch.Tensor, leaf: torch.Tensor, pull: torch.Tensor
 ) -> dict[str, torch.Tensor]:
-    """Gradient of a weighted sum of the output; zeros where none flows."""
+    """Compute the gradient of a weighted sum of the output; zeros where none flows."""
     if output.shape != pull.shape:
         return {}
     grad = None

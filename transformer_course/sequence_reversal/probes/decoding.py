@@ -55,7 +55,7 @@ class _Lines(Interactor):
 
     @staticmethod
     def _fed_right(tokens: torch.Tensor, lines: torch.Tensor) -> torch.Tensor:
-        """(B, T), up to each token: BOS, then the lines; after EOS anything goes."""
+        """(B, T): is each prefix right, BOS and then the line? After EOS, all are."""
         line_tokens = lines[:, : tokens.size(1) - 1]
         over = (line_tokens == EOS).int().cumsum(1) > 0
         over = over.roll(1, dims=1)
@@ -119,7 +119,7 @@ _of_decoding = partial(
     form="form of the ids",
 )
 def greedy_sequence(function: Any, inputs: Inputs, ask: Ask) -> Seen:
-    """The ids of one sequence, and what decoding it leaves behind."""
+    """Report the ids of one sequence, and what decoding it leaves behind."""
     ids, traces = _decoded(function, inputs, ask)
     if not isinstance(ids, list) or not all(isinstance(token, int) for token in ids):
         raise WrongAnswerError(f"expected a list of ids, got {describe(ids)}")
@@ -133,7 +133,7 @@ def greedy_sequence(function: Any, inputs: Inputs, ask: Ask) -> Seen:
     form="form of the tokens",
 )
 def greedy_decode(function: Any, inputs: Inputs, ask: Ask) -> Seen:
-    """The tokens of all rows, and what decoding them leaves behind."""
+    """Report the tokens of all rows, and what decoding them leaves behind."""
     tokens, traces = _decoded(function, inputs, ask)
     tokens = tensor(tokens, "the tokens")
     return {

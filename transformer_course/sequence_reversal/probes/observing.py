@@ -32,7 +32,7 @@ def the_share(result: object) -> Seen:
 
 
 def where_labelled(decoder_input: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
-    """A decoder input with PAD where no label is: what stands there does not matter."""
+    """Put PAD into a decoder input where no label is: any token may stand there."""
     if decoder_input.shape != labels.shape:
         return decoder_input
     return decoder_input.masked_fill(labels == PAD, PAD)

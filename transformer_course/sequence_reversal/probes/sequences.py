@@ -14,7 +14,7 @@ from autograder.checks.probes import Inputs, Seen, probe, returned, tensor
     parts={"target": "target"},
 )
 def make_batch(function: Any, inputs: Inputs) -> Seen:
-    """Source and target of the sequences "7 5 9; 6", and the sequences afterwards."""
+    """Report source and target of sequences like "7 5 9; 6", and these afterwards."""
     rows = [[int(i) for i in row.split()] for row in inputs["sequences"].split(";")]
     sequences = tuple(rows) if "held" in inputs else rows
     source, target = returned(function(sequences), "source", "target")

@@ -48,7 +48,7 @@ def reversed_share(source: torch.Tensor, rows: torch.Tensor) -> float:
 def symptom(
     model: nn.Module, source: torch.Tensor, rows: torch.Tensor, decode: Decode
 ) -> str:
-    """What kind of answer the model gives, in a few words; facts only."""
+    """Say in a few words what kind of answer the model gives; facts only."""
     right = reversed_share(source, rows)
     if right >= 0.9:
         return "reverses"

@@ -73,7 +73,7 @@ class Reverser(Interactor):
         return self.observe(with_weights(_like_new_model(), weights, _OTHER), answers)
 
     def observe(self, model: nn.Module, answers: Answers) -> Seen:
-        """What is compared: the share of right rows, or how the seed is used.
+        """Report what is compared: the share of right rows, or how the seed is used.
 
         Where nothing has learnt, there is no seed to use well: both count together.
         """
@@ -85,7 +85,7 @@ class Reverser(Interactor):
 
 
 def _trained_here(function: Any, inputs: Inputs) -> Seen:
-    """The same without another side; a rule-based model is taken as it is."""
+    """Judge a model without another process; a rule-based model is taken as it is."""
     side = Reverser(inputs, random.Random(0))
     answers = _use_of_the_seed(function, inputs) if "seeds" in inputs else {}
     model = _model_of(function, str(side.reveal_inputs()["case"]))
@@ -102,7 +102,7 @@ def _trained_here(function: Any, inputs: Inputs) -> Seen:
     "others from another seed; some is learnt",
 )
 def trained_model(function: Any, inputs: Inputs, ask: Ask) -> Seen:
-    """The weights of the model by their names, or what the seed does."""
+    """Report the weights of the model by name, and how the seed is used if asked."""
     observations = _use_of_the_seed(function, inputs) if "seeds" in inputs else {}
     return {**observations, **_weights_of(_model_of(function, str(inputs["case"])))}
 
@@ -112,10 +112,10 @@ class _FirstStep(BaseException):
 
 
 def _use_of_the_seed(function: Any, inputs: Inputs) -> Seen:
-    """Whether a training begins alike from one seed, and differently from another.
+    """Check that trainings begin alike from one seed, and differently from another.
 
-    Chance outside is another one each time. Where nothing is trained (the weights come
-    from a file), all is as it should be.
+    The global random state differs each time. Where nothing is trained (the weights
+    come from a file), both hold.
     """
     if isinstance(function, nn.Module):
         return dict.fromkeys(_SEEDED, torch.tensor(True))
@@ -136,7 +136,7 @@ _SOMETHING = 0.3  # the share of right rows that no guess reaches
 
 
 def _start(function: Any, seed: int, noise: int) -> str:
-    """A digest of weights and gradients at the first step; "" if there is none."""
+    """Hash the weights and gradients at the first step; "" if there is no step."""
     digest = hashlib.sha256()
 
     def look(optimizer: torch.optim.Optimizer, *_: object) -> None:
@@ -203,7 +203,7 @@ def _examined(model: nn.Module, inputs: Inputs, decode: Decode) -> Seen:
 
 
 def _model_of(function: Any, case: str) -> nn.Module:
-    """The function's model, made anew when a case is asked for the second time.
+    """Return the function's model; call it again when a case is asked a second time.
 
     Between two checks the student may have changed whatever the function calls.
     """

@@ -26,7 +26,7 @@ from transformer_course.sequence_reversal.probes.observing import (
     learning="gradient of the logits",
 )
 def masked_loss(function: Any, inputs: Inputs) -> Seen:
-    """The loss, its gradient with respect to the logits, and both inputs afterwards."""
+    """Report the loss, its gradient for the logits, and both inputs afterwards."""
     logits, labels = inputs["logits"], inputs["labels"]
     if "view" in inputs:  # as slices give them: a part of another tensor
         labels = torch.cat((labels[:, :1], labels), dim=1)[:, 1:]
@@ -47,7 +47,7 @@ def masked_loss(function: Any, inputs: Inputs) -> Seen:
 
 @probe("sequence_reversal/learning_rate", results="factors", calls="kind of a factor")
 def learning_rate(function: Any, inputs: Inputs) -> Seen:
-    """The factors at the steps asked for, with the default floor if none is given."""
+    """Report the factors at some steps, with the default floor if none is given."""
     warmup, steps = int(inputs["warmup"]), int(inputs["steps"])
     floor = [float(inputs["floor"])] if "floor" in inputs else []
     step_numbers = inputs["asked"].tolist()
@@ -137,7 +137,7 @@ class _LoggingSGD(torch.optim.Optimizer):
     },
 )
 def training_step(function: Any, inputs: Inputs) -> Seen:
-    """Losses, what the model was shown, its mode, and its tables after some steps."""
+    """Report losses, the model's inputs, its mode, and its tables after some steps."""
     model = _Scripted(inputs)
     rate = float(inputs["rate"])
     optimizer = torch.optim.SGD(model.groups(), lr=rate, momentum=0.25)
@@ -190,7 +190,7 @@ def _spare(function: Any, inputs: Inputs) -> torch.Tensor:
 
 
 def _another_loss(inputs: Inputs) -> dict[str, Any]:
-    """A loss function of its own, if one is asked for; who says a bound says None, too.
+    """Return a custom loss function if the case has one; with a bound, None otherwise.
 
     EOS weighs more in it than other tokens, and a late column more than an early one.
     """
@@ -219,7 +219,7 @@ def _floats(losses: Sequence[object]) -> torch.Tensor:
     parts={"losses": "losses"},
 )
 def fit(function: Any, inputs: Inputs) -> Seen:
-    """The rates of all steps, the batches drawn, the losses, the tables afterwards."""
+    """Report the rates of all steps, the batches drawn, the losses, and the tables."""
     model = _Scripted(inputs)
     rate = float(inputs["rate"])
     default_rate = float(inputs.get("others", rate))

@@ -28,7 +28,7 @@ from autograder.checks.probes import (
     errors="error at the temperature *",
 )
 def sampling_distribution(function: Callable[..., Any], inputs: Inputs) -> Seen:
-    """The probabilities, the logits afterwards, and what two temperatures come to."""
+    """Report the probabilities, logits afterwards, and errors at two temperatures."""
     logits = inputs["logits"]
     if "last" in inputs:  # as they are cut out of those of all positions
         logits = logits.repeat_interleave(3, dim=0).unflatten(0, (-1, 3))[:, -1]
@@ -65,7 +65,7 @@ def _alive(chances: torch.Tensor, logits: torch.Tensor) -> torch.Tensor:
     parts={"perplexity": "perplexity"},
 )
 def perplexity(function: Callable[..., Any], inputs: Inputs) -> Seen:
-    """Both numbers, for batches that come from a generator."""
+    """Report both numbers, for batches that come from a generator."""
     count = sum(name.startswith("logits") for name in inputs)
     batches = ((inputs[f"logits {n}"], inputs[f"labels {n}"]) for n in range(count))
     numbers = returned(function(batches), "nats", "perplexity")

@@ -48,7 +48,7 @@ class _Layer(nn.Module):
     calls="* afterwards",
 )
 def attend_with_cache(function: Callable[..., Any], inputs: Inputs) -> Seen:
-    """Outputs chunk by chunk, of a second text, of one row, and from an older cache."""
+    """Report outputs by chunk, of a second text, of one row, from an older cache."""
     layer = _Layer(inputs)
     load_weights(layer, inputs)
     x, chunks = inputs["x"], inputs["chunks"].tolist()

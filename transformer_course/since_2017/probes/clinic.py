@@ -80,7 +80,7 @@ class _Patient:
         return self._logits("full", ids)
 
     def feed(self, ids: torch.Tensor) -> torch.Tensor:
-        """Logits of new positions."""
+        """Compute the logits of new positions."""
         return self._logits("feed", ids)
 
     def _logits(self, do: str, ids: torch.Tensor) -> torch.Tensor:

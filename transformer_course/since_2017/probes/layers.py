@@ -27,7 +27,7 @@ from transformer_course.library.observing import (
     "num_heads; num_kv_heads; base",
 )
 def attention_layer(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
-    """Who sees whom, what the module does, and the numbers that it keeps."""
+    """Report who sees whom, what the module computes, and the numbers that it keeps."""
     sizes = whole(inputs, "num_heads", "num_kv_heads")
     new_module = module_class(inputs["x"].size(-1), *sizes, **options(inputs))
     start, module = beginning(new_module, inputs), load_weights(new_module, inputs)
@@ -41,7 +41,7 @@ def attention_layer(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
     "output of one row alone",
 )
 def language_model(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
-    """Logits of two batches, in both modes, of one row; gradients; who moves whom."""
+    """Report logits of batches, modes and one row, gradients, and who moves whom."""
     names = ("num_heads", "num_kv_heads", "num_layers", "d_ff")
     vocabulary, d_model = inputs["weights.embedding.weight"].shape
     new_module = module_class(

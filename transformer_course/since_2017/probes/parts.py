@@ -39,7 +39,7 @@ from transformer_course.library.observing import (
     mode="output in training mode",
 )
 def rms_norm(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
-    """The weight at first; then what the module does, or what with half precision."""
+    """Report the first weight, then what the module does, or does in half precision."""
     new_module = module_class(inputs["x"].size(-1), **options(inputs))
     parameters = (
         dict(new_module.named_parameters()) if isinstance(new_module, nn.Module) else {}
@@ -90,7 +90,7 @@ def _resized(module_class: Callable[..., Any]) -> torch.Tensor:
     learning="gradient of x",
 )
 def rotate(function: Callable[..., Any], inputs: Inputs) -> Seen:
-    """The result, that of one row alone, inputs afterwards, a gradient."""
+    """Report the result, that of one row alone, inputs afterwards, and a gradient."""
     x, angles = inputs["x"], inputs["angles"]
 
     def call(x: torch.Tensor) -> torch.Tensor:
@@ -109,7 +109,7 @@ def rotate(function: Callable[..., Any], inputs: Inputs) -> Seen:
 
 @probe("since_2017/pairs_to_halves", results="weight", calls="* afterwards")
 def pairs_to_halves(function: Callable[..., Any], inputs: Inputs) -> Seen:
-    """The reordered weight, and the given one afterwards."""
+    """Report the reordered weight, and the original one afterwards."""
     weight = inputs["weight"]
     reordered = tensor(function(weight, *whole(inputs, "heads")), "the weight")
     return {"weight": reordered, "weight afterwards": weight}
@@ -139,7 +139,7 @@ class _File(Mapping[str, torch.Tensor]):
     calls="most tensors looked up in one call; * afterwards",
 )
 def published_tensor(function: Callable[..., Any], inputs: Inputs) -> Seen:
-    """Each parameter's tensor, how many were looked up for it, the file afterwards."""
+    """Report each parameter's tensor, how many were looked up, the file afterwards."""
     stored = under(inputs, "published.")
     originals = {name: value.clone() for name, value in stored.items()}
     heads = whole(inputs, "num_heads", "num_kv_heads")
@@ -161,7 +161,7 @@ def published_tensor(function: Callable[..., Any], inputs: Inputs) -> Seen:
 
 @module_probe("since_2017/swiglu", results="output; output of one row alone")
 def swiglu(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
-    """Parameters, output in both modes and of one row, gradients."""
+    """Report parameters, the output in both modes and of one row, and gradients."""
     module = module_class(inputs["x"].size(-1), *whole(inputs, "d_ff"))
     return beginning(module, inputs) | module_answers(
         load_weights(module, inputs), inputs
@@ -176,7 +176,7 @@ def swiglu(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
     parts={"weights": "weights"},
 )
 def grouped_attention(function: Callable[..., Any], inputs: Inputs) -> Seen:
-    """Weights and output, one row alone, inputs afterwards, gradients; or an error."""
+    """Report weights, output, one row, inputs afterwards, gradients; or an error."""
     q, k, v = (inputs[name] for name in "qkv")
     mask = [inputs["mask"]] if "mask" in inputs else []
     if "refused" in inputs:

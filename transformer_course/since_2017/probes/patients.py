@@ -71,7 +71,7 @@ class Decoder:
         return self._logits(x, q, (k, v), 0, BUGS[""].group)
 
     def feed(self, ids: torch.Tensor) -> torch.Tensor:
-        """Logits of new positions."""
+        """Compute the logits of new positions."""
         if not self._ready:
             raise RuntimeError("call start before the first feed")
         bug, past, new = self._bug, self._fed, ids.size(1)
@@ -84,7 +84,7 @@ class Decoder:
         return bug.outputs(logits) if past else logits
 
     def _extend_cache(self, k: torch.Tensor, v: torch.Tensor, past: int) -> Pair:
-        """Old keys and values with the new ones behind them, and kept for later."""
+        """Append new keys and values to the stored ones, and store them for later."""
         if self._style == "grows":
             if self._keys is not None and self._values is not None:
                 k = torch.cat((self._keys, k), dim=2)
@@ -117,7 +117,7 @@ class Decoder:
     def _logits(
         self, x: torch.Tensor, q: torch.Tensor, cache: Pair, past: int, group: Group
     ) -> torch.Tensor:
-        """Logits of positions behind `past` others, from the group of each head."""
+        """Compute logits of positions after `past` others, each head with its group."""
         heads, groups, d_k = self._sizes
         k, v = (
             part[:, [group(n, heads, groups) for n in range(heads)]] for part in cache

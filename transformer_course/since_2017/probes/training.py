@@ -55,7 +55,7 @@ def _model_of(function: Callable[..., Any]) -> nn.Module:
 
 
 def examined(model: nn.Module, windows: torch.Tensor) -> Seen:
-    """What a model makes of windows of bytes (N, L + 1)."""
+    """Report what a model makes of windows of bytes (N, L + 1)."""
     contexts, wanted = windows[:, :-1], windows[:, 1:]
     total, repeats = 0.0, 0
     with torch.no_grad():
@@ -84,7 +84,7 @@ def examined(model: nn.Module, windows: torch.Tensor) -> Seen:
 
 
 def _likelihood(nats: float, repeat_share: float, future: bool) -> str:
-    """What kind of model it is, in a few words; facts only."""
+    """Say in a few words what kind of model it is; facts only."""
     if future:
         return "the future moves the present"
     if repeat_share > 0.5:

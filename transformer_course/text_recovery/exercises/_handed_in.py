@@ -86,7 +86,7 @@ def graded(
     files: Mapping[str, bytes], originals: list[str], seed: int,
     places: Sequence[int], texts: list[str],
 ) -> str:  # fmt: skip
-    """What `measuring.measure` says of the weights' own texts.
+    """Return what `measuring.measure` says of the texts that the weights give.
 
     Args:
         texts: what the student's function gave for the sources at ``places``.
@@ -187,7 +187,7 @@ def _refuse_improbable(
     """Refuse texts that the weights cannot have given, however one searches.
 
     What a beam finds with a weak model is unlike what is found greedily, but no less
-    probable. Texts of any other origin are.
+    probable. Texts of any other origin are less probable.
     """
     if len(texts) == len(own_texts):
         theirs, ours = (
@@ -239,7 +239,7 @@ def _refuse_shipped(
 
 
 def has_same_errors(wanted: list[str], texts: list[str], copied: list[str]) -> bool:
-    """Whether most errors of a model that everybody has are those given, too."""
+    """Whether the texts share most errors with those of a model that everybody has."""
     return are_shared(errors(texts, wanted), errors(copied, wanted))
 
 
@@ -267,14 +267,14 @@ def is_copy(model: nn.Module) -> bool:
 
 
 def likeness(texts: list[str], references: list[str]) -> float:
-    """BLEU of some texts against others; 0 if they are not as many."""
+    """Compute the BLEU of texts against references; 0 if the counts differ."""
     if len(texts) != len(references):
         return 0.0
     return bleu.corpus(texts, references)
 
 
 def shipped_outputs(sources: list[str]) -> list[str]:
-    """What the checkpoint in assets/ answers, alike on all processors.
+    """Return the answers of the checkpoint in assets/, the same on all processors.
 
     A token with a clear lead in float32 is the same one everywhere. Sentences with any
     other, about one in 300, are decoded anew in float64.
@@ -324,7 +324,7 @@ def goes_back(model: Restorer, tokenizer: Tokenizer, sources: Sequence[str]) -> 
 def _same_names(
     shipped_tokenizer: Tokenizer, tokenizer: Tokenizer, sources: Sequence[str]
 ) -> list[tuple[int, int]]:
-    """The numbers of symbols that both tokenizers have, (shipped, handed in)."""
+    """Return the ids (shipped, handed in) of symbols that both tokenizers have."""
     used = dict.fromkeys(i for s in sources for i in shipped_tokenizer.encode(s))
     numbers = {symbol: i for i, symbol in enumerate(tokenizer.vocab)}
     named = ((i, numbers.get(shipped_tokenizer.vocab[i])) for i in used)

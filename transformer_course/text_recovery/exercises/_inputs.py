@@ -30,13 +30,13 @@ def natural_sentences(draw: Draw, count: int) -> list[str]:
 
 
 def plain_sentences(draw: Draw, count: int) -> list[str]:
-    """Natural sentences of letters, with one sign, at the end."""
+    """Draw natural sentences of letters with one punctuation mark, at the end."""
     sentences = natural_sentences(draw, 6 * count)
     return [text for text in sentences if re.fullmatch(r"[A-Za-z ]+[.?!]", text)][:count]
 
 
 def some_of(draw: Draw, options: Sequence[T], count: int) -> list[T]:
-    """A drawing without repetition."""
+    """Draw some of the options without repetition."""
     remaining = list(options)
     return [remaining.pop(int(draw.ids(0, len(remaining), 1))) for _ in range(count)]
 

@@ -32,7 +32,7 @@ _NEARLY_EQUAL_SCORES = [-i / 64 for i in range(6)]
 
 
 def plant(draw: Draw, places: torch.Tensor, habits: torch.Tensor, width: int, alpha: float) -> None:
-    """Write the last sentences anew, and what the tokens mean that only they have.
+    """Rewrite the last sentences, and the habits of the tokens that only they have.
 
     After GATE, EOS is as good as certain where it is dear otherwise. What the habits
     add is taken off where other tokens compete; FREE and EOS have none.
@@ -52,7 +52,7 @@ def plant(draw: Draw, places: torch.Tensor, habits: torch.Tensor, width: int, al
     habit_logits = habits[BOS], habits[BOS] + habits[tokens[0]]
 
     def compete(sentence: int, place: int, token_logits: list[float], end: float = _FAR, gate: float = _FAR) -> None:
-        """Logits of some tokens, EOS and GATE; at first, after the likeliest token."""
+        """Set the logits of some tokens, EOS and GATE at a place of a sentence."""
         chosen = [*tokens[: len(token_logits)], EOS, GATE]
         planted[sentence, place] = _FAR
         logits = torch.tensor([*token_logits, end, gate])
@@ -185,7 +185,7 @@ def _exact_tie(draw: Draw) -> Inputs:
 
 
 def offer_ends(*sentences: dict[int, float], alpha: float = 0.0) -> Maker:
-    """Sentences of free tokens; at some places, EOS may be had for so much."""
+    """Make sentences of free tokens; at some places, EOS has a given cost."""
 
     def make_inputs(draw: Draw) -> Inputs:
         vocab, far, steps = 9, -200.0, max(map(max, sentences)) + 1

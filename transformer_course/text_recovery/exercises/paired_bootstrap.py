@@ -28,7 +28,7 @@ def _rows(draw: Draw, sentences: int, resamples: int, better: int = 1) -> Inputs
 
 
 def _ties(draw: Draw) -> Inputs:
-    """Two systems that differ in one of twelve sentences: many resamples miss it."""
+    """Draw two systems that differ in one of twelve sentences: many resamples miss it."""
     inputs = _rows(draw, 12, 200)
     inputs["second"] = inputs["first"].clone()
     inputs["second"][5, 0] = inputs["first"][5, 0] - 1

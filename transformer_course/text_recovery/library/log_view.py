@@ -43,7 +43,7 @@ def _seeds(run: LoggedRun, against: str, log: RunLog) -> float | None:
 
 
 def describe_gain(gain: Interval, seeds: float | None = None) -> str:
-    """A difference in words: by how much, and what else could be why.
+    """Describe a difference in words: its size, and whether seeds explain it.
 
     Args:
         seeds: by how much runs differ that differ in nothing but their seeds, if known.
@@ -196,6 +196,6 @@ def differences(
 
 
 def names(runs: Sequence[str]) -> str:
-    """Names of runs in a line; of many, the first five."""
+    """List names of runs in a line; of many, the first five."""
     suffix = f" and {len(runs) - 5} more" if len(runs) > 5 else ""
     return f"{', '.join(runs[:5]) or 'no run'}{suffix}"

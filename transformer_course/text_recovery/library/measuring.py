@@ -59,7 +59,7 @@ def measure(
     texts: Sequence[str], pairs: Sequence[Pair], student_track: Track, marks: Marks,
     corpus: OwnCorpus | None,
 ) -> str:  # fmt: skip
-    """All numbers of some texts, and a sentence on them, as JSON.
+    """Compute all measures of some texts, and a sentence on them, as JSON.
 
     Args:
         corpus: one's own, if the hand-in says so; see `pairs_of`.

@@ -47,7 +47,7 @@ class OwnCorpus:
     key: int
 
     def draw_pairs(self, seed: int | str) -> list[Pair]:
-        """The test pairs that are graded: as many as there are, or `DRAWN` of them."""
+        """Draw the test pairs that are graded: `DRAWN`, or all if there are fewer."""
         return random.Random(seed).sample(self.test, min(DRAWN, len(self.test)))
 
 

@@ -280,7 +280,7 @@ class Project:
         return {**self.settings, **changes}
 
     def _find_logged(self, name: str, planned: Settings) -> LoggedRun | None:
-        """The run of this name, which is not repeated."""
+        """Return the run of this name, if the log has it; it is not repeated."""
         run = self.log.get(name)
         if run is None:
             return None

@@ -17,7 +17,7 @@ from transformer_course.text_recovery.probes.observing import as_json, kinds
     calls="kind of the symbols; the result is a new list; * afterwards",
 )
 def merge_pair(function: Callable[..., Any], inputs: Inputs) -> Seen:
-    """The merged lists, and what became of the given ones."""
+    """Report the merged lists, and the original lists afterwards."""
     copies, new, rows = [], True, json.loads(inputs["rows"])
     answers = []
     for symbols, pair in rows:
@@ -50,7 +50,7 @@ def _symbols(result: object) -> list[Any] | tuple[Any, ...]:
     calls="kind of a merge; merges of a second call, for num_merges = 0; * afterwards",
 )
 def learn_merges(function: Callable[..., Any], inputs: Inputs) -> Seen:
-    """The merges, and none where none is asked for; the counts afterwards."""
+    """Report the merges, those for `num_merges = 0`, and the counts afterwards."""
     counts = json.loads(inputs["counts"])
     merges, none = (function(counts, n) for n in (int(inputs["num_merges"]), 0))
     for answer in (merges, none):
@@ -72,7 +72,7 @@ def learn_merges(function: Callable[..., Any], inputs: Inputs) -> Seen:
     calls="symbols of a second call, the first ones written over; * afterwards",
 )
 def segment(function: Callable[..., Any], inputs: Inputs) -> Seen:
-    """The symbols of some words, and the merges afterwards."""
+    """Report the symbols of some words, and the merges afterwards."""
     merges = [tuple(pair) for pair in json.loads(inputs["merges"])]
     words = json.loads(inputs["words"])
     answers = [_symbols(function(word, merges)) for word in words]

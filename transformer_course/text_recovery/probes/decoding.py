@@ -76,9 +76,9 @@ class Script(nn.Module):
     learning="gradients recorded, k *",
 )
 def beam_search(function: Callable[..., Any], inputs: Inputs) -> Seen:
-    """What is said with each beam size, and in which form; how long prefixes grew.
+    """Report the ids with each beam size, their form, and how long prefixes grew.
 
-    Then the source afterwards.
+    Report also the source afterwards.
     """
     observations: Seen = {}
     source = inputs["source"]
@@ -98,7 +98,7 @@ def beam_search(function: Callable[..., Any], inputs: Inputs) -> Seen:
 
 
 def _observe_beam(model: Script, ids: torch.Tensor, size: int) -> Seen:
-    """What was said with a beam of this size, and how the model was asked."""
+    """Report the ids of a beam of this size, and how the model was called."""
     k = f"k = {size}" if size else "k by default"
     return {
         f"tokens before EOS, {k}": trim_at_eos(ids),
@@ -112,7 +112,7 @@ def _observe_beam(model: Script, ids: torch.Tensor, size: int) -> Seen:
 
 @probe("text_recovery/beam_step", results="prefixes; scores", calls="* afterwards")
 def beam_step(function: Callable[..., Any], inputs: Inputs) -> Seen:
-    """The prefixes and scores after one step, and the inputs afterwards."""
+    """Report the prefixes and scores after one step, and the inputs afterwards."""
     prefixes, scores, log_p = (inputs[n] for n in ("prefixes", "scores", "log_p"))
     pair = function(prefixes, scores, log_p, int(inputs["k"]))
     longer, better = returned(pair, "prefixes", "scores")

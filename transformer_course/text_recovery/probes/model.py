@@ -39,7 +39,7 @@ def _recovered(function: Callable[..., Any], sources: list[str]) -> list[str]:
 
 
 def _measure_here(function: Callable[..., Any], inputs: Inputs) -> Seen:
-    """The texts in numbers, on sentences that everybody can see."""
+    """Measure the texts for the public sentences, in the notebook's own process."""
     try:
         student_track, corpus = measuring.beside()
         pairs = measuring.pairs_of(
@@ -75,7 +75,7 @@ def model(function: Callable[..., Any], inputs: Inputs, ask: Ask) -> Seen:
 
 
 def _files() -> dict[str, torch.Tensor]:
-    """The files that are handed in, as bytes; of a larger one its beginning."""
+    """Read the files that are handed in as bytes; of a large one, its beginning."""
     files = {}
     for path in (checkpoint.handed_in(), Path(own_corpus.FILE)):
         name = checkpoint.HANDED_IN if path.suffix == ".safetensors" else path.name

@@ -19,7 +19,7 @@ from transformer_course.text_recovery.probes.observing import as_json, number
     calls="kind of BLEU; * afterwards",
 )
 def bleu(function: Callable[..., Any], inputs: Inputs) -> Seen:
-    """BLEU with 13a and with tokens that are cut at spaces; the texts afterwards."""
+    """Report BLEU with 13a and with tokens cut at spaces, and the texts afterwards."""
     hypotheses = json.loads(inputs["hypotheses"])
     references = json.loads(inputs["references"])
     score = function(hypotheses, references)
@@ -40,7 +40,7 @@ _INTERVAL = ("low", "high", "wins")
     "text_recovery/paired_bootstrap", results="low; high; wins", calls="* afterwards"
 )
 def paired_bootstrap(function: Callable[..., Any], inputs: Inputs) -> Seen:
-    """The interval and the wins; the counts and the generator afterwards."""
+    """Report the interval and the wins, and the counts and the generator afterwards."""
     first, second = inputs["first"], inputs["second"]
     rng, resamples = random.Random(int(inputs["seed"])), int(inputs["resamples"])
     extra = [resamples] if resamples else []
