@@ -43,10 +43,10 @@ def figures(unit: Unit) -> dict[str, str]:
         for cell in given:
             printed = io.StringIO()
             with contextlib.redirect_stdout(printed):
-                exec(compile(cell.text, cell.where, "exec"), names)
+                exec(compile(cell.text, cell.location, "exec"), names)
             for line in printed.getvalue().splitlines():
                 if "waits:" in line:
-                    print(f"{cell.where}: {line}")
+                    print(f"{cell.location}: {line}")
     return found
 
 

@@ -36,7 +36,7 @@ def wrong_verdict(name: str, mistake: str | None) -> CheckResult:
     asked = specification(name)
     mutants = asked.mutants
     chosen = next((m for m in mutants if m.name == mistake), mutants[0])
-    answer, probe = build_object(asked, chosen.ways[0]), find(name)
+    answer, probe = build_object(asked, chosen.variants[0]), find(name)
     exercise = references.load(unit)[name]
     return judge(exercise, exercise.cases, lambda c: observe(probe, answer, c.inputs))
 

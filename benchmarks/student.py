@@ -2,8 +2,8 @@
 
 ``python benchmarks/student.py --unit attention multi_head_attention`` runs the visible
 check of each exercise on the notebook's solution, a few times, and takes the median;
-the solution's own time is in it. Then it makes the panel of each mistake's first way,
-and takes the largest. Last, in a fresh process, the time from `import torch` to the
+the solution's own time is in it. Then it makes the panel of each mistake's first
+variant, and takes the largest. Last, in a fresh process, the time from `import torch` to the
 first panel.
 """
 
@@ -76,9 +76,9 @@ def milliseconds(exercise: Specification, times: int) -> float:
 
 
 def kilobytes(exercise: Specification) -> Iterator[float]:
-    """The size of the panel of each mistake's first way."""
+    """The size of the panel of each mistake's first variant."""
     for mutant in exercise.mutants:
-        answer = build_object(exercise, mutant.ways[0])
+        answer = build_object(exercise, mutant.variants[0])
         verdict = Check()._verdict(exercise.name, answer, ("public",))
         yield len(as_html(verdict).encode()) / 1024
 

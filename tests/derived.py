@@ -50,7 +50,7 @@ def _bank(found: re.Match[str]) -> str:
     """How many mutants and accepted solutions there are, rounded down."""
     counts = [
         (
-            sum(len(m.ways) for e in exercises for m in e.mutants),
+            sum(len(m.variants) for e in exercises for m in e.mutants),
             sum(len(e.accepted) for e in exercises),
         )
         for exercises in (specifications(unit.name) for unit in units())

@@ -60,7 +60,7 @@ def variants(exercise: Specification) -> Iterator[tuple[str, str]]:
     for mutant in exercise.mutants:
         name = f"{exercise.name}/{mutant.name}"
         yield f"mutant {name}", sha(mutant.says, mutant.asks)
-        for way in mutant.ways:
+        for way in mutant.variants:
             yield f"way {name}/{way.name}", sha(text(variant_source(exercise, way)))
     for right in exercise.accepted:
         code = text(variant_source(exercise, right))

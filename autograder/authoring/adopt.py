@@ -1,8 +1,8 @@
-"""Edits of a built source notebook: noticed before a build, brought back on request.
+"""Notice edits of a built source notebook, and bring them back to its text.
 
 ``source/NN_unit.built`` holds a fingerprint of what the last build wrote. A source
-notebook that is neither that nor what the next build writes was edited by a person,
-in JupyterLab or in nbgrader's Create Assignment panel, and nothing else has the edit.
+notebook that matches neither this nor what the next build would write was edited by a
+person, in JupyterLab or in nbgrader's Create Assignment panel, and is the only copy.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def record(unit: Unit) -> Path:
 
 
 def fingerprint(source: str) -> str:
-    """A digest of what a person can edit: no outputs, ids or kernels; a line."""
+    """A digest of what a person can edit, as a line: no outputs, ids or kernels."""
     content = _content(nbformat.reads(source, as_version=4))
     return hashlib.sha256(json.dumps(content).encode()).hexdigest() + "\n"
 
@@ -55,28 +55,28 @@ def _content(book: NotebookNode) -> list[list[Any]]:
 
 
 def refuse_edits(unit: Unit, source: str) -> None:
-    """Refuse to write ``source`` over an edit that is nowhere else.
+    """Refuse to write ``source`` over an edit of which there is no other copy.
 
     Raises:
         CourseError: the unit's source notebook was edited since it was built.
     """
     if not unit.source.is_file():
         return
-    lies_there = fingerprint(notebooks.read_valid_text(unit.source))
-    if lies_there not in (_last_built(unit), fingerprint(source)):
+    current = fingerprint(notebooks.read_valid_text(unit.source))
+    if current not in (_last_fingerprint(unit), fingerprint(source)):
         raise CourseError(
-            f"{_shown(unit.source, unit)} was edited since it was built, and a build "
-            f"would lose the edit. To bring it into notebooks/: autograder adopt "
+            f"{_relative_path(unit.source, unit)} was edited since it was built, and a "
+            "build would lose the edit. To bring it into notebooks/: autograder adopt "
             f"{unit.number}"
         )
 
 
-def _last_built(unit: Unit) -> str:
+def _last_fingerprint(unit: Unit) -> str:
     path = record(unit)
     return path.read_text(encoding="utf-8") if path.is_file() else ""
 
 
-def _shown(path: Path, unit: Unit) -> str:
+def _relative_path(path: Path, unit: Unit) -> str:
     return str(path.relative_to(unit.root))
 
 
@@ -89,108 +89,118 @@ def adopt(unit: Unit) -> bool:
         CourseError: the edit cannot be written in the hand-written form, or that has
             changed since the last build, too; nothing is written.
     """
+    text_path, source_path = (
+        _relative_path(path, unit) for path in (unit.text, unit.source)
+    )
     text = unit.text.read_text(encoding="utf-8")
     built = notebook.to_source(unit, notebook.read(unit))
     edited = notebooks.read_valid_text(unit.source)
     if notebook.EDITION in notebooks.parse(edited, unit.source).metadata:
         raise CourseError(
-            f"{_shown(unit.source, unit)} is an edition with given exercises. Bring "
-            f"edits to {_shown(unit.text, unit)} by hand, remove {unit.source.name} "
-            "and build that edition again"
+            f"{source_path} is an edition with given exercises. Bring edits to "
+            f"{text_path} by hand, remove {unit.source.name} and build that edition "
+            "again"
         )
-    if fingerprint(edited) in (fingerprint(built), _last_built(unit)):
+    if fingerprint(edited) in (fingerprint(built), _last_fingerprint(unit)):
         return False
-    if fingerprint(built) != _last_built(unit):
+    if fingerprint(built) != _last_fingerprint(unit):
         raise CourseError(
-            f"both {_shown(unit.text, unit)} and {_shown(unit.source, unit)} have "
-            f"changed since the last build. Set the first one's changes aside (git "
-            f"stash), adopt, and bring them back (git stash pop)"
+            f"both {text_path} and {source_path} have changed since the last build. "
+            "Set the first one's changes aside (git stash), adopt, and bring them back "
+            "(git stash pop)"
         )
-    new = _merged(unit, text, nbformat.reads(built, as_version=4), edited)
+    new = _merge(unit, text, nbformat.reads(built, as_version=4), edited)
     try:
         rebuilt = notebook.to_source(unit, notebook.parse(new, unit))
     except CourseError as error:
         raise CourseError(
-            f"cannot adopt {_shown(unit.source, unit)}; mend this there first. With "
-            f"the edit, {error}"
+            f"cannot adopt {source_path}; mend this there first. With the edit, {error}"
         ) from error
     if fingerprint(rebuilt) != fingerprint(edited):
         raise CourseError(
-            f"cannot adopt {_shown(unit.source, unit)}: its text changes when it is "
-            f"written to {unit.text.name}; bring the edit over by hand"
+            f"cannot adopt {source_path}: its text changes when it is written to "
+            f"{unit.text.name}; bring the edit over by hand"
         )
     return write(unit.text, new)
 
 
-def _merged(unit: Unit, text: str, built: NotebookNode, edited: str) -> str:
+def _merge(unit: Unit, text: str, built: NotebookNode, edited: str) -> str:
     """The hand-written text with the edited cells in place of the built ones."""
     written = jupytext.reads(text, fmt="py:percent")
     if _write(written) != text:
         raise CourseError(
-            f"{_shown(unit.text, unit)} is not formatted as Jupytext writes it; open "
-            f"and save it as a notebook once, then adopt"
+            f"{_relative_path(unit.text, unit)} is not formatted as Jupytext writes "
+            "it; open and save it as a notebook once, then adopt"
         )
     old = _content(built)
     book = nbformat.reads(edited, as_version=4)
     new = _content(book)
     if new[_GENERATED] != old[_GENERATED]:
         raise CourseError(
-            f"{_shown(unit.source, unit)}: the two cells below the title (badge, kit) "
-            f"are written by the build; restore them"
+            f"{_relative_path(unit.source, unit)}: the two cells below the title "
+            "(badge, kit) are written by the build; restore them"
         )
     for generated in (old, new, book.cells):
         del generated[_GENERATED]
     cells = []
-    for before, after in _paired(old, new):
-        cell, kept, same = book.cells[after], None, False
+    for before, after in _pair_cells(old, new):
+        cell, original, is_same = book.cells[after], None, False
         if before is not None:
-            kept = written.cells[before]
-            same = old[before] == new[after]
-        cells.append(kept if same else _cell(cell, kept, unit))
+            original = written.cells[before]
+            is_same = old[before] == new[after]
+        cells.append(original if is_same else _cell(cell, original, unit))
     written.cells = cells
     return _write(written)
 
 
-def _paired(
+def _pair_cells(
     old: list[list[Any]], new: list[list[Any]]
 ) -> Iterator[tuple[int | None, int]]:
-    """Each new cell's index, after that of the old cell it is or replaces."""
-    was, now = ([json.dumps(cell) for cell in cells] for cells in (old, new))
-    matcher = SequenceMatcher(None, was, now, autojunk=False)
+    """Pair each new cell's index with that of the old cell that it is or replaces."""
+    old_texts, new_texts = (
+        [json.dumps(cell) for cell in cells] for cells in (old, new)
+    )
+    matcher = SequenceMatcher(None, old_texts, new_texts, autojunk=False)
     for _, i, i_end, j, j_end in matcher.get_opcodes():
         for offset in range(j_end - j):
             yield (i + offset if i + offset < i_end else None), j + offset
 
 
-def _cell(cell: NotebookNode, kept: NotebookNode | None, unit: Unit) -> NotebookNode:
-    """An edited cell in the hand-written form, with the spacing of the one it was."""
-    where = f'{_shown(unit.source, unit)}: the cell "{cell.source[:40]}"'
-    told = {key: v for key, v in notebook.FOLDED.items() if key not in _NOISE}
-    folded = told.items() <= dict(cell.metadata).items()
-    known = {"nbgrader", *(told if folded else ())}
-    unknown = set(cell.metadata) - _NOISE - known
+def _cell(
+    cell: NotebookNode, original: NotebookNode | None, unit: Unit
+) -> NotebookNode:
+    """An edited cell in the hand-written form, with the spacing of the original."""
+    location = f'{_relative_path(unit.source, unit)}: the cell "{cell.source[:40]}"'
+    folding = {key: v for key, v in notebook.FOLDED.items() if key not in _NOISE}
+    folded = folding.items() <= dict(cell.metadata).items()
+    allowed = {"nbgrader", *(folding if folded else ())}
+    unknown = set(cell.metadata) - _NOISE - allowed
     if unknown or cell.get("attachments") or cell.cell_type == "raw":
-        what = ", ".join(sorted(unknown)) or "an attachment, or raw text"
-        raise CourseError(f"{where} has what notebooks/ cannot hold: {what}")
-    spacing = kept.metadata if kept and kept.cell_type == cell.cell_type else {}
-    role = _role(cell.metadata.get("nbgrader"), where)
-    made = copy.deepcopy(cell)
+        unsupported = ", ".join(sorted(unknown)) or "an attachment, or raw text"
+        raise CourseError(f"{location} has what notebooks/ cannot hold: {unsupported}")
+    spacing = (
+        original.metadata if original and original.cell_type == cell.cell_type else {}
+    )
+    role = _role(cell.metadata.get("nbgrader"), location)
+    adopted = copy.deepcopy(cell)
     if role.get("check"):
-        made.source = made.source.partition(f"\n{notebook.BEGIN_HIDDEN}")[0]
-    made.metadata = nbformat.from_dict(
+        adopted.source = adopted.source.partition(f"\n{notebook.BEGIN_HIDDEN}")[0]
+    adopted.metadata = nbformat.from_dict(
         {k: v for k, v in spacing.items() if k in notebook.SPACING}
     )
-    made.metadata.update(role)
+    adopted.metadata.update(role)
     if folded:
-        made.metadata["folded"] = True
-    return made
+        adopted.metadata["folded"] = True
+    return adopted
 
 
-def _role(grading: NotebookNode | None, where: str) -> dict[str, Any]:
-    """What nbgrader's metadata is in the hand-written form."""
+def _role(grading: NotebookNode | None, location: str) -> dict[str, Any]:
+    """Translate nbgrader's metadata of a cell into the hand-written form."""
     if not grading or not (grading.get("grade") or grading.get("solution")):
         if grading and (grading.get("locked") or grading.get("task")):
-            raise CourseError(f"{where} is read-only or a task; this course has none")
+            raise CourseError(
+                f"{location} is read-only or a task; this course has none"
+            )
         return {}
     if not grading.get("grade"):
         check = grade_ids.check_of(grading.grade_id)
@@ -202,12 +212,12 @@ def _role(grading: NotebookNode | None, where: str) -> dict[str, Any]:
 
 
 def _write(book: NotebookNode) -> str:
-    """As notebooks/jupytext.toml has JupyterLab save it."""
+    """Write a notebook as JupyterLab saves it with notebooks/jupytext.toml."""
     book = copy.deepcopy(book)
-    kept = {
+    filters = {
         "notebook_metadata_filter": "-all",
         "cell_metadata_filter": ",".join([*notebook.ROLES, "points", "folded", "-all"]),
     }
-    book.metadata = nbformat.from_dict({"jupytext": kept})
+    book.metadata = nbformat.from_dict({"jupytext": filters})
     text: str = jupytext.writes(book, fmt="py:percent")
     return text

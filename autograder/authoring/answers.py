@@ -1,4 +1,4 @@
-"""What solution and mutants answer to inputs."""
+"""Compute what the solution and its mutants answer to inputs."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ GRID = 2.0**20
 def expected_answers(
     specification: Specification, reference: object, inputs: Answers
 ) -> Answers:
-    """What the reference answers, computed in float64 and given in float32.
+    """Compute the reference's answers in float64, and return them in float32.
 
     Raises:
-        CourseError: it raises an error.
+        CourseError: the reference raises an error.
     """
     before = torch.get_default_dtype()
     try:
@@ -42,62 +42,63 @@ def expected_answers(
         raise CourseError(
             f"{specification.name}: the solution fails: {answers[RAISED]}"
         )
-    return {name: _stored(value) for name, value in answers.items()}
+    return {name: _to_stored(value) for name, value in answers.items()}
 
 
 class Late(UserDict[str, Any]):
-    """Answers of which some are computed when somebody first asks for them.
+    """Answers of which some are computed only when they are first looked up.
 
-    Who has not solved an exercise asks for none.
+    So nobody waits for the answers of an exercise that is not solved yet.
     """
 
     def __getitem__(self, name: str) -> Value:
-        if callable(found := super().__getitem__(name)):
-            found = self.data[name] = found()
-        value: Value = found
+        answer = super().__getitem__(name)
+        if callable(answer):
+            answer = self.data[name] = answer()
+        value: Value = answer
         return value
 
 
 def mistaken_objects(
     specification: Specification, names: Collection[str] | None = None
 ) -> dict[str, object]:
-    """What each mutant makes in its first way, or each of those with ``names``."""
+    """Build each mutant's first variant, of all mutants or of those in ``names``."""
     return {
-        mutant.name: build_object(specification, mutant.ways[0])
+        mutant.name: build_object(specification, mutant.variants[0])
         for mutant in specification.mutants
         if names is None or mutant.name in names
     }
 
 
-def ways_named(
+def build_variants(
     specification: Specification, names: Collection[str]
 ) -> dict[str, object]:
-    """What the ways with these names make.
+    """Build the variants of mutants with these names.
 
     Raises:
-        CourseError: there is no such way.
+        CourseError: no mutant has such a variant.
     """
-    ways = {way.name: way for m in specification.mutants for way in m.ways}
-    if unknown := set(names) - set(ways):
+    variants = {v.name: v for mutant in specification.mutants for v in mutant.variants}
+    if unknown := set(names) - set(variants):
         raise CourseError(f"{specification.name} has no mutant {sorted(unknown)[0]}")
-    return {name: build_object(specification, ways[name]) for name in names}
+    return {name: build_object(specification, variants[name]) for name in names}
 
 
 def mistaken_answers(
     specification: Specification, objects: Mapping[str, object], inputs: Answers
 ) -> dict[str, Answers]:
-    """What each mutant answers, in float32 as a student's code would.
+    """Compute what each mutant answers, in float32 as a student's code would.
 
-    Of errors only the part is kept that tells them: others are lines of the solution.
+    Only the part of an error that identifies it is kept: the rest quotes the solution.
     """
-    found = {
+    answers_by_name = {
         name: observe_answer(specification, o, inputs) for name, o in objects.items()
     }
     return {
         name: {RAISED: telling_part(str(answers[RAISED]))}
         if RAISED in answers
         else answers
-        for name, answers in found.items()
+        for name, answers in answers_by_name.items()
     }
 
 
@@ -107,7 +108,7 @@ def _double(value: Value) -> Value:
     return value
 
 
-def _stored(value: Value) -> Value:
+def _to_stored(value: Value) -> Value:
     if isinstance(value, torch.Tensor) and value.dtype == torch.float64:
         return ((value * GRID).round() / GRID).float()
     return value

@@ -1,4 +1,4 @@
-"""What the course says to AI assistants, and to students about them."""
+"""The texts that the course has for AI assistants, and for students about them."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ class AssistantPolicy:
 _TEXTS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 POLICIES = {
     name: AssistantPolicy(
-        own["notice"],
-        f"{_TEXTS['head']}{own['rules']}{_TEXTS['always']}",
+        texts["notice"],
+        f"{_TEXTS['head']}{texts['rules']}{_TEXTS['always']}",
     )
-    for name, own in _TEXTS["policies"].items()
+    for name, texts in _TEXTS["policies"].items()
 }
 
 
@@ -39,6 +39,7 @@ def policy(root: Path = ROOT) -> AssistantPolicy:
     """
     name = settings(root).get("assistants", "tutor")
     if name not in POLICIES:
-        known = ", ".join(f'"{one}"' for one in POLICIES)
-        raise CourseError(f"course.toml: assistants is {name!r}; choose one of {known}")
+        choices = ", ".join(f'"{choice}"' for choice in POLICIES)
+        message = f"course.toml: assistants is {name!r}; choose one of {choices}"
+        raise CourseError(message)
     return POLICIES[name]

@@ -35,38 +35,38 @@ def exercises(cells: Iterable[Cell]) -> dict[str, int]:
     Raises:
         CourseError: an exercise states none.
     """
-    found = {}
+    minutes = {}
     for cell in cells:
         parts = wording().heading.split(cell.text) if cell.kind == "markdown" else []
         for number, text in zip(parts[1::2], parts[2::2], strict=True):
             stated = wording().budget.search(text)
             if stated is None:
-                raise CourseError(f"{cell.where}: exercise {number} states no time")
-            found[number] = int(stated[1])
-    return found
+                raise CourseError(f"{cell.location}: exercise {number} states no time")
+            minutes[number] = int(stated[1])
+    return minutes
 
 
 def estimate(cells: Iterable[Cell]) -> dict[str, int]:
     """The minutes of each exercise by the formula, "1.4": 15, in steps of five.
 
-    What is read twice is the exercise's text with its contract and its docstring, but
-    without hints. What a computer needs is not in it.
+    A student reads the exercise's text with its contract and its docstring twice, but
+    not its hints. Time that the computer needs is not included.
     """
-    found: dict[str, int] = {}
-    number = told = ""
+    minutes: dict[str, int] = {}
+    number = text = ""
     for cell in cells:
         headings = list(wording().heading.finditer(cell.text))
         if cell.kind == "markdown" and headings:
-            number, told = headings[-1][1], cell.text[headings[-1].start() :]
+            number, text = headings[-1][1], cell.text[headings[-1].start() :]
         elif cell.role == "exercise":
-            found[number] = _estimated(told, cell.text)
-    return found
+            minutes[number] = _estimate_exercise(text, cell.text)
+    return minutes
 
 
-def _estimated(told: str, code: str) -> int:
+def _estimate_exercise(text: str, code: str) -> int:
     hints = re.compile(rf"<summary>{wording().hint}.*?</details>", re.DOTALL)
-    level = re.search(rf"{wording().difficulty} (\d)/5", told)
-    words = len(hints.sub(" ", told).split())
+    level = re.search(rf"{wording().difficulty} (\d)/5", text)
+    words = len(hints.sub(" ", text).split())
     words += sum(len(docstring.split()) for docstring in _DOCSTRING.findall(code))
     solved = "\n".join(_SOLUTION.findall(code))
     minutes = (
@@ -78,16 +78,16 @@ def _estimated(told: str, code: str) -> int:
 
 
 def numbers(cells: Iterable[Cell]) -> dict[str, str]:
-    """The exercises by name, with the numbers of the headings that they are below."""
-    found, number = {}, ""
+    """The number of each exercise by its name, from the heading above it."""
+    by_name, number = {}, ""
     for cell in cells:
         if cell.kind == "markdown" and (
             headings := wording().heading.findall(cell.text)
         ):
             number = headings[-1]
         elif cell.role == "exercise":
-            found[cell.name] = number
-    return found
+            by_name[cell.name] = number
+    return by_name
 
 
 def reading(cells: Iterable[Cell]) -> float:
@@ -96,7 +96,7 @@ def reading(cells: Iterable[Cell]) -> float:
     for cell in (cell for cell in cells if not cell.folded):
         if cell.kind == "markdown" and not cell.role:
             minutes += len(_HINT.sub(" ", cell.text).split()) / WORDS_A_MINUTE
-        elif not cell.role or cell.given:
+        elif not cell.role or cell.is_given:
             lines = [line for line in cell.text.splitlines() if line.strip()]
             minutes += len(lines) / LINES_A_MINUTE
     return minutes
@@ -111,13 +111,15 @@ def total(cells: Iterable[Cell], chosen: Collection[str]) -> float:
         sections[-1].append(cell)
     minutes = 0.0
     for section in sections:
-        known, numbered = exercises(section), numbers(section)
-        own = [known[number] for name, number in numbered.items() if name in chosen]
-        minutes += sum(own) + (reading(section) if own or not numbered else 0)
+        stated, numbered = exercises(section), numbers(section)
+        solved = [number for name, number in numbered.items() if name in chosen]
+        minutes += sum(stated[number] for number in solved)
+        if solved or not numbered:
+            minutes += reading(section)
     return minutes
 
 
-def written(cells: Iterable[Cell]) -> Iterator[float]:
+def question_minutes(cells: Iterable[Cell]) -> Iterator[float]:
     """The minutes of each question in words."""
     stated: list[str] = []
     for cell in cells:
@@ -143,7 +145,7 @@ def refuse_wrong(cells: Sequence[Cell], path: Sequence[str]) -> None:
 
     Raises:
         CourseError: the outline states another path or another time, or the path
-            names an exercise that there is not or takes more than half of the time.
+            names an exercise that does not exist or takes more than half of the time.
     """
     minutes, numbered = exercises(cells), numbers(cells)
     if unknown := [name for name in path if name not in numbered]:
@@ -154,8 +156,8 @@ def refuse_wrong(cells: Sequence[Cell], path: Sequence[str]) -> None:
             f"unit.toml, path: its exercises take {spent} minutes; a short path "
             f"takes at most half of {sum(minutes.values())}"
         )
-    whole = hours(total(cells, numbered) + sum(written(cells)))
-    true = wording().time(whole)
+    total_time = hours(total(cells, numbered) + sum(question_minutes(cells)))
+    true = wording().time(total_time)
     if path:
         listed = ", ".join(numbered[name] for name in path)
         time = hours(total(cells, path))
@@ -163,13 +165,13 @@ def refuse_wrong(cells: Sequence[Cell], path: Sequence[str]) -> None:
     head = cells[outline(cells)]
     stated = wording().stated.search(head.text)
     if stated is None or " ".join(stated[0].split()) != true:
-        raise CourseError(f'{head.where}: this cell should say "{true}"')
+        raise CourseError(f'{head.location}: this cell should say "{true}"')
 
 
 def outline(cells: Sequence[Cell]) -> int:
-    """The index of the cell that says what there is to do, before the first code.
+    """The index of the cell before the first code that says what there is to do.
 
-    It is the title's own, or a cell below it that states the hours.
+    It is the cell of the title, or a cell below it that states the hours.
     """
     for index in range(head_size(cells)):
         if wording().stated.search(cells[index].text):

@@ -12,10 +12,10 @@ from typing import Any
 
 from autograder.authoring import properties
 from autograder.authoring.answers import (
+    build_variants,
     expected_answers,
     mistaken_answers,
     mistaken_objects,
-    ways_named,
 )
 from autograder.authoring.catalogue import file_of
 from autograder.authoring.draw import Draw
@@ -31,11 +31,11 @@ from autograder.checks.probes import OWN, find
 from autograder.course import ROOT
 from autograder.course.errors import CourseError
 
-_DRAWINGS = 200  # of one case, until it tells what it has to
+_DRAWINGS = 200  # attempts to draw a case that tells the mistakes it has to
 
 
-class _Told(dict[str, Value]):
-    """Inputs with the right answers, which it took to see what they tell."""
+class _InputsWithAnswers(dict[str, Value]):
+    """Inputs together with the right answers, so that these are computed only once."""
 
     def __init__(self, inputs: Inputs, expected: Answers):
         super().__init__(inputs)
@@ -45,13 +45,13 @@ class _Told(dict[str, Value]):
 def drawings(
     specification: Specification, seed: str, hidden: bool
 ) -> Iterable[tuple[CaseKind, Answers]]:
-    """The kinds of cases that a seed draws, with their inputs."""
+    """The kinds of cases that a seed draws, each with its inputs."""
     kinds = all_kinds(specification)
-    shown = (kind for kind in kinds if hidden or not kind.hidden_only)
-    return _drawn(specification, shown, seed)
+    included = (kind for kind in kinds if hidden or not kind.hidden_only)
+    return _draw_inputs(specification, included, seed)
 
 
-def _drawn(
+def _draw_inputs(
     specification: Specification, kinds: Iterable[CaseKind], seed: str
 ) -> Iterator[tuple[CaseKind, Answers]]:
     for kind in kinds:
@@ -60,39 +60,41 @@ def _drawn(
 
 def all_kinds(specification: Specification) -> tuple[CaseKind, ...]:
     """An exercise's own kinds of cases and those of its general properties."""
-    own = [_telling(specification, kind) for kind in specification.cases]
+    own_kinds = [
+        _draw_until_telling(specification, kind) for kind in specification.cases
+    ]
     contract = specification.contract
     if specification.side is not Interactor:  # we would have to play several of them
-        return tuple(own)
+        return tuple(own_kinds)
     answer = specification.answer_in(namespace(specification))
     forms = {} if isinstance(answer, tuple) else properties.forms(answer)
     if contract is None:
-        return (*own, *properties.sequence(own, forms))
+        return (*own_kinds, *properties.sequence(own_kinds, forms))
     try:
-        return (*own, *properties.kinds(contract, own, forms))
+        return (*own_kinds, *properties.kinds(contract, own_kinds, forms))
     except CourseError as error:
         file = file_of(specification.name).relative_to(ROOT)
         raise CourseError(f"{file}: {error}") from None
 
 
-def _telling(specification: Specification, kind: CaseKind) -> CaseKind:
-    """The kind, drawn again until it tells all that it has to."""
+def _draw_until_telling(specification: Specification, kind: CaseKind) -> CaseKind:
+    """Have a kind drawn again until it tells the mistakes that it has to."""
     if not kind.tells:
         return kind
 
     def inputs(draw: Draw) -> Inputs:
         reference = build_object(specification)
-        wrong = list(ways_named(specification, kind.tells).items())
+        wrong = list(build_variants(specification, kind.tells).items())
         for _ in range(_DRAWINGS):
-            made = kind.inputs(draw)
-            case = _case(specification, kind, "", reference, made, {}, True)
-            for at, (name, one) in enumerate(wrong):
-                given = mistaken_answers(specification, {name: one}, made)[name]
-                if compare(case, given).passed:
-                    wrong.insert(0, wrong.pop(at))  # first the next time: it is hard
+            candidate = kind.inputs(draw)
+            case = _case(specification, kind, "", reference, candidate, {}, True)
+            for index, (name, variant) in enumerate(wrong):
+                answers = mistaken_answers(specification, {name: variant}, candidate)
+                if compare(case, answers[name]).passed:
+                    wrong.insert(0, wrong.pop(index))  # try the hardest one first
                     break
             else:
-                return _Told(made, case.expected)
+                return _InputsWithAnswers(candidate, case.expected)
         raise CourseError(
             f"{specification.name}, case {kind.name}: none of {_DRAWINGS} draws "
             f"tells all of these from the solution: {', '.join(kind.tells)}"
@@ -120,22 +122,28 @@ def exercise(
     """
     objects = mistaken_objects(specification)
     reference = build_object(specification)
-    drawn = list(drawings(specification, seed, hidden))
+    kind_inputs = list(drawings(specification, seed, hidden))
 
-    def case(kind: CaseKind, inputs: Answers, known: bool) -> Case:
-        given = mistaken_answers(specification, objects, inputs) if known else {}
-        return _case(specification, kind, seed, reference, inputs, given, hidden)
+    def case(kind: CaseKind, inputs: Answers, with_mistakes: bool) -> Case:
+        mistakes = {}
+        if with_mistakes:
+            mistakes = mistaken_answers(specification, objects, inputs)
+        return _case(specification, kind, seed, reference, inputs, mistakes, hidden)
 
-    made = {
+    cases_by_kind = {
         kind.name: case(kind, inputs, kind.hidden_only or not hidden)
-        for kind, inputs in drawn
+        for kind, inputs in kind_inputs
         if not kind.says
     }
-    unseen = {name for name in objects if _is_right(name, made.values())}
-    for kind, inputs in drawn:
+    unseen = {name for name in objects if _is_right(name, cases_by_kind.values())}
+    for kind, inputs in kind_inputs:
         if kind.says:
-            made[kind.name] = _shortened(case(kind, inputs, not hidden), unseen)
-    cases = tuple(_steady(specification, made[kind.name]) for kind, _ in drawn)
+            property_case = case(kind, inputs, not hidden)
+            cases_by_kind[kind.name] = _shorten_answers(property_case, unseen)
+    cases = tuple(
+        _drop_unsteady(specification, cases_by_kind[kind.name])
+        for kind, _ in kind_inputs
+    )
     if not hidden:
         cases = with_doubles(specification, cases)
     mistakes = {m.name: Mistake(m.name, m.says, m.asks) for m in specification.mutants}
@@ -157,28 +165,28 @@ def _is_right(mistake: str, cases: Iterable[Case]) -> bool:
     )
 
 
-def _shortened(case: Case, whole: Collection[str]) -> Case:
-    """A case that keeps whole answers of those mistakes only."""
-    kept = {
-        name: given if name in whole else pattern(compare(case, given))
-        for name, given in case.mistakes.items()
+def _shorten_answers(case: Case, complete: Collection[str]) -> Case:
+    """A case that keeps complete answers of these mistakes only."""
+    mistakes = {
+        name: answers if name in complete else pattern(compare(case, answers))
+        for name, answers in case.mistakes.items()
     }
-    return replace(case, mistakes=kept)
+    return replace(case, mistakes=mistakes)
 
 
-def _steady(specification: Specification, case: Case) -> Case:
-    """A case without those answers of mistakes that rounding decides."""
+def _drop_unsteady(specification: Specification, case: Case) -> Case:
+    """Drop the answers of mistakes that rounding decides from a case."""
     unsteady = {m.name for m in specification.mutants if case.name in m.unsteady}
-    return _shortened(case, case.mistakes.keys() - unsteady)
+    return _shorten_answers(case, case.mistakes.keys() - unsteady)
 
 
 def fresh_cases(
     specification: Specification, seed: str, only_hidden: bool = False
 ) -> list[Case]:
-    """A drawing that nobody has seen, with the right answers only.
+    """Draw cases that nobody has seen, with the right answers only.
 
     Args:
-        only_hidden: of kinds alone that have no visible drawing.
+        only_hidden: draw only kinds of which no drawing is visible.
     """
     reference = build_object(specification)
     kinds = [
@@ -186,7 +194,7 @@ def fresh_cases(
     ]
     return [
         _case(specification, kind, seed, reference, inputs, {}, True)
-        for kind, inputs in _drawn(specification, kinds, seed)
+        for kind, inputs in _draw_inputs(specification, kinds, seed)
     ]
 
 
@@ -195,28 +203,28 @@ def builds_on(
 ) -> tuple[str, ...]:
     """The exercises of a unit whose objects an exercise's solution uses.
 
-    Also through what the notebook gives: functions and classes that are no exercise's.
+    A solution may also use them through functions and classes that the notebook gives.
     """
     if not unit:
         return ()
-    targets = {other.target for other in unit}
+    targets = {candidate.target for candidate in unit}
     names = namespace(specification)
     used: set[str] = set()
     waiting = [solution_source(specification)]
     while waiting:
-        found = _names(waiting.pop()) - used
-        used |= found
-        given = (names.get(name) for name in found - targets)
+        new_names = _names(waiting.pop()) - used
+        used |= new_names
+        definitions = (names.get(name) for name in new_names - targets)
         waiting += [
-            inspect.getsource(one)
-            for one in given
-            if getattr(one, "__module__", "") == names["__name__"]
-            and isinstance(one, FunctionType | type)
+            inspect.getsource(definition)
+            for definition in definitions
+            if getattr(definition, "__module__", "") == names["__name__"]
+            and isinstance(definition, FunctionType | type)
         ]
     return tuple(
-        other.name
-        for other in unit
-        if used.intersection(other.targets) and other.name != specification.name
+        candidate.name
+        for candidate in unit
+        if used.intersection(candidate.targets) and candidate.name != specification.name
     )
 
 
@@ -235,25 +243,26 @@ def _case(
     mistakes: dict[str, Answers],
     hidden: bool,
 ) -> Case:
-    if isinstance(inputs, _Told):
+    if isinstance(inputs, _InputsWithAnswers):
         expected = inputs.expected
-    elif kind.known:
-        expected = kind.known(_draw(specification, kind, seed))
+    elif kind.expected:
+        expected = kind.expected(_draw(specification, kind, seed))
     else:
         expected = expected_answers(specification, reference, inputs)
     return Case(
         kind.name, kind.title, kind.hint, inputs, expected, mistakes, hidden,
-        aspects=aspects(specification, kind, expected), **_like(kind),
+        aspects=aspects(specification, kind, expected), **_shared_fields(kind),
     )  # fmt: skip
 
 
 def aspects(
     specification: Specification, kind: CaseKind, names: Iterable[str]
 ) -> dict[str, str]:
-    """The aspects that answers count for, where it is not the case's own.
+    """The aspect of each answer that does not count for the case's own aspect.
 
-    Of cases of values and of masks only: others count as a whole, as do those of
-    general properties. Parts of the results count in a case of values, if not `whole`.
+    Only cases of values and of masks are divided like this; other cases, and those of
+    general properties, count as a whole. Parts of the results count in a case of
+    values, unless it is `undivided`.
 
     Raises:
         CourseError: the probe does not declare an answer once, or for an aspect that
@@ -261,10 +270,10 @@ def aspects(
     """
     if kind.says:  # the answers are those of several ways to call
         return {}
-    declared = {name: _declared(specification, name) for name in names}
+    declared = {name: _declared_aspect(specification, name) for name in names}
     if kind.aspect not in RESULTS:
         return {}
-    divided = kind.aspect == "values" and not kind.whole
+    divided = kind.aspect == "values" and not kind.undivided
     return {
         name: aspect
         for name, aspect in declared.items()
@@ -272,7 +281,7 @@ def aspects(
     }
 
 
-def _declared(specification: Specification, name: str) -> str:
+def _declared_aspect(specification: Specification, name: str) -> str:
     try:
         aspect = find(specification.name).aspect(name)
     except LookupError as error:
@@ -289,6 +298,6 @@ def _draw(specification: Specification, kind: CaseKind, seed: str) -> Draw:
     return Draw(f"{specification.name}/{kind.name}/{seed}")
 
 
-def _like(kind: CaseKind) -> dict[str, Any]:
+def _shared_fields(kind: CaseKind) -> dict[str, Any]:
     names = "atol rtol picture measure scale aspect says asks open"
     return {name: getattr(kind, name) for name in names.split()}

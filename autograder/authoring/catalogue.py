@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from autograder.authoring.specification import Specification
-from autograder.authoring.trees import defined
+from autograder.authoring.trees import defined_names
 from autograder.course.errors import CourseError, describe_fault
 from autograder.root import CONTENT, PACKAGE, ROOT
 
@@ -22,15 +22,17 @@ log = logging.getLogger(__name__)
 
 
 def specifications(unit: str) -> tuple[Specification, ...]:
-    """The exercises of a unit, in the order of its notebook; what it lacks is last."""
+    """The exercises of a unit in the order of its notebook, then those it lacks."""
     files = sorted((CONTENT / unit / "exercises").glob("[!_]*.py"))
     solutions = importlib.import_module(f"{PACKAGE}.solutions.{unit}")
-    places = {name: i for i, name in enumerate(defined(inspect.getsource(solutions)))}
-    found = []
+    names = defined_names(inspect.getsource(solutions))
+    places = {name: i for i, name in enumerate(names)}
+    exercises = []
     for file in files:
         with naming_file(f"{unit}/{file.stem}"):
-            found.append(specification(f"{unit}/{file.stem}"))
-    return tuple(sorted(found, key=lambda one: places.get(one.targets[0], len(places))))
+            exercises.append(specification(f"{unit}/{file.stem}"))
+    exercises.sort(key=lambda exercise: places.get(exercise.targets[0], len(places)))
+    return tuple(exercises)
 
 
 def file_of(name: str) -> Path:
@@ -41,7 +43,7 @@ def file_of(name: str) -> Path:
 
 @contextlib.contextmanager
 def naming_file(name: str) -> Iterator[None]:
-    """Have whatever is wrong with an exercise end in one line that names its file.
+    """Turn any error of an exercise into one line that names its file.
 
     Raises:
         CourseError: something was raised in the ``with`` block.
@@ -60,7 +62,7 @@ def naming_file(name: str) -> Iterator[None]:
 
 def specification(name: str) -> Specification:
     """The exercise of that name, "unit/exercise"."""
-    unit, _, exercise = name.partition("/")
-    module = importlib.import_module(f"{PACKAGE}.{unit}.exercises.{exercise}")
-    made: Specification = module.EXERCISE
-    return made
+    unit, _, stem = name.partition("/")
+    module = importlib.import_module(f"{PACKAGE}.{unit}.exercises.{stem}")
+    exercise: Specification = module.EXERCISE
+    return exercise

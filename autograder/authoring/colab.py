@@ -74,12 +74,12 @@ class Repository:
         return f"{folder}/student.md#ai-assistants"
 
     def generated_cells(self, unit: Unit, version: str = "") -> dict[str, str]:
-        """The cells below a notebook's title, by id: the badge; what finds the checks.
+        """The cells below a notebook's title by id: the badge, what finds the checks.
 
-        Beside the badge is the notice.
+        The notice stands beside the badge.
 
         Args:
-            version: of the wheel in the kit that the notebook is made for.
+            version: the version of the wheel in the kit that the notebook is made for.
         """
         head = f"{self.badge(unit)} {self.notice.format(advice=self.advice)}"
         source = f"-r {self.file(CHECKS)}"
@@ -99,11 +99,11 @@ def published(root: Path = ROOT, owner: str = "") -> Repository:
     notice = f"{assistants.policy(root).notice} [Details]({{advice}})"
     if records_attempts(root):
         notice += f"\n\n{_ATTEMPTS}"
-    told = Repository(**settings(root)["colab"], notice=notice)
+    repository = Repository(**settings(root)["colab"], notice=notice)
     if not owner:
-        return told
+        return repository
     if not re.fullmatch(r"[A-Za-z0-9](-?[A-Za-z0-9]){0,38}", owner):
         raise UsageError(
             f'"{owner}" is not a GitHub account; write only its name, like OWNER=ada-l'
         )
-    return replace(told, owner=owner, placeholder=False)
+    return replace(repository, owner=owner, placeholder=False)

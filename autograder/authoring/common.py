@@ -1,4 +1,4 @@
-"""Mistakes that recur in many exercises: what to say and ask, once, and what to change.
+"""Mistakes that recur in many exercises: what to say, what to ask, and what to change.
 
 common("base_1000", edit("10000**", "1000**"))
 common("double", on="pairs.flatten(-2)")
@@ -9,7 +9,7 @@ from __future__ import annotations
 import tomllib
 
 from autograder.authoring.notation import edit, wrong
-from autograder.authoring.specification import Mutant, Way
+from autograder.authoring.specification import Mutant, Variant
 from autograder.root import CONTENT
 
 # By name, what a mistake ``says`` and ``asks``; its ``change`` of a piece of the
@@ -19,18 +19,18 @@ TABLE: dict[str, dict[str, str]] = tomllib.loads(
 )
 
 
-def common(name: str, *ways: Way, on: str = "") -> Mutant:
-    """A mistake of the table, made by its own change of ``on`` or in these ways."""
+def common(name: str, *variants: Variant, on: str = "") -> Mutant:
+    """A mistake of the table, made by its own change of ``on`` or by these variants."""
     row = TABLE[name]
     first = [edit(on, row["change"].replace("{}", on))] if on else []
-    return wrong(name, row["says"], row["asks"], *first, *ways)
+    return wrong(name, row["says"], row["asks"], *first, *variants)
 
 
-def under_two_names(line: str, again: str, what: str = "The weights") -> Mutant:
-    """A module that registers ``what`` a second time, by ``again`` behind ``line``."""
+def under_two_names(line: str, second: str, subject: str = "The weights") -> Mutant:
+    """A module that registers ``subject`` again in a ``second`` line below ``line``."""
     return wrong(
         "under_two_names",
-        f"{what} appear in the state dict twice, under two names.",
+        f"{subject} appear in the state dict twice, under two names.",
         "What does `list(module.state_dict())` show?",
-        edit(line, f"{line}\n{again}"),
+        edit(line, f"{line}\n{second}"),
     )

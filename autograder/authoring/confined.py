@@ -1,4 +1,4 @@
-"""Programs that students wrote, run in sandboxes: the build believes none of them.
+"""Run programs that students wrote in sandboxes, since the build trusts none of them.
 
 A mistake may be a student's own program (``autograder unnamed --adopt``). It is never
 executed here: a sandbox, as grading uses it, executes the program and the probe, and
@@ -52,10 +52,10 @@ with socket.socket(fileno=os.dup(int(os.environ[{channel!r}]))) as channel:
 def observe_answer(
     specification: Specification, answer: object, inputs: Answers
 ) -> Answers:
-    """What an object answers to inputs: a student's program in its sandbox.
+    """What an object answers to inputs, in its sandbox if it is a student's program.
 
     Raises:
-        CourseError: this machine gives no sandbox.
+        CourseError: this machine cannot create a sandbox.
     """
     if isinstance(answer, ConfinedProgram):
         return answer.answer(inputs)
@@ -75,10 +75,10 @@ class ConfinedProgram:
         self._is_lost = False
 
     def answer(self, inputs: Answers) -> Answers:
-        """What it answers to some inputs; an error once its sandbox has ended.
+        """What the program answers to inputs; an error once its sandbox has ended.
 
         Raises:
-            CourseError: this machine gives no sandbox.
+            CourseError: this machine cannot create a sandbox.
         """
         try:
             if self._is_lost:
@@ -87,7 +87,7 @@ class ConfinedProgram:
             send(channel, "ask", inputs, within(_SECONDS))
             return receive(channel, Limits(), within(_SECONDS))[1]
         except WireError:
-            self._is_lost = True  # what comes late would be taken for the next answer
+            self._is_lost = True  # a late answer would be taken for the next one
             return {RAISED: _LOST}
 
     def _start(self) -> socket.socket:
@@ -129,7 +129,7 @@ class ConfinedProgram:
         return sandbox.judge_socket
 
     def _policy(self) -> str:
-        """A submission's limits; the solutions, whose names it uses, can be read."""
+        """The limits of a submission, with solutions readable, whose names it uses."""
         from autograder.sandbox.confine import Policy
 
         shipped = manifest.read(find_unit(self._specification.unit)).ships

@@ -1,4 +1,4 @@
-"""What ships of a notebook's structure: numbers, cells, names, the short path."""
+"""The part of a notebook's structure that ships: numbers, cells, names, short path."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import nbformat
 
 from autograder.authoring.notebook import Cell, without_markers
-from autograder.authoring.trees import defined
+from autograder.authoring.trees import defined_names
 from autograder.checks.contents import Contents, ExercisePlace
 from autograder.course import Unit, grade_ids, manifest, records_attempts
 from autograder.course.language import wording
@@ -31,15 +31,15 @@ def read(unit: Unit, cells: Sequence[Cell], source: str) -> Contents:
 
 
 def _places(source: str) -> Iterator[tuple[str, ExercisePlace]]:
-    """The grade id of each exercise, and where it is: text first, answer below it."""
+    """Each exercise's grade id and place: its text, then the answer cell below it."""
     number = text = ""
     for cell in nbformat.reads(source, as_version=4).cells:
         mark = cell.metadata.get("nbgrader", {})
         if cell.cell_type == "markdown" and (
-            found := wording().heading.findall(cell.source)
+            headings := wording().heading.findall(cell.source)
         ):
-            number, text = found[-1], cell.id
+            number, text = headings[-1], cell.id
         elif cell.cell_type == "code" and mark.get("solution"):
-            names = tuple(defined(without_markers(cell.source)))
+            names = tuple(defined_names(without_markers(cell.source)))
             place = ExercisePlace(number, text, names)
             yield grade_ids.check_of(mark["grade_id"]), place

@@ -19,7 +19,7 @@ SpecialSizes = Callable[[Draw], dict[str, Inputs]]
 
 
 class Again(Inputs):
-    """Arguments for another call of what was made for the inputs before them."""
+    """Arguments for another call of the object that the previous inputs were for."""
 
 
 OF_MODULES = (
@@ -38,9 +38,9 @@ class Contract:
             each tensor, in each form that is allowed, the fullest last. B is the
             batch, names with L are lengths; a question mark: may be None.
         results: the same for what comes back, one form each.
-        on: the kinds of cases whose inputs are called in other ways.
-        ways: in which ways (`autograder.checks.properties.WAYS`).
-        module: whether the object makes a module, which is then called.
+        on: the kinds of cases on whose inputs the object is called in other ways.
+        ways: names of these ways (`autograder.checks.properties.WAYS`).
+        module: whether the object creates a module, which is then called.
         dropout: kinds of cases, and what their inputs need to hold a rate.
         sizes: from a Draw to inputs by what is special about them ("one sentence").
         typed: whether results have the type of the inputs, in float64, too.
@@ -77,12 +77,12 @@ def masked(kind: Callable[[str], Maker], *shapes: str) -> SpecialSizes:
     """One kind of inputs, called with masks of several shapes: ``"B 1 Lk"``."""
 
     def draw_all(draw: Draw) -> dict[str, Inputs]:
-        made = {
+        inputs_by_label = {
             f"a mask ({shape.replace(' ', ', ')})": kind(shape)(draw)
             for shape in shapes
         }
-        first, *others = made.items()
-        return dict([first]) | {label: _masks(inputs) for label, inputs in others}
+        first, *remaining = inputs_by_label.items()
+        return dict([first]) | {label: _masks(inputs) for label, inputs in remaining}
 
     return draw_all
 
@@ -95,8 +95,8 @@ def _masks(inputs: Inputs) -> Again:
     )
 
 
-def both(*parts: SpecialSizes) -> SpecialSizes:
-    """The inputs of all parts."""
+def combine(*parts: SpecialSizes) -> SpecialSizes:
+    """Combine the inputs of several parts."""
 
     def draw_all(draw: Draw) -> dict[str, Inputs]:
         return {name: inputs for part in parts for name, inputs in part(draw).items()}

@@ -1,4 +1,4 @@
-"""Build units: every product of notebooks/, whole or not at all."""
+"""Build units: either every product of a notebook in notebooks/, or none."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from autograder.authoring import (
 from autograder.authoring.catalogue import naming_file, specifications
 from autograder.authoring.specification import Specification
 from autograder.authoring.variants import build_object, namespace, run_source
-from autograder.authoring.verify import verdict
+from autograder.authoring.verify import judge_drawings
 from autograder.checks.contents import pack, path_of
 from autograder.checks.exercise import Exercise
 from autograder.checks.panel import as_text
@@ -43,14 +43,15 @@ log = logging.getLogger(__name__)
 Products = tuple[dict[Path, str | bytes], str]
 
 
-def products(unit: Unit, given: Sequence[str] | None = None) -> Products:
-    """What the unit's notebook builds to, checked as the course promises.
+def products(unit: Unit, given_names: Sequence[str] | None = None) -> Products:
+    """Build the products of the unit's notebook, and check what the course promises.
 
-    The solutions' module is written, since the rest is made by running it; a refused
-    build puts the old one back.
+    The solutions' module is written, since the other products are made by running it;
+    if the build is refused, the old module is put back.
 
     Args:
-        given: the exercises that are given (edition.py); None: as ``source/`` has it.
+        given_names: the exercises that are given (edition.py); None: those that are
+            given in ``source/``.
 
     Raises:
         CourseError: see the checks in this package; file and line are in the text.
@@ -61,22 +62,24 @@ def products(unit: Unit, given: Sequence[str] | None = None) -> Products:
     cells = notebook.read(unit)
     numbers.refuse_stale(cells)
     budget.refuse_wrong(cells, manifest.path_of(unit))
-    shown = edition.of(unit, cells, edition.recorded(unit) if given is None else given)
-    source = notebook.to_source(unit, shown)
+    if given_names is None:
+        given_names = edition.read_given(unit)
+    edition_cells = edition.apply(unit, cells, given_names)
+    source = notebook.to_source(unit, edition_cells)
     module = unit.package / "solutions" / f"{unit.name}.py"
-    code = solutions.module_text(unit.label, cells, solutions.used_later(unit))
+    code = solutions.module_text(unit.label, cells, solutions.names_used_later(unit))
     old = module.read_bytes() if module.is_file() else b""
     write(module, code)
     _reload(unit)
     try:
-        return _checked(unit, shown, {module: code, unit.source: source})
+        return _build_checked(unit, edition_cells, {module: code, unit.source: source})
     except CourseError:
         write(module, old)
         _reload(unit)
         raise
 
 
-def _checked(
+def _build_checked(
     unit: Unit, cells: list[notebook.Cell], files: dict[Path, str | bytes]
 ) -> Products:
     source = str(files[unit.source])
@@ -92,43 +95,47 @@ def _checked(
         drawings = [exercises[index] for exercises in built.values()]
         with naming_file(exercise.name):
             refuse_wrong_scores(exercise, drawings, stubs[exercise.name])
-    kept, why = references.save(unit, built)
+    reference_files, reason = references.save(unit, built)
     files |= {adopt.record(unit): adopt.fingerprint(source), unit.release: released}
     files[path_of(unit.name)] = pack(contents.read(unit, cells, source))
-    return {**files, **kept}, why
+    return {**files, **reference_files}, reason
 
 
-def build(unit: Unit, given: Sequence[str] | None = None) -> tuple[list[Path], str]:
-    """Write the unit's products; the paths that changed, and why references did.
+def build(
+    unit: Unit, given_names: Sequence[str] | None = None
+) -> tuple[list[Path], str]:
+    """Write the unit's products; return the changed paths and why references changed.
 
     Args:
-        given: as in `products`.
+        given_names: as in `products`.
 
     Raises:
         CourseError: as `products`, or the source notebook was edited by a person, or
             somebody has handed in another edition.
     """
     adopt.refuse_edits(unit, notebook.to_source(unit, edition.read(unit)))
-    if given is not None and set(given) != set(edition.recorded(unit)):
+    current = edition.read_given(unit)
+    if given_names is not None and set(given_names) != set(current):
         _refuse_handed_in(unit)
-    files, why = products(unit, given)
+    files, reason = products(unit, given_names)
     changed = [path for path, data in files.items() if write(path, data)]
-    return changed + translations.install(unit.root), why
+    return changed + translations.install(unit.root), reason
 
 
 def _refuse_handed_in(unit: Unit) -> None:
-    """An edition says what is graded, so it stays once somebody has handed in."""
-    if there := sorted((unit.root / "submitted").glob(f"*/{unit.label}")):
+    """Refuse to change what is graded once somebody has handed in."""
+    if submissions := sorted((unit.root / "submitted").glob(f"*/{unit.label}")):
         raise CourseError(
-            f"{len(there)} student(s) have handed in {unit.label}; for a new term run "
-            f"autograder new-term, otherwise remove submitted/*/{unit.label} first"
+            f"{len(submissions)} student(s) have handed in {unit.label}; for a new "
+            "term run autograder new-term, otherwise remove "
+            f"submitted/*/{unit.label} first"
         )
 
 
 def is_built(unit: Unit) -> bool:
-    """Whether the unit's products are there, and are those of its notebook's text."""
-    made = (unit.release, *(references.path(unit, kind) for kind in _DRAWINGS))
-    if not all(path.is_file() for path in (unit.source, *made)):
+    """Whether the unit's products exist and match its notebook's text."""
+    outputs = (unit.release, *(references.path(unit, kind) for kind in _DRAWINGS))
+    if not all(path.is_file() for path in (unit.source, *outputs)):
         return False
     source = notebook.to_source(unit, edition.read(unit))
     return notebooks.text_of(unit.source) == source
@@ -156,23 +163,23 @@ def _stubs(released: str) -> dict[str, str]:
 def refuse_wrong_scores(
     exercise: Specification, drawings: list[Exercise], stub: str
 ) -> None:
-    """The solution must score every point, and the released stub none.
+    """Refuse an exercise unless its solution scores all points, and its stub none.
 
     Raises:
-        CourseError: one of them does not.
+        CourseError: one of the two scores otherwise.
     """
     # A trained model is neither exact nor portable: its reference stands in for it.
     trains = any(kind.measure for kind in exercise.cases)
     names = namespace(exercise)
-    own = build_object(exercise) if trains else exercise.answer_in(names)
-    full = verdict(exercise, own, drawings)
+    solution = build_object(exercise) if trains else exercise.answer_in(names)
+    full = judge_drawings(exercise, solution, drawings)
     if not full.passed:
         raise CourseError(
             f"{exercise.name}: the solution does not score all points: {as_text(full)}"
         )
     module = sys.modules[f"{PACKAGE}.solutions.{exercise.unit}"]
     blank = exercise.answer_in(run_source(stub, dict(vars(module)), "<release>"))
-    points = verdict(exercise, blank, drawings).points
+    points = judge_drawings(exercise, blank, drawings).points
     if points:
         raise CourseError(
             f"{exercise.name}: the blank release scores {points:g} points"

@@ -13,7 +13,7 @@ FINENESS = 1 << 14  # steps between whole numbers
 class Draw:
     """Reproducible inputs: whole multiples of 2**-14, exact in float32 everywhere.
 
-    Neither float16 nor bfloat16 can hold them, so who computes in these is seen.
+    Neither float16 nor bfloat16 can hold them, so code that computes in these fails.
     torch's own generators give other last digits on other processors; numpy's integers
     do not, so references are byte-identical wherever they are built.
     """
@@ -40,7 +40,7 @@ class Draw:
     def weights(self, **shapes: tuple[int, ...]) -> dict[str, torch.Tensor]:
         """Parameters as inputs: ``weights(**{"w_q.weight": (6, 5)})``.
 
-        They are drawn at once, as the same numbers as one after the other.
+        Drawing them at once gives the same numbers as drawing one after the other.
         """
         counts = [math.prod(shape) for shape in shapes.values()]
         parts = self.tensor(sum(counts), scale=1.0).split(counts)

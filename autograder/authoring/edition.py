@@ -24,7 +24,7 @@ NAMES = ("full", "short")
 _NOTE = "# Given: solved already, and without points. Read it, and go on.\n"
 
 
-def recorded(unit: Unit) -> tuple[str, ...]:
+def read_given(unit: Unit) -> tuple[str, ...]:
     """The exercises that are given in the edition that ``source/`` holds."""
     if not unit.source.is_file():
         return ()
@@ -33,15 +33,15 @@ def recorded(unit: Unit) -> tuple[str, ...]:
 
 
 def read(unit: Unit) -> list[Cell]:
-    """The cells of a unit in the edition that ``source/`` holds; raises as `of`."""
-    return of(unit, notebook.read(unit), recorded(unit))
+    """The cells of a unit in the edition that ``source/`` holds; raises as `apply`."""
+    return apply(unit, notebook.read(unit), read_given(unit))
 
 
-def chosen(unit: Unit, name: str, given: Sequence[str] = ()) -> tuple[str, ...]:
-    """The exercises that an edition gives: "full" none, "short" those off the path.
+def select_given(unit: Unit, name: str, queries: Sequence[str] = ()) -> tuple[str, ...]:
+    """Select what an edition gives: "full" nothing, "short" what is off the path.
 
     Args:
-        given: more of them, as "unit/name", "name" or "5.9".
+        queries: more exercises to give, as "unit/name", "name" or "5.9".
 
     Raises:
         CourseError: there is no such edition, exercise, or short path.
@@ -53,101 +53,107 @@ def chosen(unit: Unit, name: str, given: Sequence[str] = ()) -> tuple[str, ...]:
     if name == "short" and not path:
         raise CourseError(f"{unit.label} has no short path: its unit.toml names none")
     off_path = set(numbered) - set(path) if name == "short" else set()
-    named = {_named(one, numbered, unit) for one in given}
-    return tuple(one for one in numbered if one in off_path | named)
+    named = {_find_exercise(query, numbered, unit) for query in queries}
+    return tuple(exercise for exercise in numbered if exercise in off_path | named)
 
 
-def _named(told: str, numbered: dict[str, str], unit: Unit) -> str:
+def _find_exercise(query: str, numbered: dict[str, str], unit: Unit) -> str:
     for name, number in numbered.items():
-        if told in (name, name.partition("/")[2], number):
+        if query in (name, name.partition("/")[2], number):
             return name
-    listed = difflib.get_close_matches(told, numbered, n=3, cutoff=0.5) or numbered
-    raise UsageError(f'no exercise "{told}" in {unit.label}; try {", ".join(listed)}')
+    listed = difflib.get_close_matches(query, numbered, n=3, cutoff=0.5) or numbered
+    raise UsageError(f'no exercise "{query}" in {unit.label}; try {", ".join(listed)}')
 
 
-def of(unit: Unit, cells: Sequence[Cell], given: Collection[str]) -> list[Cell]:
-    """A unit's cells with some exercises given; all as they were if none is.
+def apply(
+    unit: Unit, cells: Sequence[Cell], given_names: Collection[str]
+) -> list[Cell]:
+    """Give some exercises of a unit, whose cells stay as they are if there are none.
 
     Raises:
-        CourseError: none would be left to solve.
+        CourseError: no exercise would be left to solve.
     """
-    if not given:
+    if not given_names:
         return list(cells)
-    asked = [c for c in cells if c.role == "check" and c.name not in given]
-    if not asked:
+    unsolved = [c for c in cells if c.role == "check" and c.name not in given_names]
+    if not unsolved:
         raise CourseError(
             f"all exercises of {unit.label} are given; leave one to solve"
         )
-    kept = sum(cell.points for cell in cells if cell.role == "written")
-    shares = scaled([cell.points for cell in asked], 100 - kept)
-    points = dict(zip((cell.name for cell in asked), shares, strict=True))
-    made = [_given(c) if c.name in given else c for c in cells]
-    made = [
-        replace(c, points=points[c.name]) if c.role == "check" and not c.given else c
-        for c in _retold(made, points)
+    written_points = sum(cell.points for cell in cells if cell.role == "written")
+    shares = scale_points([cell.points for cell in unsolved], 100 - written_points)
+    points = dict(zip((cell.name for cell in unsolved), shares, strict=True))
+    new_cells = [_mark_given(c) if c.name in given_names else c for c in cells]
+    new_cells = [
+        replace(c, points=points[c.name]) if c.role == "check" and not c.is_given else c
+        for c in _restate_points(new_cells, points)
     ]
-    index = budget.outline(made)
-    made[index] = _outline(made, made[index], given)
-    return made
+    index = budget.outline(new_cells)
+    new_cells[index] = _outline(new_cells, new_cells[index], given_names)
+    return new_cells
 
 
-def scaled(points: Sequence[float], total: float) -> list[float]:
-    """Points in the same proportions that sum to a total, by largest remainders.
+def scale_points(points: Sequence[float], total: float) -> list[float]:
+    """Scale points to sum to a total, rounded by the method of largest remainders.
 
-    They are whole if the total is, else hundredths.
+    They are rounded to integers if the total is one, else to hundredths.
     """
     step = Fraction(1) if float(total).is_integer() else Fraction(1, 100)
     units = round(Fraction(total) / step)
-    known = [Fraction(p) for p in points]
-    exact = [p * units / sum(known) for p in known]
-    whole = [math.floor(share) for share in exact]
-    by_remainder = sorted(range(len(exact)), key=lambda i: whole[i] - exact[i])
-    for i in by_remainder[: units - sum(whole)]:
-        whole[i] += 1
-    return [float(count * step) for count in whole]
+    fractions = [Fraction(p) for p in points]
+    exact = [p * units / sum(fractions) for p in fractions]
+    rounded = [math.floor(share) for share in exact]
+    by_remainder = sorted(range(len(exact)), key=lambda i: rounded[i] - exact[i])
+    for i in by_remainder[: units - sum(rounded)]:
+        rounded[i] += 1
+    return [float(count * step) for count in rounded]
 
 
-def gives_away(unit: Unit, given: Collection[str]) -> Iterator[tuple[str, str]]:
-    """Given exercises whose solution answers one that is not, and that one."""
+def find_giveaways(
+    unit: Unit, given_names: Collection[str]
+) -> Iterator[tuple[str, str]]:
+    """Find given exercises whose solution reveals an exercise that is not given."""
     for name, keys in manifest.read(unit).keys.items():
-        asked = f"{unit.name}/{name}"
+        unsolved = f"{unit.name}/{name}"
         for key in keys:
-            if f"{unit.name}/{key}" in given and asked not in given:
-                yield f"{unit.name}/{key}", asked
+            if f"{unit.name}/{key}" in given_names and unsolved not in given_names:
+                yield f"{unit.name}/{key}", unsolved
 
 
-def _given(cell: Cell) -> Cell:
-    """A cell of a given exercise: the solution, or a check that will not be there."""
+def _mark_given(cell: Cell) -> Cell:
+    """Mark a cell as given: the solution is shown, and the check will be left out."""
     code = _NOTE + notebook.without_markers(cell.text)
     text = code if cell.role == "exercise" else cell.text
-    return replace(cell, text=text, points=0.0, given=True)
+    return replace(cell, text=text, points=0.0, is_given=True)
 
 
-def _retold(cells: Sequence[Cell], points: dict[str, float]) -> list[Cell]:
-    """The cells with new points in the texts before their checks."""
-    told = list(cells)
-    for cell, named in numbers.stated(cells):
+def _restate_points(cells: Sequence[Cell], points: dict[str, float]) -> list[Cell]:
+    """State the new points in the texts before the checks."""
+    new_cells = list(cells)
+    for cell, named in numbers.stated_points(cells):
         if cell.role == "check" and named:
-            place, found = named[-1]
+            place, match = named[-1]
             new = wording().unpaid
             if cell.name in points:
                 new = wording().paid.format(points[cell.name])
-            text = found.string[: found.start()] + new + found.string[found.end() :]
-            told[place] = replace(told[place], text=text)
-    return told
+            text = match.string[: match.start()] + new + match.string[match.end() :]
+            new_cells[place] = replace(new_cells[place], text=text)
+    return new_cells
 
 
-def _outline(cells: Sequence[Cell], outline: Cell, given: Collection[str]) -> Cell:
-    """The cell that tells what there is to do and how long it takes."""
+def _outline(
+    cells: Sequence[Cell], outline: Cell, given_names: Collection[str]
+) -> Cell:
+    """Rewrite the cell that says what there is to do and how long it takes."""
     numbered = budget.numbers(cells)
-    asked = [name for name in numbered if name not in given]
-    listed = ", ".join(numbered[name] for name in numbered if name in given)
+    unsolved = [name for name in numbered if name not in given_names]
+    listed = ", ".join(numbered[name] for name in numbered if name in given_names)
     stated = budget.exercises(cells)
-    minutes = budget.reading(cells) + sum(budget.written(cells))
-    minutes += sum(stated[numbered[name]] for name in asked)
+    minutes = budget.reading(cells) + sum(budget.question_minutes(cells))
+    minutes += sum(stated[numbered[name]] for name in unsolved)
     words = wording()
-    said = words.time(budget.hours(minutes))
-    said += words.solved.format(exercises=listed)
-    text = words.stated.sub(said, outline.text)
-    text = numbers.with_count(text, len(numbered), len(asked))
+    sentence = words.time(budget.hours(minutes))
+    sentence += words.solved.format(exercises=listed)
+    text = words.stated.sub(sentence, outline.text)
+    text = numbers.with_count(text, len(numbered), len(unsolved))
     return replace(outline, text=words.story.sub(words.instead, text))

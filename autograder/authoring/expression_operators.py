@@ -1,7 +1,7 @@
 """Operators that make mutants of a solution, on its syntax tree.
 
-Each operator takes a node and gives nodes that could stand in its place. They know
-nothing of the exercise: what they find is what its author did not think of.
+Each operator takes a node and yields nodes that could stand in its place. Operators
+know nothing of the exercise, so they find what its author did not think of.
 """
 
 from __future__ import annotations
@@ -11,7 +11,14 @@ import copy
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from autograder.authoring.trees import changed, get, inside, is_raise, places, put
+from autograder.authoring.trees import (
+    get,
+    inside,
+    is_raise,
+    places,
+    replace_fields,
+    replace_node,
+)
 
 Nodes = Iterator[ast.AST]
 HELPERS = "import torch\n_SEEN = {}\n"  # what the code of mutants may need
@@ -20,42 +27,44 @@ OPERATORS: dict[str, Operator] = {}
 
 
 def into(table: dict[str, Operator]) -> Callable[[Operator], Operator]:
-    """Decorate an operator: it stands in ``table`` under its name, in words."""
+    """Register the decorated operator in ``table``, under its name in words."""
 
-    def put_down(operator: Operator) -> Operator:
+    def register(operator: Operator) -> Operator:
         table[operator.__name__.replace("_", " ")] = operator
         return operator
 
-    return put_down
+    return register
 
 
 def _expression(text: str, **parts: ast.expr) -> ast.expr:
-    """An expression with other expressions for the names in it."""
+    """Parse an expression and substitute other expressions for the names in it."""
 
-    class Put(ast.NodeTransformer):
+    class Substitution(ast.NodeTransformer):
         def visit_Name(self, node: ast.Name) -> ast.expr:
             return copy.deepcopy(parts.get(node.id, node))
 
-    made: ast.expr = Put().visit(ast.parse(text, mode="eval").body)
-    return made
+    expression: ast.expr = Substitution().visit(ast.parse(text, mode="eval").body)
+    return expression
 
 
 @into(OPERATORS)
 def drop_an_argument(node: ast.AST) -> Nodes:
     if isinstance(node, ast.Call):
         for field in ("args", "keywords"):
-            given = getattr(node, field)
-            for i in range(len(given)):
-                yield changed(node, **{field: [*given[:i], *given[i + 1 :]]})
+            arguments = getattr(node, field)
+            for i in range(len(arguments)):
+                yield replace_fields(
+                    node, **{field: [*arguments[:i], *arguments[i + 1 :]]}
+                )
 
 
 @into(OPERATORS)
 def swap_arguments(node: ast.AST) -> Nodes:
     if isinstance(node, ast.Call):
         for i in range(len(node.args) - 1):
-            made = copy.deepcopy(node)
-            made.args[i], made.args[i + 1] = made.args[i + 1], made.args[i]
-            yield made
+            swapped = copy.deepcopy(node)
+            swapped.args[i], swapped.args[i + 1] = swapped.args[i + 1], swapped.args[i]
+            yield swapped
 
 
 @into(OPERATORS)
@@ -93,14 +102,14 @@ _PAIRS: dict[type, Any] = {
 @into(OPERATORS)
 def another_sign(node: ast.AST) -> Nodes:
     if isinstance(node, ast.Compare) and type(node.ops[0]) in _PAIRS:
-        yield changed(node, ops=[_PAIRS[type(node.ops[0])](), *node.ops[1:]])
+        yield replace_fields(node, ops=[_PAIRS[type(node.ops[0])](), *node.ops[1:]])
     if sign := _PAIRS.get(type(getattr(node, "op", None))):
-        yield changed(node, op=sign())
+        yield replace_fields(node, op=sign())
 
 
 @into(OPERATORS)
 def exchange_operands(node: ast.AST) -> Nodes:
-    """Where the order matters; of sums, in those of lists that are written as such."""
+    """Exchange operands where their order matters, as in sums of literal lists."""
     if not isinstance(node, ast.BinOp):
         return
     both_ways = isinstance(node.op, ast.Add | ast.Mult | ast.BitAnd | ast.BitOr)
@@ -138,7 +147,7 @@ def a_condition(node: ast.AST) -> Nodes:
         always = [] if isinstance(node, ast.While) else [ast.Constant(True)]
         negated = ast.UnaryOp(ast.Not(), node.test)
         for test in (*always, ast.Constant(False), negated):
-            yield changed(node, test=test)
+            yield replace_fields(node, test=test)
 
 
 @into(OPERATORS)
@@ -155,21 +164,21 @@ def forget_to_add(node: ast.AST) -> Nodes:
 
 @into(OPERATORS)
 def detach(node: ast.AST) -> Nodes:
-    yield from _passed_through("value.detach()", node)
+    yield from _wrap_value("value.detach()", node)
 
 
 @into(OPERATORS)
 def cast(node: ast.AST) -> Nodes:
     for number in ("float16", "bfloat16"):
         text = f"value.to(torch.{number}).to(torch.get_default_dtype())"
-        yield from _passed_through(text, node)
+        yield from _wrap_value(text, node)
 
 
-def _passed_through(text: str, node: ast.AST) -> Nodes:
-    """What is assigned, or a part of what is returned, as the ``value`` of a text."""
+def _wrap_value(text: str, node: ast.AST) -> Nodes:
+    """Put what is assigned or returned into a text, in place of its ``value``."""
     if isinstance(node, ast.Assign):
-        made = _expression(text, value=node.value)
-        yield ast.Assign(node.targets, made, lineno=node.lineno)
+        expression = _expression(text, value=node.value)
+        yield ast.Assign(node.targets, expression, lineno=node.lineno)
     if isinstance(node, ast.Return) and isinstance(node.value, ast.Tuple):
         for i, part in enumerate(node.value.elts):
             parts = [*node.value.elts]
@@ -190,7 +199,7 @@ def results(node: ast.AST) -> Nodes:
 
 @into(OPERATORS)
 def remember(node: ast.AST) -> Nodes:
-    """The first value of an argument, for ever or for equal shapes."""
+    """Keep using the first value of an argument, always or for equal shapes."""
     if not isinstance(node, ast.FunctionDef) or node.name.startswith("__"):
         return
     names = [a.arg for a in node.args.args]
@@ -200,17 +209,17 @@ def remember(node: ast.AST) -> Nodes:
             continue
         for key in (f"'{name}'", f"('{name}', getattr({name}, 'shape', None))"):
             line = f"{name} = {home}.setdefault(str({key}), {name})"
-            yield changed(node, body=[*ast.parse(line).body, *node.body])
+            yield replace_fields(node, body=[*ast.parse(line).body, *node.body])
         if name in _optional(node):
             lines = (
                 f"{name} = {name} if {name} is not None else {home}.get('{name}')\n"
                 f"{home}['{name}'] = {name}"
             )
-            yield changed(node, body=[*ast.parse(lines).body, *node.body])
+            yield replace_fields(node, body=[*ast.parse(lines).body, *node.body])
 
 
 def _optional(node: ast.FunctionDef) -> set[str]:
-    """The arguments that may be left out, with None in their place."""
+    """The arguments whose default is None."""
     names = [a.arg for a in node.args.args][-len(node.args.defaults or [0]) :]
     pairs = zip(names, node.args.defaults, strict=False)
     return {n for n, d in pairs if isinstance(d, ast.Constant) and d.value is None}
@@ -218,7 +227,7 @@ def _optional(node: ast.FunctionDef) -> set[str]:
 
 @into(OPERATORS)
 def another_name(node: ast.AST) -> Nodes:
-    """Another argument of the same function in place of this one."""
+    """Use another argument of the same function in place of this one."""
     if not isinstance(node, ast.FunctionDef):
         return
     names = [a.arg for a in node.args.args if a.arg != "self"]
@@ -229,10 +238,10 @@ def another_name(node: ast.AST) -> Nodes:
             continue
         for name in names if old.id in names and old not in messages else ():
             if name != old.id:
-                put(place, field, index, ast.Name(name, ast.Load()))
-                made = copy.deepcopy(node)
-                put(place, field, index, old)
-                yield made
+                replace_node(place, field, index, ast.Name(name, ast.Load()))
+                renamed = copy.deepcopy(node)
+                replace_node(place, field, index, old)
+                yield renamed
 
 
 @into(OPERATORS)
@@ -242,13 +251,13 @@ def slices(node: ast.AST) -> Nodes:
             if (bound := getattr(node, field)) is None:
                 continue
             nearby = (_expression(text, b=bound) for text in ("b + 1", "b - 1"))
-            for made in (None, *nearby):
-                yield changed(node, **{field: made})
+            for new_bound in (None, *nearby):
+                yield replace_fields(node, **{field: new_bound})
 
 
 @into(OPERATORS)
 def registration(node: ast.AST) -> Nodes:
-    """Submodules, parameters and buffers that the module does not know of."""
+    """Hide submodules, parameters and buffers from the module."""
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
         return
     name = ast.unparse(node.func)

@@ -1,8 +1,8 @@
-"""What a translator is given: every sentence of the engine and of a unit.
+"""Extract what a translator is given: every sentence of the engine and of a unit.
 
-The engine's and the probes' are in their code: `_`, `translatable`, `plural` and
-`template` mark them, and in a probe every text with a space in it is one that is
-reported. A unit's others are in its references.
+The sentences of the engine and of probes are in their code: `_`, `translatable`,
+`plural` and `template` mark them, and every text of a probe with a space in it is
+reported. The other sentences of a unit are in its references.
 """
 
 from __future__ import annotations
@@ -39,58 +39,66 @@ class Message:
     text: str
     many: str = ""
     raised: bool = False
-    where: str = ""
+    location: str = ""
 
 
 def of_engine() -> list[Message]:
     """The sentences of checks and of grading, in the order of files; each once."""
     rooms = (ENGINE / room for room in ("checks", "grading"))
     files = [file for room in rooms for file in sorted(room.rglob("*.py"))]
-    return _once(found for file in files for found in of_file(file, ENGINE))
+    return _drop_duplicates(m for file in files for m in of_file(file, ENGINE))
 
 
 def of_unit(unit: Unit, engine: Sequence[Message]) -> list[Message]:
     """The sentences of a unit's probes and references; each once.
 
     Args:
-        engine: what `of_engine` says; names and results may be templates of it.
+        engine: the messages of `of_engine`; names and results may fit their templates.
     """
-    own = probes(unit)
-    known = [*engine, *own]
-    both = (drawn for kind in ("public", "hidden") for drawn in _drawn(unit, kind))
-    return _once([*own, *(m for one in both for m in of_exercise(one, known))])
+    reported = probes(unit)
+    known_messages = [*engine, *reported]
+    messages = list(reported)
+    for visibility in ("public", "hidden"):
+        for exercise in _load_exercises(unit, visibility):
+            messages += of_exercise(exercise, known_messages)
+    return _drop_duplicates(messages)
 
 
 def probes(unit: Unit) -> list[Message]:
-    """What a unit's probes report in words."""
+    """The sentences that a unit's probes report."""
     files = sorted((unit.folder / "probes").rglob("*.py"))
-    return _once(found for file in files for found in of_file(file, unit.package))
+    return _drop_duplicates(m for file in files for m in of_file(file, unit.package))
 
 
-def ships(unit: Unit, engine: Sequence[Message]) -> set[str]:
+def shipped_sentences(unit: Unit, engine: Sequence[Message]) -> set[str]:
     """The sentences of a unit that its kit holds in English; see `of_unit`."""
-    known = [*engine, *(own := probes(unit))]
-    shown = (m for one in _drawn(unit, "public") for m in of_exercise(one, known))
-    return {message.text for message in (*own, *shown)}
+    reported = probes(unit)
+    known_messages = [*engine, *reported]
+    messages = list(reported)
+    for exercise in _load_exercises(unit, "public"):
+        messages += of_exercise(exercise, known_messages)
+    return {message.text for message in messages}
 
 
-def _drawn(unit: Unit, visibility: str) -> Iterable[Exercise]:
+def _load_exercises(unit: Unit, visibility: str) -> Iterable[Exercise]:
     if unit.name not in references.units(visibility):
         return ()
     return references.load(unit.name, visibility).values()
 
 
-def of_exercise(exercise: Exercise, known: Iterable[Message]) -> Iterator[Message]:
-    """What an exercise's references say; of names and results, what is not known."""
-    told = [exercise.title]
+def of_exercise(
+    exercise: Exercise, known_messages: Iterable[Message]
+) -> Iterator[Message]:
+    """The sentences in an exercise's references, without names and results we know."""
+    texts = [exercise.title]
     for mistake in exercise.mistakes.values():
-        told += [mistake.says, mistake.asks]
+        texts += [mistake.says, mistake.asks]
     for case in exercise.cases:
-        told += [case.title, case.hint, case.says, case.asks]
-    yield from (Message(text, where=exercise.name) for text in told if text)
+        texts += [case.title, case.hint, case.says, case.asks]
+    yield from (Message(text, location=exercise.name) for text in texts if text)
     resolver = Catalogue(
-        sentences={m.text: "" for m in known if not m.raised},
-        raised={m.text: m.text for m in known if m.raised},
+        sentences={m.text: "" for m in known_messages if not m.raised},
+        raised={m.text: m.text for m in known_messages if m.raised},
     )
     for case in exercise.cases:
         for answers in (case.expected, *case.mistakes.values()):
@@ -99,20 +107,20 @@ def of_exercise(exercise: Exercise, known: Iterable[Message]) -> Iterator[Messag
                     continue
                 for text in (name, value if isinstance(value, str) else ""):
                     for leaf in _leaves(text, resolver):
-                        yield Message(leaf, where=exercise.name)
+                        yield Message(leaf, location=exercise.name)
 
 
-def _leaves(text: str, known: Catalogue) -> Iterator[str]:
-    """The parts of a name or of a result that no template holds, and that are words."""
+def _leaves(text: str, catalogue: Catalogue) -> Iterator[str]:
+    """The parts of a name or of a result that are words, and are in no template."""
     for part in JOINED.split(text)[::2]:
-        if part in known.sentences or _is_list(part):
+        if part in catalogue.sentences or _is_list(part):
             continue
         if not (_WORDS.search(part) or _WORD.fullmatch(part)):
             continue
-        for pattern, _ in known.patterns:
-            if found := pattern.fullmatch(part):
-                for inner in found.groupdict().values():
-                    yield from _leaves(inner, known)
+        for pattern, _ in catalogue.patterns:
+            if match := pattern.fullmatch(part):
+                for inner in match.groupdict().values():
+                    yield from _leaves(inner, catalogue)
                 break
         else:
             yield part
@@ -126,30 +134,32 @@ def _is_list(text: str) -> bool:
 
 
 def of_file(path: Path, package: Path) -> Iterator[Message]:
-    """The sentences of a module, in its order; of a probe, also unmarked ones.
+    """The sentences of a module in their order; in a probe, also unmarked ones.
 
     Args:
         package: the engine's or the course's folder, in which the module is.
     """
     tree, place = ast.parse(path.read_text(encoding="utf-8")), path.relative_to(package)
-    where = place.as_posix()
+    location = place.as_posix()
     if {"probes", "properties"} & set(place.parts):
-        yield from _reported(tree, where)
+        yield from _find_reported(tree, location)
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
             places = MARKS.get(node.func.id, ())
             texts = [_text(node.args[i]) for i in places if i < len(node.args)]
             if node.func.id == "plural":
-                yield Message(texts[0], texts[1], where=where)
+                yield Message(texts[0], texts[1], location=location)
             else:
                 raised = node.func.id == "template"
-                yield from (Message(t, raised=raised, where=where) for t in texts if t)
+                yield from (
+                    Message(t, raised=raised, location=location) for t in texts if t
+                )
         if isinstance(node, ast.Call) and ast.unparse(node.func) == "WrongAnswerError":
-            yield from _said(node.args[0], where)
+            yield from _find_sentences(node.args[0], location)
 
 
-def _reported(tree: ast.Module, where: str) -> Iterator[Message]:
-    """Every text with words in it, but for what documents and declares."""
+def _find_reported(tree: ast.Module, location: str) -> Iterator[Message]:
+    """Find every text with words in it, except docstrings and declarations."""
     skipped: set[int] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
@@ -160,15 +170,15 @@ def _reported(tree: ast.Module, where: str) -> Iterator[Message]:
             skipped |= {id(inner) for inner in ast.walk(node)} - {id(node)}
     for node in ast.walk(tree):
         if isinstance(node, ast.JoinedStr | ast.Constant) and id(node) not in skipped:
-            yield from _said(node, where)
+            yield from _find_sentences(node, location)
 
 
-def _said(node: ast.expr, where: str) -> Iterator[Message]:
-    """A text or an f-string with words in it, as sentences or templates."""
+def _find_sentences(node: ast.expr, location: str) -> Iterator[Message]:
+    """Find the sentences, or templates of sentences, in a text or an f-string."""
     for text in JOINED.split(_text(node))[::2]:
         text = text.strip()
         if _WORDS.search(FIELD.sub("", text)) and "\n" not in text:
-            yield Message(text, raised=bool(FIELD.search(text)), where=where)
+            yield Message(text, raised=bool(FIELD.search(text)), location=location)
 
 
 def _text(node: ast.expr) -> str:
@@ -189,8 +199,8 @@ def _text(node: ast.expr) -> str:
     return "".join(parts)
 
 
-def _once(messages: Iterable[Message]) -> list[Message]:
-    found: dict[tuple[str, bool], Message] = {}
+def _drop_duplicates(messages: Iterable[Message]) -> list[Message]:
+    unique: dict[tuple[str, bool], Message] = {}
     for message in messages:
-        found.setdefault((message.text, message.raised), message)
-    return list(found.values())
+        unique.setdefault((message.text, message.raised), message)
+    return list(unique.values())

@@ -1,7 +1,7 @@
 """Generated mutants: how many there are, how many are caught, and which survive.
 
-A survivor is either equivalent to the solution, and stands with the reason in
-``survivors.json``, or it shows what no case asks for.
+A survivor is either equivalent to the solution, and listed with the reason in
+``survivors.json``, or it shows what no case tries.
 """
 
 from __future__ import annotations
@@ -30,25 +30,26 @@ from autograder.checks.time_limit import TooLongError, limit
 from autograder.root import CONTENT
 
 REASONS = CONTENT / "authoring" / "survivors.json"
-# A mutant that takes so many times as long as the solution, and so many seconds of CPU
-# time, never ends, and counts as caught.
+# A mutant that takes TIMES as long as the solution, and SECONDS of CPU time, is taken
+# for one that never ends, and counts as caught.
 TIMES, SECONDS = 20, 0.5
 
 
 @dataclass
 class Count:
-    """What the cases of one exercise make of its generated mutants."""
+    """How the cases of one exercise judge its generated mutants."""
 
     name: str
-    made: int = 0
+    generated: int = 0
     caught: int = 0
     explained: int = 0
     survivors: list[str] = field(default_factory=list)
 
     def __str__(self) -> str:
         return (
-            f"{self.name:<44} generated {self.made:>4} · caught {self.caught:>4} · "
-            f"equivalent {self.explained:>3} · survivors {len(self.survivors):>3}"
+            f"{self.name:<44} generated {self.generated:>4} · "
+            f"caught {self.caught:>4} · equivalent {self.explained:>3} · "
+            f"survivors {len(self.survivors):>3}"
         )
 
 
@@ -57,44 +58,45 @@ def count(specification: Specification) -> Count:
     cases = [c for seed in "ab" for c in fresh_cases(specification, seed)]
     # Ordinary cases first: most mutants fail the first one.
     cases = sorted((c for c in cases if not c.measure), key=lambda c: bool(c.says))
-    found, reasons = Count(specification.name), explained().get(specification.name, {})
+    counts = Count(specification.name)
+    patterns = read_reasons().get(specification.name, {})
     started = time.process_time()
     _fails(specification, build_object(specification), cases)
     seconds = max(SECONDS, TIMES * (time.process_time() - started))
     for mutation in mutations(solution_source(specification)):
-        found.made += 1
-        if caught(specification, mutation, cases, seconds):
-            found.caught += 1
-        elif any(fnmatchcase(describe(mutation), known) for known in reasons):
-            found.explained += 1
+        counts.generated += 1
+        if is_caught(specification, mutation, cases, seconds):
+            counts.caught += 1
+        elif any(fnmatchcase(describe(mutation), pattern) for pattern in patterns):
+            counts.explained += 1
         else:
-            found.survivors.append(describe(mutation))
-    return found
+            counts.survivors.append(describe(mutation))
+    return counts
 
 
 def describe(mutation: Mutation) -> str:
-    """A mutation in a line: the operator, what it changed, and into what."""
+    """Describe a mutation in a line: the operator, the old code and the new code."""
     text = mutation.change
-    if len(text) > 160:  # of a whole function only what is new
+    if len(text) > 160:  # show only the part that changes
         old, _, new = text.partition(" -> ")
         pairs = enumerate(zip(old, new, strict=False))
-        same = next((i for i, (a, b) in pairs if a != b), min(len(old), len(new)))
-        text = f"... {new[max(same - 20, 0) : same + 120]}"
+        start = next((i for i, (a, b) in pairs if a != b), min(len(old), len(new)))
+        text = f"... {new[max(start - 20, 0) : start + 120]}"
     return f"{mutation.operator}: {text}"
 
 
-def explained() -> dict[str, dict[str, str]]:
-    """By exercise, the mutants that are equivalent (* for anything), and why."""
+def read_reasons() -> dict[str, dict[str, str]]:
+    """Read why mutants are equivalent: by exercise, patterns (* for anything)."""
     return json.loads(REASONS.read_text()) if REASONS.is_file() else {}
 
 
-def caught(
+def is_caught(
     specification: Specification,
     mutation: Mutation,
     cases: Iterable[Case],
     seconds: float = SECONDS,
 ) -> bool:
-    """Whether a mutant fails a case, has no object to try at all, or never ends."""
+    """Whether a mutant fails a case, cannot be built at all, or never ends."""
     try:
         with limit(seconds):
             return _fails(specification, _object(specification, mutation), cases)
@@ -102,10 +104,10 @@ def caught(
         return True
 
 
-def _fails(specification: Specification, made: object, cases: Iterable[Case]) -> bool:
+def _fails(specification: Specification, answer: object, cases: Iterable[Case]) -> bool:
     probe = find(specification.name)
     return any(
-        not compare(case, observe(probe, made, dict(case.inputs))).passed
+        not compare(case, observe(probe, answer, dict(case.inputs))).passed
         for case in cases
     )
 

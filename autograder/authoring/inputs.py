@@ -9,12 +9,12 @@ from autograder.authoring.specification import Inputs, Maker
 
 
 def causal_mask(length: int) -> torch.Tensor:
-    """(L, L): each position sees itself and those before it."""
+    """A mask (L, L) that lets each position see itself and those before it."""
     return torch.ones(length, length, dtype=torch.bool).tril()
 
 
 def open_mask(draw: Draw, *shape: int, chance: float = 0.5) -> torch.Tensor:
-    """Every row has an open and a closed entry, not at a fixed place."""
+    """A mask with an open and a closed entry in every row, at no fixed place."""
     keep = draw.flags(*shape, chance=chance)
     turn = draw.ids(0, shape[-1], *shape[:-1], 1)
     keep = keep.scatter(-1, turn, True)
@@ -22,13 +22,13 @@ def open_mask(draw: Draw, *shape: int, chance: float = 0.5) -> torch.Tensor:
 
 
 def with_zeros(maker: Maker, *names: str) -> Maker:
-    """Inputs in which a position holds zeros, and means what any other one does."""
+    """Put zeros at one position of some inputs, where they are values like others."""
 
     def inputs(draw: Draw) -> Inputs:
-        made = maker(draw)
+        tensors = maker(draw)
         for name in names:
-            made[name][0, 1] = 0.0
-        return made
+            tensors[name][0, 1] = 0.0
+        return tensors
 
     return inputs
 

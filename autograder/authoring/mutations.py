@@ -14,17 +14,17 @@ from autograder.authoring.trees import (
     inside,
     is_raise,
     places,
-    put,
+    replace_node,
 )
 
 _ALL = OPERATORS | SLIPS
-# Operators for what happens at every call: where a module is made they mean nothing.
+# Operators for what happens at every call; they mean nothing where a module is created.
 IN_CALLS = {"only in training", "detach", "cast", "remember"}
 
 
 @dataclass(frozen=True)
 class Mutation:
-    """A generated variant: the operator, what it put for what, and the full code."""
+    """A generated mutant: the operator, the change that it made, and the full code."""
 
     operator: str
     change: str
@@ -32,23 +32,23 @@ class Mutation:
 
 
 def mutations(source: str) -> Iterator[Mutation]:
-    """Every variant of a function or class that the operators make, each code once."""
+    """Every mutant of a function or class that the operators make, each code once."""
     tree = _without_documentation(ast.parse(source))
-    known = {ast.unparse(tree)}
+    codes = {ast.unparse(tree)}
     making, messages = inside(tree, _is_init), inside(tree, is_raise)
     for holder, field, index in list(places(tree)):
         node = get(holder, field, index)
         if node in messages:
             continue
-        for operator, made in _candidates(node):
+        for operator, replacement in _candidates(node):
             if node in making and operator in IN_CALLS:
                 continue
-            put(holder, field, index, made)
+            replace_node(holder, field, index, replacement)
             code = ast.unparse(ast.fix_missing_locations(tree))
-            put(holder, field, index, node)
-            if code not in known:
-                known.add(code)
-                yield Mutation(operator, _change(node, made), code)
+            replace_node(holder, field, index, node)
+            if code not in codes:
+                codes.add(code)
+                yield Mutation(operator, _change(node, replacement), code)
 
 
 def _without_documentation(tree: ast.Module) -> ast.Module:
@@ -73,5 +73,5 @@ def _change(old: ast.AST, new: ast.AST) -> str:
 
 def _candidates(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
     for name, operator in _ALL.items():
-        for made in operator(node):
-            yield name, made
+        for replacement in operator(node):
+            yield name, replacement

@@ -1,7 +1,7 @@
-"""A course of one's own: a repository of chosen units, and nothing of the others.
+"""Create a course of one's own: a repository with some units, without the others.
 
-What belongs to a unit that is left out is not copied: notebook, exercises, solutions,
-references. Neither are tests and benchmarks that name it, nor what imports one of
+The notebook, exercises, solutions and references of a unit that is left out are not
+copied. Neither are tests and benchmarks that name it, nor files that import one of
 these. README and docs/ are derived anew from the units that remain. The first commit
 says of which commit it is a copy.
 """
@@ -39,35 +39,35 @@ def create(chosen: Iterable[Unit], root: Path, folder: Path) -> list[str]:
 
     Raises:
         CourseError: a unit builds on one that is not chosen, the folder holds
-            something, or the course is no Git checkout.
+            files, or the course is no Git checkout.
     """
-    kept = list(chosen)
-    labels = {unit.label for unit in kept}
-    for unit in kept:
+    chosen_units = list(chosen)
+    labels = {unit.label for unit in chosen_units}
+    for unit in chosen_units:
         if missing := [label for label in builds_on(unit) if label not in labels]:
             raise CourseError(
                 f"{unit.label} builds on {missing[0]}: add {missing[0][:2]} to --units"
             )
     if folder.exists() and any(folder.iterdir()):
         raise CourseError(f"{folder} is not empty; name a new folder")
-    gone = [unit for unit in units(root) if unit.label not in labels]
-    names = [name for name in _tracked(root) if not _belongs(name, gone)]
-    left_out = _naming(root, names, [unit.name for unit in gone])
+    dropped = [unit for unit in units(root) if unit.label not in labels]
+    names = [name for name in _list_files(root) if not _is_part_of(name, dropped)]
+    left_out = _find_affected(root, names, [unit.name for unit in dropped])
     for name in names:
         if name in left_out:
             continue
         place = folder / name
         place.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(root / name, place, follow_symlinks=False)
-    _drop_reasons(folder / _REASONS, gone)
-    (folder / _LEFT_OUT).write_text("".join(f"{one}\n" for one in sorted(left_out)))
+    _drop_reasons(folder / _REASONS, dropped)
+    (folder / _LEFT_OUT).write_text("".join(f"{name}\n" for name in sorted(left_out)))
     _run(folder, sys.executable, "-m", "tests.derived")
     commit(folder, f"Start a course of {', '.join(sorted(labels))}\n\n{origin(root)}")
     return sorted(left_out)
 
 
 def origin(root: Path) -> str:
-    """Where a course comes from, for the first commit of another."""
+    """Say where a course comes from, for the first commit of its copy."""
     state = _run(root, "git", "describe", "--always", "--dirty", "--abbrev=40",
                  "--exclude=*")  # fmt: skip
     place = subprocess.run(
@@ -81,44 +81,44 @@ def commit(folder: Path, message: str) -> None:
     """Make a folder a repository whose first commit holds all that is in it.
 
     Raises:
-        CourseError: Git cannot.
+        CourseError: a Git command fails.
     """
     _run(folder, "git", "init", "-q")
     _run(folder, "git", "add", "--all")
-    known = subprocess.run(
+    email = subprocess.run(
         ["git", "config", "user.email"], cwd=folder, capture_output=True, check=False
     ).stdout.strip()
     nobody = ["-c", "user.name=new-course", "-c", "user.email=new-course@localhost"]
-    who = [] if known else nobody
-    _run(folder, "git", *who, "commit", "-q", "--no-gpg-sign", "-m", message)
+    identity = [] if email else nobody
+    _run(folder, "git", *identity, "commit", "-q", "--no-gpg-sign", "-m", message)
 
 
 def _run(folder: Path, *command: str) -> str:
-    """What a command prints in a folder. Raises CourseError: it failed."""
-    done = subprocess.run(
+    """Run a command in a folder and return what it prints; raise if it fails."""
+    completed = subprocess.run(
         command, cwd=folder, capture_output=True, text=True, check=False
     )
-    if done.returncode:
-        says = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
-        raise CourseError(f"{folder} is incomplete: {' '.join(command[:3])}: {says}")
-    return done.stdout
+    if completed.returncode:
+        reason = (completed.stderr.strip().splitlines() or ["no reason given"])[-1]
+        raise CourseError(f"{folder} is incomplete: {' '.join(command[:3])}: {reason}")
+    return completed.stdout
 
 
-def _tracked(root: Path) -> list[str]:
+def _list_files(root: Path) -> list[str]:
     try:
-        told = subprocess.run(
+        listing = subprocess.run(
             ["git", "ls-files", "-z"], cwd=root, capture_output=True, text=True,
             check=True,
         ).stdout  # fmt: skip
     except (OSError, subprocess.CalledProcessError):
         raise CourseError(f"{root} is not a Git checkout of the course") from None
-    return [name for name in told.split("\0") if name and (root / name).is_file()]
+    return [name for name in listing.split("\0") if name and (root / name).is_file()]
 
 
-def _belongs(name: str, gone: Collection[Unit]) -> bool:
+def _is_part_of(name: str, dropped: Collection[Unit]) -> bool:
     """Whether a file is part of a unit that is left out."""
     words = {part for part in re.split(r"[/.]", name) if part}
-    return any(words & {unit.name, unit.label} for unit in gone)
+    return any(words & {unit.name, unit.label} for unit in dropped)
 
 
 def is_named(unit: str, text: str) -> bool:
@@ -129,24 +129,29 @@ def is_named(unit: str, text: str) -> bool:
     return re.search(code, text) is not None
 
 
-def _naming(root: Path, names: Iterable[str], gone: Collection[str]) -> set[str]:
-    """Examples that name a unit that is gone, and those that import one of them."""
+def _find_affected(
+    root: Path, names: Iterable[str], dropped: Collection[str]
+) -> set[str]:
+    """Find examples that name a unit that is left out, or import such an example."""
     texts = {
         name: (root / name).read_text(encoding="utf-8", errors="replace")
         for name in names
         if name.startswith(_EXAMPLES) and name.endswith(".py")
     }
-    found = {
-        name for name, text in texts.items() if any(is_named(one, text) for one in gone)
-    }
-    while more := {
+    affected = {
         name
         for name, text in texts.items()
-        if name not in found
-        if _imports(text) & {_module(one) for one in found} or _conftest(name) in found
+        if any(is_named(unit, text) for unit in dropped)
+    }
+    while importing := {
+        name
+        for name, text in texts.items()
+        if name not in affected
+        if _imports(text) & {_module(file) for file in affected}
+        or _conftest(name) in affected
     }:
-        found |= more
-    return found
+        affected |= importing
+    return affected
 
 
 def _conftest(name: str) -> str:
@@ -160,16 +165,18 @@ def _module(name: str) -> str:
 
 def _imports(text: str) -> set[str]:
     """The modules that a text imports, also those named after ``import``."""
-    found = set()
+    modules = set()
     for module, inner in _IMPORTED.findall(text):
-        found.add(module)
-        found |= {f"{module}.{one}" for one in re.findall(r"\w+", inner)}
-    return found
+        modules.add(module)
+        modules |= {f"{module}.{name}" for name in re.findall(r"\w+", inner)}
+    return modules
 
 
-def _drop_reasons(path: Path, gone: Collection[Unit]) -> None:
-    """Leave out what is said of the mutants of exercises that are gone."""
+def _drop_reasons(path: Path, dropped: Collection[Unit]) -> None:
+    """Drop the reasons for mutants of exercises that are left out."""
     reasons = json.loads(path.read_text(encoding="utf-8"))
-    names = {unit.name for unit in gone}
-    kept = {n: why for n, why in reasons.items() if n.partition("/")[0] not in names}
-    path.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n")
+    names = {unit.name for unit in dropped}
+    remaining = {
+        n: reason for n, reason in reasons.items() if n.partition("/")[0] not in names
+    }
+    path.write_text(json.dumps(remaining, indent=1, ensure_ascii=False) + "\n")

@@ -1,7 +1,7 @@
 """A new exercise: its cells, its probe, its file and its contract, ready to fill in.
 
-The skeleton is an exercise that works, in whose texts stands `MARK` wherever an author
-has something to say. A unit with such a mark in it is not built.
+The skeleton is an exercise that works, with `MARK` in its texts wherever the author has
+something to write. A unit with such a mark in it is not built.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ from {package}.{unit}.probes import (  # noqa: F401  (they register)
 
 
 def create(unit: Unit, name: str) -> list[Path]:
-    """Write the skeleton of an exercise, after the unit's last one; the files.
+    """Write the skeleton of an exercise after the unit's last one; return its files.
 
     Raises:
-        CourseError: the name is none, or is taken; nothing is written.
+        CourseError: the name is invalid or taken; nothing is written.
     """
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name) or keyword.iskeyword(name):
         raise CourseError(
@@ -57,10 +57,10 @@ def create(unit: Unit, name: str) -> list[Path]:
     }
     registry, contract = probe.with_name("__init__.py"), unit.folder / "sentences.toml"
     files = {
-        exercise: _filled("exercise.py", words),
-        probe: _filled("probe.py", words),
-        registry: _registered(_text(registry), words),
-        contract: _text(contract) + _filled("contract.toml", words),
+        exercise: _fill_template("exercise.py", words),
+        probe: _fill_template("probe.py", words),
+        registry: _register_probe(_text(registry), words),
+        contract: _text(contract) + _fill_template("contract.toml", words),
         unit.text: _with_cells(_text(unit.text), count, words),
     }
     return [path for path, text in files.items() if write(path, text)]
@@ -72,8 +72,8 @@ def refuse_unfinished(unit: Unit) -> None:
     Raises:
         CourseError: with file and line of each mark of the skeleton.
     """
-    if found := list(_marks(unit)):
-        raise CourseError("\n".join(found))
+    if marks := list(_marks(unit)):
+        raise CourseError("\n".join(marks))
 
 
 def _marks(unit: Unit) -> Iterator[str]:
@@ -84,7 +84,7 @@ def _marks(unit: Unit) -> Iterator[str]:
                 yield f"{path.relative_to(unit.root)}:{line}: {text.strip(' #')}"
 
 
-def _filled(template: str, words: Mapping[str, str]) -> str:
+def _fill_template(template: str, words: Mapping[str, str]) -> str:
     return _text(_TEMPLATES / f"{template}.txt").format(**words)
 
 
@@ -93,20 +93,20 @@ def _text(path: Path) -> str:
 
 
 def _with_cells(text: str, count: int, words: Mapping[str, str]) -> str:
-    """A notebook's text with the cells after its last check, counted in its head."""
+    """Add the cells to a notebook after its last check, and count them in its head."""
     marks = list(_CELL.finditer(text))
     checks = (i for i, mark in enumerate(marks) if ' check="' in mark[0])
     last = max(checks, default=len(marks) - 1)
-    ends = [mark.start() for mark in marks[last + 1 :]] or [len(text)]
+    end = marks[last + 1].start() if marks[last + 1 :] else len(text)
     code = _CODE.search(text)
     body = code.start() if code else 0
     head = numbers.with_count(text[:body], count, count + 1)
-    above = text[body : ends[0]].rstrip("\n")
-    return f"{head}{above}\n\n{_filled('cells.py', words)}{text[ends[0] :]}"
+    above = text[body:end].rstrip("\n")
+    return f"{head}{above}\n\n{_fill_template('cells.py', words)}{text[end:]}"
 
 
-def _registered(text: str, words: Mapping[str, str]) -> str:
-    """The `__init__` of a unit's probes, with another file that it imports."""
+def _register_probe(text: str, words: Mapping[str, str]) -> str:
+    """Add the import of a probe to the `__init__` of a unit's probes."""
     kinds = (ast.Import, ast.ImportFrom)
     imports = [node for node in ast.parse(text).body if isinstance(node, kinds)]
     package, lines = f"{PACKAGE}.{words['unit']}.probes", text.splitlines(True)

@@ -1,6 +1,6 @@
-"""The words in which an exercise's file says its cases, mistakes and solutions.
+"""The notation in which an exercise's file writes its cases, mistakes and solutions.
 
-A mistake is its name, what to say, what to ask, and ways to make it:
+A mistake has a name, a message, a question, and variants of the solution that make it:
 
     wrong("least",
           "You found the key that fits *worst*.",
@@ -14,46 +14,46 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from autograder.authoring.specification import CaseKind, Edit, Mutant, Way
+from autograder.authoring.specification import CaseKind, Edit, Mutant, Variant
 
 case = CaseKind  # case(name, title, inputs, hint, ...)
 
 
 def wrong(
-    name: str, says: str, asks: str, *ways: Way, unsteady: Sequence[str] = ()
+    name: str, says: str, asks: str, *variants: Variant, unsteady: Sequence[str] = ()
 ) -> Mutant:
-    """A named mistake, what to say and to ask about it, and ways to make it.
+    """A named mistake: what to say and to ask about it, and variants that make it.
 
     Args:
         unsteady: cases in which rounding decides its answers; see `Mutant`.
     """
-    return Mutant(name=name, says=says, asks=asks, ways=ways, unsteady=unsteady)
+    return Mutant(name=name, says=says, asks=asks, variants=variants, unsteady=unsteady)
 
 
-def right(name: str, way: Way) -> Way:
+def right(name: str, variant: Variant) -> Variant:
     """A correct solution in another style."""
-    return replace(way, name=name)
+    return replace(variant, name=name)
 
 
-def edit(old: str, new: str, *more: str, name: str = "") -> Way:
-    """The solution with ``new`` for ``old``; ``more`` are further pairs like these.
+def edit(old: str, new: str, *pairs: str, name: str = "") -> Variant:
+    """The solution with ``new`` in place of ``old``; ``pairs`` are more such pairs.
 
     Raises:
-        ValueError: an old text has no new one.
+        ValueError: an old text has no new text.
     """
-    texts = (old, new, *more)
-    pairs = zip(texts[::2], texts[1::2], strict=True)
-    return Way(name=name, edits=[Edit(*pair) for pair in pairs])
+    texts = (old, new, *pairs)
+    edits = [Edit(*pair) for pair in zip(texts[::2], texts[1::2], strict=True)]
+    return Variant(name=name, edits=edits)
 
 
-def source(code: str, name: str = "") -> Way:
-    """Code of its own in place of the solution."""
-    return Way(name=name, source=code)
+def source(code: str, name: str = "") -> Variant:
+    """Other code in place of the solution."""
+    return Variant(name=name, source=code)
 
 
-def student_program(code: str, name: str = "") -> Way:
+def student_program(code: str, name: str = "") -> Variant:
     """Code that a student handed in, in place of the solution; a sandbox executes it.
 
-    ``autograder unnamed --adopt`` writes it.
+    ``autograder unnamed --adopt`` writes such a mistake.
     """
-    return Way(name=name, source=code, confined=True)
+    return Variant(name=name, source=code, confined=True)

@@ -39,17 +39,17 @@ KERNEL = {
 class Cell:
     """A cell of the hand-written form. ``role`` is "", or one of ROLES.
 
-    What is ``given`` in an edition of the unit (edition.py) is not graded.
-    A ``folded`` one draws or trains; nobody is asked to read it.
+    A cell that ``is_given`` in an edition of the unit (edition.py) is not graded.
+    A ``folded`` cell draws or trains; nobody is asked to read it.
     """
 
     kind: str
     text: str
-    where: str
+    location: str
     role: str = ""
     name: str = ""
     points: float = 0.0
-    given: bool = False
+    is_given: bool = False
     folded: bool = False
 
     @property
@@ -63,8 +63,8 @@ def read(unit: Unit) -> list[Cell]:
 
     Raises:
         CourseError: with file and line, for unknown or mistyped metadata, duplicate
-            names, a check without exercise, markers that are missing, points that do
-            not sum to 100.
+            names, a check without exercise, missing markers, points that do not sum to
+            100.
     """
     return parse(unit.text.read_text(encoding="utf-8"), unit)
 
@@ -89,54 +89,56 @@ def parse(text: str, unit: Unit) -> list[Cell]:
     return cells
 
 
-def _cell(raw: nbformat.NotebookNode, where: str, unit: Unit) -> Cell:
+def _cell(raw: nbformat.NotebookNode, location: str, unit: Unit) -> Cell:
     metadata = {k: v for k, v in raw.metadata.items() if k not in SPACING}
     roles = [role for role in ROLES if role in metadata]
     unknown = set(metadata) - {*ROLES, "points", "folded"}
     if unknown or len(roles) > 1:
         listed = ", ".join(sorted(unknown) or roles)
         raise CourseError(
-            f"{where}: cannot read the cell's metadata ({listed}); write one of "
+            f"{location}: cannot read the cell's metadata ({listed}); write one of "
             'exercise="unit/name", check="unit/name" points=N, written="unit/name" '
             "points=N, folded=true"
         )
     role = roles[0] if roles else ""
     cell = Cell(
-        raw.cell_type, raw.source, where, role,
-        str(metadata.get(role, "")), _points(metadata, role, where),
+        raw.cell_type, raw.source, location, role,
+        str(metadata.get(role, "")), _points(metadata, role, location),
         folded=bool(metadata.get("folded")),
     )  # fmt: skip
     _check_cell(cell, unit)
     return cell
 
 
-def _points(metadata: dict[str, Any], role: str, where: str) -> float:
+def _points(metadata: dict[str, Any], role: str, location: str) -> float:
     graded = role in ("check", "written")
     if graded != ("points" in metadata):
-        raise CourseError(f"{where}: only check and written cells have points")
+        raise CourseError(f"{location}: only check and written cells have points")
     points = metadata.get("points", 0)
     if not isinstance(points, int | float) or isinstance(points, bool) or points < 0:
-        raise CourseError(f"{where}: points must be a number, not {points!r}")
+        raise CourseError(f"{location}: points must be a number, not {points!r}")
     return float(points)
 
 
 def _check_cell(cell: Cell, unit: Unit) -> None:
     if cell.role and not re.fullmatch(rf"{unit.name}/[a-z0-9_]+", cell.name):
         raise CourseError(
-            f'{cell.where}: "{cell.name}" should read "{unit.name}/lower_case_name"'
+            f'{cell.location}: "{cell.name}" should read "{unit.name}/lower_case_name"'
         )
     if (cell.kind == "markdown") != (cell.role == "written") and cell.role:
-        raise CourseError(f"{cell.where}: a {cell.role} cell cannot be {cell.kind}")
+        raise CourseError(f"{cell.location}: a {cell.role} cell cannot be {cell.kind}")
     marked = BEGIN in cell.text or END in cell.text
     if cell.role == "exercise" and cell.text.count(BEGIN) != cell.text.count(END):
-        raise CourseError(f"{cell.where}: {BEGIN} and {END} do not pair up")
+        raise CourseError(f"{cell.location}: {BEGIN} and {END} do not pair up")
     if (cell.role == "exercise" and not marked) or (marked and not cell.role):
-        raise CourseError(f"{cell.where}: exercise cells, and no others, need {BEGIN}")
+        raise CourseError(
+            f"{cell.location}: exercise cells, and no others, need {BEGIN}"
+        )
     if cell.role == "check":
         target(cell)
     if cell.folded and (cell.role or cell.text.partition(TITLE)[0]):
         raise CourseError(
-            f'{cell.where}: a folded cell begins with "{TITLE}...", which says what '
+            f'{cell.location}: a folded cell begins with "{TITLE}...", which says what '
             "its code does, and is not an exercise"
         )
 
@@ -145,24 +147,24 @@ _NAMES = r"[A-Za-z_]\w*(?:, [A-Za-z_]\w*)*"
 
 
 def target(cell: Cell) -> str:
-    """The name that a check cell checks; of several, all with ", " between them.
+    """The name that a check cell checks, or several names joined by ", ".
 
     Raises:
-        CourseError: the cell is not a check of its own exercise, and nothing else.
+        CourseError: the cell is more or less than a check of its own exercise.
     """
-    found = re.fullmatch(
+    match = re.fullmatch(
         rf'(?:#.*\n)*check\("{cell.name}", ({_NAMES})\)', cell.text.strip()
     )
-    if not found:
+    if not match:
         raise CourseError(
-            f'{cell.where}: a check cell holds check("{cell.name}", target), and '
+            f'{cell.location}: a check cell holds check("{cell.name}", target), and '
             "comments above it; the build adds the hidden part"
         )
-    return found[1]
+    return match[1]
 
 
-def hidden_part(name: str, target: str) -> str:
-    """What the build adds to a check cell: the same check on hidden cases."""
+def format_hidden_check(name: str, target: str) -> str:
+    """Format what the build adds to a check cell: the same check on hidden cases."""
     return f'\n{BEGIN_HIDDEN}\ncheck.hidden("{name}", {target})\n{END_HIDDEN}'
 
 
@@ -170,14 +172,14 @@ def _check_whole(cells: list[Cell], unit: Unit) -> None:
     counts = Counter((cell.grade_id) for cell in cells if cell.role)
     for cell in cells:
         if cell.role and counts[cell.grade_id] > 1:
-            raise CourseError(f'{cell.where}: "{cell.name}" is used twice')
+            raise CourseError(f'{cell.location}: "{cell.name}" is used twice')
     exercises = [cell.name for cell in cells if cell.role == "exercise"]
     checks = {cell.name: cell for cell in cells if cell.role == "check"}
     for cell in cells:
-        lonely = cell.role == "exercise" and cell.name not in checks
-        if lonely or (cell.role == "check" and cell.name not in exercises):
+        is_unpaired = cell.role == "exercise" and cell.name not in checks
+        if is_unpaired or (cell.role == "check" and cell.name not in exercises):
             raise CourseError(
-                f'{cell.where}: "{cell.name}" needs both an exercise and a check'
+                f'{cell.location}: "{cell.name}" needs both an exercise and a check'
             )
     total = sum(cell.points for cell in cells)
     if abs(total - 100) > 1e-9:
@@ -186,22 +188,22 @@ def _check_whole(cells: list[Cell], unit: Unit) -> None:
 
 def without_markers(text: str) -> str:
     """A solution cell as plain code."""
-    kept = [line for line in text.splitlines() if line.strip() not in (BEGIN, END)]
-    return "\n".join(kept)
+    lines = [line for line in text.splitlines() if line.strip() not in (BEGIN, END)]
+    return "\n".join(lines)
 
 
 def to_source(unit: Unit, cells: list[Cell]) -> str:
     """The nbgrader source notebook as text, equal for equal input."""
-    shown = [cell for cell in cells if not (cell.given and cell.role == "check")]
-    built = [_nbformat_cell(cell) for cell in shown]
+    included = [cell for cell in cells if not (cell.is_given and cell.role == "check")]
+    built = [_nbformat_cell(cell) for cell in included]
     _set_ids(built)
     built[1:1] = _generated(unit)
     notebook = nbformat.v4.new_notebook(
         cells=built,
         metadata={"kernelspec": KERNEL, "language_info": {"name": "python"}},
     )
-    if given := [c.name for c in cells if c.given and c.role == "check"]:
-        notebook.metadata[EDITION] = {"given": given}
+    if given_names := [c.name for c in cells if c.is_given and c.role == "check"]:
+        notebook.metadata[EDITION] = {"given": given_names}
     notebook.nbformat, notebook.nbformat_minor = 4, 5
     nbformat.validate(notebook)
     text: str = nbformat.writes(notebook)
@@ -209,7 +211,7 @@ def to_source(unit: Unit, cells: list[Cell]) -> str:
 
 
 def _generated(unit: Unit) -> list[nbformat.NotebookNode]:
-    """What stands below each notebook's title."""
+    """The cells that the build writes below each notebook's title."""
     texts = published(unit.root).generated_cells(unit)
     badge = nbformat.v4.new_markdown_cell(texts[BADGE], id=BADGE)
     finder = nbformat.v4.new_code_cell(texts[FINDER], id=FINDER)
@@ -225,10 +227,10 @@ def _nbformat_cell(cell: Cell) -> nbformat.NotebookNode:
         built = nbformat.v4.new_code_cell(cell.text)
     if cell.folded:
         built.metadata.update(copy.deepcopy(FOLDED))
-    if cell.given:
+    if cell.is_given:
         return built
     if cell.role == "check":
-        built.source += hidden_part(cell.name, target(cell))
+        built.source += format_hidden_check(cell.name, target(cell))
     if cell.role:
         built.metadata["nbgrader"] = {
             "grade": cell.role != "exercise",
@@ -244,15 +246,15 @@ def _nbformat_cell(cell: Cell) -> nbformat.NotebookNode:
 
 
 def _set_ids(cells: list[nbformat.NotebookNode]) -> None:
-    """Steady cell ids: the grade id, else the last heading and a count below it."""
-    heading, count, seen = "top", 0, Counter[str]()
+    """Give cells stable ids: the grade id, else the last heading and a count."""
+    heading, count, uses = "top", 0, Counter[str]()
     for cell in cells:
-        found = re.match(r"#+ (.+)", cell.source)
-        if found and cell.cell_type == "markdown":
-            heading, count = re.sub(r"[^a-z0-9]+", "-", found[1].lower()).strip("-"), 0
+        match = re.match(r"#+ (.+)", cell.source)
+        if match and cell.cell_type == "markdown":
+            heading, count = re.sub(r"[^a-z0-9]+", "-", match[1].lower()).strip("-"), 0
         count += 1
         grade_id = cell.metadata.get("nbgrader", {}).get("grade_id")
         identifier = grade_id or f"{heading[:56].strip('-')}-{count}"
-        seen[identifier] += 1
-        again = f"-again{seen[identifier]}" if seen[identifier] > 1 else ""
-        cell["id"] = f"{identifier}{again}"
+        uses[identifier] += 1
+        suffix = f"-again{uses[identifier]}" if uses[identifier] > 1 else ""
+        cell["id"] = f"{identifier}{suffix}"

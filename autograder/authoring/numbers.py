@@ -1,4 +1,4 @@
-"""Numbers in a notebook's text that its cells prove right or stale."""
+"""Check numbers in a notebook's text against its cells."""
 
 from __future__ import annotations
 
@@ -11,34 +11,34 @@ from autograder.course.language import wording
 
 
 def refuse_stale(cells: Sequence[Cell]) -> None:
-    """See that headings name the points of their cells, and the head counts them right.
+    """Check that headings state their cells' points, and the head their number.
 
-    The points of a check are the last that the text names before it; those of a written
-    answer, whose rubric names others, are among them. The unit's head is the text
-    before the first code.
+    The points of a check are the last that the text states before it; those of a
+    written answer, whose rubric states others, are among them. The unit's head is the
+    text before the first code.
 
     Raises:
-        CourseError: with file and line of each number that is not true.
+        CourseError: with file and line of each number that is wrong.
     """
     if stale := [*_points(cells), *_counts(cells)]:
         raise CourseError("\n".join(stale))
 
 
 def _points(cells: Sequence[Cell]) -> Iterator[str]:
-    for cell, named in stated(cells):
-        said = named if cell.role == "written" else named[-1:]
-        if said and cell.points not in [float(found[1]) for _, found in said]:
-            place, found = said[0]
+    for cell, named in stated_points(cells):
+        claims = named if cell.role == "written" else named[-1:]
+        if claims and cell.points not in [float(match[1]) for _, match in claims]:
+            place, match = claims[0]
             yield (
-                f"{_line(cells[place], found)}: the text says {float(found[1]):g} "
+                f"{_line(cells[place], match)}: the text says {float(match[1]):g} "
                 f"points; {cell.name} has {cell.points:g}"
             )
 
 
-def stated(
+def stated_points(
     cells: Sequence[Cell],
 ) -> Iterator[tuple[Cell, list[tuple[int, re.Match[str]]]]]:
-    """Each graded cell, and the points that texts name before it, by their cells."""
+    """Each graded cell, and where the texts before it state points."""
     named, first = list[tuple[int, re.Match[str]]](), head_size(cells)
     for place, cell in enumerate(cells[first:], first):
         if cell.role in ("check", "written"):
@@ -51,30 +51,31 @@ def stated(
 def _counts(cells: Sequence[Cell]) -> Iterator[str]:
     for cell in cells[: head_size(cells)]:
         for role, pattern in wording().counts.items():
-            true = sum(one.role == role for one in cells)
-            for found in pattern.finditer(cell.text):
-                said = _number(found[1])
-                if said is not None and said != true:
-                    text = " ".join(found[0].split())
-                    yield f'{_line(cell, found)}: the text says "{text}"; it has {true}'
+            count = sum(counted.role == role for counted in cells)
+            for match in pattern.finditer(cell.text):
+                stated = _number(match[1])
+                if stated is not None and stated != count:
+                    text = " ".join(match[0].split())
+                    line = _line(cell, match)
+                    yield f'{line}: the text says "{text}"; it has {count}'
 
 
 def head_size(cells: Sequence[Cell]) -> int:
-    """How many cells stand before the first code."""
+    """The number of cells before the first code."""
     kinds = [cell.kind for cell in cells]
     return kinds.index("code") if "code" in kinds else len(kinds)
 
 
 def with_count(text: str, old: int, new: int) -> str:
-    """A head that counts ``old`` exercises, counting ``new`` ones."""
+    """Change the number of exercises that a head states from ``old`` to ``new``."""
 
-    def told(found: re.Match[str]) -> str:
-        is_count = _number(found[1]) == old
-        what = words.singular if new == 1 else words.plural
-        return f"{new} {what}" if is_count else found[0]
+    def restate(match: re.Match[str]) -> str:
+        is_count = _number(match[1]) == old
+        noun = words.singular if new == 1 else words.plural
+        return f"{new} {noun}" if is_count else match[0]
 
     words = wording()
-    return words.counts["check"].sub(told, text)
+    return words.counts["check"].sub(restate, text)
 
 
 def _number(word: str) -> int | None:
@@ -84,6 +85,6 @@ def _number(word: str) -> int | None:
     return words.index(word.lower()) if word.lower() in words else None
 
 
-def _line(cell: Cell, found: re.Match[str]) -> str:
-    name, _, first = cell.where.rpartition(":")
-    return f"{name}:{int(first) + 1 + cell.text.count(chr(10), 0, found.start())}"
+def _line(cell: Cell, match: re.Match[str]) -> str:
+    name, _, first = cell.location.rpartition(":")
+    return f"{name}:{int(first) + 1 + cell.text.count(chr(10), 0, match.start())}"

@@ -1,4 +1,4 @@
-"""How the points of an exercise are divided over aspects, as a check divides them."""
+"""Divide the points of an exercise over aspects, as a check does."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from autograder.checks.points import WEIGHTS, aspects, possible
 
 
 def shares(name: str, points: float) -> dict[str, float]:
-    """An exercise's points by aspect, in the usual order; of its visible cases."""
+    """The points of an exercise's visible cases by aspect, in the usual order."""
     exercise = replace(references.load(name.split("/")[0])[name], points=points)
-    found = dict.fromkeys(a for case in exercise.cases for a in aspects(case))
-    usual = [aspect for aspect in WEIGHTS if aspect in found]
-    return possible(exercise, dict.fromkeys([*usual, *found]))
+    case_aspects = dict.fromkeys(a for case in exercise.cases for a in aspects(case))
+    usual = [aspect for aspect in WEIGHTS if aspect in case_aspects]
+    return possible(exercise, dict.fromkeys([*usual, *case_aspects]))

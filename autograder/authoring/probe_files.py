@@ -1,4 +1,4 @@
-"""Refuse probes that cannot run beside a student's code, where they have to."""
+"""Refuse probes that could not run beside a student's code."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _OF_A_UNIT = ("probes", "library")
 
 
 def refuse_unfit(unit: Unit) -> None:
-    """See that a unit's probes and library are packages that import what ships.
+    """Check that a unit's probes and library are packages that import what ships.
 
     Raises:
         CourseError: a sandbox could not import them, and nobody would get points.
@@ -24,10 +24,10 @@ def refuse_unfit(unit: Unit) -> None:
     for name in _OF_A_UNIT:
         module = unit.folder / f"{name}.py"
         if module.is_file():
-            where = module.relative_to(unit.root)
+            path = module.relative_to(unit.root)
             raise CourseError(
-                f"{where}: {name} are a package; move this file to "
-                f"{where.with_suffix('')}/__init__.py"
+                f"{path}: {name} are a package; move this file to "
+                f"{path.with_suffix('')}/__init__.py"
             )
         for path in sorted((unit.folder / name).rglob("*.py")):
             _refuse_unshipped(path, unit.root)
@@ -38,9 +38,9 @@ def _refuse_unshipped(path: Path, root: Path) -> None:
     try:
         tree = ast.parse(code)
     except SyntaxError:
-        return  # it is named when it is imported
+        return  # importing it reports the error
     for line, module in _imported(tree):
-        if not _ships(module.split(".")):
+        if not _is_shipped(module.split(".")):
             raise CourseError(
                 f"{path.relative_to(root)}:{line}: {module} does not ship to students; "
                 "import from autograder.checks, autograder.figures, "
@@ -64,7 +64,7 @@ def _imported(tree: ast.Module) -> Iterator[tuple[int, str]]:
 
 
 def _is_bare(module: str) -> bool:
-    """Whether a package is one that only holds others, of which some ship."""
+    """Whether a package only holds other packages, of which some ship."""
     match module.split("."):
         case ["autograder"]:
             return True
@@ -73,10 +73,10 @@ def _is_bare(module: str) -> bool:
     return False
 
 
-def _ships(parts: list[str]) -> bool:
+def _is_shipped(parts: list[str]) -> bool:
     match parts:
         case ["autograder", room, *_]:
             return room in _OF_THE_ENGINE
         case [package, room, *inner] if package == PACKAGE:
-            return room in _SHARED or inner[:1] in ([one] for one in _OF_A_UNIT)
+            return room in _SHARED or inner[:1] in ([folder] for folder in _OF_A_UNIT)
     return True

@@ -18,7 +18,7 @@ from autograder.course import Unit
 from autograder.course.errors import CourseError
 from autograder.root import PACKAGE
 
-# The term's seeds by unit, beside what they drew. The public drawing never changes.
+# The term's seeds by unit, beside the drawings. The public drawing never changes.
 SEEDS = references.FOLDER / "hidden" / "seeds.json"
 
 
@@ -31,14 +31,17 @@ def build(unit: Unit, cells: list[Cell]) -> dict[str, list[Exercise]]:
     """The public drawing of every exercise of a unit, and this term's hidden one.
 
     Raises:
-        CourseError: notebook and bank disagree on the exercises.
+        CourseError: the notebook and the files of exercises disagree.
     """
     seed = seeds().get(unit.name, "hidden")
-    return {"public": drawn(unit, cells), "hidden": drawn(unit, cells, seed)}
+    return {
+        "public": draw_exercises(unit, cells),
+        "hidden": draw_exercises(unit, cells, seed),
+    }
 
 
-def drawn(unit: Unit, cells: list[Cell], seed: str = "") -> list[Exercise]:
-    """What a seed draws of every exercise, hidden cases too; without one, what ships.
+def draw_exercises(unit: Unit, cells: list[Cell], seed: str = "") -> list[Exercise]:
+    """Draw every exercise from a seed, with hidden cases; without one, what ships.
 
     Raises:
         CourseError: as `build`.
@@ -46,11 +49,14 @@ def drawn(unit: Unit, cells: list[Cell], seed: str = "") -> list[Exercise]:
     exercises = specifications(unit.name)
     checks = {cell.name: cell for cell in cells if cell.role == "check"}
     _agree(unit, exercises, checks)
-    built = []
-    for one in exercises:
-        with naming_file(one.name):
-            points, which = checks[one.name].points, seed or "public"
-            built.append(cases.exercise(one, points, which, bool(seed), exercises))
+    built, drawing_seed = [], seed or "public"
+    for exercise in exercises:
+        with naming_file(exercise.name):
+            points = checks[exercise.name].points
+            drawing = cases.exercise(
+                exercise, points, drawing_seed, bool(seed), exercises
+            )
+            built.append(drawing)
     return built
 
 
@@ -66,13 +72,13 @@ def _agree(
     for name, cell in checks.items():
         if name not in by_name or not by_name[name].cases:
             raise CourseError(
-                f"{cell.where}: {name} has no cases; add a Specification with "
+                f"{cell.location}: {name} has no cases; add a Specification with "
                 f"cases to {PACKAGE}/{unit.name}/exercises/"
             )
         if target(cell) != by_name[name].target:
             raise CourseError(
-                f"{cell.where}: the check gets {target(cell)}, its exercise's target "
-                f"is {by_name[name].target}"
+                f"{cell.location}: the check gets {target(cell)}, its exercise's "
+                f"target is {by_name[name].target}"
             )
     if extra := set(by_name) - set(checks):
         raise CourseError(
@@ -81,18 +87,18 @@ def _agree(
 
 
 def save(unit: Unit, built: dict[str, list[Exercise]]) -> tuple[dict[Path, bytes], str]:
-    """The reference files by path, and why tensors are not the committed ones.
+    """The reference files by path, and why they differ from the committed tensors.
 
-    Committed tensors of the same values are kept as they are: other processors round
+    Committed tensors of the same values stay as they are: other processors round
     otherwise, and that is no reason for a change.
     """
     files, reasons = dict[Path, bytes](), []
     for visibility, exercises in built.items():
         file = path(unit, visibility)
-        why = difference(_committed(file), exercises)
+        reason = difference(_committed(file), exercises)
         packed = references.pack(exercises)
-        if why:
-            reasons.append(f"{visibility}: {why}")
+        if reason:
+            reasons.append(f"{visibility}: {reason}")
         else:
             packed[references.TENSORS] = file.read_bytes()
         files |= {file.with_suffix(suffix): data for suffix, data in packed.items()}
@@ -110,8 +116,7 @@ def _committed(path: Path) -> dict[str, Exercise]:
 # How far two builds may be apart, in tolerances of the case's own check. References are
 # computed in float64 and rounded to a grid, so they hardly ever differ: a tenth.
 # Mistakes are computed in float32, as students do; they earn nothing, and are
-# recognised within the whole tolerance.
-# Sketches of two mistakes are sums of many.
+# recognised within the whole tolerance. Sketches of two mistakes are sums of many.
 _RIGHT, _MISTAKEN, _PAIRS = 0.1, 1.0, 10.0
 
 
@@ -132,8 +137,8 @@ def _difference(old: Exercise, new: Exercise) -> str:
     if [case.name for case in old.cases] != [case.name for case in new.cases]:
         return f"{new.name}: other cases"
     for before, after in zip(old.cases, new.cases, strict=True):
-        if why := _of_case(before, after):
-            return f"{new.name}, case {after.name}: {why}"
+        if reason := _of_case(before, after):
+            return f"{new.name}, case {after.name}: {reason}"
     return ""
 
 
@@ -147,12 +152,12 @@ def _of_case(old: Case, new: Case) -> str:
         *((f"mistake {m}", old.mistakes[m], new.mistakes[m], _MISTAKEN)
           for m in new.mistakes),
     ]  # fmt: skip
-    for what, before, after, part in answers:
+    for subject, before, after, part in answers:
         if list(before) != list(after):
-            return f"{what} has other names"
+            return f"{subject} has other names"
         for name in after:
-            if why := _of_value(before[name], after[name], new, part):
-                return f'{what} "{name}" {why}'
+            if reason := _of_value(before[name], after[name], new, part):
+                return f'{subject} "{name}" {reason}'
     return ""
 
 

@@ -1,4 +1,4 @@
-"""The release notebook: made by nbgrader's `generate_assignment`, and inspected."""
+"""Make the release notebook with nbgrader's `generate_assignment`, and inspect it."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from autograder.authoring.notebook import BEGIN, END, Cell
 from autograder.course import Unit
 from autograder.course.errors import CourseError
 
-_SHORTEST_LEAK = 24  # characters; shorter lines are anybody's code
+_SHORTEST_LEAK = 24  # characters; shorter lines occur in anybody's code
 
 
 def generate(unit: Unit, source: str) -> str:
-    """The release notebook's text.
+    """Generate the release notebook's text.
 
     Raises:
         CourseError: nbgrader refuses, or part of a solution is left in the release.
@@ -57,23 +57,23 @@ def refuse_leaks(cells: list[Cell], release: str) -> None:
         CourseError: with the file and line of the solution that leaks.
     """
     notebook = nbformat.reads(release, as_version=4)
-    given = {cell.text for cell in cells if cell.given}
-    texts = [cell.source for cell in notebook.cells if cell.source not in given]
+    given_texts = {cell.text for cell in cells if cell.is_given}
+    texts = [cell.source for cell in notebook.cells if cell.source not in given_texts]
     text = "\n".join(texts)
     if "check.hidden" in text or "BEGIN " in text:
         raise CourseError(
-            f"{cells[0].where}: the release contains a hidden test or a marker"
+            f"{cells[0].location}: the release contains a hidden test or a marker"
         )
     for cell in cells:
         for line in solution_lines(cell):
             if line in text:
                 raise CourseError(
-                    f"{cell.where}: the release shows a line of the solution: {line}"
+                    f"{cell.location}: the release shows a line of the solution: {line}"
                 )
 
 
 def solution_lines(cell: Cell) -> list[str]:
-    """The lines between solution markers that are long enough to be telling."""
+    """The lines between solution markers that are long enough to be recognised."""
     lines, inside = [], False
     for line in map(str.strip, cell.text.splitlines()):
         if line in (BEGIN, END):

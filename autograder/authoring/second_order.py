@@ -1,7 +1,7 @@
 """Second-order mutants: two mistakes made in one solution, and sketches of both.
 
-Two mutants can be made together if the edits of one still find their text in the code
-of the other. Nothing is written for them: they follow from what the bank holds.
+Two mutants can be combined if the edits of one still find their text in the code of the
+other. Nobody writes these pairs: they follow from the mutants of the exercise.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from dataclasses import replace
 
 import torch
 
-from autograder.authoring.specification import Mutant, Specification, Way
+from autograder.authoring.specification import Mutant, Specification, Variant
 from autograder.authoring.variants import (
+    apply_edit,
     clean,
-    edited,
     namespace,
     run_source,
     solution_source,
@@ -32,8 +32,8 @@ from autograder.checks.second_order import SKETCH, WHICH, sketch
 from autograder.checks.time_limit import TooLongError, limit
 from autograder.course.errors import CourseError
 
-_RUNS = 5_000  # of pairs on cases: where there are many pairs, on few cases
-_CASES = 3  # of an exercise at least, if it has so many
+_RUNS = 5_000  # of pairs on cases: many pairs are run on few cases
+_CASES = 3  # the least number of cases, if the exercise has so many
 _SECONDS = 2.0  # of CPU time: two mistakes together may never end
 _ENDLESS: Answers = {RAISED: "it does not end"}
 
@@ -41,10 +41,10 @@ _ENDLESS: Answers = {RAISED: "it does not end"}
 def with_doubles(
     specification: Specification, cases: Sequence[Case]
 ) -> tuple[Case, ...]:
-    """The cases, the first ordinary ones with sketches of pairs of mistakes."""
+    """Add sketches of pairs of mistakes to the first ordinary cases."""
     ordinary = [c for c in cases if c.mistakes and not c.says and not c.measure]
     if specification.side is not Interactor or any(case.measure for case in cases):
-        return tuple(cases)  # long ones
+        return tuple(cases)  # these take too long
     doubles = _sketches(specification, ordinary)
     return tuple(
         replace(case, doubles=doubles[case.name]) if case.name in doubles else case
@@ -55,7 +55,7 @@ def with_doubles(
 def _sketches(
     specification: Specification, cases: Sequence[Case]
 ) -> dict[str, Answers]:
-    found: list[tuple[tuple[int, int], list[torch.Tensor]]] = []
+    sketched: list[tuple[tuple[int, int], list[torch.Tensor]]] = []
     probe = find(specification.name)
     doubles = list(_doubles(specification, cases))
     cases = cases[: max(_CASES, _RUNS // max(len(doubles), 1))]
@@ -63,24 +63,28 @@ def _sketches(
         for places, code in doubles:
             try:
                 names = run_source(code, namespace(specification), "<two mistakes>")
-            except Exception:  # where a class is made, one line is in another's way
+            except Exception:  # the lines of two mistakes may conflict
                 continue
-            answer, own = specification.answer_in(names), []
+            answer, sketches = specification.answer_in(names), []
             for case in cases:
                 try:
                     with limit(_SECONDS):
-                        given = observe(probe, answer, case.inputs)
+                        answers = observe(probe, answer, case.inputs)
                 except TooLongError:
-                    own.append(sketch(_ENDLESS, case.expected))
+                    sketches.append(sketch(_ENDLESS, case.expected))
                     break
-                own.append(sketch(given, case.expected))
-            if len(own) == len(cases) and not all(s.isnan().any() for s in own):
-                found.append((places, own))
-    if not found:
+                sketches.append(sketch(answers, case.expected))
+            has_answer = not all(vector.isnan().any() for vector in sketches)
+            if len(sketches) == len(cases) and has_answer:
+                sketched.append((places, sketches))
+    if not sketched:
         return {}
-    which = torch.tensor([places for places, _ in found], dtype=torch.int16)
+    pairs = torch.tensor([places for places, _ in sketched], dtype=torch.int16)
     return {
-        case.name: {WHICH: which, SKETCH: torch.stack([own[i] for _, own in found])}
+        case.name: {
+            WHICH: pairs,
+            SKETCH: torch.stack([sketches[i] for _, sketches in sketched]),
+        }
         for i, case in enumerate(cases)
     }
 
@@ -88,40 +92,40 @@ def _sketches(
 def _doubles(
     specification: Specification, cases: Sequence[Case]
 ) -> Iterator[tuple[tuple[int, int], str]]:
-    """Places of two mutants, and the code that makes the mistakes of both.
+    """The places of two mutants, and the code that makes the mistakes of both.
 
-    Of those that some case sees, and that no rounding decides.
+    Only mutants that some case sees, and that rounding does not decide, are combined.
     """
-    seen = [
+    visible = [
         (place, mutant)
         for place, mutant in enumerate(specification.mutants)
         if not mutant.unsteady
         and any(not compare(c, c.mistakes[mutant.name]).passed for c in cases)
     ]
-    for (i, one), (j, other) in itertools.combinations(seen, 2):
-        if code := together(specification, one, other):
+    for (i, first), (j, second) in itertools.combinations(visible, 2):
+        if code := combine_mutants(specification, first, second):
             yield (i, j), code
 
 
-def together(specification: Specification, one: Mutant, other: Mutant) -> str:
-    """Code with the mistakes of two mutants, in any of their ways; "" if there is none.
+def combine_mutants(specification: Specification, first: Mutant, second: Mutant) -> str:
+    """Combine the mistakes of two mutants in one code; "" if no variants combine.
 
     Edits that overlap are one mistake or the other, not both. A student's program is
     combined with nothing.
     """
-    for a, b in itertools.product(one.ways, other.ways):
+    for a, b in itertools.product(first.variants, second.variants):
         if a.confined or b.confined:  # a student's program, which is not executed here
             continue
-        for first, second in ((a, b), (b, a)):
+        for earlier, later in ((a, b), (b, a)):
             with contextlib.suppress(CourseError):
-                return _with_both(specification, first, second)
+                return _with_both(specification, earlier, later)
     return ""
 
 
-def _with_both(specification: Specification, first: Way, second: Way) -> str:
+def _with_both(specification: Specification, first: Variant, second: Variant) -> str:
     if second.source:
         raise CourseError(f"{second.name} is whole code, and edits nothing")
     code = clean(first.source) if first.source else solution_source(specification)
     for edit in (*first.edits, *second.edits):
-        code = edited(code, edit)
+        code = apply_edit(code, edit)
     return code

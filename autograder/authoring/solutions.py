@@ -13,7 +13,7 @@ from autograder.root import PACKAGE
 
 # Imports for pictures, which solutions do not need.
 _SKIPPED = ("matplotlib", "seaborn", "IPython")
-# What wrong and accepted variants of an answer use, even if no solution does.
+# Names that variants of a solution use, even if no solution does.
 _ALWAYS = {"torch", "F"}
 _EARLIER = re.compile(r'\bearlier\(\s*"(\w+)"')
 _LATER = r"\b{unit}\.(\w+)"
@@ -25,37 +25,37 @@ def builds_on(unit: Unit) -> list[str]:
 
 
 def refuse_gaps(unit: Unit) -> None:
-    """See that all units are here on which one builds, directly or by others.
+    """Check that the course has all units on which a unit builds, also indirectly.
 
     Raises:
-        CourseError: one is not.
+        CourseError: one is missing.
     """
-    known = {one.label: one for one in units(unit.root)}
+    units_by_label = {earlier.label: earlier for earlier in units(unit.root)}
     for label in builds_on(unit):
-        if label not in known:
+        if label not in units_by_label:
             raise CourseError(
                 f"{unit.label} builds on {label}, which is not in this course: bring "
                 f"that back, or leave out {unit.label}, too"
             )
-        refuse_gaps(known[label])
+        refuse_gaps(units_by_label[label])
 
 
-def used_later(unit: Unit) -> set[str]:
+def names_used_later(unit: Unit) -> set[str]:
     """The names of a unit that notebooks of later units use."""
-    later = [one for one in units(unit.root) if unit.label in builds_on(one)]
+    users = [user for user in units(unit.root) if unit.label in builds_on(user)]
     name = re.compile(_LATER.format(unit=unit.name))
-    texts = (one.text.read_text(encoding="utf-8") for one in later)
-    return {found for text in texts for found in name.findall(text)}
+    texts = (user.text.read_text(encoding="utf-8") for user in users)
+    return {match for text in texts for match in name.findall(text)}
 
 
 def module_text(label: str, cells: list[Cell], later: Collection[str] = ()) -> str:
     """The solutions of a notebook, as a module.
 
-    Of its plain cells there are the imports, functions and classes that they use, and
-    below them those that are used later.
+    The solutions come after the imports, functions and classes of plain cells that they
+    use, and before those that only later units use.
     """
     imports: dict[str, None] = {}
-    given: dict[str, str] = {}  # the code of functions and classes
+    definitions: dict[str, str] = {}  # the code of functions and classes
     for cell in cells:
         if cell.kind == "code" and not cell.role:
             for node in ast.parse(cell.text).body:
@@ -64,37 +64,40 @@ def module_text(label: str, cells: list[Cell], later: Collection[str] = ()) -> s
                 elif line := _earlier(node):
                     imports[line] = None
                 elif isinstance(node, ast.FunctionDef | ast.ClassDef):
-                    given[node.name] = ast.get_source_segment(cell.text, node) or ""
+                    code = ast.get_source_segment(cell.text, node)
+                    definitions[node.name] = code or ""
     bodies = [without_markers(c.text) for c in cells if c.role == "exercise"]
-    first = _asked_for("\n".join(bodies), given)
-    wanted = "\n".join(name for name in given if name in later)
-    last = [one for one in _asked_for(wanted, given) if one not in first]
+    first = _required_definitions("\n".join(bodies), definitions)
+    wanted = "\n".join(name for name in definitions if name in later)
+    required = _required_definitions(wanted, definitions)
+    last = [definition for definition in required if definition not in first]
     bodies = [*first, *bodies, *last]
     used = {
         node.id for node in ast.walk(ast.parse("\n".join(bodies)))
         if isinstance(node, ast.Name)
     }  # fmt: skip
     head = f'"""Built from notebooks/{label}.py by `make build`; do not edit."""\n\n'
-    kept = [line for line in imports if _bound(line) & (used | _ALWAYS)]
-    return head + "\n".join(sorted(kept)) + "\n\n\n" + "\n\n\n".join(bodies) + "\n"
+    import_lines = [line for line in imports if _bound(line) & (used | _ALWAYS)]
+    parts = ("\n".join(sorted(import_lines)), "\n\n\n".join(bodies))
+    return head + "\n\n\n".join(parts) + "\n"
 
 
-def _asked_for(code: str, given: dict[str, str]) -> list[str]:
-    """Those of some definitions that code stands on, also through others."""
-    found: dict[str, str] = {}
-    while more := [n for n in given if n not in found and n in _free(code)]:
-        found |= {name: given[name] for name in more}
-        code = "\n".join([code, *(given[name] for name in more)])
-    return [given[name] for name in given if name in found]
+def _required_definitions(code: str, definitions: dict[str, str]) -> list[str]:
+    """Select the definitions that code uses, directly or through other definitions."""
+    required: dict[str, str] = {}
+    while missing := [n for n in definitions if n not in required and n in _free(code)]:
+        required |= {name: definitions[name] for name in missing}
+        code = "\n".join([code, *(definitions[name] for name in missing)])
+    return [definitions[name] for name in definitions if name in required]
 
 
 def _free(code: str) -> set[str]:
-    """The names that code reads and nowhere gives a value."""
+    """The names that code reads and never assigns."""
     nodes = list(ast.walk(ast.parse(code)))
     names = [node for node in nodes if isinstance(node, ast.Name)]
     read = {node.id for node in names if isinstance(node.ctx, ast.Load)}
-    own = {node.id for node in names if not isinstance(node.ctx, ast.Load)}
-    return read - own - {node.arg for node in nodes if isinstance(node, ast.arg)}
+    bound = {node.id for node in names if not isinstance(node.ctx, ast.Load)}
+    return read - bound - {node.arg for node in nodes if isinstance(node, ast.arg)}
 
 
 def _needed(node: ast.Import | ast.ImportFrom) -> bool:

@@ -1,4 +1,4 @@
-"""How an exercise is written down: its cases, its mutants, its accepted solutions."""
+"""The specification of an exercise: its cases, its mutants, its accepted solutions."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ class CaseKind:
         aspect: the part of the exercise's points that it earns (see points.WEIGHTS).
         says, asks: what to say if this alone fails and no mistake is recognised, with
             ``{label}`` for the first answer that is wrong.
-        known: from an equal Draw to the expected answers, where the inputs were made
-            from them, so that no solution has to find them.
+        expected: from an equal Draw to the expected answers, if the inputs are made
+            from these, so that no solution has to compute them.
         open: the right answer is the same in every drawing, or lies in the sandbox: it
             counts beside the right answer of a case that is not open.
-        whole: no part of its results counts for itself, since some part's right answer
-            is the same in every drawing, or lies in the sandbox.
-        tells: mistakes, by a way's name, that every drawing tells from the right; it is
-            drawn again until it does, so that they cost the same whatever is drawn. Not
-            where known answers depend on what is drawn.
+        undivided: no part of the results counts for itself, since the right answer of
+            some part is the same in every drawing, or lies in the sandbox.
+        tells: mistakes, by a variant's name, that every drawing tells from the
+            solution; it is drawn again until it does, so that they cost the same
+            whatever is drawn. Not where ``expected`` depends on what is drawn.
     """
 
     name: str
@@ -55,12 +55,12 @@ class CaseKind:
     picture: str = "auto"
     measure: str = ""
     scale: tuple[tuple[float, float], ...] = ()
-    known: Callable[[Draw], Answers] | None = None
+    expected: Callable[[Draw], Answers] | None = None
     aspect: str = "values"
     says: str = ""
     asks: str = ""
     open: bool = False
-    whole: bool = False
+    undivided: bool = False
     tells: tuple[str, ...] = ()
 
 
@@ -77,11 +77,11 @@ class Edit:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Way:
+class Variant:
     """A mistake or alternative solution: edits of the notebook's, or new code.
 
     Args:
-        name: identifier; the first way of a mutant may do with the mutant's.
+        name: identifier; the first variant of a mutant takes the mutant's by default.
         edits: changes of the solution, one after the other.
         source: full code in place of edits; sees the unit's imports and names.
         confined: a student wrote the code, so that only a sandbox executes it.
@@ -95,23 +95,23 @@ class Way:
 
 @dataclass(frozen=True, kw_only=True)
 class Mutant:
-    """A named mistake: what happened, a question that helps, and ways to make it.
+    """A named mistake: what happened, a question that helps, and variants that make it.
 
-    The first way is the one whose answers name the mistake in a student's check; the
-    others must be caught, too, and given this name. In ``unsteady`` cases rounding
-    decides its answers, so other processors give others: of these, references keep
-    only which are wrong.
+    The answers of the first variant name the mistake in a student's check; the other
+    variants must be caught, too, and get this name. In ``unsteady`` cases rounding
+    decides the answers, so that they depend on the processor: references store only
+    which of them are wrong.
     """
 
     name: str
     says: str
     asks: str
-    ways: Sequence[Way]
+    variants: Sequence[Variant]
     unsteady: Sequence[str] = ()
 
     def __post_init__(self) -> None:
-        named = (way if way.name else replace(way, name=self.name) for way in self.ways)
-        object.__setattr__(self, "ways", tuple(named))
+        named = (v if v.name else replace(v, name=self.name) for v in self.variants)
+        object.__setattr__(self, "variants", tuple(named))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,7 +132,7 @@ class Specification:
         aspects: weights of the cases' aspects where they are not the usual ones. One of
             no usual name is a part of the results, which counts for itself; the probe
             declares what belongs to it.
-        other: what the judge plays, where it knows more than ships with the probe.
+        interactor: what the judge plays where it knows more than ships with the probe.
         ready_made: functions that do what is asked, and that the text forbids: of
             PyTorch ("torch.softmax", "F.rms_norm", "nn.Transformer"), or by their
             module or package ("my_course.library.decoding.make_batch"). Results count
@@ -144,28 +144,28 @@ class Specification:
     target: str
     cases: Sequence[CaseKind]
     mutants: Sequence[Mutant]
-    accepted: Sequence[Way]
+    accepted: Sequence[Variant]
     precise: bool = True
     reference: object = None
     contract: Contract | None = None
     aspects: Mapping[str, float] = field(default_factory=dict)
-    other: type[Interactor] | None = None
+    interactor: type[Interactor] | None = None
     ready_made: Sequence[str] = ()
 
     @property
     def targets(self) -> list[str]:
-        """The names of its functions and classes, of which most have one."""
+        """The names of the exercise's functions and classes, mostly only one."""
         return self.target.split(", ")
 
     def answer_in(self, names: Mapping[str, Any]) -> Any:
-        """What the check is given, out of a cell's names: several as a tuple."""
-        found = tuple(names[name] for name in self.targets)
-        return found if len(found) > 1 else found[0]
+        """What a check is given of a cell's names: an object, or a tuple of several."""
+        objects = tuple(names[name] for name in self.targets)
+        return objects if len(objects) > 1 else objects[0]
 
     @property
     def side(self) -> type[Interactor]:
-        """What the judge plays while a student's object is tried."""
-        return self.other or find(self.name).interactor
+        """The interactor that the judge plays while a student's object is tried."""
+        return self.interactor or find(self.name).interactor
 
     @property
     def unit(self) -> str:

@@ -1,6 +1,7 @@
 """Operators for slips of a whole line: what is read, called or run, and in which order.
 
-They work like those of ``operators``, which change a number, a sign or an argument.
+They work like those of `expression_operators`, which change a number, a sign or an
+argument.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import copy
 from typing import TypeGuard
 
 from autograder.authoring.expression_operators import Nodes, Operator, into
-from autograder.authoring.trees import changed, get, places, put
+from autograder.authoring.trees import get, places, replace_fields, replace_node
 
 SLIPS: dict[str, Operator] = {}
 # Functions that are taken for each other.
@@ -27,7 +28,7 @@ _TWINS = (
 
 def _twins(name: str) -> list[str]:
     pairs = [pair.split() for pair in _TWINS]
-    return [other for pair in pairs if name in pair for other in pair if other != name]
+    return [twin for pair in pairs if name in pair for twin in pair if twin != name]
 
 
 @into(SLIPS)
@@ -42,21 +43,23 @@ def another_function(node: ast.AST) -> Nodes:
 
 @into(SLIPS)
 def another_attribute(node: ast.AST) -> Nodes:
-    """Another attribute of the same object in place of this one."""
+    """Use another attribute of the same object in place of this one."""
     if not isinstance(node, ast.ClassDef):
         return
-    own = [n for n in ast.walk(node) if _is_own(n)]
-    names = {n.attr: None for n in own if isinstance(n.ctx, ast.Store)}
+    attributes = [n for n in ast.walk(node) if _is_own(n)]
+    names = {n.attr: None for n in attributes if isinstance(n.ctx, ast.Store)}
     for place, field, index in places(node):
         old = get(place, field, index)
         if not _is_own(old) or not isinstance(old.ctx, ast.Load):
             continue
         for name in names if old.attr in names else ():
             if name != old.attr:
-                put(place, field, index, ast.Attribute(old.value, name, ast.Load()))
-                made = copy.deepcopy(node)
-                put(place, field, index, old)
-                yield made
+                replace_node(
+                    place, field, index, ast.Attribute(old.value, name, ast.Load())
+                )
+                renamed = copy.deepcopy(node)
+                replace_node(place, field, index, old)
+                yield renamed
 
 
 def _is_own(node: ast.AST) -> TypeGuard[ast.Attribute]:
@@ -76,13 +79,13 @@ def in_training_or_not(node: ast.AST) -> Nodes:
 
 @into(SLIPS)
 def the_other_way(node: ast.AST) -> Nodes:
-    """Larger for smaller, in any of the comparisons of a chain."""
+    """Turn one comparison of a chain round: larger for smaller."""
     if isinstance(node, ast.Compare):
         for i, sign in enumerate(node.ops):
             if type(sign) in _OPPOSITES:
                 opposite = _OPPOSITES[type(sign)]()
                 ops = [*node.ops[:i], opposite, *node.ops[i + 1 :]]
-                yield changed(node, ops=ops)
+                yield replace_fields(node, ops=ops)
 
 
 _OPPOSITES: dict[type[ast.cmpop], type[ast.cmpop]] = {
@@ -94,11 +97,11 @@ _OPPOSITES: dict[type[ast.cmpop], type[ast.cmpop]] = {
 def leave_out_a_condition(node: ast.AST) -> Nodes:
     if isinstance(node, ast.BoolOp):
         for i in range(len(node.values)):
-            rest = [*node.values[:i], *node.values[i + 1 :]]
-            yield ast.BoolOp(node.op, rest) if rest[1:] else rest[0]
+            operands = [*node.values[:i], *node.values[i + 1 :]]
+            yield ast.BoolOp(node.op, operands) if operands[1:] else operands[0]
     if isinstance(node, ast.comprehension):
         for i in range(len(node.ifs)):
-            yield changed(node, ifs=[*node.ifs[:i], *node.ifs[i + 1 :]])
+            yield replace_fields(node, ifs=[*node.ifs[:i], *node.ifs[i + 1 :]])
 
 
 @into(SLIPS)
@@ -128,32 +131,32 @@ def leave_out_a_context(node: ast.AST) -> Nodes:
 
 @into(SLIPS)
 def leave_out_a_loop(node: ast.AST) -> Nodes:
-    """Or its first round, its last one, all but the first one, or what skips one."""
+    """Leave out a loop, some of its rounds, or a ``continue``."""
     if isinstance(node, ast.For | ast.Continue):
         yield ast.Pass()
     if isinstance(node, ast.For):
         for part in ("[1:]", "[:-1]", "[:1]"):
             text = f"list({ast.unparse(node.iter)}){part}"
-            yield changed(node, iter=ast.parse(text, mode="eval").body)
+            yield replace_fields(node, iter=ast.parse(text, mode="eval").body)
 
 
 @into(SLIPS)
 def return_too_early(node: ast.AST) -> Nodes:
-    """What has a name already."""
+    """Return a variable as soon as it is assigned."""
     if isinstance(node, ast.FunctionDef):
         for i, line in enumerate(node.body[:-1], 1):
             if isinstance(line, ast.Assign) and isinstance(line.targets[0], ast.Name):
                 name = ast.Name(line.targets[0].id, ast.Load())
-                yield changed(node, body=[*node.body[:i], ast.Return(name)])
+                yield replace_fields(node, body=[*node.body[:i], ast.Return(name)])
 
 
 @into(SLIPS)
 def one_for_all(node: ast.AST) -> Nodes:
-    """One object, made once, wherever each place is to have its own."""
+    """Create one object for all places where each place should have its own."""
     if not isinstance(node, ast.ListComp | ast.GeneratorExp):
         return
-    each = node.generators[0]
-    unused = isinstance(each.target, ast.Name) and each.target.id == "_"
+    generator = node.generators[0]
+    unused = isinstance(generator.target, ast.Name) and generator.target.id == "_"
     if unused and isinstance(node.elt, ast.Call):
-        count = ast.Call(ast.Name("len", ast.Load()), [each.iter], [])
+        count = ast.Call(ast.Name("len", ast.Load()), [generator.iter], [])
         yield ast.BinOp(ast.List([node.elt], ast.Load()), ast.Mult(), count)

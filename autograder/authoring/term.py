@@ -34,33 +34,33 @@ RESULTS = ("submitted", "autograded", "feedback", "gradebook.db", ".autograder")
 
 
 def renew(units: Sequence[Unit]) -> list[Path]:
-    """Draw the hidden references of all units anew; the files that changed.
+    """Draw the hidden references of all units anew, and return the files that changed.
 
-    They are written only when all of them are drawn. The seeds come last, and say what
-    `autograder build` draws from then on.
+    They are written only when all of them are drawn. The seeds are written last: from
+    then on, `autograder build` draws from them.
 
     Raises:
-        CourseError: a unit's drawings do not convince.
+        CourseError: no drawing of a unit has valid checks.
     """
-    seeds, drawn = references.seeds(), dict[Path, bytes]()
+    seeds, reference_files = references.seeds(), dict[Path, bytes]()
     for unit in tqdm(units, "new hidden references", unit="unit", disable=None):
-        seeds[unit.name], exercises = _convincing(unit)
+        seeds[unit.name], exercises = _find_seed(unit)
         file = references.path(unit, "hidden")
         packed = pack(exercises).items()
-        drawn |= {file.with_suffix(suffix): data for suffix, data in packed}
-    changed = [path for path, data in drawn.items() if write(path, data)]
+        reference_files |= {file.with_suffix(suffix): data for suffix, data in packed}
+    changed = [path for path, data in reference_files.items() if write(path, data)]
     write(references.SEEDS, json.dumps(seeds, indent=1, sort_keys=True) + "\n")
     return changed
 
 
-def _convincing(unit: Unit) -> tuple[str, list[Exercise]]:
-    """A secret seed, and what it draws: as good as `autograder validity` demands."""
+def _find_seed(unit: Unit) -> tuple[str, list[Exercise]]:
+    """Find a secret seed whose drawing is as good as `autograder validity` demands."""
     cells = read(unit)
-    public = references.drawn(unit, cells)
+    public = references.draw_exercises(unit, cells)
     for _ in range(TRIES):
         seed = secrets.token_hex(16)
-        hidden = references.drawn(unit, cells, seed)
-        drawings = [{e.name: e for e in drawn} for drawn in (public, hidden)]
+        hidden = references.draw_exercises(unit, cells, seed)
+        drawings = [{e.name: e for e in exercises} for exercises in (public, hidden)]
         with contextlib.redirect_stdout(io.StringIO()):  # some mutants print
             rows = list(measure(specifications(unit.name), drawings))
         failures = [line for row in rows for line in _failures(row)]
@@ -73,19 +73,19 @@ def _convincing(unit: Unit) -> tuple[str, list[Exercise]]:
 
 
 def _failures(row: Validity) -> list[str]:
-    """What is wrong with an exercise's checks, a line each; names do not matter."""
+    """The failures of an exercise's checks, except for names, in a line each."""
     first_lines = [line.splitlines()[0] for line in row.failures]
     return [f"{row.name}: {n}" for n in first_lines if " is named " not in n]
 
 
 def put_away(root: Path, today: datetime.date) -> Path | None:
-    """Move a term's results to ``terms/DATE``; the folder, None if there are none."""
-    found = [root / name for name in RESULTS if (root / name).exists()]
-    if not found:
+    """Move a term's results to ``terms/DATE`` and return it; None without results."""
+    leftovers = [root / name for name in RESULTS if (root / name).exists()]
+    if not leftovers:
         return None
     names = (f"{today}{n}" for n in ("", *(f"-{i}" for i in range(2, 1000))))
     folder = next(p for p in (root / "terms" / n for n in names) if not p.exists())
     folder.mkdir(parents=True)
-    for path in found:
+    for path in leftovers:
         path.rename(folder / path.name)
     return folder

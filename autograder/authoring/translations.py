@@ -1,7 +1,7 @@
 """Translations: one ``.po`` file per language for the engine, and one for each unit.
 
 ``autograder/translations/de.po``, and ``UNIT/translations/de.po`` in the course's
-package, are what translators fill in; the build makes of them what checks read
+package, are what translators fill in; the build compiles them to what checks read
 (checks/language.py).
 An entry without a translation, or a sentence without an entry, stays English.
 """
@@ -43,7 +43,7 @@ def path_of(language: str, unit: Unit | None = None) -> Path:
 
 
 def read(path: Path, language: str) -> Catalog:
-    """What translators have filled in; nothing if there is no such file.
+    """Read what translators have filled in; nothing if there is no such file.
 
     Raises:
         CourseError: it cannot be read, an entry has other fields than its sentence, or
@@ -59,35 +59,36 @@ def read(path: Path, language: str) -> Catalog:
         return Catalog(locale=language)
     try:
         with path.open("rb") as file:
-            found = read_po(file, locale=language, abort_invalid=True)
+            catalog = read_po(file, locale=language, abort_invalid=True)
     except PoFileError as error:
         raise CourseError(f"{path}:{error.lineno}: {error.args[0]}") from None
     except (OSError, ValueError, LookupError) as error:
         raise CourseError(f"{path} cannot be read as UTF-8 text: {error}") from None
-    for entry in found:
+    for entry in catalog:
         if entry.id:
             _refuse_foreign(path, entry)
-    return found
+    return catalog
 
 
 def _refuse_foreign(path: Path, entry: Entry) -> None:
-    """A translation has the fields of its sentence, in any order.
+    """Refuse a translation whose fields are not those of its sentence, in any order.
 
     A field is a name, and a number may change its format: an attribute, an index or a
     width would read or fill memory where a sentence is shown. A field that only one of
     two English forms has is free in each form.
     """
     english = [set(_fields(text)) for text in forms(entry.id)]
-    known, needed = set.union(*english), set.intersection(*english)
+    allowed, needed = set.union(*english), set.intersection(*english)
     for text in filter(None, forms(entry.string)):
         has = set(_fields(text))
-        if odd := sorted(has - known) or sorted(needed - has):
-            how = "has" if odd[0] in has else "lacks"
+        if odd := sorted(has - allowed) or sorted(needed - has):
+            verb = "has" if odd[0] in has else "lacks"
             raise CourseError(
                 f'{path}:{entry.lineno}: the translation of "{forms(entry.id)[0]}" '
-                f"{how} {{{odd[0]}}}"
+                f"{verb} {{{odd[0]}}}"
             )
-        if not (_can_be_filled(text, entry) if known else _has_its_braces(text, entry)):
+        is_valid = _can_be_filled if allowed else _has_its_braces
+        if not is_valid(text, entry):
             raise CourseError(
                 f'{path}:{entry.lineno}: the translation of "{forms(entry.id)[0]}" '
                 f'cannot be filled in: "{printable(text)}"; write a field as its name, '
@@ -118,7 +119,7 @@ def _can_be_filled(text: str, entry: Entry) -> bool:
 
 
 def _has_its_braces(text: str, entry: Entry) -> bool:
-    """Whether what is in braces is code of the sentence, which has no fields."""
+    """Whether all text in braces is code of the sentence, which has no fields."""
     english = "".join(forms(entry.id))
     return all(code in english for code in re.findall(r"\{[^{}]*\}", text))
 
@@ -131,51 +132,55 @@ def forms(text: str | Sequence[str] | None) -> tuple[str, ...]:
 def _fields(text: str) -> Iterator[str]:
     """The names of a template's fields."""
     for field in FIELD.findall(text):
-        if found := _NAME.search(field):
-            yield found[0]
+        if match := _NAME.search(field):
+            yield match[0]
 
 
-def compiled(entries: Iterable[Entry], language: str) -> Catalogue:
-    """What checks read, of entries that are translated."""
+def compile_catalogue(entries: Iterable[Entry], language: str) -> Catalogue:
+    """Compile the entries that are translated to what checks read."""
     plain, plurals, raised = dict[str, str](), dict[str, list[str]](), dict[str, str]()
     for entry in entries:
-        own = forms(entry.string)
-        if not entry.id or not all(own) or entry.fuzzy:
+        translations = forms(entry.string)
+        if not entry.id or not all(translations) or entry.fuzzy:
             continue
         if not isinstance(entry.id, str):
-            plurals[forms(entry.id)[0]] = list(own)
+            plurals[forms(entry.id)[0]] = list(translations)
         elif entry.context == RAISED:
-            raised[entry.id] = own[0]
+            raised[entry.id] = translations[0]
         else:
-            plain[entry.id] = own[0]
+            plain[entry.id] = translations[0]
     plural = Catalog(locale=language).plural_expr
     return Catalogue(language, plain, plurals, raised, plural)
 
 
 def products(root: Path = ROOT) -> dict[Path, str]:
-    """What the checks of a course read in its language, by path; nothing in English.
+    """The files that checks read in the course's language, by path; none in English.
 
-    What a unit says of hidden cases only is beside their references, as it stays there.
+    Sentences that only a unit's hidden cases use are beside their references.
 
     Raises:
         CourseError: as `read`.
     """
     if (chosen := language(root)) == ENGLISH:
         return {}
-    made = {("public", "engine"): compiled(read(path_of(chosen), chosen), chosen)}
+    entries = list(read(path_of(chosen), chosen))
+    catalogues = {("public", "engine"): compile_catalogue(entries, chosen)}
     engine = extraction.of_engine()
     for unit in units(root):
         entries = list(read(path_of(chosen, unit), chosen))
-        shown = extraction.ships(unit, engine)
-        for kind, is_shown in (("public", True), ("hidden", False)):
-            part = (one for one in entries if (forms(one.id)[0] in shown) == is_shown)
-            made[kind, unit.name] = compiled(part, chosen)
+        shipped = extraction.shipped_sentences(unit, engine)
+        parts = dict[str, list[Entry]](public=[], hidden=[])
+        for entry in entries:
+            is_shipped = forms(entry.id)[0] in shipped
+            parts["public" if is_shipped else "hidden"].append(entry)
+        for visibility, part in parts.items():
+            catalogues[visibility, unit.name] = compile_catalogue(part, chosen)
     return {
         REFERENCES / kind / FOLDER / f"{name}.json": json.dumps(
             asdict(catalogue), indent=1, ensure_ascii=False
         )
         + "\n"
-        for (kind, name), catalogue in made.items()
+        for (kind, name), catalogue in catalogues.items()
     }
 
 
@@ -191,24 +196,24 @@ def refuse_broken(unit: Unit) -> None:
 
 
 def coverage(unit: Unit) -> str:
-    """How much of a unit's checks is in the course's language; "" in English."""
+    """Say how much of a unit's checks is in the course's language; "" in English."""
     chosen = language(unit.root)
     if chosen == ENGLISH:
         return ""
     paths = (path_of(chosen), path_of(chosen, unit))
     entries = [entry for path in paths for entry in read(path, chosen) if entry.id]
-    known = sum(all(forms(entry.string)) for entry in entries)
-    english = [f"{len(entries) - known} sentences"] * (known < len(entries))
+    translated = sum(all(forms(entry.string)) for entry in entries)
+    english = [f"{len(entries) - translated} sentences"] * (translated < len(entries))
     if not paths[1].is_file():
         english.append(f"all that only this unit's checks say (no {paths[1].name})")
     if language_of_notebooks(unit.root) == ENGLISH:
         english.append("the notebook")
     stays = f"; English: {', '.join(english)}" if english else ""
-    return f'checks in "{chosen}": {known} sentences{stays}'
+    return f'checks in "{chosen}": {translated} sentences{stays}'
 
 
 def install(root: Path = ROOT) -> list[Path]:
-    """Write what checks read in the course's language; the paths that changed.
+    """Write what checks read in the course's language; return the changed paths.
 
     Raises:
         CourseError: as `read`; nothing is written.

@@ -1,4 +1,4 @@
-"""Places in a syntax tree, and what stands there."""
+"""Read and replace the nodes at places in a syntax tree."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ Node = TypeVar("Node", bound=ast.AST)
 
 
 def inside(tree: ast.AST, holds: Callable[[ast.AST], bool]) -> set[ast.AST]:
-    """All nodes below those of a kind."""
-    found: set[ast.AST] = set()
+    """All nodes below those for which ``holds`` is true."""
+    nodes: set[ast.AST] = set()
     for node in ast.walk(tree):
         if holds(node):
-            found.update(n for n in ast.walk(node) if n is not node)
-    return found
+            nodes.update(n for n in ast.walk(node) if n is not node)
+    return nodes
 
 
-def defined(code: str) -> list[str]:
+def defined_names(code: str) -> list[str]:
     """The functions, classes and constants that some code defines at its top level."""
-    found = []
+    names = []
     for node in ast.parse(code).body:
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
-            found.append(node.name)
+            names.append(node.name)
         elif isinstance(node, ast.Assign):
-            found += [t.id for t in node.targets if isinstance(t, ast.Name)]
-    return found
+            names += [t.id for t in node.targets if isinstance(t, ast.Name)]
+    return names
 
 
 def drop_docstrings(tree: ast.AST) -> None:
@@ -38,11 +38,11 @@ def drop_docstrings(tree: ast.AST) -> None:
             node.body = node.body[1:] or [ast.Pass()]
 
 
-def changed(node: Node, **fields: Any) -> Node:
+def replace_fields(node: Node, **fields: Any) -> Node:
     """A shallow copy of a node with some fields replaced."""
-    made = copy.copy(node)
-    vars(made).update(fields)
-    return made
+    copied = copy.copy(node)
+    vars(copied).update(fields)
+    return copied
 
 
 def is_raise(node: ast.AST) -> bool:
@@ -62,11 +62,11 @@ def places(tree: ast.AST) -> Iterator[tuple[ast.AST, str, int | None]]:
 
 def get(holder: ast.AST, field: str, index: int | None) -> ast.AST:
     value: Any = getattr(holder, field)
-    found: ast.AST = value if index is None else value[index]
-    return found
+    node: ast.AST = value if index is None else value[index]
+    return node
 
 
-def put(holder: ast.AST, field: str, index: int | None, node: ast.AST) -> None:
+def replace_node(holder: ast.AST, field: str, index: int | None, node: ast.AST) -> None:
     if index is None:
         setattr(holder, field, node)
     else:

@@ -1,4 +1,4 @@
-"""Solutions and variants of them, as text and as objects."""
+"""Solutions and their variants, as text and as objects."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from types import CodeType
 from typing import Any
 
 from autograder.authoring.confined import ConfinedProgram
-from autograder.authoring.specification import Edit, Specification, Way
+from autograder.authoring.specification import Edit, Specification, Variant
 from autograder.course.errors import CourseError
 from autograder.root import PACKAGE
 
 
 def solution_source(specification: Specification) -> str:
-    """The source text of an exercise's reference solution, as its cell has it."""
+    """The source text of an exercise's reference solution, as in its cell."""
     module = importlib.import_module(f"{PACKAGE}.solutions.{specification.unit}")
     parts = (_source_of(getattr(module, name)) for name in specification.targets)
     return "\n\n".join(parts)
@@ -28,12 +28,14 @@ def solution_source(specification: Specification) -> str:
 
 @functools.cache
 def _source_of(solution: Any) -> str:
-    """The text of a function or class; a build that reloads a unit makes others."""
+    """The text of a function or class; a build that reloads a unit makes new ones."""
     return inspect.getsource(solution)
 
 
-def build_object(specification: Specification, variant: Way | None = None) -> object:
-    """The reference object of an exercise, or a variant of it.
+def build_object(
+    specification: Specification, variant: Variant | None = None
+) -> object:
+    """Build the reference object of an exercise, or a variant of it.
 
     A student's program is an object that only `observe_answer` can ask.
 
@@ -55,7 +57,7 @@ def namespace(specification: Specification) -> dict[str, Any]:
     return dict(vars(module))
 
 
-def variant_source(specification: Specification, variant: Way) -> str:
+def variant_source(specification: Specification, variant: Variant) -> str:
     """The text of a variant: its own, or the solution's with its edits.
 
     Raises:
@@ -67,22 +69,22 @@ def variant_source(specification: Specification, variant: Way) -> str:
         if not variant.source:
             source = solution_source(specification)
             for edit in variant.edits:
-                source = edited(source, edit)
+                source = apply_edit(source, edit)
         _compiled(source, f"<{variant.name}>")
     except CourseError as error:
         message = f"{specification.name}, variant {variant.name}: {error}"
         raise CourseError(message) from None
     except SyntaxError as error:
-        where = f"{specification.name}, variant {variant.name}, line {error.lineno}"
-        raise CourseError(f"{where}: {error.msg}") from None
+        location = f"{specification.name}, variant {variant.name}, line {error.lineno}"
+        raise CourseError(f"{location}: {error.msg}") from None
     return source
 
 
-def stands_alone(specification: Specification, variant: Way) -> bool:
+def stands_alone(specification: Specification, variant: Variant) -> bool:
     """Whether a student could hand a variant in.
 
-    Some lean on what no student has: exercises, or the solution that they stand for. A
-    student's program is not executed to find out, and is taken for one that does.
+    Some use what no student has: files of exercises, or the solution that they replace.
+    A student's program is not executed to find out, and counts as one of these.
     """
     if variant.confined:
         return False
@@ -96,8 +98,8 @@ def stands_alone(specification: Specification, variant: Way) -> bool:
     return not re.search(rf"{PACKAGE}\.\w+\.exercises", code)
 
 
-def edited(source: str, edit: Edit) -> str:
-    """The source with one edit.
+def apply_edit(source: str, edit: Edit) -> str:
+    """Apply one edit to the source.
 
     Raises:
         CourseError: the edit's old text does not occur exactly once.
@@ -117,7 +119,7 @@ def clean(text: str) -> str:
 
 
 def _places(source: str, old: str, new: str) -> Iterator[tuple[int, str, str]]:
-    """Where old stands, and both texts at the depth of the line it begins in."""
+    """Find where ``old`` stands, and indent both texts like the line it begins in."""
     if "\n" not in old + new:
         for match in re.finditer(re.escape(old), source):
             yield match.start(), old, new
@@ -126,9 +128,9 @@ def _places(source: str, old: str, new: str) -> Iterator[tuple[int, str, str]]:
     for match in re.finditer(re.escape(first.lstrip()), source):
         line = source[source.rfind("\n", 0, match.start()) + 1 :]
         margin = " " * (_depth(line) - _depth(first))
-        here = textwrap.indent(old, margin).lstrip()
-        if source.startswith(here, match.start()):
-            yield match.start(), here, textwrap.indent(new, margin).lstrip()
+        indented = textwrap.indent(old, margin).lstrip()
+        if source.startswith(indented, match.start()):
+            yield match.start(), indented, textwrap.indent(new, margin).lstrip()
 
 
 def _depth(line: str) -> int:
@@ -142,9 +144,9 @@ def run_source(source: str, namespace: dict[str, Any], filename: str) -> dict[st
     return namespace
 
 
-@functools.cache  # a check's ways are made anew for each drawing
+@functools.cache  # the variants of a mutant are built anew for each drawing
 def _compiled(source: str, filename: str) -> CodeType:
-    with warnings.catch_warnings():  # of code that is wrong on purpose
+    with warnings.catch_warnings():  # in code that is wrong on purpose
         warnings.simplefilter("ignore", SyntaxWarning)
-        # As a notebook's cell is: without the rules of this module's own future.
+        # Like a cell of a notebook, without the future imports of this module.
         return compile(source, filename, "exec", dont_inherit=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from autograder.authoring.confined import observe_answer
-from autograder.authoring.specification import Mutant, Specification, Way
+from autograder.authoring.specification import Mutant, Specification, Variant
 from autograder.authoring.variants import build_object
 from autograder.checks.compare import judge
 from autograder.checks.exercise import Case, CheckResult, Exercise
@@ -16,7 +16,7 @@ from autograder.checks.panel import as_text
 
 @dataclass
 class Validity:
-    """What the checks of one exercise make of its mutants and accepted solutions."""
+    """How the checks of one exercise judge its mutants and accepted solutions."""
 
     name: str
     mutants: int = 0
@@ -37,56 +37,65 @@ class Validity:
 def measure(
     specifications: Iterable[Specification], drawings: Sequence[Mapping[str, Exercise]]
 ) -> Iterator[Validity]:
-    """One row an exercise, on the cases of several drawings, each by exercise."""
+    """Measure the checks of exercises, a row each, on the cases of several drawings."""
     for specification in specifications:
-        yield _measure(specification, [each[specification.name] for each in drawings])
+        exercises = [drawing[specification.name] for drawing in drawings]
+        yield _measure(specification, exercises)
 
 
-def _measure(specification: Specification, drawn: list[Exercise]) -> Validity:
+def _measure(specification: Specification, exercises: list[Exercise]) -> Validity:
     row = Validity(specification.name)
     for mutant in specification.mutants:
-        for way in mutant.ways:
+        for variant in mutant.variants:
             row.mutants += 1
-            found = _verdict_on(specification, mutant, way, drawn)
-            name = found.mistake.name if found.mistake else None
-            row.caught += not found.passed
+            verdict = _judge_variant(specification, mutant, variant, exercises)
+            name = verdict.mistake.name if verdict.mistake else None
+            row.caught += not verdict.passed
             row.named += name == mutant.name
-            if found.passed:
-                row.failures.append(f"mutant {way.name} gets full points")
+            if verdict.passed:
+                row.failures.append(f"mutant {variant.name} gets full points")
             elif name != mutant.name:
-                row.failures.append(f"mutant {way.name} is named {name}")
+                row.failures.append(f"mutant {variant.name} is named {name}")
     for accepted in specification.accepted:
         row.solutions += 1
-        made = build_object(specification, accepted)
-        found = verdict(specification, made, drawn)
-        row.accepted += found.passed
-        if not found.passed:
+        answer = build_object(specification, accepted)
+        verdict = judge_drawings(specification, answer, exercises)
+        row.accepted += verdict.passed
+        if not verdict.passed:
             row.failures.append(
-                f"solution {accepted.name} is refused: {as_text(found)}"
+                f"solution {accepted.name} is refused: {as_text(verdict)}"
             )
     return row
 
 
-def _verdict_on(
-    specification: Specification, mutant: Mutant, way: Way, drawn: list[Exercise]
+def _judge_variant(
+    specification: Specification,
+    mutant: Mutant,
+    variant: Variant,
+    exercises: list[Exercise],
 ) -> CheckResult:
-    """The verdict on a way of a mutant over all drawings.
+    """Judge a variant of a mutant on the cases of all drawings.
 
-    Cases that hold mistakes' answers come first: what fails there, and is surely this
-    mutant, is so whatever the others say (see `diagnose`), and they are not run. Of a
-    first way, the build has made the answers, so that what is wrong in a case of a
-    property, of which no more is kept, is known; such cases are the longest.
+    Cases with the answers of mistakes come first: a variant that fails them, and is
+    surely this mutant, is so whatever the other cases say (see `diagnose`), and these
+    are not run. The build stores the answers of a first variant, so that what is wrong
+    in a case of a property, of which no more is stored, is known; such cases are the
+    longest.
     """
-    first = way is mutant.ways[0]
-    for known in (_has_answers, _has_any) if first else (_has_any,):
+    is_first = variant is mutant.variants[0]
+    for is_telling in (_has_answers, _has_any) if is_first else (_has_any,):
         telling = [
-            replace(e, cases=tuple(c for c in e.cases if known(c, mutant.name)))
-            for e in drawn
+            replace(e, cases=tuple(c for c in e.cases if is_telling(c, mutant.name)))
+            for e in exercises
         ]
-        found = verdict(specification, build_object(specification, way), telling)
-        if found.sure and found.mistake and found.mistake.name == mutant.name:
-            return found
-    return verdict(specification, build_object(specification, way), drawn)
+        verdict = judge_drawings(
+            specification, build_object(specification, variant), telling
+        )
+        if verdict.sure and verdict.mistake and verdict.mistake.name == mutant.name:
+            return verdict
+    return judge_drawings(
+        specification, build_object(specification, variant), exercises
+    )
 
 
 def _has_any(case: Case, _mistake: str) -> bool:
@@ -105,10 +114,10 @@ def total(rows: Iterable[Validity]) -> Validity:
     return Validity("total", **sums)
 
 
-def verdict(
+def judge_drawings(
     specification: Specification, answer: object, exercises: Iterable[Exercise]
 ) -> CheckResult:
-    """The verdict on an object over the cases of several drawings of one exercise."""
+    """Judge an object on the cases of several drawings of one exercise."""
     exercises = list(exercises)
     cases = [case for exercise in exercises for case in exercise.cases]
     return judge(

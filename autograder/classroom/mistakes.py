@@ -55,7 +55,7 @@ def sections(cells: Sequence[Cell]) -> Iterator[Section]:
         if cell.kind == "markdown":
             for match in wording().heading.finditer(cell.text):
                 heading = cell.text[match.start() :].splitlines()[0].lstrip("# ")
-        elif cell.role == "check" and not cell.given:
+        elif cell.role == "check" and not cell.is_given:
             exercise = specification(cell.name)
             by_aspect = shares(cell.name, cell.points)
             named = heading or exercise.title

@@ -10,7 +10,7 @@ import nbformat
 
 from autograder.authoring.catalogue import specifications
 from autograder.authoring.notebook import read, without_markers
-from autograder.authoring.specification import Specification, Way
+from autograder.authoring.specification import Specification, Variant
 from autograder.authoring.variants import solution_source, stands_alone, variant_source
 from autograder.course import Unit, grade_ids, manifest, notebooks
 from autograder.course.files import write
@@ -83,7 +83,7 @@ def _styles(exercises: Sequence[Specification], solved: Codes, turn: int) -> Cod
     return answers
 
 
-def _instead(exercise: Specification, variant: Way, solved: Codes) -> str:
+def _instead(exercise: Specification, variant: Variant, solved: Codes) -> str:
     """Put a variant in place of the solution's definition in the solved cell."""
     code = variant_source(exercise, variant)
     return solved[exercise.name].replace(solution_source(exercise).rstrip("\n"), code)
@@ -96,7 +96,7 @@ def _mistakes(
     answers = dict(solved)
     for index, exercise in enumerate(exercises):
         if (index + turn) % 2 == 0:
-            firsts = (mutant.ways[0] for mutant in exercise.mutants)
+            firsts = (mutant.variants[0] for mutant in exercise.mutants)
             mistakes = [
                 variant for variant in firsts if stands_alone(exercise, variant)
             ]

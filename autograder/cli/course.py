@@ -33,14 +33,14 @@ def _build_unit(unit: Unit, options: Namespace) -> None:
     given_names = None
     if options.edition or options.given:
         names = [name.strip() for name in options.given.split(",") if name.strip()]
-        given_names = edition.chosen(unit, options.edition or edition.NAMES[0], names)
+        given_names = edition.select_given(unit, options.edition or edition.NAMES[0], names)
     changed, reason = build(unit, given_names)
     listed = ", ".join(str(p.relative_to(unit.root)) for p in changed)
     print(f"{_with_edition(unit)}: {listed or 'up to date'}")
     print("".join(f"    {line}\n" for line in reason.splitlines()), end="")
     if summary := coverage(unit):
         print(f"{unit.label}: {summary}")
-    for key, exercise in edition.gives_away(unit, edition.recorded(unit)):
+    for key, exercise in edition.find_giveaways(unit, edition.read_given(unit)):
         print(
             f"{unit.label}: {key} is given, and its solution also solves {exercise}",
             file=sys.stderr,
@@ -221,9 +221,9 @@ def _kit(options: Namespace) -> int:
 
 def _with_edition(unit: Unit) -> str:
     """A unit, and how many of its exercises are given."""
-    from autograder.authoring.edition import recorded
+    from autograder.authoring.edition import read_given
 
-    count = len(recorded(unit))
+    count = len(read_given(unit))
     return f"{unit.label} ({count} exercises given)" if count else unit.label
 
 

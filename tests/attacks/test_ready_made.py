@@ -10,9 +10,9 @@ import pytest
 from nbgrader.api import Gradebook
 
 from autograder.authoring.catalogue import specification, specifications
-from autograder.authoring.specification import Way
+from autograder.authoring.specification import Variant
 from autograder.authoring.variants import build_object
-from autograder.authoring.verify import verdict
+from autograder.authoring.verify import judge_drawings
 from autograder.checks import references
 from autograder.checks.exercise import CheckResult, Exercise
 from autograder.checks.points import RESULTS, parts_of
@@ -49,16 +49,16 @@ def visible(name: str) -> Exercise:
     return replace(found, cases=cases, ready_made=tuple(task.ready_made))
 
 
-def judged(name: str, way: Way | None, *, watched: bool = True) -> CheckResult:
+def judged(name: str, way: Variant | None, *, watched: bool = True) -> CheckResult:
     exercise = visible(name)
     if not watched:
         exercise = replace(exercise, ready_made=())
     task = specification(name)
-    return verdict(task, build_object(task, way), [exercise])
+    return judge_drawings(task, build_object(task, way), [exercise])
 
 
-def attack(code: str) -> Way:
-    return Way(name="attack", source=code)
+def attack(code: str) -> Variant:
+    return Variant(name="attack", source=code)
 
 
 @pytest.mark.parametrize(("name", "code"), ATTACKS, ids=[n for n, _ in ATTACKS])

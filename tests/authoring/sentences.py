@@ -124,7 +124,7 @@ def _named(line: str) -> list[str]:
 
 def _testers(exercise: Specification) -> set[str]:
     """What a row may name."""
-    ways = {way.name for mutant in exercise.mutants for way in mutant.ways}
+    ways = {way.name for mutant in exercise.mutants for way in mutant.variants}
     accepted = {solution.name for solution in exercise.accepted}
     kinds = {kind.name for kind in all_kinds(exercise)}
     return ways | accepted | kinds | set(exercise.ready_made)

@@ -9,9 +9,9 @@ from autograder.authoring.budget import (
     exercises,
     hours,
     numbers,
+    question_minutes,
     reading,
     refuse_wrong,
-    written,
 )
 from autograder.authoring.notebook import Cell, read
 from autograder.course import manifest, units
@@ -89,7 +89,7 @@ def test_a_question_takes_the_time_that_its_text_states_or_goes_by_its_points():
         Cell("markdown", "How? (4 points)", "n.py:3"),
         Cell("markdown", "", "n.py:4", "written", "n/how", 4.0),
     ]
-    assert list(written(cells)) == [30, 12]
+    assert list(question_minutes(cells)) == [30, 12]
 
 
 def test_an_exercise_without_a_time_is_named():

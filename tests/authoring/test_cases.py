@@ -95,7 +95,7 @@ def test_answers_count_for_what_their_probe_declares(tiny_exercise):
     [
         ({"aspect": "mode"}, {}),
         ({"says": "Wrong {label}."}, {}),
-        ({"whole": True}, {"gradients are recorded": "learning"}),
+        ({"undivided": True}, {"gradients are recorded": "learning"}),
         ({"aspect": "masks"}, {"gradients are recorded": "learning"}),
     ],
 )

@@ -25,8 +25,8 @@ def test_every_row_is_used_in_several_exercises():
 
 def test_a_mistake_is_made_by_its_own_change_and_in_other_ways():
     made = common("double", edit("a", "b", name="other"), on="x + y")
-    assert [way.name for way in made.ways] == ["double", "other"]
-    assert made.ways[0].edits == [Edit("x + y", "x + y.double()")]
+    assert [way.name for way in made.variants] == ["double", "other"]
+    assert made.variants[0].edits == [Edit("x + y", "x + y.double()")]
     assert {"says": made.says, "asks": made.asks}.items() <= TABLE["double"].items()
 
 

@@ -59,7 +59,7 @@ def test_a_build_and_validity_leave_it_in_its_sandbox(tmp_path: Path):
     assert not any(compare(case, case.mistakes["quarter"]).passed for case in known)
     [row] = verify.measure([replace(task, accepted=())], [{task.name: drawn}])
     assert (row.caught, row.named) == (1, 1), row.failures
-    assert not stands_alone(task, task.mutants[0].ways[0])
+    assert not stands_alone(task, task.mutants[0].variants[0])
     assert not trace.exists()
 
 
@@ -67,6 +67,6 @@ def test_a_build_and_validity_leave_it_in_its_sandbox(tmp_path: Path):
 def test_one_that_fails_or_ends_its_sandbox_is_an_error_of_its_own(program):
     task = with_mistake(program)
     _, inputs = next(iter(cases.drawings(task, "seed", False)))
-    answered = build_object(task, task.mutants[0].ways[0])
+    answered = build_object(task, task.mutants[0].variants[0])
     for _ in range(2):
         assert RAISED in answers.observe_answer(task, answered, inputs)

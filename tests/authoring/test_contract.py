@@ -2,7 +2,7 @@
 
 import torch
 
-from autograder.authoring.contract import Again, both, masked, special
+from autograder.authoring.contract import Again, combine, masked, special
 from autograder.authoring.draw import Draw
 from autograder.authoring.inputs import sizes_of
 
@@ -33,5 +33,5 @@ def test_a_mask_is_named_by_its_shape_and_tried_on_what_was_made_for_the_first()
 
 
 def test_both_holds_the_inputs_of_all_parts():
-    found = both(ONE, masked(kind, "L L"))(Draw("a"))
+    found = combine(ONE, masked(kind, "L L"))(Draw("a"))
     assert list(found) == ["one row", "a mask (L, L)"]

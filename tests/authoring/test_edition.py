@@ -73,7 +73,7 @@ def unit(tmp_path):
 
 
 def cells_of(unit, given=GIVEN):
-    return edition.of(unit, notebook.read(unit), given)
+    return edition.apply(unit, notebook.read(unit), given)
 
 
 def test_what_is_given_is_solved_says_so_and_has_no_check(unit):
@@ -119,14 +119,14 @@ def test_points_of_the_others_sum_to_what_questions_leave(unit):
     ],
 )
 def test_points_are_scaled_to_whole_ones_that_sum_exactly(given, total, shares):
-    found = edition.scaled(given, total)
+    found = edition.scale_points(given, total)
     assert found == shares and sum(map(Fraction, found)) == Fraction(total)
 
 
 def test_a_source_remembers_its_edition(unit):
-    assert edition.recorded(unit) == ()
+    assert edition.read_given(unit) == ()
     write(unit.source, notebook.to_source(unit, cells_of(unit)))
-    assert edition.recorded(unit) == GIVEN
+    assert edition.read_given(unit) == GIVEN
     assert edition.read(unit) == cells_of(unit)
 
 
@@ -139,11 +139,11 @@ def test_an_edit_of_an_edition_is_not_adopted(unit):
 
 
 def test_short_gives_what_is_off_the_path_and_more_can_be_named(unit):
-    assert edition.chosen(unit, "short") == ("numbers/fourfold",)
-    assert edition.chosen(unit, "full") == ()
+    assert edition.select_given(unit, "short") == ("numbers/fourfold",)
+    assert edition.select_given(unit, "full") == ()
     for name in ("numbers/double", "double", "1.1"):
-        assert edition.chosen(unit, "full", [name]) == GIVEN
-    assert len(edition.chosen(unit, "short", ["double"])) == 2
+        assert edition.select_given(unit, "full", [name]) == GIVEN
+    assert len(edition.select_given(unit, "short", ["double"])) == 2
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ def test_short_gives_what_is_off_the_path_and_more_can_be_named(unit):
 )
 def test_a_name_that_is_not_known_is_one_line(unit, name, given, says):
     with pytest.raises(CourseError) as error:
-        edition.chosen(unit, name, given)
+        edition.select_given(unit, name, given)
     assert says in str(error.value) and "\n" not in str(error.value)
 
 
@@ -164,14 +164,14 @@ def test_something_is_left_to_solve_and_a_short_edition_needs_a_path(unit):
         cells_of(unit, ("numbers/double", "numbers/fourfold"))
     write(unit.folder / "unit.toml", "")
     with pytest.raises(CourseError, match="has no short path"):
-        edition.chosen(unit, "short")
+        edition.select_given(unit, "short")
 
 
 def test_it_says_which_given_solution_answers_what_is_asked(unit):
-    assert list(edition.gives_away(unit, GIVEN)) == [
+    assert list(edition.find_giveaways(unit, GIVEN)) == [
         ("numbers/double", "numbers/fourfold")
     ]
-    assert not list(edition.gives_away(unit, (*GIVEN, "numbers/fourfold")))
+    assert not list(edition.find_giveaways(unit, (*GIVEN, "numbers/fourfold")))
 
 
 def test_it_is_graded_by_the_points_in_its_cells(unit, tmp_path):
@@ -201,16 +201,16 @@ def test_it_is_graded_by_the_points_in_its_cells(unit, tmp_path):
 
 @pytest.mark.parametrize("unit", units(), ids=lambda unit: unit.label)
 def test_every_unit_has_a_short_edition_of_100_points(unit):
-    given = edition.chosen(unit, "short")
-    cells = edition.of(unit, notebook.read(unit), given)
+    given = edition.select_given(unit, "short")
+    cells = edition.apply(unit, notebook.read(unit), given)
     assert sum(cell.points for cell in cells) == 100
-    asked = [c for c in cells if c.role == "check" and not c.given]
+    asked = [c for c in cells if c.role == "check" and not c.is_given]
     assert [cell.name for cell in asked] == list(manifest.path_of(unit))
     assert all(cell.points == int(cell.points) > 0 for cell in asked)
-    numbers.refuse_stale([cell for cell in cells if not cell.given])
+    numbers.refuse_stale([cell for cell in cells if not cell.is_given])
     outline = cells[budget.outline(cells)]
     assert "short path" not in " ".join(outline.text.split())
-    assert not list(edition.gives_away(unit, given))
+    assert not list(edition.find_giveaways(unit, given))
 
 
 def test_an_edition_stays_once_somebody_has_handed_in(tmp_path, monkeypatch):

@@ -89,7 +89,7 @@ def test_marks_and_what_probes_report_are_extracted(tmp_path):
 def test_a_text_is_given_once_with_its_place():
     found = of_engine()
     assert len({(m.text, m.raised) for m in found}) == len(found)
-    assert next(m.where for m in found if m.text == "Perhaps: {says}") == (
+    assert next(m.location for m in found if m.text == "Perhaps: {says}") == (
         "checks/panel.py"
     )
-    assert all(Path(ROOT / "autograder" / m.where).is_file() for m in found)
+    assert all(Path(ROOT / "autograder" / m.location).is_file() for m in found)

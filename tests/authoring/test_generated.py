@@ -25,7 +25,7 @@ LEFT_OUT = (
 def test_no_generated_mutant_survives_without_a_reason(unit):
     exercises = [e for e in specifications(unit.name) if e.name not in LEFT_OUT]
     counts = [generated.count(exercise) for exercise in exercises]
-    assert sum(count.made for count in counts) >= 30 * len(exercises)
+    assert sum(count.generated for count in counts) >= 30 * len(exercises)
     assert {c.name: c.survivors for c in counts if c.survivors} == {}
 
 
@@ -33,7 +33,7 @@ def test_no_generated_mutant_survives_without_a_reason(unit):
 def test_every_reason_belongs_to_a_mutant():
     for unit in units():
         for exercise in specifications(unit.name):
-            left = list(generated.explained().get(exercise.name, {}))
+            left = list(generated.read_reasons().get(exercise.name, {}))
             made = mutations(solution_source(exercise))
             while left and (mutation := next(made, None)):  # none that nobody needs
                 name = generated.describe(mutation)
@@ -44,7 +44,7 @@ def test_every_reason_belongs_to_a_mutant():
 def test_a_mutant_that_never_ends_is_caught(tiny_exercise):
     endless = Mutation("loop", "", "def double(x):\n    while True: pass\n")
     case = fresh_cases(tiny_exercise, "a")
-    assert generated.caught(tiny_exercise, endless, case)
+    assert generated.is_caught(tiny_exercise, endless, case)
 
 
 def test_a_long_change_is_told_by_what_is_new():

@@ -121,5 +121,5 @@ def test_what_imports_a_left_out_example_is_left_out(tmp_path):
     for name, text in texts.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text)
-    found = new_course._naming(tmp_path, texts, ["since_2017"])
+    found = new_course._find_affected(tmp_path, texts, ["since_2017"])
     assert found == set(texts) - {"tests/test_three.py"}

@@ -3,7 +3,7 @@
 import pytest
 
 from autograder.authoring.notation import edit, right, source, wrong
-from autograder.authoring.specification import Edit, Way
+from autograder.authoring.specification import Edit, Variant
 
 
 def test_a_mistake_has_its_words_and_its_ways_of_which_the_first_has_its_name():
@@ -11,14 +11,14 @@ def test_a_mistake_has_its_words_and_its_ways_of_which_the_first_has_its_name():
         "shifted", "You shifted.", "Where to?", edit("a", "b"), source("x", "y")
     )
     assert (made.name, made.says, made.asks) == ("shifted", "You shifted.", "Where to?")
-    assert list(made.ways) == [
-        Way(name="shifted", edits=[Edit("a", "b")]),
-        Way(name="y", source="x"),
+    assert list(made.variants) == [
+        Variant(name="shifted", edits=[Edit("a", "b")]),
+        Variant(name="y", source="x"),
     ]
 
 
 def test_several_edits_are_written_one_after_the_other():
-    assert edit("a", "b", "c", "d", name="both") == Way(
+    assert edit("a", "b", "c", "d", name="both") == Variant(
         name="both", edits=[Edit("a", "b"), Edit("c", "d")]
     )
 
@@ -29,6 +29,6 @@ def test_an_old_text_without_a_new_one_is_refused():
 
 
 def test_a_solution_is_accepted_as_edits_or_as_code():
-    added = Way(name="added", edits=[Edit("2 * x", "x + x")])
+    added = Variant(name="added", edits=[Edit("2 * x", "x + x")])
     assert right("added", edit("2 * x", "x + x")) == added
-    assert right("own", source("code")) == Way(name="own", source="code")
+    assert right("own", source("code")) == Variant(name="own", source="code")

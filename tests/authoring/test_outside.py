@@ -55,7 +55,7 @@ def test_no_exercise_can_be_answered_without_solving_it():
 def exercise(other: type[Interactor] = Interactor) -> Specification:
     return Specification(
         name="u/e", title="e", target="e", cases=(), mutants=(), accepted=(),
-        other=other,
+        interactor=other,
     )  # fmt: skip
 
 

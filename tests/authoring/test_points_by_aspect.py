@@ -62,7 +62,7 @@ def cases(name: str) -> tuple[Case, ...]:
 @pytest.mark.parametrize(("name", "way", "least", "most"), SHARES)
 def test_a_mistake_earns_what_it_should(name, way, least, most):
     task = specification(name)
-    ways = {way.name: way for mutant in task.mutants for way in mutant.ways}
+    ways = {way.name: way for mutant in task.mutants for way in mutant.variants}
     made, probe = build_object(task, ways[way]), find(name)
     exercise = Exercise(name, "", 100.0, (), aspects=task.aspects)
     verdict = judge(

@@ -51,7 +51,7 @@ def test_a_later_unit_uses_names_of_the_one_it_builds_on(tmp_path):
     }
     for label, text in texts.items():
         (tmp_path / "notebooks" / f"{label}.py").write_text(text, encoding="utf-8")
-    assert solutions.used_later(Unit("02", "two", tmp_path)) == {"Layer", "size"}
+    assert solutions.names_used_later(Unit("02", "two", tmp_path)) == {"Layer", "size"}
 
 
 def test_a_unit_whose_earlier_ones_are_not_all_here_is_refused(tmp_path):

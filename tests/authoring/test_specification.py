@@ -2,16 +2,18 @@
 
 from dataclasses import replace
 
-from autograder.authoring.specification import Mutant, Way
+from autograder.authoring.specification import Mutant, Variant
 from autograder.checks.interactor import Interactor
 from autograder.checks.probes import find
 
 
 def test_the_first_way_of_a_mutant_may_do_with_its_name():
-    ways = [Way(source="x"), Way(name="another", source="y")]
-    mutant = Mutant(name="shifted", says="You shifted.", asks="Where to?", ways=ways)
-    assert [way.name for way in mutant.ways] == ["shifted", "another"]
-    assert [way.source for way in mutant.ways] == ["x", "y"]
+    ways = [Variant(source="x"), Variant(name="another", source="y")]
+    mutant = Mutant(
+        name="shifted", says="You shifted.", asks="Where to?", variants=ways
+    )
+    assert [way.name for way in mutant.variants] == ["shifted", "another"]
+    assert [way.source for way in mutant.variants] == ["x", "y"]
 
 
 def test_the_unit_is_the_part_before_the_stroke(tiny_exercise):
@@ -23,4 +25,4 @@ def test_the_judge_plays_the_probes_other_side_or_one_that_knows_more(tiny_exerc
         pass
 
     assert tiny_exercise.side is find(tiny_exercise.name).interactor
-    assert replace(tiny_exercise, other=Knowing).side is Knowing
+    assert replace(tiny_exercise, interactor=Knowing).side is Knowing

@@ -52,7 +52,7 @@ def test_an_entry_that_checks_could_not_fill_in_is_one_line(tmp_path, entry, say
 def test_fields_change_their_order_and_their_format(tmp_path):
     entry = POINTS + 'msgstr "von {most} Punkten {points:.1f}"\n'
     catalogue = translations.read(file(tmp_path, entry), "de")
-    made = translations.compiled(catalogue, "de").sentences
+    made = translations.compile_catalogue(catalogue, "de").sentences
     assert made["{points:g} of {most:g} points"].format(points=3, most=4) == (
         "von 4 Punkten 3.0"
     )

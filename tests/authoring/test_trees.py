@@ -2,7 +2,7 @@
 
 import ast
 
-from autograder.authoring.trees import get, inside, is_raise, places, put
+from autograder.authoring.trees import get, inside, is_raise, places, replace_node
 
 CODE = """\
 def double(x):
@@ -26,9 +26,9 @@ def test_what_is_put_at_a_place_stands_there_until_it_is_put_back():
     for place in list(places(tree)):
         node = get(*place)
         if isinstance(node, ast.BinOp):
-            put(*place, ast.Name("there"))
+            replace_node(*place, ast.Name("there"))
             assert "there" in ast.unparse(tree)
-            put(*place, node)
+            replace_node(*place, node)
     assert ast.unparse(tree) == before
 
 

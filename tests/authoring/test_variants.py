@@ -3,11 +3,11 @@
 import pytest
 
 from autograder.authoring.catalogue import specification
-from autograder.authoring.specification import Edit, Way
+from autograder.authoring.specification import Edit, Variant
 from autograder.authoring.variants import (
+    apply_edit,
     build_object,
     clean,
-    edited,
     stands_alone,
     variant_source,
 )
@@ -25,7 +25,7 @@ class Twice:
 
 
 def test_a_short_edit_changes_the_place_it_names():
-    assert "y = x * x" in edited(CODE, Edit("x + x", "x * x"))
+    assert "y = x * x" in apply_edit(CODE, Edit("x + x", "x * x"))
 
 
 def test_lines_are_found_at_the_depth_of_the_solution():
@@ -41,7 +41,7 @@ def test_lines_are_found_at_the_depth_of_the_solution():
         return y
         """,
     )
-    changed = edited(CODE, edit)
+    changed = apply_edit(CODE, edit)
     assert "\n        for _ in range(2):\n            y = y + x\n" in changed
 
 
@@ -53,7 +53,7 @@ def test_one_line_may_become_several():
         return x
         """,
     )
-    assert edited(CODE, edit).endswith("        x = x + 1\n        return x\n")
+    assert apply_edit(CODE, edit).endswith("        x = x + 1\n        return x\n")
 
 
 @pytest.mark.parametrize(
@@ -62,23 +62,23 @@ def test_one_line_may_become_several():
 )
 def test_an_edit_that_does_not_fit_once_is_refused(old, times):
     with pytest.raises(CourseError, match=f"occurs {times} times in the solution"):
-        edited(CODE, Edit(old, ""))
+        apply_edit(CODE, Edit(old, ""))
 
 
 def test_a_stale_way_is_refused_by_its_name(tiny_exercise):
-    way = Way(name="stale", edits=[Edit("no such text", "")])
+    way = Variant(name="stale", edits=[Edit("no such text", "")])
     with pytest.raises(CourseError, match=r"tiny/double, variant stale: .* 0 times"):
         build_object(tiny_exercise, way)
 
 
 def test_a_way_that_is_no_python_is_refused_by_its_name_and_line(tiny_exercise):
-    way = Way(name="torn", source="def double(x):\nreturn x\n")
+    way = Variant(name="torn", source="def double(x):\nreturn x\n")
     with pytest.raises(CourseError, match="tiny/double, variant torn, line 2: exp"):
         build_object(tiny_exercise, way)
 
 
 def test_code_of_its_own_is_written_at_any_depth(tiny_exercise):
-    way = Way(
+    way = Variant(
         name="own",
         source="""
             def double(x):

@@ -46,7 +46,7 @@ def _uneven(
     differ.
     """
     drawn = [fresh_cases(specification, f"draw {n}") for n in range(draws)]
-    for way in (way for mutant in specification.mutants for way in mutant.ways):
+    for way in (way for mutant in specification.mutants for way in mutant.variants):
         made = build_object(specification, way)
         shown = _results(specification, made, visible.cases)
         shares = list(credits(shown).values())

@@ -5,7 +5,7 @@ import pytest
 
 from autograder.authoring.catalogue import specification
 from autograder.authoring.notebook import read, without_markers
-from autograder.authoring.variants import edited
+from autograder.authoring.variants import apply_edit
 from autograder.classroom import lab
 from autograder.course import find_unit
 from tests.browser import desk
@@ -39,8 +39,8 @@ def root(tmp_path, answers):
 def unscaled(answer: str) -> str:
     """The answer with the mistake that the bank calls "unscaled"."""
     mutants = {mutant.name: mutant for mutant in specification(EXERCISE).mutants}
-    (edit,) = mutants["unscaled"].ways[0].edits
-    return edited(answer, edit)
+    (edit,) = mutants["unscaled"].variants[0].edits
+    return apply_edit(answer, edit)
 
 
 @pytest.mark.long

@@ -129,7 +129,9 @@ def test_a_default_device_of_the_notebook_changes_no_verdict(other_default):
 def test_a_wrong_answer_is_told_and_drawn_as_ever(other_default):
     exercise = specification("attention/softmax")
     for mutant in exercise.mutants:
-        verdict = check.Check()(exercise.name, build_object(exercise, mutant.ways[0]))
+        verdict = check.Check()(
+            exercise.name, build_object(exercise, mutant.variants[0])
+        )
         assert not verdict.passed and verdict.mistake.name == mutant.name
         assert "<div" in verdict._repr_html_()
 

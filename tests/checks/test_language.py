@@ -21,7 +21,7 @@ UNIT = find_unit("positional_encoding")
 def spoken(monkeypatch, *files) -> Catalogue:
     """Have checks speak German as some files for translators have it."""
     entries = chain.from_iterable(translations.read(file, "de") for file in files)
-    made = translations.compiled(entries, "de")
+    made = translations.compile_catalogue(entries, "de")
     monkeypatch.setattr(language, "catalogue", lambda: made)
     return made
 

@@ -10,7 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from autograder.authoring.cases import _like
+from autograder.authoring.cases import _shared_fields
 from autograder.authoring.contract import OF_MODULES, Contract, masked, special
 from autograder.authoring.draw import Draw
 from autograder.authoring.inputs import sizes_of
@@ -81,7 +81,9 @@ def drawn_case(kind: CaseKind, right: Callable = Mixer, probe: Callable = probe)
     """A drawing of a kind, with what a right object answers."""
     inputs = dict(kind.inputs(Draw(kind.name)))
     expected = observe(probe, right, inputs)
-    return Case(kind.name, kind.title, kind.hint, inputs, expected, **_like(kind))
+    return Case(
+        kind.name, kind.title, kind.hint, inputs, expected, **_shared_fields(kind)
+    )
 
 
 def cases() -> list[Case]:

@@ -8,7 +8,7 @@ import pytest
 
 from autograder import cli
 from autograder.authoring.catalogue import specifications
-from autograder.authoring.specification import Mutant, Specification, Way
+from autograder.authoring.specification import Mutant, Specification, Variant
 from autograder.classroom import mistakes
 from autograder.course import find_unit, units
 
@@ -52,7 +52,10 @@ def test_it_is_a_page_without_scripts_that_fetches_nothing_and_prints():
 
 def test_what_a_sentence_holds_is_shown_not_run(monkeypatch):
     evil = Mutant(
-        name="evil", says="<script>alert(1)</script>", asks="`<b>`?", ways=[Way()]
+        name="evil",
+        says="<script>alert(1)</script>",
+        asks="`<b>`?",
+        variants=[Variant()],
     )
 
     def spoilt(name: str) -> Specification:

@@ -116,7 +116,7 @@ def test_an_edition_is_built_with_the_exercises_that_it_gives(monkeypatch, capsy
         lambda unit, given: built.append(given) or ([], ""),
     )
     monkeypatch.setattr(
-        "autograder.authoring.edition.gives_away",
+        "autograder.authoring.edition.find_giveaways",
         lambda unit, given: [("attention/by_hand", "attention/scaled_dot_product")],
     )
     assert cli.main(["build", "02", "--given", "softmax, 2.1"]) == 0

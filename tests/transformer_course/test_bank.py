@@ -17,12 +17,12 @@ from autograder.course import ROOT, find_unit, units
 @pytest.mark.parametrize("unit", units(), ids=lambda unit: unit.label)
 def test_names_are_distinct_and_mistakes_have_something_to_say(unit):
     for exercise in specifications(unit.name):
-        ways = [way.name for mutant in exercise.mutants for way in mutant.ways]
+        ways = [way.name for mutant in exercise.mutants for way in mutant.variants]
         names = [*ways, *(solution.name for solution in exercise.accepted)]
         assert len(set(names)) == len(names), exercise.name
         for mutant in exercise.mutants:
             assert mutant.says and mutant.asks, mutant.name
-            assert mutant.ways[0].name == mutant.name
+            assert mutant.variants[0].name == mutant.name
 
 
 @pytest.mark.parametrize("unit", units(), ids=lambda unit: unit.label)

@@ -15,7 +15,7 @@ import pytest
 
 from autograder.authoring.catalogue import specifications
 from autograder.authoring.specification import Specification
-from autograder.authoring.verify import verdict
+from autograder.authoring.verify import judge_drawings
 from autograder.checks import references
 from autograder.checks.agent import in_place
 from autograder.checks.panel import as_text
@@ -98,7 +98,7 @@ def lost(
 def _panel(exercise: Specification, answer: object) -> Mapping[str, str]:
     """What the panel says, "" where all points are earned."""
     drawings = [_drawn(exercise, kind) for kind in ("public", "hidden")]
-    result = verdict(exercise, answer, drawings)
+    result = judge_drawings(exercise, answer, drawings)
     return {exercise.name: "" if result.passed else as_text(result)}
 
 

@@ -83,7 +83,7 @@ def test_little_code_is_seen_above_a_figure(unit):
         above = cell.text.splitlines()[: call.lineno - 1]
         seen = [line for line in above if line.strip()]
         few = cell.folded or not number or len(seen) <= VISIBLE
-        assert few, f"figure {number}, {cell.where}"
+        assert few, f"figure {number}, {cell.location}"
 
 
 @by_label
@@ -97,7 +97,7 @@ def test_a_notebook_leaves_drawing_to_its_library(unit):
     given = [
         c for c in notebook.read(unit) if c.kind == "code" and c.role != "exercise"
     ]
-    assert not [c.where for c in given if re.search(r"\bplt\b|matplotlib", c.text)]
+    assert not [c.location for c in given if re.search(r"\bplt\b|matplotlib", c.text)]
 
 
 @by_label

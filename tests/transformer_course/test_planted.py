@@ -7,9 +7,9 @@ from collections.abc import Callable
 import pytest
 
 from autograder.authoring.answers import (
+    build_variants,
     expected_answers,
     mistaken_answers,
-    ways_named,
 )
 from autograder.authoring.catalogue import specification
 from autograder.authoring.draw import Draw
@@ -56,7 +56,7 @@ def test_whatever_is_drawn_these_mistakes_are_told(
     exercise: str, inputs: Callable[[Draw], Inputs], names: str
 ) -> None:
     task = specification(f"text_recovery/{exercise}")
-    wrong, reference = ways_named(task, names.split()), build_object(task)
+    wrong, reference = build_variants(task, names.split()), build_object(task)
     for n in range(4):
         made = inputs(Draw(f"planted {n}"))
         right = {k: str(v) for k, v in expected_answers(task, reference, made).items()}

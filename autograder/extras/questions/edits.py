@@ -10,7 +10,7 @@ from typing import TypeGuard
 
 from autograder.authoring.expression_operators import OPERATORS
 from autograder.authoring.statement_operators import SLIPS
-from autograder.authoring.trees import get, places, put
+from autograder.authoring.trees import get, places, replace_node
 from autograder.extras.questions.listing import CodeListing
 from autograder.extras.questions.sensible import (
     exchanged,
@@ -130,9 +130,9 @@ def _select_drafts(drafts: dict[int, list[_Draft]]) -> list[_Draft]:
 
 def _write_edit(listing: CodeListing, tree: ast.Module, draft: _Draft) -> TriedEdit:
     change, old = draft.change, draft.old
-    put(*draft.place, change.replacement)
+    replace_node(*draft.place, change.replacement)
     code = ast.unparse(ast.fix_missing_locations(tree))
-    put(*draft.place, old)
+    replace_node(*draft.place, old)
     line, returns = listing.numbers[old.lineno], isinstance(old, ast.Return)
     return TriedEdit(
         line, _describe(listing, old, change), code, draft.worth, returns,
@@ -159,9 +159,9 @@ def _propose_changes(
         if getattr(holder, "attr", "") in ("device", "dtype"):
             continue  # whose is of the machine, or of memory
         for operator, new in _candidates(node, names):
-            put(holder, field, index, new)
+            replace_node(holder, field, index, new)
             replacement = copy.deepcopy(tree)
-            put(holder, field, index, node)
+            replace_node(holder, field, index, node)
             yield _Change(operator, replacement, node, new)
 
 

@@ -69,7 +69,7 @@ def update(language: str, unit: Unit | None = None) -> Updated:
 
 def _entry(message: Message, translation: Sequence[str]) -> str:
     """A sentence and its translation, as a .po file has them."""
-    lines = [f"#: {message.where}"]
+    lines = [f"#: {message.location}"]
     lines += [f'msgctxt "{RAISED}"'] if message.raised else []
     lines += [f"msgid {normalize(message.text, width=88)}"]
     if message.many:

@@ -106,7 +106,7 @@ def _index(units: Sequence[Unit]) -> str:
     for unit in units:
         cells = read(unit)
         title = cells[0].text.splitlines()[0].lstrip("# ")
-        exercises = sum(cell.role == "check" and not cell.given for cell in cells)
+        exercises = sum(cell.role == "check" and not cell.is_given for cell in cells)
         rows.append(f"| [{title}]({unit.label}) | {exercises} | {_links(unit)} |")
     pages = "\n".join(unit.label for unit in units)
     about = settings()

@@ -43,7 +43,7 @@ def _diagnose(
     the visible cases do not contradict. A mistake that is a student's program is never
     executed here, and so is likely at best.
     """
-    confined = {m.name for m in task.mutants if m.ways[0].confined}
+    confined = {m.name for m in task.mutants if m.variants[0].confined}
     wrong = [r.case for r in result.results if any(f.problem for f in r.findings)]
     ordinary = [case for case in wrong if not case.says]
     if ordinary and all(case.hidden for case in ordinary):

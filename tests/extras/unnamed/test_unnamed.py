@@ -111,7 +111,7 @@ def test_a_group_becomes_a_mistake_of_its_exercise(adopt):
     known = specification("attention/softmax").mutants
     assert len(scope["MISTAKES"]) == len(known) + 1 and added.name == "quarter"
     assert (added.says, added.asks) == ("You added a quarter.", ASKS)
-    assert "+ 0.25" in added.ways[0].source and added.ways[0].confined
+    assert "+ 0.25" in added.variants[0].source and added.variants[0].confined
     with pytest.raises(CourseError, match="there is no group"):
         adopt("", key="other")
 
@@ -122,4 +122,4 @@ def test_no_quotes_of_a_program_run_in_the_exercise_s_file(
 ):
     monkeypatch.chdir(tmp_path)
     added = adopt(program)["MISTAKES"][-1]
-    assert added.ways[0].source == program and not Path("trace").exists()
+    assert added.variants[0].source == program and not Path("trace").exists()

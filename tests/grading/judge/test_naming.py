@@ -94,7 +94,7 @@ def test_a_student_s_program_is_never_executed_in_the_judge():
     exercise, task = references.load("attention")[NAME], specification(NAME)
     stored = dict(exercise.mistakes)
     programs = [
-        replace(mutant, ways=[student_program("raise SystemExit")])
+        replace(mutant, variants=[student_program("raise SystemExit")])
         for mutant in task.mutants
     ]
     fresh = [replace(case, mistakes={}, hidden=True) for case in exercise.cases]

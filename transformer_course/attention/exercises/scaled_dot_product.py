@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 
 from autograder.authoring.common import common
-from autograder.authoring.contract import Contract, both, masked, special
+from autograder.authoring.contract import Contract, combine, masked, special
 from autograder.authoring.draw import Draw
 from autograder.authoring.inputs import causal_mask, open_mask, sizes_of
 from autograder.authoring.notation import case, edit, right, source, wrong
@@ -429,7 +429,7 @@ EXERCISE = Specification(
     contract=Contract(
         typed=True, narrow=True, arguments="q: B h Lq d; k: B h Lk d; v: B h Lk e; mask?: Lq Lk | B Lq Lk | B h Lq Lk",
         results="output: B h Lq e; weights: B h Lq Lk", on=("heads",),
-        sizes=both(
+        sizes=combine(
             special(
                 one_sentence=_triples(1, lq=3, lk=4, d_k=5, d_v=2, mask=(1, 3, 4)),
                 one_query=_triples(2, lq=1, lk=4, d_k=5, d_v=3, mask=(2, 1, 4)),

@@ -54,7 +54,7 @@ def _patient(
         _patients(second, third, right),
         hint,
         hidden_only=hidden,
-        known=lambda draw: answers,
+        expected=lambda draw: answers,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from autograder.authoring.common import common
-from autograder.authoring.contract import OF_MODULES, Contract, both, masked, special
+from autograder.authoring.contract import OF_MODULES, Contract, combine, masked, special
 from autograder.authoring.notation import case, edit, right, source, wrong
 from autograder.authoring.specification import Maker, Specification
 from transformer_course.encoder_decoder.exercises._inputs import (
@@ -364,7 +364,7 @@ EXERCISE = Specification(
         ),
         results="output: B Lt d", on=("post_relu", "pre_both"), ways=OF_MODULES, module=True, named=True,
         dropout=(("pre_both", "post_both"), {"rate": 0.375}),
-        sizes=both(
+        sizes=combine(
             special(
                 one_sentence=layer_inputs(DECODER, 1, 3, 4, 2, 5, ls=2),
                 one_position=layer_inputs(DECODER, 2, 1, 6, 3, 5, ls=4),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from autograder.authoring.common import common
-from autograder.authoring.contract import OF_MODULES, Contract, both, masked, special
+from autograder.authoring.contract import OF_MODULES, Contract, combine, masked, special
 from autograder.authoring.notation import case, edit, right, source, wrong
 from autograder.authoring.specification import Maker, Specification
 from transformer_course.encoder_decoder.exercises._inputs import (
@@ -310,7 +310,7 @@ EXERCISE = Specification(
     contract=Contract(
         arguments="x: B L d; mask?: L L | B L L | B h L L", results="output: B L d", on=("post_relu", "pre_gelu"),
         ways=OF_MODULES, module=True, named=True, dropout=(("pre_gelu", "post_padding"), {"rate": 0.375}),
-        sizes=both(
+        sizes=combine(
             special(
                 one_sentence=layer_inputs(ENCODER, 1, 3, 4, 2, 5), one_position=layer_inputs(ENCODER, 2, 1, 6, 3, 5),
                 one_head=layer_inputs(ENCODER, 2, 3, 4, 1, 5),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autograder.authoring.contract import OF_MODULES, Contract, both, masked, special
+from autograder.authoring.contract import OF_MODULES, Contract, combine, masked, special
 from autograder.authoring.notation import case, edit, right, source, wrong
 from autograder.authoring.specification import Maker, Specification
 from transformer_course.encoder_decoder.exercises._inputs import (
@@ -245,7 +245,7 @@ EXERCISE = Specification(
     contract=Contract(
         arguments="x: B Lt d; memory: B Ls d; tgt_mask?: Lt Lt | B Lt Lt; memory_mask?: Lt Ls | B Lt Ls",
         results="output: B Lt d", on=("decoder", "square"), ways=OF_MODULES, module=True, named=True,
-        sizes=both(
+        sizes=combine(
             special(
                 one_layer=stack_inputs(1, 2, 3, 4, 5, norm=True), no_layer=stack_inputs(0, 2, 3, 4, 5, norm=True),
                 one_sentence=stack_inputs(2, 1, 3, 4, 2),

@@ -178,7 +178,7 @@ MISTAKES = [
     common("mask_in_the_state", on="self.w_o = nn.Linear(num_heads * d_v, d_out)"),
     under_two_names("self.w_o = nn.Linear(num_heads * d_v, d_out)",
                     "for number, head in enumerate(self.heads):\n    self.add_module(f'head{number}', head)",
-                    what="The weights of the heads"),
+                    subject="The weights of the heads"),
     wrong("heads_start_alike",
           "All heads start as copies of one, so at first they all attend in the same way.",
           "At first, what can one head find that the others cannot?",

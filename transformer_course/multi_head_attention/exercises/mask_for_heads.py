@@ -42,7 +42,7 @@ CASES = [
     case("padding", "a padding mask (B, 1, Lk), and a mask (Lq, Lk)", _masks(2, 3, 4, 5, two=(4, 5), three=(2, 1, 5)),
          "Where does the dimension for the heads belong?"),
     case("full", "a mask (B, Lq, Lk), and one for each head", _masks(2, 4, 5, 3, three=(2, 5, 3), four=(2, 4, 5, 3)),
-         "A 4-D mask is already what we want.", whole=True),
+         "A 4-D mask is already what we want.", undivided=True),
     case("as_many_sentences_as_heads", "as many sentences as heads",
          _masks(3, 3, 4, 5, two=(4, 5), three=(3, 4, 5), four=(3, 1, 1, 5)),
          "Three dimensions always mean sentences, queries, keys."),

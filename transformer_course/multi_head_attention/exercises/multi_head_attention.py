@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import torch
 
-from autograder.authoring.contract import OF_ATTENTION, Contract, both, masked, special
+from autograder.authoring.contract import (
+    OF_ATTENTION,
+    Contract,
+    combine,
+    masked,
+    special,
+)
 from autograder.authoring.draw import Draw
 from autograder.authoring.inputs import sizes_of, with_zeros
 from autograder.authoring.notation import case, edit, right, source
@@ -341,7 +347,7 @@ EXERCISE = Specification(
         arguments="query: B Lq d; key: B Lk d; value: B Lk d; mask?: Lq Lk | B Lq Lk | B h Lq Lk",
         results="output: B Lq d; weights: B h Lq Lk", on=("plain", "padding"), ways=OF_ATTENTION, module=True,
         shown=True, alone=True, dropout=(("padding", "plain"), {"rate": 0.375}),
-        sizes=both(
+        sizes=combine(
             special(
                 one_sentence=multi_head_inputs(1, 2, 3, lq=4, lk=5, mask=(1, 4, 5)),
                 one_query=multi_head_inputs(2, 3, 4, lq=1, lk=5, mask=(2, 1, 5)),

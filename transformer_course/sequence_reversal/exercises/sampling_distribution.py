@@ -8,8 +8,14 @@ import torch
 
 from autograder.authoring.draw import Draw
 from autograder.authoring.notation import case, right, source, wrong
-from autograder.authoring.specification import Edit, Inputs, Maker, Specification, Way
-from autograder.authoring.variants import clean, edited
+from autograder.authoring.specification import (
+    Edit,
+    Inputs,
+    Maker,
+    Specification,
+    Variant,
+)
+from autograder.authoring.variants import apply_edit, clean
 
 
 def _dials(
@@ -144,11 +150,11 @@ _WHOLE = clean("""
     """)
 
 
-def edit(old: str, new: str, *more: str, name: str = "") -> Way:
+def edit(old: str, new: str, *more: str, name: str = "") -> Variant:
     """As the notation's, of the four functions in one."""
     texts, code = (old, new, *more), _WHOLE
     for pair in zip(texts[::2], texts[1::2], strict=True):
-        code = edited(code, Edit(*pair))
+        code = apply_edit(code, Edit(*pair))
     return source(code, name=name)
 
 

@@ -84,21 +84,21 @@ _SCALE_OF_REPEATS = ((0.3, 0.0), (0.88, 1.0))
 
 CASES = [
     case("random", "400 random sequences of length 1 to 10", _for_the_model(400),
-         "Train on fresh random batches until the loss is below 0.01.", known=_right, measure="exact_match",
+         "Train on fresh random batches until the loss is below 0.01.", expected=_right, measure="exact_match",
          scale=_SCALE),
     case("repeats", "300 sequences of length 4 to 10 with only two or three symbols",
          _for_the_model(300, shortest=4, symbols=3),
-         "Do symbols repeat in your training data as often as they would by chance?", known=_right, measure="exact_match",
+         "Do symbols repeat in your training data as often as they would by chance?", expected=_right, measure="exact_match",
          scale=_SCALE_OF_REPEATS),
     case("seed", "the same seed twice, and a different one", _two_seeds,
          "All randomness must come from `seed`: that of the initial weights and that of the data.",
-         known=lambda draw: {
+         expected=lambda draw: {
              "the same from the same seed": torch.tensor(True),
              "others from another seed": torch.tensor(True),
              "some is learnt": torch.tensor(True),
          }, aspect="seed"),
     case("fresh", "2000 more random sequences", _for_the_model(2000),
-         "Train on fresh random batches until the loss is below 0.01.", known=_right, measure="exact_match",
+         "Train on fresh random batches until the loss is below 0.01.", expected=_right, measure="exact_match",
          scale=_SCALE, hidden_only=True),
 ]
 
@@ -339,6 +339,6 @@ ACCEPTED = [
 
 EXERCISE = Specification(
     name="sequence_reversal/trained_model", title="A model that reverses", target="trained_model", precise=False,
-    reference=Oracle(), other=Judged,
+    reference=Oracle(), interactor=Judged,
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

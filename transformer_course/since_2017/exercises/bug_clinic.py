@@ -32,7 +32,7 @@ def _patients(
         }
 
     answers = {"a right decoder": "accepted", "the other one": "rejected", "a third one": "rejected"}
-    return case(name, title, make_inputs, hint, hidden_only=hidden, known=lambda draw: answers, tells=tells)
+    return case(name, title, make_inputs, hint, hidden_only=hidden, expected=lambda draw: answers, tells=tells)
 
 
 def _test(*lines: str, near: str = "5e-5") -> str:

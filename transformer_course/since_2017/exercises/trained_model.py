@@ -73,10 +73,10 @@ _TABLE = """
 CASES = [
     case("fresh", "fresh text of 200 sentences", _fresh(200),
          "Train for more steps, and look at the loss: it should fall below 0.9.", measure="likelihood", scale=SCALE,
-         known=_ideal_answers),
+         expected=_ideal_answers),
     case("more", "fresh text of 400 sentences", _fresh(400),
          "Train for more steps, and look at the loss: it should fall below 0.9.", measure="likelihood", scale=SCALE,
-         known=_ideal_answers, hidden_only=True),
+         expected=_ideal_answers, hidden_only=True),
 ]
 
 MISTAKES = [

@@ -104,7 +104,7 @@ def _copied(originals: list[str]) -> str:
 CASES = [
     case("fresh", "sentences that your model has never seen", _originals,
          "Where BLEU is given, points grow with it: train longer, or look at what goes wrong.",
-         measure="recovery", scale=SCALE, known=_shipped_errors),
+         measure="recovery", scale=SCALE, expected=_shipped_errors),
 ]
 
 MISTAKES = [
@@ -166,6 +166,6 @@ ACCEPTED = [
 
 EXERCISE = Specification(
     name="text_recovery/model", title="The model that you hand in", target="restore", precise=False,
-    other=HandedInModel,
+    interactor=HandedInModel,
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )
