@@ -3,8 +3,8 @@
 ``python benchmarks/student.py --unit attention multi_head_attention`` runs the visible
 check of each exercise on the notebook's solution, a few times, and takes the median;
 the solution's own time is in it. Then it makes the panel of each mistake's first
-variant, and takes the largest. Last, in a fresh process, the time from `import torch` to the
-first panel.
+variant, and takes the largest. Last, in a fresh process, the time from `import torch`
+to the first panel.
 """
 
 from __future__ import annotations
