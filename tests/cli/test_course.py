@@ -86,7 +86,7 @@ def test_what_failed_stands_below_its_row(monkeypatch, capsys):
 def test_a_generated_mutant_that_survives_is_a_failure(
     monkeypatch, capsys, left, status
 ):
-    made = Count("u/a", made=2, caught=1, survivors=left)
+    made = Count("u/a", generated=2, caught=1, survivors=left)
     monkeypatch.setattr("autograder.authoring.generated.count", lambda exercise: made)
     assert cli.main(["generated", "attention"]) == status
     assert capsys.readouterr().out.count("    a -> b\n") == len(left) * len(
