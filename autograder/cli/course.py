@@ -33,7 +33,9 @@ def _build_unit(unit: Unit, options: Namespace) -> None:
     given_names = None
     if options.edition or options.given:
         names = [name.strip() for name in options.given.split(",") if name.strip()]
-        given_names = edition.select_given(unit, options.edition or edition.NAMES[0], names)
+        given_names = edition.select_given(
+            unit, options.edition or edition.NAMES[0], names
+        )
     changed, reason = build(unit, given_names)
     listed = ", ".join(str(p.relative_to(unit.root)) for p in changed)
     print(f"{_with_edition(unit)}: {listed or 'up to date'}")
