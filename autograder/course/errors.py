@@ -1,4 +1,45 @@
-"""The one kind of error that a person is meant to read."""
+"""Errors that a person reads, and where all others are.
+
+    CourseError                    course/errors.py: one line that says what to do
+        UsageError                 course/errors.py: a command line that cannot be
+        NoGradebookError           classroom/gradebook.py
+        NothingGradedError         classroom/gradebook.py
+        UnreadableError            grading/intake/common.py
+        GradebookError             grading/gradebook/book.py
+        SetupError                 grading/workers/parallel.py: nothing can be graded
+        GradingInfrastructureError grading/faults.py: the submission is graded again
+        NotGradedError             extras/watch/watch.py: tried again later
+
+Below are those that somebody catches and puts in other words. Of a submission, a check
+or a student's object:
+
+    RefusedError                   grading/intake/common.py: the student reads why
+    WrongAnswerError               checks/exercise.py: the object cannot be observed
+    NotTheirsError                 checks/measures.py: answers that are worth nothing
+    ByHandError                    checks/properties/learning.py: dropout by hand
+    TooLongError                   checks/time_limit.py: code that does not end
+    CannotTraceError               checks/tracing.py
+    NotListedError                 extras/questions/listing.py
+    NothingObservedError           extras/questions/observations.py
+    NotPlacedError                 classroom/lms/archive.py: a member of an archive
+
+Of processes, sandboxes and files:
+
+    ConnectionLostError            grading/ipc.py
+        ConnectionTimeoutError     grading/ipc.py
+    WireError                      checks/wire.py: no message, or nothing in time
+    ExcessError                    sandbox/messages.py: more than a kernel sends
+    ConfinementError               sandbox/confine/policy.py: a wall cannot be built
+        NotStartedError            sandbox/client.py
+        NoRoomError                sandbox/slot.py: the disk is full
+    UnfitError                     sandbox/fork_server.py: it must not fork
+    WorkerDiedError                grading/workers/parallel.py
+    GradingFaultError              grading/workers/reply.py: raised in a worker
+    NoSandboxError                 grading/workers/cluster.py: on a worker's machine
+    ReferenceFileError             checks/references.py
+    BrokenCatalogueError           checks/language.py
+    ProgressFileError              checks/progress.py
+"""
 
 from __future__ import annotations
 

@@ -1,10 +1,14 @@
 """An error that nobody expected is one line: where, and what."""
 
+import ast
+import re
 from pathlib import Path
 
 import pytest
 
+from autograder.course import errors
 from autograder.course.errors import CourseError, describe_fault
+from autograder.root import ENGINE
 
 
 def raised(path: Path, code: str) -> Exception:
@@ -36,3 +40,29 @@ def test_words_of_several_lines_become_one_and_plain_words_stay(tmp_path):
     error = raised(tmp_path / "e.py", "raise ValueError('one\\ntwo')\n")
     assert describe_fault(error, tmp_path) == "e.py:1: ValueError: one"
     assert describe_fault(CourseError("run it again"), tmp_path) == "run it again"
+
+
+def exceptions() -> dict[str, tuple[str, str]]:
+    """The engine's exceptions: the class each is derived from, and its file."""
+    bases: dict[str, tuple[str, str]] = {}
+    for path in sorted(ENGINE.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef) and node.name.endswith("Error"):
+                place = path.relative_to(ENGINE).as_posix()
+                bases[node.name] = (ast.unparse(node.bases[-1]), place)
+    return {name: entry for name, entry in bases.items() if not name.startswith("_")}
+
+
+def test_the_tree_of_exceptions_is_drawn_as_it_is():
+    drawing = re.findall(
+        r"^( +)(\w+Error)( +\S+\.py)?", errors.__doc__ or "", re.MULTILINE
+    )
+    parent, drawn = "", {}
+    for indent, name, place in drawing:
+        parent = name if len(indent) == 4 else parent
+        base = parent if len(indent) > 4 else ""
+        drawn[name] = (base, place)
+    assert drawn == {
+        name: (base if base in exceptions() else "", place)
+        for name, (base, place) in exceptions().items()
+    }

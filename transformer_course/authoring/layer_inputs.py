@@ -23,7 +23,7 @@ def options(**numbers: float) -> Inputs:
     return {f"option.{name}": torch.tensor(n) for name, n in numbers.items()}
 
 
-def looked_at(inputs: Maker) -> Maker:
+def observing_moves(inputs: Maker) -> Maker:
     """Inputs with which the probe also sees which position affects which."""
     return lambda draw: {**inputs(draw), "look": "who moves whom"}
 

@@ -59,7 +59,7 @@ def module_answers(module: nn.Module, inputs: Inputs) -> Seen:
         output = call(x)
         if "look" in inputs:
             seen["output moves with x"] = who_moves(call, x, output)
-        seen["other parameters"] = others(module, inputs)
+        seen["other parameters"] = name_extras(module, inputs)
         seen |= {"output": output, "x afterwards": x} | settled(module, call, x)
     if "pull" in inputs:
         leaf = x.clone().requires_grad_()
@@ -81,13 +81,13 @@ def settled(module: nn.Module, call: Call, x: torch.Tensor) -> Seen:
     }
 
 
-def kept(module: nn.Module, *names: str) -> Seen:
+def read_numbers(module: nn.Module, *names: str) -> Seen:
     """The numbers that a module has as attributes, as text."""
     found = {name: str(getattr(module, name, None)) for name in names}
     return {name: value.removesuffix(".0") for name, value in found.items()}
 
 
-def others(module: nn.Module, inputs: Inputs) -> str:
+def name_extras(module: nn.Module, inputs: Inputs) -> str:
     """The names in the state dict beyond those that were loaded."""
     extras = [name for name in module.state_dict() if f"weights.{name}" not in inputs]
     return join_names(sorted(extras))
@@ -111,15 +111,15 @@ def who_moves(call: Call, x: torch.Tensor, before: torch.Tensor) -> torch.Tensor
     Vectors are pushed unevenly, since a norm removes an even push; ids are counted on.
     """
 
-    def moved(j: int, push: moving.Push) -> torch.Tensor:
-        changed = x.clone()
+    def difference(j: int, push: moving.Push) -> torch.Tensor:
+        pushed = x.clone()
         if x.is_floating_point():
-            changed[:, j] += push(x)
+            pushed[:, j] += push(x)
         else:
-            changed[:, j] = (x[:, j] - 1).abs()  # 0 becomes 1
-        return call(changed) - before
+            pushed[:, j] = (x[:, j] - 1).abs()  # 0 becomes 1
+        return call(pushed) - before
 
-    return moving.who_moves(moved, x.size(1))
+    return moving.who_moves(difference, x.size(1))
 
 
 def in_half(call: Call, x: torch.Tensor) -> Seen:

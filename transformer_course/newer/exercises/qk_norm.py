@@ -9,7 +9,7 @@ from transformer_course.authoring.layer_inputs import (
     Shapes,
     attention_inputs,
     faint,
-    looked_at,
+    observing_moves,
     one_text,
 )
 
@@ -26,7 +26,7 @@ _ANGLES = "modern.rotary_angles(x.size(1), q.size(-1), base=self.base)"
 _MADE = "self.q_norm, self.k_norm = modern.RMSNorm(d_k, eps), modern.RMSNorm(d_k, eps)"
 
 CASES = [
-    case("grouped", "4 heads, 2 of keys and values", looked_at(_layer(3, 5, 16, 4, 2)),
+    case("grouped", "4 heads, 2 of keys and values", observing_moves(_layer(3, 5, 16, 4, 2)),
          "Print the shape of `q` just before `q_norm` is called. How long is its last dimension?", atol=1e-4),
     case("multi_query", "3 heads, 1 of keys and values, base 500", _layer(2, 6, 12, 3, 1, base=500.0),
          "The norms have the size of one head.", atol=1e-4),

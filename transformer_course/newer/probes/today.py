@@ -17,9 +17,9 @@ from autograder.checks.probes import (
 )
 from autograder.checks.probes.weights import beginning, load_weights
 from transformer_course.library.observing import (
-    kept,
     module_answers,
     module_probe,
+    read_numbers,
     whole,
 )
 
@@ -40,7 +40,7 @@ def qk_norm(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
     sizes = whole(inputs, "num_heads", "num_kv_heads")
     new_module = module_class(inputs["x"].size(-1), *sizes, **options(inputs))
     start, module = beginning(new_module, inputs), load_weights(new_module, inputs)
-    start |= kept(module, "num_heads", "num_kv_heads", "base")
+    start |= read_numbers(module, "num_heads", "num_kv_heads", "base")
     return module_answers(module, inputs) | start
 
 

@@ -7,7 +7,7 @@ from autograder.authoring.notation import case, edit, right, source, wrong
 from autograder.authoring.specification import Specification
 from transformer_course.authoring.layer_inputs import (
     attention_inputs,
-    looked_at,
+    observing_moves,
     one_text,
 )
 
@@ -15,7 +15,7 @@ _ROTATED = "q, k = rotate(q, angles), rotate(k, angles)"
 _ANGLES = "angles = rotary_angles(x.size(1), q.size(-1), base=self.base)"
 
 CASES = [
-    case("grouped", "4 heads, 2 of keys and values", looked_at(attention_inputs(3, 5, 16, 4, 2)),
+    case("grouped", "4 heads, 2 of keys and values", observing_moves(attention_inputs(3, 5, 16, 4, 2)),
          "Project, split, rotate queries and keys, attend causally, merge, project.", atol=1e-4),
     case("multi_query", "3 heads, 1 of keys and values, base 500", attention_inputs(2, 6, 12, 3, 1, base=500.0),
          "Keys and values have their own number of heads, and the angles their own base.", atol=1e-4),

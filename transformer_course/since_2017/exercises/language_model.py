@@ -11,7 +11,7 @@ from transformer_course.authoring.layer_inputs import (
     Shapes,
     block_shapes,
     faint,
-    looked_at,
+    observing_moves,
     options,
     whole,
 )
@@ -43,7 +43,7 @@ _LOGITS = "F.linear(self.norm(x), self.embedding.weight)"
 _EMBED = "x = self.embedding(ids)"
 
 CASES = [
-    case("two_layers", "2 layers, 11 tokens", looked_at(_model(3, 5, 11, 8, 4, 2, 2, 9)),
+    case("two_layers", "2 layers, 11 tokens", observing_moves(_model(3, 5, 11, 8, 4, 2, 2, 9)),
          "Embedding, blocks, norm, products with the embedding's vectors.", atol=1e-4),
     case("one_layer", "1 layer, 7 tokens, base 500 and a large epsilon",
          _model(2, 4, 7, 12, 3, 1, 1, 10, base=500.0, eps=8.0),

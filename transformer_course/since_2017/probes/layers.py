@@ -10,10 +10,10 @@ import torch
 from autograder.checks.probes import Inputs, Seen, options, tensor
 from autograder.checks.probes.weights import beginning, load_weights
 from transformer_course.library.observing import (
-    kept,
     module_answers,
     module_probe,
-    others,
+    name_extras,
+    read_numbers,
     settled,
     unmoved,
     who_moves,
@@ -31,7 +31,7 @@ def attention_layer(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
     sizes = whole(inputs, "num_heads", "num_kv_heads")
     new_module = module_class(inputs["x"].size(-1), *sizes, **options(inputs))
     start, module = beginning(new_module, inputs), load_weights(new_module, inputs)
-    start |= kept(module, "num_heads", "num_kv_heads", "base")
+    start |= read_numbers(module, "num_heads", "num_kv_heads", "base")
     return module_answers(module, inputs) | start
 
 
@@ -53,7 +53,7 @@ def language_model(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
         return tensor(module(ids), "the logits")
 
     ids = inputs["ids"]
-    observations: Seen = {"other parameters": others(module, inputs)} | start
+    observations: Seen = {"other parameters": name_extras(module, inputs)} | start
     with torch.no_grad():
         logits = call(ids)
         if "look" in inputs:

@@ -1,0 +1,68 @@
+"""Names say what they hold, and functions are called by what they do."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from autograder.root import CONTENT, ENGINE
+
+# Words that could stand for anything.
+EMPTY = re.findall(
+    r"\w+",
+    """
+    found told own says said made given kept shown drawn known seen left taken held
+    asked meant gone done put one other others more less much few same such some any
+    this that it its here there now then again anew whole rest lone thing things
+    stuff what which why how who where when both each another ends way ways so too
+    only even yet once
+    """,
+)
+# Participles, in place of verbs with their objects.
+PARTICIPLES = re.findall(
+    r"\w+",
+    """
+    told said made given kept shown drawn known seen left taken held asked meant
+    gone done found opened closed written named observed solved measured sent
+    changed recorded reworded marked noted called looked used moved followed blamed
+    refused placed listed ordered counted merged joined cut dropped hidden gathered
+    stored printed started installed built tried wanted fitting
+    """,
+)
+
+
+def names(folder: Path) -> Iterator[tuple[str, str]]:
+    """The functions, parameters and variables of a package: kind and name."""
+    for path in sorted(folder.rglob("*.py")):
+        if "solutions" in path.parts:  # built from the notebooks
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            match node:
+                case ast.FunctionDef() | ast.AsyncFunctionDef():
+                    yield "function", node.name
+                    listed = (
+                        node.args.posonlyargs,
+                        node.args.args,
+                        node.args.kwonlyargs,
+                    )
+                    yield from (("variable", a.arg) for part in listed for a in part)
+                case ast.Name(name, ast.Store()):
+                    yield "variable", name
+
+
+@pytest.mark.parametrize("package", [ENGINE, CONTENT], ids=lambda path: path.name)
+def test_one_name_in_a_hundred_at_most_could_stand_for_anything(package):
+    listed = [(kind, name.strip("_")) for kind, name in names(package)]
+    empty = sorted(name for _, name in listed if name in EMPTY)
+    assert len(empty) <= 0.01 * len(listed), empty
+
+
+@pytest.mark.parametrize("package", [ENGINE, CONTENT], ids=lambda path: path.name)
+def test_functions_are_called_by_what_they_do(package):
+    functions = [name.strip("_") for kind, name in names(package) if kind == "function"]
+    participles = [n for n in functions if n.partition("_")[0] in PARTICIPLES]
+    assert len(participles) <= 0.005 * len(functions), sorted(participles)
