@@ -7,7 +7,6 @@ only tensors and texts come back.
 
 from __future__ import annotations
 
-import os
 import tempfile
 import weakref
 from typing import TYPE_CHECKING, Any
@@ -25,10 +24,11 @@ from autograder.root import CONTENT, PACKAGE
 if TYPE_CHECKING:
     import socket
 
+    from autograder.sandbox.confine import Policy
+
 _CPU_SECONDS = 60.0  # of a program, for all its answers
 _SECONDS = 60.0  # to start, and for an answer
 _LOST = "the program gave no readable answer"
-_POLICY = "AUTOGRADER_SANDBOX_POLICY"
 _SOLUTIONS = CONTENT / "solutions"
 _NAMES = """\
 import {package}.solutions.{unit} as _solutions
@@ -95,15 +95,12 @@ class ConfinedProgram:
         from jupyter_client.manager import KernelManager
 
         from autograder.sandbox.confine import ConfinementError
-        from autograder.sandbox.provisioner import SandboxProvisioner
+        from autograder.sandbox.provisioner import SandboxProvisioner, in_sandbox
 
         task, folder = self._specification, tempfile.TemporaryDirectory()
         manager = KernelManager(kernel_name="python3")
         assert manager.kernel_spec
-        provisioner = {"provisioner_name": "autograder-sandbox"}
-        manager.kernel_spec.metadata["kernel_provisioner"] = provisioner
-        before = os.environ.get(_POLICY)
-        os.environ[_POLICY] = self._policy()
+        manager.kernel_spec.metadata |= in_sandbox(self._policy())
         try:
             manager.start_kernel(cwd=folder.name)
         except ConfinementError as error:
@@ -111,11 +108,6 @@ class ConfinedProgram:
                 f"{task.name} has a mistake that is a student's program, and this "
                 f"machine cannot create a sandbox for it: {error}"
             ) from None
-        finally:
-            if before is None:
-                del os.environ[_POLICY]
-            else:
-                os.environ[_POLICY] = before
         client = manager.blocking_client()
         client.start_channels()
         weakref.finalize(self, _end, manager, client, folder)
@@ -128,15 +120,13 @@ class ConfinedProgram:
         assert isinstance(sandbox, SandboxProvisioner) and sandbox.judge_socket
         return sandbox.judge_socket
 
-    def _policy(self) -> str:
+    def _policy(self) -> Policy:
         """The limits of a submission, with solutions readable, whose names it uses."""
         from autograder.sandbox.confine import Policy
 
         shipped = manifest.read(find_unit(self._specification.unit)).ships
         readable = (*_SOLUTIONS.glob("*.py"), *shipped)
-        return Policy(
-            notebook_seconds=_CPU_SECONDS, readable=tuple(map(str, readable))
-        ).to_json()
+        return Policy(notebook_seconds=_CPU_SECONDS, readable=tuple(map(str, readable)))
 
 
 def _end(

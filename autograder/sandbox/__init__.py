@@ -1,8 +1,8 @@
 """Confined, pre-warmed kernels for work that nobody has read.
 
 ``JUPYTER_DEFAULT_PROVISIONER_NAME=autograder-sandbox`` makes nbclient, nbgrader or any
-other user of jupyter_client start its kernels here; ``AUTOGRADER_SANDBOX_POLICY`` holds
-the limits (`confine.Policy.to_json()`).
+other user of jupyter_client start its kernels here. A kernel spec holds the limits
+(`provisioner.in_sandbox`), or ``AUTOGRADER_SANDBOX_POLICY`` (`Policy.to_json()`).
 
 provisioner  what jupyter_client calls            trusted, beside the gradebook
 client       finds or starts the warm server      trusted, beside the gradebook

@@ -1,9 +1,9 @@
 """Jupyter's way in: a kernel provisioner that starts kernels in sandboxes.
 
 Entry point ``autograder-sandbox``; chosen by a kernel spec's ``kernel_provisioner``, or
-by ``JUPYTER_DEFAULT_PROVISIONER_NAME`` in the environment. nbclient hands a provisioner
-no configuration, so the limits come from the environment variable
-``AUTOGRADER_SANDBOX_POLICY``: `Policy.to_json()`.
+by ``JUPYTER_DEFAULT_PROVISIONER_NAME`` in the environment. The limits come from that
+spec (`in_sandbox`), or else, for other programs that use this provisioner, from the
+environment variable ``AUTOGRADER_SANDBOX_POLICY``: `Policy.to_json()`.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from typing import Any, cast
 
 from jupyter_client.connect import KernelConnectionInfo
 from jupyter_client.provisioning.local_provisioner import LocalProvisioner
+from traitlets import Unicode
 
 from autograder.sandbox import client
 from autograder.sandbox.confine import ConfinementError, Policy
@@ -30,6 +31,13 @@ from autograder.sandbox.sandboxed import SandboxedProcess
 PASSED_ON = ("NBGRADER_EXECUTION", "AUTOGRADER_LEAVES_OUT_DEMONSTRATIONS")
 
 
+def in_sandbox(policy: Policy) -> dict[str, Any]:
+    """The metadata of a kernel spec whose kernels start in a sandbox, with a policy."""
+    limits = {"sandbox_policy": policy.to_json()}
+    entry = {"provisioner_name": "autograder-sandbox", "config": limits}
+    return {"kernel_provisioner": entry}
+
+
 class SandboxProvisioner(LocalProvisioner):
     """Starts one kernel in one sandbox; see `SandboxedProcess` for `level` and `usage`.
 
@@ -38,6 +46,7 @@ class SandboxProvisioner(LocalProvisioner):
     the kernel has ended. A start that cannot be confined raises ConfinementError.
     """
 
+    sandbox_policy = Unicode("", help="The policy as JSON; else the environment's.")
     judge_socket: socket.socket | None = None
     level: str = "none"
     policy: Policy
@@ -62,6 +71,8 @@ class SandboxProvisioner(LocalProvisioner):
         Outside Linux there are no sandboxes: a plain kernel if the policy allows it.
         """
         self.policy = client.policy_from_environment()
+        if self.sandbox_policy:
+            self.policy = Policy.from_json(self.sandbox_policy)
         self.judge_socket, self._channel = socket.socketpair()
         self._arguments = list(kwargs.get("extra_arguments", ()))
         if sys.platform == "linux":

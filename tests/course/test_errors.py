@@ -61,7 +61,7 @@ def test_the_tree_of_exceptions_is_drawn_as_it_is():
     for indent, name, place in drawing:
         parent = name if len(indent) == 4 else parent
         base = parent if len(indent) > 4 else ""
-        drawn[name] = (base, place)
+        drawn[name] = (base, place.strip())
     assert drawn == {
         name: (base if base in exceptions() else "", place)
         for name, (base, place) in exceptions().items()

@@ -27,7 +27,7 @@ from autograder.grading.settings import Processed, Resources
 from autograder.sandbox.confine import Policy
 from autograder.sandbox.ending import Ended, EndReason
 from autograder.sandbox.meter import Budget, Meter, Span, usual_budget
-from autograder.sandbox.provisioner import SandboxProvisioner
+from autograder.sandbox.provisioner import SandboxProvisioner, in_sandbox
 from autograder.sandbox.warm import select_on_demand
 
 log = logging.getLogger(__name__)
@@ -83,6 +83,7 @@ class SandboxedExecute(CappedOutputs):
     _ended_cells: dict[int, Ended]  # cells that were ended for good, by their index
     _sandboxes: list[SandboxProvisioner]  # their provisioners; the last one is in use
     _meter: Meter  # of that one
+    _policy: Policy  # of all of them
 
     def reset(self) -> None:
         """Forget the notebook before."""
@@ -106,14 +107,12 @@ class SandboxedExecute(CappedOutputs):
         runs = [source for source in code if not source.startswith("@demo")]
         imports = tuple(select_on_demand(code if self.demonstrations else runs))
         ours = (*earlier_solutions(assignment), *shipped(assignment))
-        policy = Policy(
+        self._policy = Policy(
             **{name: getattr(self, name) for name in _LIMITS},
             readable=(*self.readable, *ours), imports=imports, seed=seed,
         )  # fmt: skip
         left_out = "0" if self.demonstrations else "1"
-        with environment(
-            AUTOGRADER_SANDBOX_POLICY=policy.to_json(), **{LEFT_OUT: left_out}
-        ):
+        with environment(**{LEFT_OUT: left_out}):
             processed: Processed = super().preprocess(nb, resources)
         return processed
 
@@ -299,7 +298,7 @@ class SandboxedExecute(CappedOutputs):
         # Not by the environment: a Jupyter server's other kernels need no sandbox.
         spec = manager.kernel_spec
         assert spec  # nbgrader has looked for it
-        spec.metadata["kernel_provisioner"] = {"provisioner_name": "autograder-sandbox"}
+        spec.metadata |= in_sandbox(self._policy)
         manager.client_class = f"{PromptClient.__module__}.{PromptClient.__name__}"
         return manager
 
