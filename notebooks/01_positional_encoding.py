@@ -26,7 +26,8 @@
 # `NotImplementedError`, then run the check below it. The check tells you at once what
 # is correct, and often names your mistake. Run it as often as you like. Below each task
 # you can unfold its *contract*, the details that the check also tests, and three hints
-# that lead from a question to pseudocode. Hints cost nothing.
+# that lead from a question to pseudocode. Hints cost nothing. A function marked `@demo`
+# runs at once; if it needs an exercise that you have not solved yet, a line says which.
 #
 # <details><summary>Conventions, here and in all later units</summary>
 #
@@ -95,7 +96,7 @@ print(words(sentences).detach().round(decimals=2))
 #
 # <details><summary>Contract</summary>
 #
-# - `F.embedding` is allowed.
+# - `nn.functional.embedding` is allowed.
 # - Padding gives zeros whatever its row holds, even NaN, and no gradient reaches it.
 # - All other rows receive their gradient.
 # - With `padding_idx=None`, token 0 is a token like any other.
@@ -395,8 +396,7 @@ def the_first_rows():
 # relies on.
 #
 # We can be more general at no extra cost: the formula also works for fractional and
-# negative positions, in a tensor of any shape. You will use fractional positions in
-# section 9.
+# negative positions, in a tensor of any shape. Section 9 uses fractional positions.
 #
 # ### Exercise 1.4 - The sinusoid encoding, at once
 # *time ~15 min · difficulty 3/5 · 14 points*
@@ -965,7 +965,8 @@ def one_hot_view():
 # put the blocks on the diagonal of a matrix of zeros
 # ```
 #
-# To try it: your matrix times `sinusoid(pos)` should be `sinusoid(pos + k)`.
+# To try it, with `pos = torch.tensor(3)`: your matrix times `sinusoid(pos, d_model)`
+# should be `sinusoid(pos + k, d_model)`.
 #
 # </details>
 
@@ -1173,6 +1174,8 @@ def does_it_matter():
 #
 # **Predict first.** What is wrong with each? Compare with the formula in section 3.
 # Then look at both beside the correct table: would *you* have noticed, by eye?
+# (`table_a` and `table_b` make the same numbers with your `sinusoid`: dividing the
+# positions lowers the frequencies.)
 
 
 # %%
@@ -1299,7 +1302,8 @@ def assert_sinusoidal(table: torch.Tensor) -> None:
 check("positional_encoding/bug_clinic", assert_sinusoidal)
 
 # %% [markdown]
-# Run your test on every table that we have met, including your own two.
+# Run your test on your own two tables, and on four that it should reject: A and B, a
+# table that starts at position 1, and learned positions.
 
 
 # %%

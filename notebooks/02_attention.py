@@ -23,9 +23,10 @@
 # *6 exercises and one question in words · 100 points.* The short path covers the
 # essentials: read the other sections now, and solve their exercises when you come back.
 #
-# **Recap.** Unit 1 ended with a tensor of shape `(B, L, d_model)`: `B` sentences with
-# `L` positions, and for each position a vector that knows its word and its position.
-# But this vector knows nothing about its neighbours yet. That changes now.
+# **Recap.** The `InputLayer` of unit 1 gave a tensor of shape `(B, L, d_model)`: `B`
+# sentences with `L` positions, and for each position a vector that knows its word and
+# its position. But this vector knows nothing about its neighbours yet. That changes
+# now.
 #
 # <details><summary>Conventions of this course</summary>
 #
@@ -820,7 +821,7 @@ drawing("scaled_dot_product", "2.7", "One attention, with every matrix in full."
 # ```text
 # scores  = all dot products of queries and keys, over the square root of d_k
 # if there is a mask: put minus infinity wherever it says "may not"
-#                     (is that where it is True, or where it is False?)
+#                     (as in "A row with no key left", section 5)
 # weights = softmax of each row
 # output  = matrix product of weights and values
 # return both, output first
@@ -1383,8 +1384,8 @@ def bug_clinic():
 PREDICTED = {"bare": "?", "positions": "?", "causal": "?", "asking": "?", "asked": "?"}
 
 # %% [markdown]
-# Attention lets you answer by thinking. For other layers, you need a measurement: the
-# next cell runs a layer on `x` and on the shuffled `x`, and compares the two outputs.
+# Attention lets you answer by thinking. For other layers, you need a measurement:
+# `symmetry` runs a layer on `x` and on the shuffled `x`, and compares the two outputs.
 
 
 # %%
@@ -1566,8 +1567,8 @@ for n in (50, 512, 5_000, 100_000):
 #   stable softmax in a single pass. It is the seed of FlashAttention (Dao et al. 2022).
 # - Zaheer et al. 2017, *Deep Sets*: what a layer that treats its input as a set must
 #   look like.
-# - Try it: train the phone book with 12 entries, or without the division by
-#   $\sqrt{d_k}$ and with `d_k = 256`. What do you expect?
+# - Try it: train the phone book with 12 entries (`recall.PAIRS = 12`), or without the
+#   division by $\sqrt{d_k}$ and with `d_k = 256`. What do you expect?
 
 # %% [markdown]
 # ## Where you stand

@@ -29,7 +29,7 @@
 # *7 exercises and one question in words · 100 points.* The short path covers the
 # essentials: read the other sections now, and solve their exercises when you come back.
 #
-# **Recap.** Unit 2 ended with `scaled_dot_product_attention(q, k, v, mask)`, which
+# **Recap.** Unit 2 gave you `scaled_dot_product_attention(q, k, v, mask)`, which
 # returns the output and the attention weights. It works for any number of leading
 # dimensions, and in its masks `True` means "may attend". Your `CrossAttention` also
 # gave `SelfAttention`: three linear layers `w_q`, `w_k` and `w_v`, followed by the
@@ -280,7 +280,7 @@ def heads_are_blocks_of_columns():
 # ### Three tools for shapes
 #
 # The first two tools compute nothing. They only change how the same entries are read.
-# You will need the third one for masks.
+# The third one applies a mask, in section 5.
 #
 # | tool | what it does | the entries in memory |
 # |---|---|---|
@@ -576,7 +576,8 @@ def large_layer_beside_small_ones():
 
 # %% [markdown]
 # The difference is zero or a rounding error, since a large product may add up its terms
-# in a different order. So the two versions compute the same function.
+# in a different order. The same holds for keys and values; section 6 will compare the
+# outputs of the two whole layers.
 #
 # ## 5. One mask for all heads
 #
@@ -722,9 +723,9 @@ print("average of 5000 samples:", [round(w, 2) for w in many.mean(0).tolist()])
 drawing("multi_head", "3.6", "The whole layer: project, split, attend, merge, project.")
 
 # %% [markdown]
-# Each head does what unit 2 did, with one step more: scores, mask, softmax, dropout on
-# the weights `(B, h, Lq, Lk)`, and the weighted sum. All heads run at once, as one more
-# batch dimension.
+# Each head does what unit 2 did, with one step more: scores, scale, mask, softmax,
+# dropout on the weights `(B, h, Lq, Lk)`, and the weighted sum. All heads run at once,
+# as one more batch dimension.
 #
 # Every layer of unit 4 is built around this module, and so, with variations, is nearly
 # every large language model.
@@ -1286,10 +1287,10 @@ def yours_is_pytorchs():
 #
 # ## 9. Seventy-two heads of a real model
 #
-# What do heads learn if nobody tells them what to learn? MiniLM (Wang et al. 2020), an
-# encoder like BERT, has 6 layers with 12 heads each. The course comes with its
-# attention maps for ten sentences. Two kinds of heads are easy to search for: those
-# that attend to the **previous** token, whatever it is, and those that attend to the
+# What do heads learn if nobody tells them what to learn? MiniLM, whose maps you met in
+# unit 2, has 6 layers with 12 heads each. Two kinds of heads are easy to search for:
+# those that attend to the **previous** token, whatever it is, and those that attend to
+# the
 # **next** one.
 #
 # **Predict first.** How much weight does the best previous-token head put on that

@@ -22,7 +22,8 @@
 # *About 4½ hours · short path about 2½: exercises 4.1, 4.2, 4.3, 4.4, 4.5, 4.8*
 #
 # *11 exercises and one question in words · 100 points.* The short path carries the
-# story: read the rest now, and solve it later.
+# story: read the rest now, and solve it later. (The training runs of section 9 wait for
+# 4.6 and 4.9.)
 #
 # **Recap.** Unit 1 gave you `InputLayer`: scaled embeddings plus positions. Unit 2
 # added `padding_mask`, `causal_mask` and `combine_masks`. In unit 3 you built
@@ -75,9 +76,9 @@ torch.set_printoptions(precision=3, sci_mode=False)
 
 
 # %% [markdown]
-# First, a helper, the *data-flow probe*: it changes one input position and reports
-# which outputs change. It adds a different amount to each feature; section 2 shows why
-# the same amount would be a poor choice.
+# First, a helper, the *data-flow probe*: like `who_sees_whom` of unit 2, it changes one
+# input position and reports which outputs change. It adds a different amount to each
+# feature; section 2 shows why the same amount would be a poor choice.
 
 
 # %%
@@ -1686,11 +1687,12 @@ def shifted(ids: Tensor, pad_id: int = 0, ignore: int = -100) -> tuple[Tensor, T
 check("encoder_decoder/shifted", shifted)
 
 # %% [markdown]
-# ### Three training runs
+# ### Training the three families
 #
-# The training loop is given; in unit 5 you write your own. It draws a batch, computes
-# the loss where the target is not `-100`, and takes a step. The learning rate rises for
-# 40 steps and then falls to zero along a cosine.
+# The training loop is given; in unit 5 you write your own. It redraws the weights with
+# `initialise` from section 3. In each step it draws a batch, computes the loss where
+# the target is not `-100`, and takes a step. The learning rate rises for 40 steps and
+# then falls to zero along a cosine.
 
 # %%
 PAD, BOS, EOS, UNK, MASK = range(5)
@@ -1726,9 +1728,8 @@ def train(
 
 
 # %% [markdown]
-# The data of the first two runs are **palindromes** of ten letters, such as
-# `g c a h k k h a c g`. The first five letters are random, and the last five mirror
-# them.
+# The data of the first two families are **palindromes** of ten letters, such as `g c a
+# h k k h a c g`. The first five letters are random, and the last five mirror them.
 #
 # **Predict first.** Three letters of each palindrome are masked, but never both a
 # letter and its mirror image. What percentage of them can a model that sees *both*
@@ -2421,9 +2422,9 @@ def search_by_meaning():
 # almost nothing to go by. The whole search is one matrix-vector product, and your
 # encoder made both the matrix and the vector.
 #
-# **Predict first.** Your `attention_weights` can read all 72 heads of MiniLM. In "The
-# cat didn't climb the tree because it was too scared.", is there a head that always
-# attends to the *previous* token? And one in which "it" attends to "cat"?
+# **Predict first.** Your `attention_weights` can read all 72 heads of MiniLM. You met
+# its best head for the *previous* token in unit 3. In "The cat didn't climb the tree
+# because it was too scared.", is there also a head in which "it" attends to "cat"?
 
 
 # %%
@@ -2452,19 +2453,19 @@ def heads_of_a_published_model():
 
 
 # %% [markdown]
-# There is one of each. Head 2 of layer 0 attends to the previous token with weight
-# **0.9999**, and in head 11 of layer 5, "it" attends to "cat" with 0.62. In a famous
+# There is. Head 2 of layer 0 attends to the previous token with weight **0.9999**, as
+# in unit 3, and in head 11 of layer 5, "it" attends to "cat" with 0.62. In a famous
 # picture (Uszkoreit 2017), the attention of "it" in "The animal didn't cross the street
 # because it was too tired" moves from "animal" to "street" when "tired" becomes "wide".
 # Here nothing moves: with "tall", the same head still attends to "cat", with 0.62. A
 # small model does not resolve every pronoun, and a large weight says where a layer
 # looked, not what it understood.
 #
-# In unit 3, a head of your own learnt to find the previous position in a few hundred
-# steps, because it was trained for exactly that. MiniLM's head was never asked to;
-# finding it turned out to be useful. **Predict first:** which of the two puts more
-# weight on the previous position? (The maps of MiniLM ship with the course, so this
-# runs without the download.)
+# In unit 3, one of your two heads learnt to find the previous position in a few hundred
+# steps. Below, a single head is trained for exactly that. MiniLM's head was never asked
+# to; finding it turned out to be useful. **Predict first:** how close does yours come
+# to MiniLM's? (The maps of MiniLM ship with the course, so this runs without the
+# download.)
 
 
 # %% folded=true
@@ -2498,20 +2499,19 @@ def two_previous_token_heads():
 
 
 # %% [markdown]
-# MiniLM's head does: its weight is practically 1, against about 0.97 for yours. Yours
-# was trained for 400 steps on random vectors, MiniLM's on a large amount of text, and
-# both have learnt to match each position with the one before it. They differ in the
-# first row, since the first position has no predecessor. There yours attends to the
-# last position, because its targets were made with `roll`, which wraps around, and
-# MiniLM's attends to itself.
+# Close: its weight is about 0.97, while MiniLM's is practically 1. Yours was trained
+# for 400 steps on random vectors, MiniLM's on a large amount of text, and both have
+# learnt to match each position with the one before it. They differ in the first row,
+# since the first position has no predecessor. There yours attends to the last position,
+# because its targets were made with `roll`, which wraps around, and MiniLM's attends to
+# itself.
 #
 # ## What you built
 #
 # - `FeedForward` and `add_and_norm`, in both placements, and a measurement that tells
 #   them apart;
 # - `EncoderLayer`, `DecoderLayer` and their `Stack`;
-# - `Transformer`, with separate or tied embeddings, equal to `nn.Transformer` up to
-#   rounding;
+# - `Transformer`, whose layers equal those of `nn.Transformer` up to rounding;
 # - `layer_cost`, which says when attention overtakes the feed-forward network;
 # - `LanguageModel`, which is BERT's skeleton or GPT's, depending on one argument;
 # - models of three families, each trained on its own objective in a few hundred steps;

@@ -28,7 +28,7 @@
 # about two minutes on one core.* The short path carries the story: read the rest, and
 # come back to it.
 #
-# **Recap.** Unit 4 ended with
+# **Recap.** Unit 4 built
 # `Transformer(src_vocab, tgt_vocab, d_model, num_heads, num_layers, d_ff, ...)`. Given
 # source ids `(B, Ls)` and the decoder's input `(B, Lt)`, it returns logits
 # `(B, Lt, V)`. Position `t` of the logits predicts the token that comes *after*
@@ -216,8 +216,8 @@ def a_look_at_a_batch():
 #
 # The decoder writes one token at a time. During training we know the correct answer, so
 # we need not wait for the model to write it. We feed the *correct* tokens so far and
-# ask for the next one at every position, all in a single pass. This is **teacher
-# forcing** (Williams and Zipser 1989).
+# ask for the next one at every position, all in a single pass. This is the **teacher
+# forcing** of unit 4 (Williams and Zipser 1989).
 
 # %%
 drawing("teacher_forcing", "5.1", "Training: the right tokens. Use: its own.")
@@ -289,8 +289,8 @@ drawing("teacher_forcing", "5.1", "Training: the right tokens. Use: its own.")
 # <details><summary>Hint 3: pseudocode</summary>
 #
 # ```text
-# nats[b, t] = - log_softmax(logits[b, t])[label of b, t]
-# loss = sum of nats over real labels / number of real labels
+# cost[b, t] = - log_softmax(logits[b, t])[label of b, t]
+# loss = sum of cost over real labels / number of real labels
 # ```
 #
 # </details>
@@ -329,13 +329,14 @@ check("sequence_reversal/masked_loss", masked_loss)
 #
 # In this unit the learning rate is `peak × factor(step)`: it should rise, stay high for
 # a while, and fall. Large steps in the middle make training fast, and small steps at
-# the end let it settle. But why start small? Not because the gradient of an untrained
-# model is useless: it points downhill as well as any other. The reason is **Adam**,
-# which divides each gradient by its recent magnitude. After one step it has seen a
-# single gradient, so the quotient is ±1, and *every* parameter moves by the full
-# learning rate, whether its gradient is 0.1 or 0.000001. Until Adam's moment estimates
-# are reliable, the steps should be short (Liu et al. 2020). Besides, gradients are
-# largest at the start, most of all in post-norm models (Xiong et al. 2020).
+# the end let it settle. But why start small? You know it from unit 4: not because the
+# gradient of an untrained model is useless: it points downhill as well as any other.
+# The reason is **Adam**, which divides each gradient by its recent magnitude. After one
+# step it has seen a single gradient, so the quotient is ±1, and *every* parameter moves
+# by the full learning rate, whether its gradient is 0.1 or 0.000001. Until Adam's
+# moment estimates are reliable, the steps should be short (Liu et al. 2020). Besides,
+# gradients are largest at the start, most of all in post-norm models (Xiong et al.
+# 2020).
 #
 # $$\operatorname{factor}(s) = \begin{cases}
 # \dfrac{s + 1}{w} & s < w \quad\text{(warm-up)}\\[2ex]
@@ -536,8 +537,8 @@ def training_step(
 check("sequence_reversal/training_step", training_step)
 
 # %% [markdown]
-# Many such steps in a loop, and that is all there is to training. Everything else in
-# this notebook calls this loop.
+# Many such steps in a loop, and that is all there is to training. Nearly everything
+# else in this notebook calls this loop.
 #
 # ### Exercise 5.5 - The training loop
 #
@@ -1249,9 +1250,12 @@ def memorised_or_learnt():
 # ## 9. Take something away
 #
 # You understand a part best when it is missing. Here are three switches. Each removes
-# one thing from the *same* model, during training and decoding alike, by a **hook**. In
-# unit 4 hooks only listened, but a hook may also return a value, which replaces the
-# layer's input (in a *pre-hook*) or its output.
+# one thing from the *same* model, during training and decoding alike. The first sets
+# the tables of positions to zero. The second is a **pre-hook**: unlike the hooks of
+# unit 4, it is called *before* the layer, and what it returns replaces the layer's
+# arguments. The third multiplies the weights that make the queries by $\sqrt{d_k} = 4$,
+# and so undoes the division (`register_parametrization` puts four times a parameter in
+# its place).
 #
 # **Predict first.** For each switch: will the loss be small? Will exact match be high?
 #
@@ -1383,6 +1387,7 @@ def the_cliff():
 # To write the first token, the decoder should attend to the last symbol; for the
 # second, to the last but one. In the map of the cross-attention, with decoder positions
 # as rows and source positions as columns, that is a line from top right to bottom left.
+# (`attention_weights` of unit 4 reads the map.)
 #
 # **Predict first.** Is the line there, in both heads? And is it sharp?
 
@@ -1589,7 +1594,8 @@ drawing("bottleneck", "5.10", "One vector for everything, and a look back at all
 
 # %% [markdown]
 # Here is such a pair, made of PyTorch's `nn.GRU`, with slightly more parameters than
-# our Transformer. Your `fit` trains it with the same recipe on the same kind of data.
+# our Transformer. Your `fit` trains it on the same kind of data, as in the logged run
+# of section 7: 400 steps with batches of 64.
 #
 # **Predict first.** Draw its exact match for lengths 1 to 10 on the same axes as the
 # Transformer's. Where do the curves part?
@@ -2032,10 +2038,12 @@ check("sequence_reversal/perplexity", perplexity)
 # $V$. The smallest possible value is 1: the model was certain of every token.
 #
 # Now a text. The course has its own grammar that generates English sentences (unit 6
-# depends on it). Our training data are 20,000 of them; `word_ids` numbers their words
-# and punctuation. (`▁` marks the space in front of a piece.) The sentences on which we
-# measure the perplexity are new: neither their words in this order nor who does what in
-# them occurs in training.
+# depends on it). Our training data are 20,000 of them; `pieces` cuts them into words
+# and punctuation marks, with `▁` for the space in front of a piece; `word_ids` numbers
+# the pieces, and `glue` joins them to a text again. The sentences on which we measure
+# the perplexity are new: neither their words in this order nor who does what in them
+# occurs in training. `Writer` wraps the `LanguageModel` so that it is called like our
+# Transformer, and ignores the source; `write` samples texts from it.
 
 
 # %%
@@ -2147,8 +2155,8 @@ def a_model_that_writes():
 # Take this with you: *the data decide what is learnt, and the test decides what you
 # know about it.*
 #
-# **Next:** unit 6 takes your loop with its schedule, your greedy decoding and your
-# sampling as they are, and replaces ten digits with a language.
+# **Next:** unit 6 takes your loss, your training step, your schedule and your greedy
+# decoding as they are, and replaces ten digits with a language.
 #
 # ## Go further
 #

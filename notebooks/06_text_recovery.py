@@ -32,10 +32,11 @@
 # *About 6 hours · short path about 2: exercises 6.1, 6.3, 6.4, 6.5, 6.8*
 #
 # *Eight exercises and three questions in words · 100 points; while the computer trains,
-# you can go on reading.* The short path carries the story: read the rest, and
-# come back to it. Its time does not include the three questions (2¾ hours).
+# you can go on reading.* The short path carries the story: read the rest, and come back
+# to it. Its time does not include the three questions (2¾ hours), and two
+# demonstrations wait for 6.2 and 6.7.
 #
-# **Recap.** Unit 4 built the Transformer, and unit 5 trained it on a toy. Its batches,
+# **Recap.** Unit 4 built the Transformer, and unit 5 trained it on a toy. Its loss,
 # schedule, training step and greedy decoding do not know that they were made for
 # digits, so they serve here as they are. Could we not simply tag each word? No, because
 # words that are gone cannot be tagged. The model has to read what is left and *write* a
@@ -258,9 +259,10 @@ def the_baselines():
 
 # %% [markdown]
 # At level 2, copying gets 8 points and the rule 13, although *every* word that they
-# write is correct: hardly any quadruple of words is. The inserter reaches 64. A model
-# that stays below it has learnt less than a table of counts. And the sorted original,
-# which has all the words but no sentence, gets 9.
+# write, apart from its capital letter, is in the original: hardly any quadruple of
+# words is. The inserter reaches 64. A model that stays below it has learnt less than a
+# table of counts. And the sorted original, which has all the words but no sentence,
+# gets 9.
 #
 # ### The tokenizer, the model and the loop
 #
@@ -711,9 +713,10 @@ def segment(word: str, merges: Sequence[tuple[str, str]]) -> list[str]:
 check("text_recovery/segment", segment)
 
 # %% [markdown]
-# `SubwordTokenizer` puts your functions to work: text → words → symbols → ids, and
-# back. It learns from *train* only, and source and target share its vocabulary, so a
-# word that is copied has the same embedding on both sides.
+# `SubwordTokenizer` puts your functions to work: text → words and signs (`pieces` cuts
+# them, each with its `▁`) → symbols → ids, and back. It learns from *train* only, and
+# source and target share its vocabulary, so a word that is copied has the same
+# embedding on both sides.
 #
 # **Predict first.** *Glassblower* is not in the corpus. What does "The glassblower
 # overslept." become with whole words, and what with 1,500 subwords?
@@ -849,7 +852,8 @@ def ngrams(tokens: Sequence[str], n: int) -> Counter:
 # *time ~20 min · difficulty 3/5 · 8 points*
 #
 # **Task.** Return the BLEU of hypotheses with one reference each, as a number between 0
-# and 100. `tokenize` cuts a text into tokens, and `ngrams` counts.
+# and 100. `tokenize` cuts a text into tokens (by default `tokenize_13a`, which cuts
+# signs off words as sacrebleu does), and `ngrams` counts.
 #
 # **Example.** For the hypothesis `the cat sat on mat` and the reference
 # `the cat sat on the mat`, the precisions are 5/5, 3/4, 2/3 and 1/2, BP is $e^{-1/5}$,
@@ -1112,13 +1116,13 @@ def how_many_sentences():
 #
 # Greedy decoding never takes a token back. Beam search keeps the `k` best prefixes at
 # every step. The score of a prefix is the sum of the log-probabilities of its tokens.
-# It takes three steps, each of which you can find in the picture.
+# It takes three ideas, each of which you can find in the picture.
 
 # %%
 drawing("beam_search", "6.1", "Three steps of a beam search with k = 2.")
 
 # %% [markdown]
-# **First step: keep k.** Forget EOS for a moment. The picture compares *all*
+# **First idea: keep k.** Forget EOS for a moment. The picture compares *all*
 # continuations of both *live* prefixes (those in the beam). The two best stay (blue),
 # whichever prefix they extend.
 #
@@ -1196,13 +1200,13 @@ def beam_step(
 check("text_recovery/beam_step", beam_step)
 
 # %% [markdown]
-# **Second step: EOS.** In the picture, the boxes with EOS have *ended*: these
+# **Second idea: EOS.** In the picture, the boxes with EOS have *ended*: these
 # *hypotheses* leave the beam, and only the best is remembered. A log-probability is
 # never above 0, so a score can only fall while a prefix grows. Once the best ended
 # score is at least as good as the best live one, nothing can beat it, and the search
 # may stop.
 #
-# **Third step: the length.** Longer texts have more factors below 1, so raw scores
+# **Third idea: the length.** Longer texts have more factors below 1, so raw scores
 # favour short ones. The picture therefore compares $\text{score}/\text{length}^\alpha$,
 # here with $\alpha = 1$; the length counts EOS but not BOS. Finished hypotheses and the
 # stop rule use this quotient. Which prefixes stay live is still decided by raw scores,
@@ -1319,9 +1323,10 @@ def beam_search(
 check("text_recovery/beam_search", beam_search)
 
 # %% [markdown]
-# **Predict first.** Does a wider beam always find a more *probable* sentence? And is
-# the more probable sentence always the better one? Here is the baseline, decoded
-# greedily and with beams, by raw scores and by scores divided by the length.
+# **Predict first.** By how many points does a beam of 3 raise BLEU, and a beam of 10?
+# And do outputs get shorter when scores are not divided by the length? Here is the
+# baseline, decoded greedily and with beams, by raw scores and by scores divided by the
+# length.
 
 
 # %%
@@ -1448,9 +1453,9 @@ def sentences_of_your_own():
 # A sentence that the grammar could write comes back. One that only shares the grammar's
 # words may come back changed, because wherever the source leaves a choice, the model
 # takes what was frequent in *its* texts. And Gregor Samsa comes back in pieces that fit
-# nowhere. The model's BLEU is above 95, but only *for this grammar*: a model knows the
-# distribution that it was trained on, its **domain**. The score does not show how small
-# this domain is; only other data can.
+# nowhere. We measured a BLEU above 95 for this model, but only *for this grammar*: a
+# model knows the distribution that it was trained on, its **domain**. The score does
+# not show how small this domain is; only other data can.
 
 # %% [markdown]
 # ## C. Your model
@@ -1471,7 +1476,7 @@ def sentences_of_your_own():
 #   after a comparison, what its result says you should do **next**. A hypothesis names
 #   what you change, what you expect, why, and which result would prove you wrong.
 # - The log needs at least six runs. Among them are the three comparisons below:
-#   positions, decoding, and one study of the architecture.
+#   positions, decoding (not on the short path), and one study of the architecture.
 #
 # You earn points for your model's BLEU and for the *reasoning* in your log. A run that
 # refutes its hypothesis is worth as much as one that confirms it. Part A's baseline
@@ -1480,8 +1485,9 @@ def sentences_of_your_own():
 #
 # ### The settings, the model and the loop
 #
-# Both functions are part A's with the tools of part B added. Change them as you like:
-# a key that you add to `SETTINGS` is a setting that a run can change.
+# `build` and `train_smoothed` are part A's `build` and `train` with the tools of part B
+# added. Change them as you like (`written` only asks whether your hypotheses are
+# there): a key that you add to `SETTINGS` is a setting that a run can change.
 
 # %%
 SETTINGS |= {"symbols": 1500, "smoothing": 0.1, "residual": True}
@@ -1704,9 +1710,11 @@ def next_steps():
 # %% [markdown]
 # ### The final run, and the hand-in
 #
-# Spend what is left of the budget on the recipe that convinced you. `hand_in` writes
-# `my_recovery.safetensors`, and `my_corpus.json` for a corpus of your own. Hand in
-# these files and `runs.jsonl` together with this notebook.
+# Spend what is left of the budget on the recipe that convinced you. To hand in a beam,
+# decode that run as in comparison 2, `project.decode("final beam 3", "final",
+# hypothesis, partial(beam_search, beam_size=3), beam=3, alpha=1.0)`, and give this name
+# to `hand_in`. `hand_in` writes `my_recovery.safetensors`, and `my_corpus.json` for a
+# corpus of your own. Hand in these files and `runs.jsonl` together with this notebook.
 
 
 # %%
@@ -1714,6 +1722,7 @@ def next_steps():
 def final_run():
     hypothesis = ""
     if written(hypothesis):
+        # Or with all that is left of the budget:
         project.run("final", hypothesis, "reference", tokens=2_400_000)
         project.hand_in("final")
 
@@ -1853,7 +1862,9 @@ check("text_recovery/model", restore)
 # 2. The model and its training, in enough detail to repeat it.
 # 3. The result beside the baselines, with its interval; which kinds of mistake remain,
 #    and how that compares with your diagnosis in part A.
-# 4. Five sentences from your own life: what comes back, what does not, and why.
+# 4. Five sentences from your own life: what your model makes of them
+#    (`restore([damage(text, LEVEL) for text in ...])`), what does not come back, and
+#    why.
 # 5. One thing that did not work or surprised you, and what you would try next.
 #
 # *What a full answer has: task, data and split (3), a recipe that can be repeated (3),
@@ -1887,9 +1898,8 @@ check("text_recovery/model", restore)
 #
 # A whole project, from raw text to a measured model: a baseline whose mistakes you read
 # before you built anything, subwords, BLEU, a test for differences, beam search, a log
-# and a page. The batches,
-# the schedule, the training step and the greedy search were unit 5's, and the model was
-# unit 4's.
+# and a page. The loss, the schedule, the training step and the greedy search were unit
+# 5's, and the model was unit 4's.
 #
 # **Next, if you like:** unit 7 takes the machine of 2017 and replaces its parts, one by
 # one, with those of today: rotary positions, a cache, fewer key and value heads.

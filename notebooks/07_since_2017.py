@@ -909,7 +909,7 @@ check("since_2017/language_model", LanguageModel)
 #
 # A small difference proves something only if mistakes make a large one. So the cell
 # also changes the weights in such a way that correct code gives the same logits as
-# three popular mistakes.
+# three popular mistakes, and tries a model with the wrong base.
 
 
 # %%
@@ -1062,9 +1062,9 @@ def computed_or_looked_up():
 
 
 # %% [markdown]
-# **Predict first.** We feed 512 tokens one by one and measure the time for each.
-# Without a cache, the whole text is computed again for each token. What do the two
-# curves look like?
+# **Predict first.** We measure the time for one more token after 31, 63, … up to 511
+# others. Without a cache, the whole text is computed again for each token. What do the
+# two curves look like?
 
 
 # %% folded=true
@@ -1171,7 +1171,7 @@ def generate(
 #
 # A language model is judged by the probability that it gives to text it has not seen.
 # The mean negative log-probability of a token, $\ell = -\frac{1}{n}\sum_t \log p(x_t
-# \mid x_{<t})$, becomes the **perplexity** $e^\ell$: the number of equally likely
+# \mid x_{<t})$, becomes unit 5's **perplexity** $e^\ell$: the number of equally likely
 # tokens among which the model seems to choose.
 #
 # But what is a token? If tokens are long, a text has few of them and the perplexity is
@@ -1231,10 +1231,9 @@ def sliding_perplexity(
 # large gradients hardly decayed. Loshchilov and Hutter 2019 took it out (*decoupled*):
 # all weights shrink by the same factor.
 #
-# **Clipping** takes the gradients of all parameters as one long vector, and shortens it
-# to `max_norm` if it is longer (Pascanu et al. 2013). One bad batch in a thousand can
-# have a gradient a hundred times longer than usual, and one such step can undo a day of
-# training.
+# **Clipping** you know from unit 5. Why does it matter here? One bad batch in a
+# thousand can have a gradient a hundred times longer than usual, and one such step can
+# undo a day of training.
 #
 # The text is the course's own: sentences from a grammar, split so that no statement
 # (who does what) occurs in both training and test text. Tokens are **bytes**: there is
@@ -1698,11 +1697,11 @@ def published_tensor(
 check("since_2017/published_tensor", published_tensor)
 
 # %% [markdown]
-# Now the model itself. The next cell looks for its file; if it is missing, the cell
-# says in one line how to get it (98 MB, Apache-2.0), and the text below says what you
-# would see. Its 135 million parameters take 0.54 GB in float32, so the model is filled
-# one parameter at a time: all tensors and all parameters together would take twice as
-# much.
+# Now the model itself. The cell after the folded one looks for its file; if it is
+# missing, the cell says in one line how to get it (98 MB, Apache-2.0), and the text
+# below says what you would see. Its 135 million parameters take 0.54 GB in float32, so
+# the model is filled one parameter at a time: all tensors and all parameters together
+# would take twice as much.
 
 
 # %% folded=true
@@ -1769,7 +1768,7 @@ def a_chat_model_in_your_classes():
 # %% [markdown]
 # Ask it something. `ask("...")` always takes the most probable token, so everybody gets
 # the same answer; `ask("...", temperature=0.7, min_p=0.1)` samples, and its answer
-# depends on the seed.
+# depends on the seed, which `answer` above sets to 0.
 #
 # Do not expect too much. A model of 135 million parameters writes fluent English and
 # knows the capital of France, but it cannot be relied on for facts, fails at most sums,
@@ -1918,9 +1917,10 @@ def what_the_cache_buys():
 # %% [markdown]
 # ## Three ages of one machine
 #
-# The second column is what you built in this unit; unit 10 builds some of the third,
-# which often has several entries, because the open models of 2025 and 2026 disagree.
-# Where they agree, a question is settled for now; the rest is still being tried.
+# You built the column *LLaMA, 2023*, but with shared keys and a tied output matrix;
+# unit 10 builds some of the last column, which often has several entries, because the
+# open models of 2025 and 2026 disagree. Where they agree, a question is settled for
+# now; the rest is still being tried.
 #
 # | part | 2017 | LLaMA, 2023 | 2025/26 |
 # |---|---|---|---|
@@ -1965,7 +1965,8 @@ def what_the_cache_buys():
 #   mislead.
 # - Unit 8, *From base model to assistant*, makes a base model do reliably what it does
 #   only some of the time. Unit 10, *Newer and faster*, builds what later models added,
-#   and measures what each part buys. Both need this unit, and each stands alone.
+#   and measures what each part buys. Both need this unit, and each stands alone. (There
+#   is no unit 9 yet.)
 
 # %% [markdown]
 # ## Where you stand

@@ -18,13 +18,16 @@
 # *About 1 hour · short path about ½: exercises 8.1*
 #
 # *Two exercises · 100 points; the whole notebook runs in about two minutes on one
-# core.* The short path carries the story: read the rest, and do its exercise later.
+# core.* The short path carries the story: read the rest, and do its exercise later;
+# four demonstrations of section 1 wait for it, and the text says what they show.
 #
 # **Recap.** Unit 5 gave a small encoder-decoder, `reversal.new_model()`, that learns to
 # reverse digits, with `reversal.make_batch(sequences)`, the training loop
 # `reversal.fit`, and `reversal.rate_factor(step, warmup, steps)`, warm-up and then
-# cosine decay. Unit 7 gave `modern.LanguageModel` and the model of bytes that was
-# trained there.
+# cosine decay. It also gave `reversal.greedy_decode`, and `reversal.evaluating`, which
+# decodes without gradients. Unit 7 gave `modern.LanguageModel`, the model of bytes that
+# was trained there on `modern.text_ids`, and `modern.published_tensor`, which finds a
+# parameter in the file of the chat model.
 #
 # <details><summary>Conventions of this unit</summary>
 #
@@ -64,8 +67,8 @@ torch.set_printoptions(precision=4, sci_mode=False)
 # %% [markdown]
 # ## 1. From a base model to an answer
 #
-# A **base model**, trained to continue text, often *can* do what you want, but does so
-# only some of the time. How does it become a model that does so reliably?
+# How does a **base model**, trained only to continue text, come to do reliably what it
+# already *can* do?
 #
 # One way is to show it correct answers (*supervised fine-tuning*). Where nobody has
 # written them, but an answer can be **checked**, there is a second way: let the model
@@ -306,7 +309,7 @@ def reinforce(
         shown = F.pad(written, (1, 0), value=reversal.BOS)[:, :-1]  # (N, T)
         logits = model(source, shown)
         loss = grpo_loss(logits, written, advantages)
-        if beta:
+        if beta:  # the KL term; `distance` comes with it, under "A careless reward"
             loss = loss + beta * distance(logits, start(source, shown), written)
         adam.zero_grad()
         loss.backward()
@@ -482,6 +485,7 @@ def reach_further():
     seconds = time.process_time() - started
     print(f"{'correct answers, 200 steps':<26} {by_length(model)}   {seconds:.1f} s")
     if REINFORCE_LONG:
+        require_solved(group_advantages, grpo_loss)
         for lengths, steps in (((1, 12), 300), ((11, 12), 200)):
             model, started = copy.deepcopy(base), time.process_time()
             reinforce(model, exact, lengths, steps, prompts=64)
@@ -623,6 +627,12 @@ def nothing_changes():
         share = torch.minimum(p, q).sum()
         print(f"guesses kept: {share:.1%}, the result differs from p by {gap:.1e}")
 
+
+# %% [markdown]
+# Now at work. A table of trigrams of bytes guesses, and unit 7's model of bytes judges;
+# if its file is neither here nor in its folder, a smaller run trains one. The cell
+# counts bytes per pass, and compares the next two bytes of many texts with the model's
+# own probabilities.
 
 # %% folded=true
 # @title A table of trigrams guesses, and the model judges
@@ -791,11 +801,11 @@ def fewer_bits():
 # size. Three bits break the model (70). This is why four bits became a popular choice.
 
 # %% [markdown]
-# ## What you built
+# ## What you built, and what you saw
 #
-# - the core of GRPO, and a look at what rewards can and cannot do;
-# - the rule by which a model keeps or replaces a cheap model's guesses;
-# - a measurement of what a few bits per weight cost.
+# - built: the core of GRPO, and with it a look at what rewards can and cannot do;
+# - seen: the rule by which a model keeps or replaces a cheap model's guesses;
+# - seen: a measurement of what a few bits per weight cost.
 #
 # ## Go further
 #

@@ -25,8 +25,9 @@
 # **Recap.** Unit 7 gave `CausalAttention` with rotary positions and grouped heads, and
 # a `LanguageModel` that is made of it, of `RMSNorm` and of `SwiGLU`. We use them as
 # `modern.CausalAttention`, `modern.RMSNorm` and so on, together with the functions
-# `modern.rotary_angles`, `modern.rotate` and `modern.grouped_attention`. Unit 3 gave
-# `mha.split_heads` and `mha.merge_heads`.
+# `modern.rotary_angles`, `modern.rotate` and `modern.grouped_attention`. Unit 2 gave
+# `attention.causal_mask(L)`, unit 3 `mha.split_heads` and `mha.merge_heads`, and unit 5
+# `reversal.rate_factor`.
 #
 # <details><summary>Conventions of this unit</summary>
 #
@@ -67,7 +68,7 @@ torch.set_num_threads(1)  # for tensors this small, more threads only get in the
 torch.set_printoptions(precision=4, sci_mode=False)
 
 # %% folded=true
-# @title Small models with new parts, and one seed for all that follows
+# @title Small models with new parts, and one seed for sections 1 to 4
 SEED = 0  # for initial weights and batches; what we say below also holds for others
 SMALL = {"vocab_size": 128, "d_model": 32, "num_heads": 4, "num_kv_heads": 2,
          "num_layers": 2, "d_ff": 96}  # fmt: skip
@@ -248,7 +249,7 @@ def largest_score(model: nn.Module, ids: Tensor) -> float:
 # %%
 @demo
 def the_largest_score():
-    require_solved(largest_score, QKNormAttention)
+    require_solved(QKNormAttention)
     ids = trials.new_windows(32)[:32]
 
     def curve(name: str, layer: type[nn.Module]) -> list[float]:
@@ -397,7 +398,8 @@ def five_to_one():
 
 # %% [markdown]
 # Close to 1/6: for a long text, the local layers hardly count. For a short one, they
-# save nothing. Here is the layer, which is `CausalAttention` with a different mask:
+# save nothing. Here is the layer, which is `CausalAttention` with a different mask
+# (`compared`, from section 1, returns its rotated queries and keys):
 
 
 # %%
@@ -540,7 +542,7 @@ def route(logits: Tensor, top_k: int) -> Tensor:
 # <details><summary>Hint 3: pseudocode</summary>
 #
 # ```text
-# weights = route(router(x))
+# weights = route(router(x), top_k)
 # output = zeros like x
 # for each expert i:
 #     chosen = where weights[..., i] is positive
@@ -645,7 +647,7 @@ def against_a_mixtral():
 # <details><summary>Hint 3: pseudocode</summary>
 #
 # ```text
-# f = mean over the tokens of (route(logits) is positive)
+# f = mean over the tokens of (route(logits, top_k) is positive)
 # P = mean over the tokens of the softmax over all experts
 # E * sum of f * P
 # ```
@@ -725,7 +727,7 @@ STEPS_OF_EXPERTS = 300
 
 @demo
 def experts_compared():
-    require_solved(route, MixtureOfExperts, load_balance)
+    require_solved(MixtureOfExperts, load_balance)
     dense = small_model()
     print(f"{'dense':<15} {trials.train(dense, STEPS_OF_EXPERTS, SEED)}")
     pictures.loads({
@@ -922,7 +924,8 @@ def muon_beside_adamw():
 # at twenty thousand? We replace **one** part of a small model at a time by its ancestor
 # of 2017. All models have the same number of parameters (within one percent: LayerNorm
 # has a few more), see the same batches, and are trained for the same number of
-# **steps**; the CPU seconds are printed next to the loss.
+# **steps**, now on 64 bytes at a time instead of 32; the CPU seconds are printed next
+# to the loss.
 #
 # **Predict first.** Four replacements: RMSNorm → LayerNorm, SwiGLU → ReLU, rotary →
 # added sines, grouped → multi-head. Which of them make the loss worse? Rank them.
@@ -1067,16 +1070,17 @@ def one_part_at_a_time():
 # - **Grouped heads** save memory while writing, which training does not measure.
 #   **RMSNorm** saves a pass over the vectors, which counts where memory traffic is the
 #   limit: on large models with fused kernels, not here. Nor does this refute what
-#   Shazeer measured for **SwiGLU** at 220 million parameters, after half a million
-#   steps.
+#   Shazeer 2020 (unit 7) measured for **SwiGLU** at 220 million parameters, after half
+#   a million steps.
 #
 # So only one of these four changes pays off at this size and after so few steps. A
 # change can be right for a large model and worth nothing for yours. Measure.
 #
 # ## 6. Longer than anything seen
 #
-# Now replace the positions again, with four kinds of them and a question that training
-# never asked: what if the text is twice, or four times, as long?
+# In section 2, a model with rotary positions got worse on longer texts than those of
+# training. Do other kinds of positions fare better? Here are four of them, on texts
+# that are twice and four times as long.
 #
 # **Predict first.** Four models are trained on 64 bytes at a time: without any
 # positions, with learned ones, with added sines, and with rotations. Which of them cope
@@ -1112,8 +1116,8 @@ def positions_compared():
 # After 300 steps, rotary positions are best at all three lengths, and four times the
 # length costs them less than 0.2 nats. Learned positions get worse beyond 64, because
 # rows 64 to 255 of their table were never trained. The added sines are hardly better
-# than no positions at all. So are rotary positions worth half a nat per byte, and do
-# they carry over to longer texts?
+# than no positions at all. So are rotary positions worth half a nat per byte, and is so
+# small a rise at longer texts the last word?
 #
 # **Predict first.** We train the same four models ten times as long. What happens to
 # the lead of rotary positions at 64 bytes? And at 256?
