@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import sys
 from argparse import Namespace
+from collections.abc import Sequence
 from datetime import date
 from itertools import groupby
 from pathlib import Path
 
-from autograder.cli.arguments import UNIT, UNITS, CommandSet, chosen_units, option
+from autograder.cli.arguments import UNIT, UNITS, CommandSet, chosen_units, flag, option
 from autograder.course import ROOT, Unit, find_unit, units
 from autograder.course.errors import UsageError
 
@@ -109,12 +110,16 @@ def _new_course(options: Namespace) -> int:
     option("--exercise",
            'only this exercise, like "attention/softmax"; can be repeated',
            "NAME", action="append", dest="exercises", default=[]),
+    flag("--generated",
+         "instead make mutants by rule, and list those that no case catches"),
 )  # fmt: skip
 def _validity(options: Namespace) -> int:
     from autograder.authoring.catalogue import specification
     from autograder.authoring.verify import measure, total
     from autograder.checks.references import load
 
+    if options.generated:
+        return _list_survivors(_choose_exercises(options))
     rows = []
     for unit, names in groupby(
         _choose_exercises(options), lambda name: name.split("/")[0]
@@ -145,22 +150,17 @@ def _choose_exercises(options: Namespace) -> list[str]:
     return [name for name in all_names if not names or name in names]
 
 
-@COMMANDS.command(
-    "generated",
-    "generate mutants by rule, and list those that no case catches",
-    UNITS,
-)
-def _generated(options: Namespace) -> int:
-    from autograder.authoring.catalogue import specifications
+def _list_survivors(names: Sequence[str]) -> int:
+    """Print how many mutants made by rule are caught, and those that survive."""
+    from autograder.authoring.catalogue import specification
     from autograder.authoring.generated import count
 
     survivors = 0
-    for unit in chosen_units(options):
-        for exercise in specifications(unit.name):
-            mutant_count = count(exercise)
-            survivors += len(mutant_count.survivors)
-            listed = (f"    {line}" for line in mutant_count.survivors)
-            print(mutant_count, *listed, sep="\n", flush=True)
+    for exercise in map(specification, names):
+        mutant_count = count(exercise)
+        survivors += len(mutant_count.survivors)
+        listed = (f"    {line}" for line in mutant_count.survivors)
+        print(mutant_count, *listed, sep="\n", flush=True)
     return 1 if survivors else 0
 
 

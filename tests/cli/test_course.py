@@ -88,7 +88,7 @@ def test_a_generated_mutant_that_survives_is_a_failure(
 ):
     made = Count("u/a", generated=2, caught=1, survivors=left)
     monkeypatch.setattr("autograder.authoring.generated.count", lambda exercise: made)
-    assert cli.main(["generated", "attention"]) == status
+    assert cli.main(["validity", "attention", "--generated"]) == status
     assert capsys.readouterr().out.count("    a -> b\n") == len(left) * len(
         specifications("attention")
     )
