@@ -8,13 +8,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-import nbformat
 import pytest
 
 from autograder.course import ROOT
 from autograder.root import VARIABLE
 from autograder.sandbox.client import SERVER_VARIABLE
-from tests.authoring.doubling import FILES, LABEL
+from tests.authoring.doubling import ANSWERS, FILES, LABEL, hand_in
 
 COURSE = """\
 title = "Arithmetic"
@@ -29,7 +28,6 @@ owner = "nobody"
 repository = "student"
 branch = "main"
 """
-ANSWERS = {"ada": "return 2 * x", "bob": "return 3 * x"}
 
 
 @pytest.fixture(scope="module")
@@ -62,15 +60,7 @@ def run(course: Path, *command: str) -> str:
 def test_it_is_built_graded_reported_and_published_there(course):
     assert f"release/{LABEL}" in run(course, "autograder", "build")
     assert "3/3   · named   3/3" in run(course, "autograder", "validity")
-    release = course / "release" / LABEL / f"{LABEL}.ipynb"
-    for student, code in ANSWERS.items():
-        book = nbformat.read(release, as_version=4)
-        for cell in book.cells:
-            if cell.metadata.get("nbgrader", {}).get("solution"):
-                cell.source = f"def double(x):\n    {code}"
-        folder = course / "submitted" / student / LABEL
-        folder.mkdir(parents=True)
-        nbformat.write(book, folder / f"{LABEL}.ipynb")
+    hand_in(course)
     run(course, "nbgrader", "generate_assignment", LABEL, "--force")
     run(course, "nbgrader", "autograde", LABEL)
     run(course, "nbgrader", "generate_feedback", LABEL)

@@ -1,5 +1,11 @@
 """A unit of one exercise, as its author writes it: files by their names."""
 
+from __future__ import annotations
+
+from pathlib import Path
+
+import nbformat
+
 LABEL = "99_doubling"
 FILES = {
     f"notebooks/{LABEL}.py": '''\
@@ -84,3 +90,17 @@ timeout = 45
 "notes.txt" = "transformer_course/doubling/exercises/double.py"
 """,
 }
+ANSWERS = {"ada": "return 2 * x", "bob": "return 3 * x"}  # right, and wrong
+
+
+def hand_in(course: Path) -> None:
+    """Hand in a right and a wrong answer in a course that has built the unit."""
+    for student, code in ANSWERS.items():
+        release = course / "release" / LABEL / f"{LABEL}.ipynb"
+        notebook = nbformat.read(release, as_version=4)
+        for cell in notebook.cells:
+            if cell.metadata.get("nbgrader", {}).get("solution"):
+                cell.source = f"def double(x):\n    {code}"
+        folder = course / "submitted" / student / LABEL
+        folder.mkdir(parents=True)
+        nbformat.write(notebook, folder / f"{LABEL}.ipynb")
