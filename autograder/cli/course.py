@@ -192,7 +192,7 @@ def _lab(options: Namespace) -> int:
 @COMMANDS.command(
     "kit", "write the student repository to publish, in dist/student/", UNITS,
     option("--owner",
-           "the GitHub account that publishes it; default: see pyproject.toml",
+           "the GitHub account that publishes it; default: see course.toml",
            "NAME", default=""),
     *_EDITION,
 )  # fmt: skip

@@ -29,7 +29,7 @@ def _attempts(unit: str, root: Path, options: Namespace) -> int:
         source = options.live or f"the submissions of {unit}"
         raise CourseError(
             f"no record of attempts in {source}; attempts = true in course.toml "
-            "of pyproject.toml has students' notebooks keep one"
+            "has students' notebooks keep one"
         )
     rows, path = tries.table(unit, attempts), root / "reports" / f"{unit}-attempts.html"
     print(tries.as_text(rows))
