@@ -18,7 +18,6 @@ import time
 from pathlib import Path
 from typing import IO, Any
 
-from autograder.root import ROOT, VARIABLE
 from autograder.sandbox import fonts, kit, launch, logs
 from autograder.sandbox.confine import ConfinementError, Policy
 from autograder.sandbox.ending import EndReason
@@ -165,13 +164,11 @@ def _pipes(server: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes]]:
 
 def _clean_environment(run: Path) -> dict[str, str]:
     """What every kernel can read in its /proc/self/environ: nothing of the client's."""
-    paths = [kit.python_path(), *(p for p in sys.path if os.path.isdir(p))]
     return {
         **ALIKE,
         "PATH": "/usr/local/bin:/usr/bin:/bin",
         "LANG": "C.UTF-8",
-        "PYTHONPATH": os.pathsep.join(paths),
-        VARIABLE: str(ROOT),
+        **kit.environment(*filter(os.path.isdir, sys.path)),
         "MPLBACKEND": BACKEND,  # imported by name only, after the fork
         "MPLCONFIGDIR": str(run / fonts.FOLDER),
     }

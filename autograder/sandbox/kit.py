@@ -7,8 +7,9 @@ import os
 import pkgutil
 import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
-from autograder.root import CONTENT, ENGINE, FILE, ROOT
+from autograder.root import CONTENT, ENGINE, FILE, ROOT, VARIABLE
 
 # What ships to students, by the package that it is in: the one list, for a sandbox and
 # for the student kit. What else a unit needs there (solutions of those before, a
@@ -33,23 +34,28 @@ SYSTEM = (
 )
 
 
+def shipped() -> list[tuple[Path, Path]]:
+    """The files and folders that ship, each after the package that it is in."""
+    return [(package, package / name) for package in KIT for name in KIT[package]]
+
+
 def kit_paths() -> tuple[str, ...]:
     """Absolute paths of the files and folders that ship to students and exist."""
-    listed = [package / name for package, names in KIT.items() for name in names]
-    return tuple(str(path) for path in (*listed, ROOT / FILE) if path.exists())
+    paths = (*(path for _, path in shipped()), ROOT / FILE)
+    return tuple(str(path) for path in paths if path.exists())
 
 
-def python_path() -> str:
-    """The folders from which a sandbox imports the engine and the course."""
-    return os.pathsep.join(dict.fromkeys(str(package.parent) for package in KIT))
+def environment(*folders: str) -> dict[str, str]:
+    """The variables by which a sandbox finds engine, course and further folders."""
+    packages = dict.fromkeys(str(package.parent) for package in KIT)
+    path = os.pathsep.join([*packages, *folders])
+    return {"PYTHONPATH": path, VARIABLE: str(ROOT)}
 
 
 def modules(broken: Callable[[str], object]) -> Iterator[str]:
     """Yield the names of all modules that ship; report packages that do not import."""
-    for package, names in KIT.items():
-        for path in (package / name for name in names):
-            if not (path / "__init__.py").is_file():
-                continue
+    for package, path in shipped():
+        if (path / "__init__.py").is_file():
             name = ".".join((package.name, *path.relative_to(package).parts))
             yield name
             for module in pkgutil.walk_packages([str(path)], f"{name}.", broken):

@@ -70,9 +70,10 @@ class SandboxProvisioner(LocalProvisioner):
 
         Outside Linux there are no sandboxes: a plain kernel if the policy allows it.
         """
-        self.policy = client.policy_from_environment()
         if self.sandbox_policy:
             self.policy = Policy.from_json(self.sandbox_policy)
+        else:
+            self.policy = client.policy_from_environment()
         self.judge_socket, self._channel = socket.socketpair()
         self._arguments = list(kwargs.get("extra_arguments", ()))
         if sys.platform == "linux":

@@ -21,7 +21,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from autograder.root import ROOT, VARIABLE
 from autograder.sandbox import bwrap, confine, kit
 
 REPORT_SECONDS = 60.0
@@ -166,11 +165,8 @@ def _attack(level: str, room: confine.Room, task: dict[str, Any], report: int) -
         if level == "bwrap" and "report" not in task:
             command = bwrap.command(SMALL, room, "selftest")
             os.set_inheritable(report, True)
-            variables = {
-                "AUTOGRADER_TASK": json.dumps({**task, "report": report}),
-                "PYTHONPATH": kit.python_path(),
-                VARIABLE: str(ROOT),
-            }
+            text = json.dumps({**task, "report": report})
+            variables = {**kit.environment(), "AUTOGRADER_TASK": text}
             os.execve(command[0], command, variables)
         confine.enter(level, SMALL, room)
         answer = attacks(task)

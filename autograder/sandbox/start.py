@@ -16,7 +16,6 @@ import tempfile
 from dataclasses import dataclass
 from typing import Any
 
-from autograder.root import ROOT, VARIABLE
 from autograder.sandbox import bwrap, confine, inside, kit
 from autograder.sandbox.cgroup import Group
 from autograder.sandbox.confine import ConfinementError, Policy, Room
@@ -94,7 +93,7 @@ def _run_kernel(plan: Plan, keep: list[int]) -> None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         home = plan.room.home(level)
         variables = inside.environment(home, channel, request["environment"])
-        variables |= {"PYTHONPATH": kit.python_path(), VARIABLE: str(ROOT)}
+        variables |= kit.environment()
         if level == "bwrap":
             _become_cold(plan, keep, variables)
         confine.enter(level, plan.policy, plan.room)
