@@ -48,7 +48,8 @@ def read_settings(root: Path) -> dict[str, Any]:
 
 
 ROOT = _find_root()
+_SETTINGS = read_settings(ROOT)
 # Names that notebooks of an earlier version import, and those of today.
-ALIASES: dict[str, str] = read_settings(ROOT).get("aliases", {})
-PACKAGE = str(read_settings(ROOT).get("package", "course"))
+ALIASES: dict[str, str] = _SETTINGS.get("aliases", {})
+PACKAGE = str(_SETTINGS.get("package", "course"))
 CONTENT = _find_package(PACKAGE)

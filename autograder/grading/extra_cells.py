@@ -48,8 +48,8 @@ class Handler(Protocol):
 @functools.cache
 def _handlers() -> dict[str, Handler]:
     """All of them, by the grade id of their cells."""
-    found: list[Any] = [*seams.modules("assignments")]
-    return {grade_ids.of_check(one.EXERCISE): one for one in found}
+    handlers: list[Any] = [*seams.modules("assignments")]
+    return {grade_ids.of_check(handler.EXERCISE): handler for handler in handlers}
 
 
 def find_handler(cell: NotebookNode) -> Handler | None:
@@ -65,12 +65,12 @@ def read_keys(
     Raises:
         CourseError: an extra has none for its cell.
     """
-    found: dict[str, dict[str, Key]] = {}
+    keys: dict[str, dict[str, Key]] = {}
     for handler in (find_handler(cell) for book in sources for cell in book.cells):
         if handler:
             for student, key in handler.read_keys(root, assignment).items():
-                found.setdefault(student, {})[handler.EXERCISE] = key
-    return found
+                keys.setdefault(student, {})[handler.EXERCISE] = key
+    return keys
 
 
 class ExtraVerdicts(Preprocessor, Stage):

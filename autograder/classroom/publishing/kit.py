@@ -7,6 +7,7 @@ it out once their deadlines have passed. Nothing hidden is ever inside.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import os
 import re
@@ -21,11 +22,7 @@ import nbformat
 from packaging.requirements import Requirement
 
 from autograder.authoring import assistants, budget, edition
-from autograder.authoring.colab import (
-    CHECKS,
-    Repository,
-    published,
-)
+from autograder.authoring.colab import CHECKS, Repository, published
 from autograder.authoring.solutions import builds_on
 from autograder.checks.installed import wheel_name
 from autograder.classroom.publishing import wheel
@@ -34,7 +31,7 @@ from autograder.course.errors import CourseError
 from autograder.course.files import replace_folder, write
 from autograder.course.language import wording
 from autograder.root import CONTENT, ENGINE, FILE, PACKAGE, ROOT
-from autograder.sandbox.kit import KIT
+from autograder.sandbox.kit import shipped
 
 # What the checks need; a course adds its own (`packages` in course.toml).
 _NEEDED = ("torch", "numpy", "safetensors", "matplotlib", "tqdm")
@@ -101,7 +98,7 @@ def build(last: Unit, folder: Path, repository: Repository | None = None) -> lis
     """Make the student repository up to a unit; replaces ``folder`` whole.
 
     Args:
-        repository: where it will be published; the default is what pyproject.toml says.
+        repository: where it will be published; the default is what course.toml says.
 
     Raises:
         CourseError: a notebook is damaged, or is none of this course's.
@@ -130,14 +127,13 @@ def build(last: Unit, folder: Path, repository: Repository | None = None) -> lis
 def contents(last: Unit) -> dict[str, Path]:
     """The files that ship with unit ``last``, by their places in the wheel."""
     solved = ["__init__", *(unit.name for unit in solution_units(last))]
-    paths = [folder / name for folder, names in KIT.items() for name in names]
-    paths += [CONTENT / "solutions" / f"{name}.py" for name in solved]
+    paths = shipped()
+    paths += [(CONTENT, CONTENT / "solutions" / f"{name}.py") for name in solved]
     later = {unit.name for unit in units(last.root) if unit.label > last.label}
     unwanted = later | {"__pycache__"}
     files = {f"{ENGINE.name}/{FILE}": ROOT / FILE}
-    for path in paths:
+    for package, path in paths:
         for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
-            package = CONTENT if file.is_relative_to(CONTENT) else ENGINE
             inner = file.relative_to(package)
             if file.is_file() and unwanted.isdisjoint({inner.stem, *inner.parts}):
                 files[f"{package.name}/{inner.as_posix()}"] = file
@@ -195,9 +191,8 @@ def _wheel(last: Unit, repository: Repository, folder: Path) -> tuple[str, bytes
         for path in manifest.read(unit).ships:  # trained models
             name = path.relative_to(unit.root).as_posix()
             files[f"{PACKAGE}/{name}"] = path.read_bytes()
-    files |= {
-        text.name: text.read_bytes() for text in _texts(last) if text.name == "LICENSE"
-    }
+    if (license := last.root / "LICENSE").is_file():
+        files["LICENSE"] = license.read_bytes()
     requires = [f"{name}{bound}" for name, bound in _requirements(last).items()]
 
     def build_wheel(version: str) -> bytes:
@@ -245,6 +240,7 @@ def _texts(last: Unit) -> list[Path]:
     return [path for name in _TEXTS if (path := last.root / name).is_file()]
 
 
+@functools.cache
 def _engine() -> PackageMetadata:
     """The metadata of the distribution that this engine was installed from."""
     return metadata.metadata(metadata.packages_distributions()[ENGINE.name][0])
