@@ -17,6 +17,10 @@ from typing import Any
 FILE = "course.toml"
 VARIABLE = "AUTOGRADER_COURSE"
 ENGINE = Path(__file__).resolve().parent  # this package
+# Where a student kit is published, as long as nobody has said where.
+NOWHERE = {
+    "placeholder": True, "owner": "nobody", "repository": "student", "branch": "main"
+}  # fmt: skip
 
 
 def _find_root() -> Path:
@@ -42,14 +46,25 @@ def _find_package(name: str) -> Path:
 
 
 def read_settings(root: Path) -> dict[str, Any]:
-    """Read a course's ``course.toml``; {} where there is none."""
-    path = root / FILE
-    return tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    """Read a course's ``course.toml``, and fill in what it leaves out.
+
+    Raises:
+        SystemExit: it is damaged, and nothing can know which course this is.
+    """
+    path, stated = root / FILE, dict[str, Any]()
+    if path.is_file():
+        try:
+            stated = tomllib.loads(path.read_text(encoding="utf-8"))
+        except ValueError as error:  # no TOML, or no UTF-8
+            raise SystemExit(f"autograder: {path}: {error}; mend this file") from None
+    package = str(stated.get("package", "course"))
+    names = {"package": package, "title": package, "course_id": package, "about": ""}
+    return {**names, "distribution": f"{package}-student", "colab": NOWHERE, **stated}
 
 
 ROOT = _find_root()
 _SETTINGS = read_settings(ROOT)
 # Names that notebooks of an earlier version import, and those of today.
 ALIASES: dict[str, str] = _SETTINGS.get("aliases", {})
-PACKAGE = str(_SETTINGS.get("package", "course"))
+PACKAGE = str(_SETTINGS["package"])
 CONTENT = _find_package(PACKAGE)

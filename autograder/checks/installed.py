@@ -24,7 +24,7 @@ _VERSION = re.compile(r"\d{1,4}\.\d{1,9}\.\d{1,9}")
 
 def wheel_name(version: str) -> str:
     """The file name of the student kit's wheel."""
-    distribution = str(read_settings(ROOT).get("distribution", "course-student"))
+    distribution = str(read_settings(ROOT)["distribution"])
     return f"{distribution.replace('-', '_')}-{version}-py3-none-any.whl"
 
 

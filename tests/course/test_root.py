@@ -68,6 +68,24 @@ print(old is text, pictures is new, text.__spec__.name, new.__name__)
     ]  # fmt: skip
 
 
+def test_a_course_toml_may_say_as_little_as_the_package(course):
+    code = "from autograder.root import *; s = read_settings(ROOT)\n"
+    code += "print(s['title'], s['course_id'], s['distribution'], *s['colab'].values())"
+    words = ask(code, course)
+    assert words[:3] == ["numbers_course", "numbers_course", "numbers_course-student"]
+    assert words[3:] == ["True", "nobody", "student", "main"]
+
+
+def test_a_damaged_course_toml_is_one_line_that_names_it(course):
+    (course / "course.toml").write_text('title = "half\n')
+    done = subprocess.run(
+        [sys.executable, "-c", "import autograder"], cwd=course, text=True,
+        stderr=subprocess.PIPE, env={**os.environ, "PYTHONPATH": str(ENGINE.parent)},
+    )  # fmt: skip
+    assert done.returncode == 1 and done.stderr.count("\n") == 1
+    assert done.stderr.startswith(f"autograder: {course / 'course.toml'}: Illegal")
+
+
 def test_what_no_alias_names_is_still_missing(tmp_path):
     code = "import importlib.util as u, autograder; print(u.find_spec('autograder.no'))"
     assert ask(code, tmp_path) == ["None"]

@@ -156,7 +156,7 @@ def _readme(last: Unit, repository: Repository, wheel: str) -> str:
     about = settings(last.root)
     return _README.read_text(encoding="utf-8").format(
         title=about["title"],
-        about=about.get("about", "").strip(),
+        about=about["about"].strip(),
         table="\n".join(rows),
         download=download,
         wheel=wheel,
