@@ -8,7 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn, TypeAlias
 
-from autograder.course import Unit, find_unit, units
+from autograder.course import ROOT, Unit, find_unit, units
+from autograder.course.errors import CourseError
 
 # argparse gives it no public name.
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
@@ -52,11 +53,14 @@ def chosen_units(options: Namespace) -> list[Unit]:
     """The units that are named, all if none is.
 
     Raises:
-        CourseError: there is no such unit, or one lacks a unit on which it builds.
+        CourseError: there is no unit, or no such unit, or one lacks another that it
+            builds on.
     """
     from autograder.authoring.solutions import refuse_gaps
 
     chosen = [find_unit(name) for name in options.units] or units()
+    if not chosen:
+        raise CourseError(f"{ROOT} has no unit: write notebooks/01_NAME.py there")
     for unit in chosen:
         refuse_gaps(unit)
     return chosen

@@ -63,3 +63,10 @@ def test_no_unit_is_a_slip_of_the_pen(parser, capsys):
     with pytest.raises(SystemExit):
         parser.parse_args(["count"])
     assert "UNIT" in capsys.readouterr().err
+
+
+def test_a_course_without_a_unit_says_what_to_write(monkeypatch, capsys):
+    monkeypatch.setattr("autograder.cli.arguments.units", lambda: [])
+    assert cli.main(["build"]) == 1
+    message = capsys.readouterr().err
+    assert "has no unit: write notebooks/01_NAME.py there" in message
