@@ -723,7 +723,7 @@ print("average of 5000 samples:", [round(w, 2) for w in many.mean(0).tolist()])
 drawing("multi_head", "3.6", "The whole layer: project, split, attend, merge, project.")
 
 # %% [markdown]
-# Each head does what unit 2 did, with one step more: scores, scale, mask, softmax,
+# Each head does what unit 2 did, with one extra step: scores, scale, mask, softmax,
 # dropout on the weights `(B, h, Lq, Lk)`, and the weighted sum. All heads run at once,
 # as one more batch dimension.
 #
@@ -1065,7 +1065,7 @@ def one_head_removed():
 #
 # ## 7. What do more heads cost?
 #
-# Several heads sound expensive, but they hardly add work. Eight heads compute eight
+# Several heads sound expensive, but they add hardly any work. Eight heads compute eight
 # times as many scores as one, yet each score is a sum over only an eighth of the
 # features, and the four projections do not depend on the number of heads. (Unit 4
 # counts the cost of a whole layer.)

@@ -2041,9 +2041,9 @@ check("sequence_reversal/perplexity", perplexity)
 # depends on it). Our training data are 20,000 of them; `pieces` cuts them into words
 # and punctuation marks, with `▁` for the space in front of a piece; `word_ids` numbers
 # the pieces, and `glue` joins them to a text again. The sentences on which we measure
-# the perplexity are new: neither their words in this order nor who does what in them
-# occurs in training. `Writer` wraps the `LanguageModel` so that it is called like our
-# Transformer, and ignores the source; `write` samples texts from it.
+# the perplexity are new: neither their exact word order nor their combination of who
+# does what occurs in training. `Writer` wraps the `LanguageModel` so that it is called
+# like our Transformer, and ignores the source; `write` samples texts from it.
 
 
 # %%

@@ -33,8 +33,8 @@
 #
 # *Eight exercises and three questions in words · 100 points; while the computer trains,
 # you can go on reading.* The short path carries the story: read the rest, and come back
-# to it. Its time does not include the three questions (2¾ hours), and two
-# demonstrations wait for 6.2 and 6.7.
+# to it. The time given does not include the three questions (2¾ hours), and two
+# demonstrations wait until 6.2 and 6.7 are solved.
 #
 # **Recap.** Unit 4 built the Transformer, and unit 5 trained it on a toy. Its loss,
 # schedule, training step and greedy decoding do not know that they were made for

@@ -931,9 +931,9 @@ def against_a_llama():
 # But under a causal mask the keys and values of old positions never change. Compute
 # them once, keep them in a **cache**, and feed only the newest token: `T` positions in
 # all, instead of $1 + 2 + \dots + T$. Three things need care: positions are rotated, so
-# new ones need an **offset**; there are fewer heads of keys and values than of queries;
-# and a whole **chunk** of new positions may come at once. (A prompt is such a chunk:
-# the model reads it in one pass, then writes token by token.)
+# new ones need an **offset**; there are fewer key/value heads than query heads; and a
+# whole **chunk** of new positions may arrive at once. (A prompt is such a chunk: the
+# model reads it in one pass, then writes token by token.)
 #
 # ```text
 # in the cache            new chunk x            position of x[0] is T, not 0

@@ -60,9 +60,15 @@ def _bank(found: re.Match[str]) -> str:
     return (
         f"more than {every[0] // 100 * 100:,} {found[1]}"
         f"more than {every[1] // 100 * 100:,} {found[2]}"
-        f"at least {min(mutants) // 50 * 50} and {min(accepted) // 10 * 10} "
+        f"at least {_round_down(min(mutants), 50)} "
+        f"and {_round_down(min(accepted), 10)} "
         "in every unit"
     )
+
+
+def _round_down(count: int, step: int) -> int:
+    """A multiple of a step; a count below the step stays as it is."""
+    return count // step * step or count
 
 
 def main() -> None:
