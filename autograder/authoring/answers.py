@@ -62,23 +62,13 @@ class Late(UserDict[str, Any]):
 def mistaken_objects(
     specification: Specification, names: Collection[str] | None = None
 ) -> dict[str, object]:
-    """Build each mutant's first variant, of all mutants or of those in ``names``."""
-    return {
-        mutant.name: build_object(specification, mutant.variants[0])
-        for mutant in specification.mutants
-        if names is None or mutant.name in names
-    }
-
-
-def build_variants(
-    specification: Specification, names: Collection[str]
-) -> dict[str, object]:
-    """Build the variants of mutants with these names.
+    """Build the variants of all mutants by name, or those in ``names``.
 
     Raises:
         CourseError: no mutant has such a variant.
     """
     variants = {v.name: v for mutant in specification.mutants for v in mutant.variants}
+    names = variants if names is None else names
     if unknown := set(names) - set(variants):
         raise CourseError(f"{specification.name} has no mutant {sorted(unknown)[0]}")
     return {name: build_object(specification, variants[name]) for name in names}

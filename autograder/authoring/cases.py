@@ -12,7 +12,6 @@ from typing import Any
 
 from autograder.authoring import properties
 from autograder.authoring.answers import (
-    build_variants,
     expected_answers,
     mistaken_answers,
     mistaken_objects,
@@ -84,7 +83,7 @@ def _draw_until_telling(specification: Specification, kind: CaseKind) -> CaseKin
 
     def inputs(draw: Draw) -> Inputs:
         reference = build_object(specification)
-        wrong = list(build_variants(specification, kind.tells).items())
+        wrong = list(mistaken_objects(specification, kind.tells).items())
         for _ in range(_DRAWINGS):
             candidate = kind.inputs(draw)
             case = _case(specification, kind, "", reference, candidate, {}, True)
@@ -146,7 +145,10 @@ def exercise(
     )
     if not hidden:
         cases = with_doubles(specification, cases)
-    mistakes = {m.name: Mistake(m.name, m.says, m.asks) for m in specification.mutants}
+    mistakes = {
+        m.name: Mistake(m.name, m.says, m.asks, tuple(v.name for v in m.variants))
+        for m in specification.mutants
+    }
     return Exercise(
         specification.name,
         specification.title,
@@ -159,9 +161,9 @@ def exercise(
     )
 
 
-def _is_right(mistake: str, cases: Iterable[Case]) -> bool:
+def _is_right(variant: str, cases: Iterable[Case]) -> bool:
     return all(
-        compare(case, case.mistakes[mistake]).passed for case in cases if case.mistakes
+        compare(case, case.mistakes[variant]).passed for case in cases if case.mistakes
     )
 
 
@@ -176,7 +178,12 @@ def _shorten_answers(case: Case, complete: Collection[str]) -> Case:
 
 def _drop_unsteady(specification: Specification, case: Case) -> Case:
     """Drop the answers of mistakes that rounding decides from a case."""
-    unsteady = {m.name for m in specification.mutants if case.name in m.unsteady}
+    unsteady = {
+        variant.name
+        for mutant in specification.mutants
+        if case.name in mutant.unsteady
+        for variant in mutant.variants
+    }
     return _shorten_answers(case, case.mistakes.keys() - unsteady)
 
 

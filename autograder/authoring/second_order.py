@@ -14,7 +14,7 @@ from dataclasses import replace
 
 import torch
 
-from autograder.authoring.specification import Mutant, Specification, Variant
+from autograder.authoring.specification import Specification, Variant
 from autograder.authoring.variants import (
     apply_edit,
     clean,
@@ -97,28 +97,30 @@ def _doubles(
     Only mutants that some case sees, and that rounding does not decide, are combined.
     """
     visible = [
-        (place, mutant)
+        (place, variant)
         for place, mutant in enumerate(specification.mutants)
+        for variant in mutant.variants
         if not mutant.unsteady
-        and any(not compare(c, c.mistakes[mutant.name]).passed for c in cases)
+        and any(not compare(c, c.mistakes[variant.name]).passed for c in cases)
     ]
     for (i, first), (j, second) in itertools.combinations(visible, 2):
-        if code := combine_mutants(specification, first, second):
+        if i != j and (code := combine_variants(specification, first, second)):
             yield (i, j), code
 
 
-def combine_mutants(specification: Specification, first: Mutant, second: Mutant) -> str:
-    """Combine the mistakes of two mutants in one code; "" if no variants combine.
+def combine_variants(
+    specification: Specification, first: Variant, second: Variant
+) -> str:
+    """Combine two mistakes in one code; "" if they do not combine.
 
     Edits that overlap are one mistake or the other, not both. A student's program is
-    combined with nothing.
+    combined with nothing: it is not executed here.
     """
-    for a, b in itertools.product(first.variants, second.variants):
-        if a.confined or b.confined:  # a student's program, which is not executed here
-            continue
-        for earlier, later in ((a, b), (b, a)):
-            with contextlib.suppress(CourseError):
-                return _with_both(specification, earlier, later)
+    if first.confined or second.confined:
+        return ""
+    for earlier, later in ((first, second), (second, first)):
+        with contextlib.suppress(CourseError):
+            return _with_both(specification, earlier, later)
     return ""
 
 

@@ -97,8 +97,8 @@ class Variant:
 class Mutant:
     """A named mistake: what happened, a question that helps, and variants that make it.
 
-    The answers of the first variant name the mistake in a student's check; the other
-    variants must be caught, too, and get this name. In ``unsteady`` cases rounding
+    Variants may give different answers: those of each name the mistake in a student's
+    check. A single variant has the mistake's name. In ``unsteady`` cases rounding
     decides the answers, so that they depend on the processor: references store only
     which of them are wrong.
     """

@@ -78,14 +78,12 @@ def _judge_variant(
 
     Cases with the answers of mistakes come first: a variant that fails them, and is
     surely this mutant, is so whatever the other cases say (see `diagnose`), and these
-    are not run. The build stores the answers of a first variant, so that what is wrong
-    in a case of a property, of which no more is stored, is known; such cases are the
-    longest.
+    are not run. The build has run the variant on the cases of properties, of which no
+    more is stored than what is wrong; such cases are the longest.
     """
-    is_first = variant is mutant.variants[0]
-    for is_telling in (_has_answers, _has_any) if is_first else (_has_any,):
+    for is_telling in (_has_answers, _has_any):
         telling = [
-            replace(e, cases=tuple(c for c in e.cases if is_telling(c, mutant.name)))
+            replace(e, cases=tuple(c for c in e.cases if is_telling(c, variant.name)))
             for e in exercises
         ]
         verdict = judge_drawings(
@@ -98,12 +96,12 @@ def _judge_variant(
     )
 
 
-def _has_any(case: Case, _mistake: str) -> bool:
+def _has_any(case: Case, _variant: str) -> bool:
     return bool(case.mistakes)
 
 
-def _has_answers(case: Case, mistake: str) -> bool:
-    return PATTERN not in case.mistakes.get(mistake, {PATTERN: ""})
+def _has_answers(case: Case, variant: str) -> bool:
+    return PATTERN not in case.mistakes.get(variant, {PATTERN: ""})
 
 
 def total(rows: Iterable[Validity]) -> Validity:

@@ -70,18 +70,26 @@ def is_stub(answers: Answers) -> bool:
 
 @dataclass(frozen=True)
 class Mistake:
-    """A classic wrong solution, and what a good teaching assistant says about it."""
+    """A classic wrong solution, and what a good teaching assistant says about it.
+
+    ``variants`` names the ways to make it, under which cases hold its answers; a single
+    one has the mistake's own name.
+    """
 
     name: str
     says: str
     asks: str
+    variants: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "variants", tuple(self.variants) or (self.name,))
 
 
 @dataclass(frozen=True, eq=False)  # each is itself: tensors are not equal in a word
 class Case:
     """One drawing of inputs with the answers that are right and those that are wrong.
 
-    ``mistakes`` maps the name of a mistake to the answers its code gives here.
+    ``mistakes`` maps a variant of a mistake to the answers that its code gives here.
     ``hidden`` cases are never described beyond their title. A case with a ``measure``
     earns a share of its points by ``scale`` (see measures/) instead of all or none.
     ``says`` and ``asks`` tell what was seen if all cases without them are right. What

@@ -76,11 +76,16 @@ def diagnose(
         return called, True
     everything, results = results, _telling(results)
     comparable = _select_comparable(results)
-    fit_by_name = {name: _fit(comparable, name) for name in exercise.mistakes}
+    fit_by_name = {
+        name: _fit(comparable, mistake) for name, mistake in exercise.mistakes.items()
+    }
     exact = [name for name, fit in fit_by_name.items() if fit is _Fit.WHOLE]
     if len(exact) > 1:  # hidden cases may tell them apart
+        all_comparable = _select_comparable(everything)
         unlike = [
-            n for n in exact if _fit(_select_comparable(everything), n) is _Fit.WHOLE
+            name
+            for name in exact
+            if _fit(all_comparable, exercise.mistakes[name]) is _Fit.WHOLE
         ]
         exact = unlike or exact
     if len(exact) == 1:
@@ -111,12 +116,13 @@ def _telling(results: Sequence[CaseResult]) -> Sequence[CaseResult]:
 
 
 def possible(exercise: Exercise, results: Sequence[CaseResult]) -> list[str]:
-    """Names of the mistakes that no case contradicts, as far as cases hold answers."""
+    """The variants of mistakes that no case contradicts, if it holds their answers."""
     comparable = _select_comparable(results)
     return [
-        name
-        for name in exercise.mistakes
-        if all(_compare(result, name)[0] for result in comparable)
+        variant
+        for mistake in exercise.mistakes.values()
+        for variant in mistake.variants
+        if all(_compare(result, variant)[0] for result in comparable)
     ]
 
 
@@ -125,7 +131,7 @@ def _select_comparable(results: Sequence[CaseResult]) -> list[CaseResult]:
     return sorted((r for r in results if r.case.mistakes), key=lambda r: r.passed)
 
 
-def fits(results: Sequence[CaseResult], mistake: str, exact: bool) -> bool:
+def fits(results: Sequence[CaseResult], mistake: Mistake, exact: bool) -> bool:
     """Whether a mistake gives the same answers.
 
     Args:
@@ -150,10 +156,14 @@ class _Fit(IntEnum):
     WHOLE = 2  # all is the same
 
 
-def _fit(results: Sequence[CaseResult], mistake: str) -> _Fit:
+def _fit(results: Sequence[CaseResult], mistake: Mistake) -> _Fit:
+    return max(_fit_variant(results, variant) for variant in mistake.variants)
+
+
+def _fit_variant(results: Sequence[CaseResult], variant: str) -> _Fit:
     lowest, only_errors = _Fit.WHOLE, True
     for result in results:
-        fit, only_error = _compare(result, mistake)
+        fit, only_error = _compare(result, variant)
         if fit is _Fit.NO:
             return fit
         lowest, only_errors = min(lowest, fit), only_errors and only_error
@@ -161,9 +171,9 @@ def _fit(results: Sequence[CaseResult], mistake: str) -> _Fit:
     return _Fit.NO if lowest is _Fit.LIKELY and only_errors else lowest
 
 
-def _compare(result: CaseResult, mistake: str) -> tuple[_Fit, bool]:
+def _compare(result: CaseResult, variant: str) -> tuple[_Fit, bool]:
     """How the answers of one case compare, and whether what is wrong is errors only."""
-    predicted = result.case.mistakes.get(mistake, {})
+    predicted = result.case.mistakes.get(variant, {})
     if PATTERN in predicted:
         if result.passed == bool(predicted[PATTERN]):
             return _Fit.NO, True

@@ -55,6 +55,13 @@ def pack(exercises: Iterable[Exercise]) -> dict[str, bytes]:
     }
 
 
+def _describe_mistake(mistake: Mistake) -> dict[str, Any]:
+    fields_by_name = asdict(mistake)
+    if mistake.variants == (mistake.name,):
+        del fields_by_name["variants"]
+    return fields_by_name
+
+
 def _describe_exercise(exercise: Exercise) -> dict[str, Any]:
     """The texts of an exercise; of its cases, whatever is not a default."""
     return {
@@ -64,7 +71,7 @@ def _describe_exercise(exercise: Exercise) -> dict[str, Any]:
         "builds_on": exercise.builds_on,
         "aspects": dict(exercise.aspects),
         "ready_made": exercise.ready_made,
-        "mistakes": [asdict(mistake) for mistake in exercise.mistakes.values()],
+        "mistakes": [_describe_mistake(m) for m in exercise.mistakes.values()],
         "cases": [
             {
                 field.name: value

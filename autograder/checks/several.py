@@ -57,29 +57,29 @@ def several(
     ]
     if len(pairs) == 1:
         sure = any(_is_telling(f) for r in ordinary for f in r.findings)
-        pair_names = [name for name in names if name in pairs[0]]
-        if not sure and len(alone := _in_most(ordinary, pair_names)) == 1:
-            return and_more(exercise.mistakes[alone[0]]), False
-        return _join_mistakes([exercise.mistakes[name] for name in pair_names]), sure
+        pair = [mistake for mistake in mistakes if mistake.name in pairs[0]]
+        if not sure and len(alone := _in_most(ordinary, pair)) == 1:
+            return and_more(alone[0]), False
+        return _join_mistakes(pair), sure
     if pairs and len(shared := set.intersection(*pairs)) == 1:
         return and_more(exercise.mistakes[shared.pop()]), False
-    chosen, is_complete = _case_by_case(ordinary, names)
+    chosen, is_complete = _case_by_case(ordinary, mistakes)
     if not chosen:
         return None
-    named = [exercise.mistakes[name] for name in chosen]
-    mistake = _join_mistakes([*_input_changed(ordinary, chosen), *named][:_MOST])
+    mistake = _join_mistakes([*_input_changed(ordinary, chosen), *chosen][:_MOST])
     return mistake if is_complete else and_more(mistake), False
 
 
 def _input_changed(
-    results: Sequence[CaseResult], names: Sequence[str]
+    results: Sequence[CaseResult], mistakes: Sequence[Mistake]
 ) -> list[Mistake]:
     """The mistake of changing an input that none of these mistakes changes."""
     predicted = {
         f.name
         for result in results
         for f in result.findings
-        for answers in (result.case.mistakes.get(name, {}) for name in names)
+        for mistake in mistakes
+        for answers in (result.case.mistakes.get(v, {}) for v in mistake.variants)
         if not same_answer(answers.get(f.name), f.expected, result.case)
     }
     reduced = [
@@ -90,15 +90,17 @@ def _input_changed(
     return [Mistake("input_changed", *symptom)] if symptom else []
 
 
-def _in_most(results: Sequence[CaseResult], names: Sequence[str]) -> list[str]:
+def _in_most(
+    results: Sequence[CaseResult], mistakes: Sequence[Mistake]
+) -> list[Mistake]:
     """Those mistakes that explain at least half of the wrong cases by themselves."""
     needs = {i: _needed(r) for i, r in enumerate(results) if not r.passed}
 
-    def count_explained(name: str) -> int:
-        explained = _part(results, needs, name).explains
+    def count_explained(mistake: Mistake) -> int:
+        explained = _part(results, needs, mistake).explains
         return sum(all((i, n) in explained for n in need) for i, need in needs.items())
 
-    return [name for name in names if 2 * count_explained(name) >= len(needs)]
+    return [m for m in mistakes if 2 * count_explained(m) >= len(needs)]
 
 
 def _join_mistakes(mistakes: Sequence[Mistake]) -> Mistake:
@@ -124,14 +126,15 @@ class _Part:
 
 
 def _case_by_case(
-    results: Sequence[CaseResult], names: Sequence[str]
-) -> tuple[list[str], bool]:
+    results: Sequence[CaseResult], mistakes: Sequence[Mistake]
+) -> tuple[list[Mistake], bool]:
     """Mistakes that together explain at least half of the wrong cases; whether all.
 
     The one that explains most comes first. If two explain the same, neither is named.
     """
     needs = {i: _needed(r) for i, r in enumerate(results) if not r.passed}
-    parts = {name: _part(results, needs, name) for name in names}
+    by_name = {mistake.name: mistake for mistake in mistakes}
+    parts = {name: _part(results, needs, m) for name, m in by_name.items()}
     parts = {n: p for n, p in parts.items() if p.refuted < _cases(p.explains)}
     unexplained = {(i, name) for i, need in needs.items() for name in need}
     telling = {
@@ -150,7 +153,7 @@ def _case_by_case(
     explained = len(needs) - len({i for i, _ in unexplained})
     if not chosen or 2 * explained < len(needs):
         return [], False
-    return chosen, explained == len(needs)
+    return [by_name[name] for name in chosen], explained == len(needs)
 
 
 def _cases(wrong: frozenset[Wrong]) -> int:
@@ -165,11 +168,19 @@ def _needed(result: CaseResult) -> list[str]:
 
 
 def _part(
-    results: Sequence[CaseResult], needs: Mapping[int, list[str]], mistake: str
+    results: Sequence[CaseResult], needs: Mapping[int, list[str]], mistake: Mistake
+) -> _Part:
+    """What the variant of a mistake explains that explains most."""
+    parts = [_variant_part(results, needs, variant) for variant in mistake.variants]
+    return max(parts, key=lambda part: (len(part.explains), -part.refuted))
+
+
+def _variant_part(
+    results: Sequence[CaseResult], needs: Mapping[int, list[str]], variant: str
 ) -> _Part:
     explains, refuted = set[Wrong](), 0
     for i, result in enumerate(results):
-        predicted = result.case.mistakes.get(mistake, {})
+        predicted = result.case.mistakes.get(variant, {})
         right = [f.name for f in result.findings if not f.problem]
         alike = {
             name

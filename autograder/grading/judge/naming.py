@@ -43,12 +43,14 @@ def _diagnose(
     the visible cases do not contradict. A mistake that is a student's program is never
     executed here, and so is likely at best.
     """
-    confined = {m.name for m in task.mutants if m.variants[0].confined}
+    confined = {v.name for m in task.mutants for v in m.variants if v.confined}
     wrong = [r.case for r in result.results if any(f.problem for f in r.findings)]
     ordinary = [case for case in wrong if not case.says]
     if ordinary and all(case.hidden for case in ordinary):
         likely = [
-            name for name in possible(exercise, result.results) if name not in confined
+            variant
+            for variant in possible(exercise, result.results)
+            if variant not in confined
         ]
         results = _with_answers(exercise, result, task, likely)
         mistake, sure = diagnose(exercise, results)
@@ -56,24 +58,23 @@ def _diagnose(
     mistake = result.mistake  # by the visible cases
     if mistake is None or not result.sure or mistake.name not in exercise.mistakes:
         return result
-    if mistake.name in confined:
+    if confined.intersection(mistake.variants):
         return replace(result, sure=False)
-    results = _with_answers(exercise, result, task, [mistake.name])
-    return replace(result, sure=fits(results, mistake.name, exact=True))
+    results = _with_answers(exercise, result, task, mistake.variants)
+    return replace(result, sure=fits(results, mistake, exact=True))
 
 
 def _with_answers(
     exercise: Exercise, result: CheckResult, task: Specification, names: Collection[str]
 ) -> list[CaseResult]:
-    """The results, with these mistakes' answers in the fresh cases, too.
+    """The results, with the answers of these variants in the fresh cases, too.
 
     What is wrong comes first: a mistake that gives another answer somewhere is out, and
     is not tried any further. Nor is one tried in cases that are measured: how good a
     model is says the number, and to run mistaken models takes long.
     """
     results = list(result.results)
-    tried = {n: m for n, m in exercise.mistakes.items() if n in names}
-    exercise = replace(exercise, mistakes=tried)  # no other mistake is looked for
+    exercise = _with_variants(exercise, names)  # no other mistake is looked for
     stored = {r.case.name: r.case for r in results if r.case.mistakes}
     is_played = task.side is not Interactor
     for place in sorted(range(len(results)), key=lambda n: results[n].passed):
@@ -93,7 +94,17 @@ def _with_answers(
     return results
 
 
-_answered = WeakKeyDictionary[Case, dict[str, Answers]]()  # by mistake
+def _with_variants(exercise: Exercise, names: Collection[str]) -> Exercise:
+    """The exercise with these variants of its mistakes only."""
+    mistakes = {
+        name: replace(mistake, variants=chosen)
+        for name, mistake in exercise.mistakes.items()
+        if (chosen := tuple(v for v in mistake.variants if v in names))
+    }
+    return replace(exercise, mistakes=mistakes)
+
+
+_answered = WeakKeyDictionary[Case, dict[str, Answers]]()  # by variant of a mistake
 
 
 def _compute_answers(
