@@ -21,6 +21,7 @@ from autograder.authoring import (
     probe_files,
     references,
     release,
+    shapes,
     solutions,
     translations,
 )
@@ -61,6 +62,7 @@ def products(unit: Unit, given_names: Sequence[str] | None = None) -> Products:
     translations.refuse_broken(unit)
     cells = notebook.read(unit)
     numbers.refuse_stale(cells)
+    shapes.refuse_wrong(cells)
     budget.refuse_wrong(cells, manifest.path_of(unit))
     if given_names is None:
         given_names = edition.read_given(unit)

@@ -1,0 +1,218 @@
+"""Read the shapes that the signatures of a notebook's functions and modules state.
+
+Annotations are those of jaxtyping, ``Float[Tensor, "B L h*d_k"]``, and are read from
+the text of a cell: nothing is executed, and jaxtyping need not be installed.
+"""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from autograder.authoring.notebook import Cell
+from autograder.course.errors import CourseError
+
+KINDS = ("Float", "Int", "Bool", "Real")  # Real: integers or floats
+
+_DIMENSION = (
+    'cannot read the dimension "{}" in "{}"; write names, integers, + - * // and '
+    "parentheses without spaces, or *batch"
+)
+_OPERATORS: dict[type[ast.operator], Callable[[int, int], int]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.FloorDiv: operator.floordiv,
+}
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """An argument or a result, as its annotation states it.
+
+    Args:
+        name: of an argument, "*context" if it takes any number; "" for a result.
+        kind: the dtype of a tensor, one of KINDS; "" if no shape is stated.
+        shapes: the alternatives for a tensor, each a tuple of dimensions such as "B",
+            "h*d_k" or "*batch"; ``((),)`` for a tensor without dimensions.
+        plain: any other type, as text: "int", "list[int]"; "" if there is none.
+        optional: whether None is allowed.
+        default: the code of the default; None if there is none.
+    """
+
+    name: str = ""
+    kind: str = ""
+    shapes: tuple[tuple[str, ...], ...] = ()
+    plain: str = ""
+    optional: bool = False
+    default: str | None = None
+
+
+@dataclass(frozen=True)
+class Signature:
+    """What a function takes and returns, or a class and its methods.
+
+    Args:
+        arguments: in their order, without ``self``; of a class, those of ``__init__``.
+        results: a tuple's in their order; none of a class, nor of what returns None.
+        methods: those of a class, by their names, without ``__init__``.
+    """
+
+    arguments: tuple[Parameter, ...] = ()
+    results: tuple[Parameter, ...] = ()
+    methods: Mapping[str, Signature] = field(default_factory=dict)
+
+    @property
+    def call(self) -> Signature:
+        """What is called with tensors: a module's ``forward``, else the function."""
+        return self.methods.get("forward", self)
+
+
+def refuse_wrong(cells: Sequence[Cell]) -> None:
+    """Check the dimensions in all annotations of a notebook's code.
+
+    Raises:
+        CourseError: with file and line of each that cannot be read.
+    """
+    faults = []
+    for cell in cells:
+        if cell.kind == "code":
+            name, _, first = cell.location.rpartition(":")
+            for line, fault in _faults(ast.parse(cell.text)):
+                faults.append(f"{name}:{int(first) + line}: {fault}")
+    if faults:
+        raise CourseError("\n".join(faults))
+
+
+def read_signature(code: str, target: str) -> Signature:
+    """Read the signature of a function or class from the code of a cell.
+
+    Args:
+        code: of an exercise, whose annotations `refuse_wrong` accepts.
+        target: the name of the function or class, which the code defines.
+    """
+    definitions = (
+        node
+        for node in ast.parse(code).body
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == target
+    )
+    node = next(definitions)
+    if isinstance(node, ast.FunctionDef):
+        return _read_function(node)
+    methods = {
+        method.name: _read_function(method, skipped=1)
+        for method in node.body
+        if isinstance(method, ast.FunctionDef)
+    }
+    start = methods.pop("__init__", Signature())
+    return Signature(start.arguments, methods=methods)
+
+
+def evaluate(dimension: str, sizes: Mapping[str, int]) -> int:
+    """Compute a dimension such as "h*d_k" from the sizes of its names.
+
+    Raises:
+        ValueError: it is not an expression of names, integers, ``+ - * //`` and
+            parentheses.
+        KeyError: a name has no size.
+    """
+    try:
+        return _evaluate(ast.parse(dimension, mode="eval").body, sizes)
+    except (SyntaxError, ZeroDivisionError) as error:
+        raise ValueError(str(error)) from error
+
+
+def _evaluate(node: ast.expr, sizes: Mapping[str, int]) -> int:
+    match node:
+        case ast.Name(name):
+            return sizes[name]
+        case ast.Constant(int(size)):
+            return size
+        case ast.BinOp(left, symbol, right) if type(symbol) in _OPERATORS:
+            compute = _OPERATORS[type(symbol)]
+            return compute(_evaluate(left, sizes), _evaluate(right, sizes))
+    raise ValueError(f"{ast.unparse(node)} cannot be computed")
+
+
+def _faults(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """What is wrong with the annotations in some code, each with its line."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Subscript(
+                ast.Name(kind), ast.Tuple([ast.Name("Tensor"), ast.Constant(str(text))])
+            ) if kind in KINDS:
+                for dimension in text.split():
+                    if not _is_dimension(dimension):
+                        yield node.lineno, _DIMENSION.format(dimension, text)
+            case ast.Subscript(ast.Name(kind)) if kind in KINDS:
+                yield node.lineno, f'write {kind}[Tensor, "B L"], with its dimensions'
+
+
+def _is_dimension(text: str) -> bool:
+    if text.startswith("*"):
+        return text[1:].isidentifier()
+    try:
+        evaluate(text, defaultdict(lambda: 97))
+    except ValueError:
+        return False
+    return True
+
+
+def _read_function(node: ast.FunctionDef, skipped: int = 0) -> Signature:
+    """Read a function's signature without its first ``skipped`` arguments."""
+    names = node.args
+    positional = [*names.posonlyargs, *names.args]
+    defaults = [None] * (len(positional) - len(names.defaults)) + names.defaults
+    pairs = [*zip(positional, defaults, strict=True)][skipped:]
+    pairs += [*zip(names.kwonlyargs, names.kw_defaults, strict=True)]
+    arguments = [
+        _read(
+            argument.annotation,
+            argument.arg,
+            None if default is None else ast.unparse(default),
+        )
+        for argument, default in pairs
+    ]
+    if names.vararg:
+        arguments.append(_read(names.vararg.annotation, f"*{names.vararg.arg}"))
+    return Signature(tuple(arguments), tuple(map(_read, _results(node.returns))))
+
+
+def _results(returns: ast.expr | None) -> list[ast.expr]:
+    match returns:
+        case None | ast.Constant(None):
+            return []
+        case ast.Subscript(ast.Name("tuple"), ast.Tuple(parts)):
+            return parts
+    return [returns]
+
+
+def _read(
+    annotation: ast.expr | None, name: str = "", default: str | None = None
+) -> Parameter:
+    """Read one annotation, whose alternatives are joined by ``|``."""
+    kind, shapes, plain, optional = "", [], [], False
+    for part in _alternatives(annotation):
+        match part:
+            case ast.Constant(None):
+                optional = True
+            case ast.Subscript(
+                ast.Name(dtype), ast.Tuple([_, ast.Constant(str(text))])
+            ) if dtype in KINDS:
+                kind = dtype
+                shapes.append(tuple(text.split()))
+            case _:
+                plain.append(ast.unparse(part))
+    return Parameter(name, kind, tuple(shapes), " | ".join(plain), optional, default)
+
+
+def _alternatives(annotation: ast.expr | None) -> Iterator[ast.expr]:
+    match annotation:
+        case ast.BinOp(left, ast.BitOr(), right):
+            yield from _alternatives(left)
+            yield from _alternatives(right)
+        case ast.expr():
+            yield annotation
