@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import copy
+import functools
 import inspect
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -19,10 +21,18 @@ from autograder.authoring.answers import (
 from autograder.authoring.catalogue import file_of
 from autograder.authoring.draw import Draw
 from autograder.authoring.second_order import with_doubles
-from autograder.authoring.specification import CaseKind, Inputs, Specification
+from autograder.authoring.sizes import shapes_of_results
+from autograder.authoring.specification import CaseKind, Specification
+from autograder.authoring.telling import (
+    EMPTY,
+    InputsWithAnswers,
+    Tells,
+    draw_until_telling,
+)
 from autograder.authoring.variants import build_object, namespace, solution_source
+from autograder.checks import references
 from autograder.checks.compare import compare
-from autograder.checks.exercise import Answers, Case, Exercise, Mistake, Value
+from autograder.checks.exercise import Answers, Case, Exercise, Mistake
 from autograder.checks.interactor import Interactor
 from autograder.checks.naming import pattern
 from autograder.checks.points import RESULTS, WEIGHTS
@@ -30,22 +40,12 @@ from autograder.checks.probes import OWN, find
 from autograder.course import ROOT
 from autograder.course.errors import CourseError
 
-_DRAWINGS = 200  # attempts to draw a case that tells the mistakes it has to
-
-
-class _InputsWithAnswers(dict[str, Value]):
-    """Inputs together with the right answers, so that these are computed only once."""
-
-    def __init__(self, inputs: Inputs, expected: Answers):
-        super().__init__(inputs)
-        self.expected = expected
-
 
 def drawings(
-    specification: Specification, seed: str, hidden: bool
+    specification: Specification, seed: str, hidden: bool, tells: Tells = EMPTY
 ) -> Iterable[tuple[CaseKind, Answers]]:
     """The kinds of cases that a seed draws, each with its inputs."""
-    kinds = all_kinds(specification)
+    kinds = all_kinds(specification, tells)
     included = (kind for kind in kinds if hidden or not kind.hidden_only)
     return _draw_inputs(specification, included, seed)
 
@@ -57,10 +57,13 @@ def _draw_inputs(
         yield kind, copy.copy(kind.inputs(_draw(specification, kind, seed)))
 
 
-def all_kinds(specification: Specification) -> tuple[CaseKind, ...]:
+def all_kinds(
+    specification: Specification, tells: Tells = EMPTY
+) -> tuple[CaseKind, ...]:
     """An exercise's own kinds of cases and those of its general properties."""
     own_kinds = [
-        _draw_until_telling(specification, kind) for kind in specification.cases
+        draw_until_telling(specification, kind, tells.get(kind.name, ()))
+        for kind in specification.cases
     ]
     contract = specification.contract
     if specification.side is not Interactor:  # we would have to play several of them
@@ -76,52 +79,28 @@ def all_kinds(specification: Specification) -> tuple[CaseKind, ...]:
         raise CourseError(f"{file}: {error}") from None
 
 
-def _draw_until_telling(specification: Specification, kind: CaseKind) -> CaseKind:
-    """Have a kind drawn again until it tells the mistakes that it has to."""
-    if not kind.tells:
-        return kind
-
-    def inputs(draw: Draw) -> Inputs:
-        reference = build_object(specification)
-        wrong = list(mistaken_objects(specification, kind.tells).items())
-        for _ in range(_DRAWINGS):
-            candidate = kind.inputs(draw)
-            case = _case(specification, kind, "", reference, candidate, {}, True)
-            for index, (name, variant) in enumerate(wrong):
-                answers = mistaken_answers(specification, {name: variant}, candidate)
-                if compare(case, answers[name]).passed:
-                    wrong.insert(0, wrong.pop(index))  # try the hardest one first
-                    break
-            else:
-                return _InputsWithAnswers(candidate, case.expected)
-        raise CourseError(
-            f"{specification.name}, case {kind.name}: none of {_DRAWINGS} draws "
-            f"tells all of these from the solution: {', '.join(kind.tells)}"
-        )
-
-    return replace(kind, inputs=inputs)
-
-
 def exercise(
     specification: Specification,
     points: float,
     seed: str,
     hidden: bool,
     unit: Sequence[Specification] = (),
+    tells: Tells = EMPTY,
 ) -> Exercise:
     """One drawing of all cases of an exercise, with right and wrong answers.
 
     A hidden drawing knows the mistakes where no visible one can: mistakes are named by
     the visible cases, which every check runs, too. Cases of general properties, whose
     answers are many, keep those of mistakes that only they can see; of others, which
-    ones are wrong. ``unit`` are the exercises among which this one may build on others.
+    ones are wrong. ``unit`` are the exercises among which this one may build on others,
+    ``tells`` the variants that each case has to tell.
 
     Raises:
         CourseError: the reference solution fails on its own cases.
     """
     objects = mistaken_objects(specification)
     reference = build_object(specification)
-    kind_inputs = list(drawings(specification, seed, hidden))
+    kind_inputs = list(drawings(specification, seed, hidden, tells))
 
     def case(kind: CaseKind, inputs: Answers, with_mistakes: bool) -> Case:
         mistakes = {}
@@ -143,7 +122,11 @@ def exercise(
         _drop_unsteady(specification, cases_by_kind[kind.name])
         for kind, _ in kind_inputs
     )
-    if not hidden:
+    if hidden:
+        cases = tuple(
+            replace(case, tells=tuple(tells.get(case.name, ()))) for case in cases
+        )
+    else:
         cases = with_doubles(specification, cases)
     mistakes = {
         m.name: Mistake(m.name, m.says, m.asks, tuple(v.name for v in m.variants))
@@ -151,7 +134,7 @@ def exercise(
     }
     return Exercise(
         specification.name,
-        specification.title,
+        specification.target,  # until the build reads the title above its check
         points,
         cases,
         mistakes,
@@ -197,12 +180,23 @@ def fresh_cases(
     """
     reference = build_object(specification)
     kinds = [
-        kind for kind in all_kinds(specification) if kind.hidden_only or not only_hidden
+        kind
+        for kind in all_kinds(specification, stored_tells(specification.name))
+        if kind.hidden_only or not only_hidden
     ]
     return [
         _case(specification, kind, seed, reference, inputs, {}, True)
         for kind, inputs in _draw_inputs(specification, kinds, seed)
     ]
+
+
+@functools.lru_cache(maxsize=64)
+def stored_tells(name: str) -> Tells:
+    """What each case of an exercise has to tell, as the build has found out."""
+    with contextlib.suppress(FileNotFoundError, references.ReferenceFileError):
+        stored = references.load(name.partition("/")[0], "hidden", name).get(name)
+        return {case.name: case.tells for case in stored.cases} if stored else EMPTY
+    return EMPTY
 
 
 def builds_on(
@@ -250,15 +244,18 @@ def _case(
     mistakes: dict[str, Answers],
     hidden: bool,
 ) -> Case:
-    if isinstance(inputs, _InputsWithAnswers):
+    if isinstance(inputs, InputsWithAnswers):
         expected = inputs.expected
     elif kind.expected:
         expected = kind.expected(_draw(specification, kind, seed))
     else:
         expected = expected_answers(specification, reference, inputs)
+    shapes = shapes_of_results(specification)
     return Case(
         kind.name, kind.title, kind.hint, inputs, expected, mistakes, hidden,
-        aspects=aspects(specification, kind, expected), **_shared_fields(kind),
+        aspects=aspects(specification, kind, expected),
+        shapes={name: shapes[name] for name in expected if name in shapes},
+        **_shared_fields(kind),
     )  # fmt: skip
 
 

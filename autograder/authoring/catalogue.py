@@ -11,8 +11,10 @@ import importlib
 import inspect
 import logging
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
+from autograder.authoring.sizes import complete
 from autograder.authoring.specification import Specification
 from autograder.authoring.trees import defined_names
 from autograder.course.errors import CourseError, describe_fault
@@ -64,5 +66,5 @@ def specification(name: str) -> Specification:
     """The exercise of that name, "unit/exercise"."""
     unit, _, stem = name.partition("/")
     module = importlib.import_module(f"{PACKAGE}.{unit}.exercises.{stem}")
-    exercise: Specification = module.EXERCISE
-    return exercise
+    written: Specification = module.EXERCISE
+    return complete(replace(written, name=name, target=written.target or stem))

@@ -25,6 +25,7 @@ class Again(Inputs):
 OF_MODULES = (
     "steady", "alone", "spread", "training", "gradient", "loaded", "start"
 )  # fmt: skip
+USUAL = ("steady", "alone", "spread", "gradient")
 OF_ATTENTION = (*OF_MODULES, "closed")  # of a module that makes its own scores
 OF_TABLES = ("steady", "alone", "spread")  # where no gradient is asked for
 
@@ -32,6 +33,8 @@ OF_TABLES = ("steady", "alone", "spread")  # where no gradient is asked for
 @dataclass(frozen=True, kw_only=True)
 class Contract:
     """How an exercise's object is called, and which properties that call has.
+
+    What is not said follows from the exercise's signature, if a case is by sizes.
 
     Args:
         arguments: in their order, ``"x: B L d; mask?: L L | B L L"``: the dimensions of
@@ -53,11 +56,11 @@ class Contract:
     arguments: str = ""
     results: str = ""
     on: tuple[str, ...] = ()
-    ways: tuple[str, ...] = ("steady", "alone", "spread", "gradient")
+    ways: tuple[str, ...] = USUAL
     module: bool = False
     dropout: tuple[tuple[str, ...], Mapping[str, float]] | None = None
     sizes: SpecialSizes | None = None
-    typed: bool = False
+    typed: bool | None = None
     narrow: bool = False
     named: bool = False
     alone: bool = False

@@ -7,32 +7,56 @@ A mistake has a name, a message, a question, and variants of the solution that m
           "Does a large score mean a good or a bad fit?",
           edit("argmax", "argmin"),
           edit("argmax", "neg().argmax", name="largest_negative"))
+
+Each variant has a name of its own, or is numbered: "least", "least_2".
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
-from autograder.authoring.specification import CaseKind, Edit, Mutant, Variant
+from autograder.authoring.specification import CaseKind, Edit, Mutant, Sizes, Variant
 
 case = CaseKind  # case(name, title, inputs, hint, ...)
 
 
+def sizes(
+    *, below: int = 0, scale: float = 2.0, dtype: str = "", **values: Any
+) -> Sizes:
+    """A case's inputs, drawn in these sizes: ``sizes(B=2, L=5, d_model=6)``.
+
+    The exercise's stub says which tensors have which dimensions. A name of an argument
+    has its value, a function from a Draw to it, or its shape in letters. The others are
+    the fields of `Sizes`.
+    """
+    return Sizes(values, below, scale, dtype)
+
+
 def wrong(
-    name: str, says: str, asks: str, *variants: Variant, unsteady: Sequence[str] = ()
+    name: str,
+    says: str,
+    asks: str,
+    *variants: Variant,
+    unsteady: Sequence[str] = (),
+    tests: str = "",
 ) -> Mutant:
     """A named mistake: what to say and to ask about it, and variants that make it.
 
     Args:
         unsteady: cases in which rounding decides its answers; see `Mutant`.
+        tests: the line of the contract that it breaks, by some of its words.
     """
-    return Mutant(name=name, says=says, asks=asks, variants=variants, unsteady=unsteady)
+    return Mutant(
+        name=name, says=says, asks=asks, variants=variants, unsteady=unsteady,
+        tests=tests,
+    )  # fmt: skip
 
 
-def right(name: str, variant: Variant) -> Variant:
-    """A correct solution in another style."""
-    return replace(variant, name=name)
+def right(name: str, variant: Variant, tests: str = "") -> Variant:
+    """A correct solution in another style, and the line that allows what it does."""
+    return replace(variant, name=name, tests=tests)
 
 
 def edit(old: str, new: str, *pairs: str, name: str = "") -> Variant:

@@ -60,6 +60,26 @@ def _counts(cells: Sequence[Cell]) -> Iterator[str]:
                     yield f'{line}: the text says "{text}"; it has {count}'
 
 
+def titles(cells: Sequence[Cell]) -> dict[str, str]:
+    """The title of each exercise by its name, from the heading above its check.
+
+    Raises:
+        CourseError: there is no heading.
+    """
+    by_name, title = {}, ""
+    for cell in cells:
+        if cell.kind == "markdown":
+            title = [title, *wording().titled.findall(cell.text)][-1]
+        elif cell.role == "check":
+            if not title:
+                raise CourseError(
+                    f"{cell.location}: no heading above; write "
+                    f'"### {wording().exercise} 1.2 - A title" before the exercise'
+                )
+            by_name[cell.name], title = title, ""
+    return by_name
+
+
 def head_size(cells: Sequence[Cell]) -> int:
     """The number of cells before the first code."""
     kinds = [cell.kind for cell in cells]

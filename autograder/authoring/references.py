@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import torch
@@ -11,7 +12,9 @@ import torch
 from autograder.authoring import cases
 from autograder.authoring.catalogue import naming_file, specifications
 from autograder.authoring.notebook import Cell, target
+from autograder.authoring.numbers import titles
 from autograder.authoring.specification import Specification
+from autograder.authoring.telling import EMPTY, Tells, sample
 from autograder.checks import references
 from autograder.checks.exercise import Case, Exercise, Value
 from autograder.course import Unit
@@ -34,14 +37,24 @@ def build(unit: Unit, cells: list[Cell]) -> dict[str, list[Exercise]]:
         CourseError: the notebook and the files of exercises disagree.
     """
     seed = seeds().get(unit.name, "hidden")
+    tells = dict[str, Tells]()
+    for exercise in specifications(unit.name):
+        with naming_file(exercise.name):
+            tells[exercise.name] = sample(exercise)
     return {
-        "public": draw_exercises(unit, cells),
-        "hidden": draw_exercises(unit, cells, seed),
+        "public": draw_exercises(unit, cells, tells=tells),
+        "hidden": draw_exercises(unit, cells, seed, tells),
     }
 
 
-def draw_exercises(unit: Unit, cells: list[Cell], seed: str = "") -> list[Exercise]:
+def draw_exercises(
+    unit: Unit, cells: list[Cell], seed: str = "", tells: Mapping[str, Tells] = EMPTY
+) -> list[Exercise]:
     """Draw every exercise from a seed, with hidden cases; without one, what ships.
+
+    Args:
+        tells: what the cases of each exercise have to tell; by default, what the last
+            build has found out.
 
     Raises:
         CourseError: as `build`.
@@ -49,14 +62,19 @@ def draw_exercises(unit: Unit, cells: list[Cell], seed: str = "") -> list[Exerci
     exercises = specifications(unit.name)
     checks = {cell.name: cell for cell in cells if cell.role == "check"}
     _agree(unit, exercises, checks)
-    built, drawing_seed = [], seed or "public"
+    built, drawing_seed, titles_by_name = [], seed or "public", titles(cells)
     for exercise in exercises:
         with naming_file(exercise.name):
             points = checks[exercise.name].points
             drawing = cases.exercise(
-                exercise, points, drawing_seed, bool(seed), exercises
+                exercise,
+                points,
+                drawing_seed,
+                bool(seed),
+                exercises,
+                tells.get(exercise.name) or cases.stored_tells(exercise.name),
             )
-            built.append(drawing)
+            built.append(replace(drawing, title=titles_by_name[exercise.name]))
     return built
 
 

@@ -21,6 +21,7 @@ _DIMENSION = (
     'cannot read the dimension "{}" in "{}"; write names, integers, + - * // and '
     "parentheses without spaces, or *batch"
 )
+_ARRAY = "np.ndarray"
 _OPERATORS: dict[type[ast.operator], Callable[[int, int], int]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -41,6 +42,7 @@ class Parameter:
         plain: any other type, as text: "int", "list[int]"; "" if there is none.
         optional: whether None is allowed.
         default: the code of the default; None if there is none.
+        is_array: whether it is an array of NumPy, not a tensor.
     """
 
     name: str = ""
@@ -49,6 +51,7 @@ class Parameter:
     plain: str = ""
     optional: bool = False
     default: str | None = None
+    is_array: bool = False
 
 
 @dataclass(frozen=True)
@@ -142,8 +145,8 @@ def _faults(tree: ast.Module) -> Iterator[tuple[int, str]]:
     for node in ast.walk(tree):
         match node:
             case ast.Subscript(
-                ast.Name(kind), ast.Tuple([ast.Name("Tensor"), ast.Constant(str(text))])
-            ) if kind in KINDS:
+                ast.Name(kind), ast.Tuple([array, ast.Constant(str(text))])
+            ) if kind in KINDS and ast.unparse(array) in ("Tensor", _ARRAY):
                 for dimension in text.split():
                     if not _is_dimension(dimension):
                         yield node.lineno, _DIMENSION.format(dimension, text)
@@ -194,19 +197,21 @@ def _read(
     annotation: ast.expr | None, name: str = "", default: str | None = None
 ) -> Parameter:
     """Read one annotation, whose alternatives are joined by ``|``."""
-    kind, shapes, plain, optional = "", [], [], False
+    kind, shapes, plain, optional, is_array = "", [], [], False, False
     for part in _alternatives(annotation):
         match part:
             case ast.Constant(None):
                 optional = True
             case ast.Subscript(
-                ast.Name(dtype), ast.Tuple([_, ast.Constant(str(text))])
+                ast.Name(dtype), ast.Tuple([array, ast.Constant(str(text))])
             ) if dtype in KINDS:
-                kind = dtype
+                kind, is_array = dtype, ast.unparse(array) == _ARRAY
                 shapes.append(tuple(text.split()))
             case _:
                 plain.append(ast.unparse(part))
-    return Parameter(name, kind, tuple(shapes), " | ".join(plain), optional, default)
+    return Parameter(
+        name, kind, tuple(shapes), " | ".join(plain), optional, default, is_array
+    )
 
 
 def _alternatives(annotation: ast.expr | None) -> Iterator[ast.expr]:

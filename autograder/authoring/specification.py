@@ -18,13 +18,31 @@ from autograder.checks.probes import find
 
 
 @dataclass(frozen=True)
+class Sizes:
+    """Inputs by the sizes of their dimensions; see `autograder.authoring.sizes`.
+
+    Args:
+        values: a size by the name of its dimension; for the name of an argument, its
+            value, a function from a Draw to it, or the shape to draw: ``"B 1 Lk"``.
+        below: integers are drawn from 0 to below this number.
+        scale: floats are drawn between -scale and scale.
+        dtype: of floating-point arguments and weights, if not float32.
+    """
+
+    values: Mapping[str, Any]
+    below: int = 0
+    scale: float = 2.0
+    dtype: str = ""
+
+
+@dataclass(frozen=True)
 class CaseKind:
     """A kind of inputs; each drawing of it gives one Case.
 
     Args:
         name: identifier, unique in the exercise.
         title: what is tried, as the student reads it ("a causal mask").
-        inputs: from a Draw to named inputs (tensors or text).
+        inputs: from a Draw to named inputs (tensors or text), or their sizes.
         hint: what it usually means when this fails, shown if no mistake is recognised.
         hidden_only: never shown to students, not even its drawing.
         picture: "auto", or "curves" for quantities that run along rows.
@@ -39,14 +57,12 @@ class CaseKind:
             counts beside the right answer of a case that is not open.
         undivided: no part of the results counts for itself, since the right answer of
             some part is the same in every drawing, or lies in the sandbox.
-        tells: mistakes, by a variant's name, that every drawing tells from the
-            solution; it is drawn again until it does, so that they cost the same
-            whatever is drawn. Not where ``expected`` depends on what is drawn.
+        tests: the line of the contract that it tests, by some of its words.
     """
 
     name: str
     title: str
-    inputs: Maker
+    inputs: Any  # a Maker, or Sizes until `autograder.authoring.sizes.complete`
     hint: str
     _: KW_ONLY
     hidden_only: bool = False
@@ -61,7 +77,7 @@ class CaseKind:
     asks: str = ""
     open: bool = False
     undivided: bool = False
-    tells: tuple[str, ...] = ()
+    tests: str = ""
 
 
 @dataclass(frozen=True)
@@ -85,12 +101,14 @@ class Variant:
         edits: changes of the solution, one after the other.
         source: full code in place of edits; sees the unit's imports and names.
         confined: a student wrote the code, so that only a sandbox executes it.
+        tests: of a solution, the line of the contract that allows what it does.
     """
 
     name: str = ""
     edits: Sequence[Edit] = ()
     source: str = ""
     confined: bool = False
+    tests: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,7 +118,8 @@ class Mutant:
     Variants may give different answers: those of each name the mistake in a student's
     check. A single variant has the mistake's name. In ``unsteady`` cases rounding
     decides the answers, so that they depend on the processor: references store only
-    which of them are wrong.
+    which of them are wrong. ``tests``: the line of the contract that it breaks, by
+    some of its words.
     """
 
     name: str
@@ -108,21 +127,24 @@ class Mutant:
     asks: str
     variants: Sequence[Variant]
     unsteady: Sequence[str] = ()
+    tests: str = ""
 
     def __post_init__(self) -> None:
-        named = (v if v.name else replace(v, name=self.name) for v in self.variants)
-        object.__setattr__(self, "variants", tuple(named))
+        named = tuple(
+            variant
+            if variant.name
+            else replace(variant, name=f"{self.name}_{n}" if n > 1 else self.name)
+            for n, variant in enumerate(self.variants, 1)
+        )
+        object.__setattr__(self, "variants", named)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Specification:
-    """An exercise as its author writes it; points stand in the notebook's check cell.
+    """An exercise as its author writes it: what the notebook does not say of it.
 
     Args:
-        name: "unit/exercise", also the grade id and the key of its references.
-        title: what is built, in a few words.
-        target: the name that the student's cell defines and the check is given; of
-            several, all names, with ", " between them.
+        cases, mutants: kinds of inputs, and classic wrong solutions.
         accepted: correct solutions in another style, which must get every point.
         precise: compute the reference in float64 (off where inputs are not numbers).
         reference: the object that gives the expected answers, if it is not the
@@ -137,20 +159,30 @@ class Specification:
             PyTorch ("torch.softmax", "F.rms_norm", "nn.Transformer"), or by their
             module or package ("my_course.library.decoding.make_batch"). Results count
             for nothing where one of them is called.
+        results: what is returned, in words, with ", " between several.
+        gradients: whether those of the results are compared, where a tensor of floats
+            is an argument and no probe is written.
+        fixed: names of dimensions that cannot be 1, or equal to another one.
+        name: "unit/exercise", also the grade id and the key of its references; the
+            catalogue knows it from the file.
+        target: the name that the student's cell defines and the check is given; of
+            several, all names, with ", " between them. The exercise's own, if omitted.
     """
 
-    name: str
-    title: str
-    target: str
     cases: Sequence[CaseKind]
-    mutants: Sequence[Mutant]
-    accepted: Sequence[Variant]
+    mutants: Sequence[Mutant] = ()
+    accepted: Sequence[Variant] = ()
     precise: bool = True
     reference: object = None
     contract: Contract | None = None
     aspects: Mapping[str, float] = field(default_factory=dict)
     interactor: type[Interactor] | None = None
     ready_made: Sequence[str] = ()
+    results: str = "the result"
+    gradients: bool = True
+    fixed: str = ""
+    name: str = ""
+    target: str = ""
 
     @property
     def targets(self) -> list[str]:

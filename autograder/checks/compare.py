@@ -42,6 +42,7 @@ _NONE = "None"  # a probe's word where an answer may be None
 READY_MADE = translatable(
     "`{name}` is what this exercise asks you to write: what it computes does not count."
 )
+NAMED_SHAPE = translatable("expected shape {names} = {expected}, yours {own}")
 UNSEEN = translatable("made by hand, so its place was not looked at")
 
 
@@ -174,7 +175,17 @@ def _finding(name: str, expected: Value, actual: Value | None, case: Case) -> Fi
         # What is to stay as it was has no rounding of its own, unlike references.
         expected, atol, rtol = original, 0.0, 0.0
     problem, message = _problem(expected, actual, atol, rtol)
+    if problem == "shape" and name in case.shapes:
+        message = _(NAMED_SHAPE).format(
+            names=f"({case.shapes[name]})",
+            expected=_shape(expected),
+            own=_shape(actual),
+        )
     return Finding(name, problem, message, expected, actual)
+
+
+def _shape(value: Value | None) -> str:
+    return str(tuple(value.shape)) if isinstance(value, torch.Tensor) else ""
 
 
 def _problem(

@@ -98,6 +98,9 @@ class Case:
     own ``aspect``, as their probe declares them. ``doubles``: what pairs of mistakes
     answer, as sketches (second_order.py). ``shipped`` names the aspects of a fresh case
     whose right answers stand in a visible one: they count as what is ``open`` does.
+    ``tells`` are variants that some drawings tell and others do not; inputs are drawn
+    until they do. It is stored with hidden cases only. ``shapes`` are those of results
+    in the words of the signature: ``"B, L, h*d_k"``.
     """
 
     name: str
@@ -119,6 +122,8 @@ class Case:
     aspects: Mapping[str, str] = field(default_factory=dict)
     doubles: Answers = field(default_factory=dict)
     shipped: frozenset[str] = frozenset()
+    tells: tuple[str, ...] = ()
+    shapes: Mapping[str, str] = field(default_factory=dict)
 
     def aspect_of(self, name: str) -> str:
         """The aspect that an answer counts for."""

@@ -28,7 +28,8 @@ def of_a_property(results: Sequence[CaseResult]) -> Mistake | None:
     if not wrong or any(not result.case.says for result in wrong):
         return None
     if _only_in_training(wrong):
-        return Mistake("symptom", *map(_, ONLY_IN_TRAINING))
+        says, asks = map(_, ONLY_IN_TRAINING)
+        return Mistake("symptom", says, asks)
     return _of_calls(wrong[0])
 
 

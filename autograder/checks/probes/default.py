@@ -1,11 +1,12 @@
 """What is tried on an object whose exercise brings no probe of its own.
 
-A function is called with its inputs by name. A class is created from the inputs named
+A function is called with its inputs. A class is created from the inputs named
 ``make.NAME``, gets the weights named ``weights.NAME``, and is then called. Reported are
 the results, the arguments afterwards, and the gradients of all results together.
 
-The input ``call`` says in JSON what the results are named, and whether gradients are
-asked for; the build writes it from the signature of the exercise.
+The input ``call`` says in JSON how: the order of the arguments, the names of results,
+the arguments that are NumPy's, the dtype, and whether gradients are asked for. The
+build writes it from the signature of the exercise (authoring/sizes.py).
 """
 
 from __future__ import annotations
@@ -41,19 +42,25 @@ MAKE = "make."  # before the name of an argument that creates a module
 
 def _observe(answer: Any, inputs: Inputs) -> Seen:
     call = json.loads(inputs[CALL])
+    dtype = getattr(torch, call.get("dtype", "float32"))
     observations: Seen = {}
     arguments = {
-        name: _argument(value, name in call.get("arrays", ()))
+        name: _argument(value, dtype, name in call.get("arrays", ()))
         for name, value in inputs.items()
         if name != CALL and not name.startswith((MAKE, WEIGHTS))
     }
-    if call.get("module"):
-        options = {name: _argument(v) for name, v in under(inputs, MAKE).items()}
-        module = answer(**options)
+    if "module" in call:
+        options = {name: _argument(v, dtype) for name, v in under(inputs, MAKE).items()}
+        module = _call(answer, call["module"], options)
         observations |= beginning(module, inputs)
         answer = load_weights(module, inputs)
         observations["parameters"] = parameter_shapes(answer)
-    results = _read_results(answer(**arguments), call["results"])
+        if "dtype" in call:
+            answer = answer.to(dtype)
+    results = _read_results(_call(answer, call["order"], arguments), call["results"])
+    if "dtype" in call:
+        observations |= {f"type of {n}": str(v.dtype) for n, v in results.items()}
+        results = {name: value.float() for name, value in results.items()}
     observations |= results
     observations |= {
         f"{name} afterwards": _read_tensor(value, name)
@@ -61,17 +68,30 @@ def _observe(answer: Any, inputs: Inputs) -> Seen:
         if isinstance(value, torch.Tensor | np.ndarray)
     }
     if call.get("gradients"):
-        observations |= _gradients(answer, arguments, call["results"])
+        observations |= _gradients(answer, arguments, call)
     return observations
 
 
-def _argument(value: Any, as_array: bool = False) -> Any:
+def _argument(value: Any, dtype: torch.dtype, as_array: bool = False) -> Any:
     """An input as the call gets it: a tensor without dimensions is a Python number."""
     if not isinstance(value, torch.Tensor):
         return value
     if as_array:
         return value.numpy().copy()
-    return value if value.dim() else value.item()
+    if not value.dim():
+        return value.item()
+    is_cast = value.dtype == torch.float32 and dtype != torch.float32
+    return value.to(dtype) if is_cast else value
+
+
+def _call(function: Any, order: Sequence[str], values: Mapping[str, Any]) -> Any:
+    """Pass arguments by position up to the first that is left out, then by name.
+
+    So a student may call them otherwise than the stub does.
+    """
+    first = next((i for i, name in enumerate(order) if name not in values), len(order))
+    by_name = {name: values[name] for name in order[first:] if name in values}
+    return function(*(values[name] for name in order[:first]), **by_name)
 
 
 def _read_results(result: object, names: Sequence[str]) -> Seen:
@@ -91,15 +111,11 @@ def _read_tensor(value: object, name: str) -> torch.Tensor:
     if isinstance(value, np.ndarray | np.generic | float | int):
         return torch.as_tensor(np.array(value))
     if not isinstance(value, torch.Tensor):
-        raise WrongAnswerError(
-            f"expected {name} to be a tensor, got {describe(value)}"
-        )
+        raise WrongAnswerError(f"expected {name} to be a tensor, got {describe(value)}")
     return value if value.device.type in ("cpu", "meta") else value.to("cpu")
 
 
-def _gradients(
-    answer: Any, arguments: Mapping[str, Any], names: Sequence[str]
-) -> Seen:
+def _gradients(answer: Any, arguments: Mapping[str, Any], call: Seen) -> Seen:
     """The gradients of a weighted sum of all results, by argument.
 
     An argument without a path to the results has the gradient zero.
@@ -111,7 +127,8 @@ def _gradients(
     }
     # Copies, since a leaf could not be changed in place: that is reported elsewhere.
     copies = {name: leaf.clone() for name, leaf in leaves.items()}
-    results = _read_results(answer(**{**arguments, **copies}), names)
+    output = _call(answer, call["order"], {**arguments, **copies})
+    results = _read_results(output, call["results"])
     sums = [_weighted_sum(v) for v in results.values() if v.requires_grad]
     gradients: Sequence[torch.Tensor | None] = [None] * len(leaves)
     if sums and leaves:

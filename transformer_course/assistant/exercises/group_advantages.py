@@ -55,7 +55,7 @@ CASES = [
     case("close", "rewards that hardly differ", _close,
          "`eps` is added to the standard deviation, once."),
     case("large_eps", "an eps of 2", _graded(2, 5, eps=2.0),
-         "`eps` is added to the standard deviation, once.", tells=("eps_in_the_root", "eps_as_a_floor")),
+         "`eps` is added to the standard deviation, once."),
     case("two_answers", "2 answers per prompt", _graded(5, 2),
          "With two answers, one is above the mean by as much as the other is below.", hidden_only=True),
     case("many", "more answers than prompts", _graded(3, 11, scale=3.0),
@@ -226,7 +226,6 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    name="assistant/group_advantages", title="Group advantages", target="group_advantages",
     contract=Contract(
         arguments="rewards: B n", results="advantages: B n", on=("graded",), ways=("steady", "alone", "spread"),
         typed=True,

@@ -224,7 +224,6 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    name="assistant/grpo_loss", title="The loss of an answer", target="grpo_loss",
     contract=Contract(ways=(), sizes=special(one_answer=_answers((6,), 7), answers_of_one_token=_answers((1, 1, 1), 8))),
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

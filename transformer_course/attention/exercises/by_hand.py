@@ -178,7 +178,7 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    name="attention/by_hand", title="One attention by hand", target="attend",
+    target="attend",
     ready_made=("F.scaled_dot_product_attention",),
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED, aspects={"weights": 3.0},
 )

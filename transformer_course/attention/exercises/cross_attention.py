@@ -379,7 +379,7 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    name="attention/cross_attention", title="Cross-attention", target="CrossAttention",
+    target="CrossAttention",
     aspects={"weights": 4.0},  # right ones are half of the way
     contract=Contract(
         arguments="x: B Lq d; memory: B Lk c; mask?: Lq Lk | B Lq Lk", results="output: B Lq e; weights: B Lq Lk",

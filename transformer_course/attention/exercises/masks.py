@@ -398,7 +398,7 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    name="attention/masks", title="Masks", target="padding_mask, causal_mask, combine_masks", precise=False,
+    target="padding_mask, causal_mask, combine_masks", precise=False,
     aspects={"padding mask": 3.0, "causal mask": 3.0, "combined masks": 3.0},  # a task each
     ready_made=("transformer_course.encoder_decoder.probes.bugs.triangle",),
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,

@@ -424,7 +424,7 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    name="attention/scaled_dot_product", title="Scaled dot-product attention", target="scaled_dot_product_attention",
+    target="scaled_dot_product_attention",
     aspects={"weights": 4.0},  # right ones are half of the way
     contract=Contract(
         typed=True, narrow=True, arguments="q: B h Lq d; k: B h Lk d; v: B h Lk e; mask?: Lq Lk | B Lq Lk | B h Lq Lk",

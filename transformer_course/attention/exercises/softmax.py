@@ -294,7 +294,7 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    name="attention/softmax", title="A stable softmax", target="stable_softmax",
+    target="stable_softmax",
     contract=Contract(
         typed=True, arguments="x: B h M L", results="weights: B h M L", on=("heads",),
         sizes=special(

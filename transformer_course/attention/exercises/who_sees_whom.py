@@ -401,7 +401,6 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    name="attention/who_sees_whom", title="Who sees whom", target="who_sees_whom",
     contract=Contract(
         ways=(),
         sizes=special(one_position=_one_position, equal_sizes=_mixture(4, 4), one_feature_of_many=_one_feature_of_many),

@@ -212,7 +212,6 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    name="encoder_decoder/add_and_norm", title="Add & norm", target="add_and_norm",
     contract=Contract(
         arguments="x: B N d; sublayer: _; norm: _; dropout: _; norm_first: _", results="output: B N d",
         on=("post", "pre"),

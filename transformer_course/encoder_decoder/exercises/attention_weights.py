@@ -314,6 +314,5 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    name="encoder_decoder/attention_weights", title="The weights of all layers", target="attention_weights",
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

@@ -280,6 +280,6 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    name="encoder_decoder/bug_clinic", title="A test for decoder layers", target="assert_decoder_layer", precise=False,
+    target="assert_decoder_layer", precise=False,
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

@@ -356,7 +356,7 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    name="encoder_decoder/decoder_layer", title="The decoder layer", target="DecoderLayer",
+    target="DecoderLayer",
     contract=Contract(
         arguments=(
             "x: B Lt d; memory: B Ls d; tgt_mask?: Lt Lt | B Lt Lt | B h Lt Lt; "

@@ -306,7 +306,7 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    name="encoder_decoder/encoder_layer", title="The encoder layer", target="EncoderLayer",
+    target="EncoderLayer",
     contract=Contract(
         arguments="x: B L d; mask?: L L | B L L | B h L L", results="output: B L d", on=("post_relu", "pre_gelu"),
         ways=OF_MODULES, module=True, named=True, dropout=(("pre_gelu", "post_padding"), {"rate": 0.375}),

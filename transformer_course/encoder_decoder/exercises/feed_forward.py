@@ -263,7 +263,7 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    name="encoder_decoder/feed_forward", title="The position-wise feed-forward network", target="FeedForward",
+    target="FeedForward",
     contract=Contract(
         typed=True, arguments="x: B L d", results="output: B L d", on=("gelu", "relu"), ways=OF_MODULES, module=True,
         named=True, dropout=(("gelu", "relu"), {"rate": 0.375}),

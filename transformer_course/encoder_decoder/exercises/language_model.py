@@ -244,7 +244,7 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    name="encoder_decoder/language_model", title="One class for two families", target="LanguageModel",
+    target="LanguageModel",
     contract=Contract(
         arguments="ids: B L", results="logits: B L V", on=("causal", "post"), ways=OF_MODULES, module=True,
         dropout=(("causal",), {"option.dropout": 0.375}),

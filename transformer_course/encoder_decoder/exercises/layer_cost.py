@@ -147,6 +147,6 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    name="encoder_decoder/layer_cost", title="FLOPs and memory of a layer", target="layer_cost", precise=False,
+    precise=False,
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

@@ -241,7 +241,7 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    name="encoder_decoder/stack", title="The stack", target="Stack",
+    target="Stack",
     contract=Contract(
         arguments="x: B Lt d; memory: B Ls d; tgt_mask?: Lt Lt | B Lt Lt; memory_mask?: Lt Ls | B Lt Ls",
         results="output: B Lt d", on=("decoder", "square"), ways=OF_MODULES, module=True, named=True,

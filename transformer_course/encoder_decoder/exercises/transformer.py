@@ -339,7 +339,7 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    name="encoder_decoder/transformer", title="The Transformer", target="Transformer",
+    target="Transformer",
     aspects={"memory": 3.0},  # the encoder's half
     contract=Contract(
         arguments="src: B Ls; tgt: B Lt", results="logits: B Lt V", on=("post",), ways=OF_MODULES, module=True,

@@ -244,7 +244,7 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    name="multi_head_attention/list_of_heads", title="A list of heads", target="ListOfHeads",
+    target="ListOfHeads",
     aspects={"weights": 4.0},  # right ones are half of the way
     contract=Contract(
         arguments="x: B L d; mask?: L L | B L L", results="output: B L e; weights: B h L L", on=("plain", "padding"),

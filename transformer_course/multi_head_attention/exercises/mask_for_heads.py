@@ -256,7 +256,6 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    name="multi_head_attention/mask_for_heads", title="A mask for all heads", target="mask_for_heads",
     aspects={"3-D": 3.0},  # one of three forms
     contract=Contract(
         ways=(),

@@ -135,7 +135,6 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    name="multi_head_attention/merge_heads", title="Merge heads", target="merge_heads",
     contract=Contract(
         typed=True, arguments="x: B h L d", results="features: B L m", on=("gradient",),
         sizes=special(

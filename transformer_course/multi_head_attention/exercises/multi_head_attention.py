@@ -341,7 +341,7 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    name="multi_head_attention/multi_head_attention", title="Multi-head attention", target="MultiHeadAttention",
+    target="MultiHeadAttention",
     aspects={"mode": 5.5, "weights": 4.0},  # dropout is one of its things
     contract=Contract(
         arguments="query: B Lq d; key: B Lk d; value: B Lk d; mask?: Lq Lk | B Lq Lk | B h Lq Lk",

@@ -277,7 +277,6 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    name="multi_head_attention/pack_heads", title="Pack the heads", target="pack_heads",
     aspects={"bias": 3.0},  # they are packed otherwise
     contract=Contract(
         ways=(),

@@ -144,7 +144,6 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    name="multi_head_attention/split_heads", title="Split heads", target="split_heads",
     contract=Contract(
         typed=True, arguments="x: B L m; num_heads: _", results="heads: B h L d", on=("gradient",),
         sizes=special(

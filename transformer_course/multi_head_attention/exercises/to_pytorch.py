@@ -263,7 +263,6 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    name="multi_head_attention/to_pytorch", title="To PyTorch", target="to_pytorch",
     # That the copies are not tied is half of it.
     aspects={"calls": 3.0, "weights": 3.0, "in_proj_bias": 1.0},
     contract=Contract(

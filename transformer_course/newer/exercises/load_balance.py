@@ -154,7 +154,6 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    name="newer/load_balance", title="The load-balancing loss", target="load_balance",
     contract=Contract(ways=(), sizes=lambda draw: {
         "one token": _logits(2, 1, 4)(draw), "one expert": _logits(1, 5, 1)(draw), "a matrix": _logits(2, 4, 4)(draw),
     }),

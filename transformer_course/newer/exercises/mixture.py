@@ -225,7 +225,7 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    name="newer/mixture", title="A mixture of experts", target="MixtureOfExperts",
+    target="MixtureOfExperts",
     contract=Contract(
         arguments="x: B L d", results="output: B L d", on=("two_of_four",), module=True,
         # Nobody says how x lies in memory: a norm before it makes a new tensor.

@@ -192,7 +192,6 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    name="newer/orthogonalise", title="Orthogonalise", target="orthogonalise",
     contract=Contract(
         arguments="update: m n", results="result: m n", ways=("steady",), on=("wide",), typed=True,
         sizes=special(one_row=_matrix(1, 4), one_column=_matrix(5, 1), one_entry=_matrix(1, 1), square=_matrix(4, 4)),

@@ -212,7 +212,7 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    name="newer/qk_norm", title="Attention with QK-norm", target="QKNormAttention",
+    target="QKNormAttention",
     contract=Contract(
         arguments="x: B L d", results="output: B L d", on=("grouped",), ways=OF_MODULES, module=True,
         sizes=special(

@@ -141,6 +141,5 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    name="newer/window_mask", title="The mask of a window", target="window_mask",
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

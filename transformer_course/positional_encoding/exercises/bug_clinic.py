@@ -417,7 +417,7 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    name="positional_encoding/bug_clinic", title="A test for sinusoid tables", target="assert_sinusoidal",
+    target="assert_sinusoidal",
     precise=False,
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

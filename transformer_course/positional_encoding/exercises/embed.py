@@ -308,7 +308,6 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    name="positional_encoding/embed", title="Embedding lookup with padding", target="embed",
     contract=Contract(
         typed=True, narrow=True, arguments="ids: B L; table: V d; padding_idx: _", results="vectors: B L d",
         on=("padding_is_3",),

@@ -294,7 +294,7 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    name="positional_encoding/input_layer", title="The input layer", target="InputLayer",
+    target="InputLayer",
     aspects={"mode": 3.0},  # dropout is one of its steps
     contract=Contract(
         arguments="ids: B N", results="output: B N d", on=("padding_is_3",),

@@ -260,7 +260,7 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    name="positional_encoding/module", title="PositionalEncoding", target="PositionalEncoding",
+    target="PositionalEncoding",
     aspects={"form": 3.5},  # what a buffer is, is the lesson
     contract=Contract(
         arguments="x: B L d", results="output: B L d", on=("short",),

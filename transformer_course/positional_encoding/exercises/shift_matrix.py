@@ -211,6 +211,5 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    name="positional_encoding/shift_matrix", title="The shift matrix", target="shift_matrix",
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

@@ -113,7 +113,7 @@ CASES = [
          "Here every position gets a different vector. Are both results in the same order when you compare them?"),
     case("alone_and_last", "each vector on its own, the input itself, and the last vector everywhere",
          lambda draw: _shuffle(draw, "each vector by itself, what it is given, the last vector", 4, 5, 6),
-         "A function that treats each vector on its own has no gap.", tells=("flipped",)),
+         "A function that treats each vector on its own has no gap."),
     case("one_sentence", "a single long sentence",
          lambda draw: _shuffle(draw, "the running sum, the average", 1, 9, 11),
          "Does it work for a batch of one?", hidden_only=True),
@@ -310,7 +310,6 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    name="positional_encoding/shuffle_gap", title="The shuffle gap", target="shuffle_gap",
     contract=Contract(
         ways=(),
         sizes=special(

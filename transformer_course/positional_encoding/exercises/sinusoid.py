@@ -385,7 +385,6 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    name="positional_encoding/sinusoid", title="The sinusoid encoding, at once", target="sinusoid",
     contract=Contract(
         arguments="positions: B L; d_model: _", results="encoding: B L d", on=("batch",), ways=OF_TABLES,
         sizes=special(

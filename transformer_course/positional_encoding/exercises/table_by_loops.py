@@ -244,6 +244,5 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    name="positional_encoding/table_by_loops", title="The sinusoid table, by loops", target="table_by_loops",
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

@@ -172,7 +172,6 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    name="sequence_reversal/antidiagonal_share", title="The share of the anti-diagonal", target="antidiagonal_share",
     contract=Contract(ways=(), sizes=special(one_row=_map((7,), 9, 0.5))),
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

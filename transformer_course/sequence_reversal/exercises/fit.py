@@ -265,7 +265,6 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    name="sequence_reversal/fit", title="The training loop", target="fit",
     aspects={"losses": 2.0},  # what is told of the loop
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

@@ -257,7 +257,6 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    name="sequence_reversal/greedy_decode", title="Greedy decoding of a batch", target="greedy_decode",
     aspects={"form": 3.0, "mode": 3.0},  # what follows an EOS, and an end
     ready_made=("transformer_course.sequence_reversal.library.measuring.write",),
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,

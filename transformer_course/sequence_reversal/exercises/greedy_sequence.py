@@ -162,7 +162,6 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    name="sequence_reversal/greedy_sequence", title="Greedy decoding of one sequence", target="greedy_sequence",
     ready_made=("transformer_course.sequence_reversal.library.measuring.write",),
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

@@ -186,6 +186,6 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    name="sequence_reversal/learning_rate", title="Warm-up and cosine", target="rate_factor",
+    target="rate_factor",
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

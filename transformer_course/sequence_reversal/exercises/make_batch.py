@@ -220,7 +220,6 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    name="sequence_reversal/make_batch", title="A batch of sources and targets", target="make_batch",
     aspects={"target": 6.0},  # one of two results
     precise=False,
     ready_made=("transformer_course.library.decoding.make_batch",),

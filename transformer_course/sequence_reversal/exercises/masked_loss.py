@@ -230,7 +230,6 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    name="sequence_reversal/masked_loss", title="A loss that ignores padding", target="masked_loss",
     contract=Contract(ways=(), sizes=special(one_row=_scores((6,), 7), one_label_each=_scores((1, 1, 1, 1), 8))),
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

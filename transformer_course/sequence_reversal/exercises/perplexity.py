@@ -258,7 +258,6 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    name="sequence_reversal/perplexity", title="Perplexity", target="perplexity",
     aspects={"perplexity": 3.0},  # one of two results
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

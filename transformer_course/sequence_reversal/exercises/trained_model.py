@@ -338,7 +338,7 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    name="sequence_reversal/trained_model", title="A model that reverses", target="trained_model", precise=False,
+    precise=False,
     reference=Oracle(), interactor=Judged,
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

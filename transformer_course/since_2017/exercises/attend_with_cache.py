@@ -297,6 +297,5 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    name="since_2017/attend_with_cache", title="Attention with a cache", target="attend_with_cache",
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

@@ -214,7 +214,7 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    name="since_2017/attention_layer", title="The attention layer", target="CausalAttention",
+    target="CausalAttention",
     contract=Contract(
         arguments="x: B L d", results="output: B L d", on=("grouped",), ways=OF_MODULES, module=True,
         sizes=special(

@@ -86,8 +86,7 @@ CASES = [
               "Compare number by number. Is NaN less than your bound, or more, or neither?"),
     _patients("rows", "all rows look at the first row's cache; and only the keys are cut",
               ("first row for all", "cuts keys only"),
-              "Are your rows different from each other? Feed something after a cut.", hidden=True,
-              tells=("same_best_token",)),
+              "Are your rows different from each other? Feed something after a cut.", hidden=True),
     _patients("places", "places go on counting after a cut; and single tokens stand one place too early",
               ("places go on", "single tokens"),
               "What comes after a cut stands where the cut was made. Feed single tokens and longer chunks.",
@@ -259,6 +258,6 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    name="since_2017/bug_clinic", title="A test for cached decoding", target="assert_cached_decoding", precise=False,
+    target="assert_cached_decoding", precise=False,
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

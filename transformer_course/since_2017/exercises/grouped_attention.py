@@ -269,7 +269,6 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    name="since_2017/grouped_attention", title="Grouped-query attention", target="grouped_attention",
     aspects={"weights": 4.0},  # right ones are half of the way
     contract=Contract(
         arguments="q: B h Lq d; k: B g Lk d; v: B g Lk e; mask?: Lq Lk | h Lq Lk | B b Lq Lk",

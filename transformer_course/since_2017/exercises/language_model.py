@@ -244,7 +244,7 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    name="since_2017/language_model", title="The language model", target="LanguageModel",
+    target="LanguageModel",
     contract=Contract(
         arguments="ids: B L", results="logits: B L V", on=("two_layers",), ways=OF_MODULES, module=True,
         sizes=special(

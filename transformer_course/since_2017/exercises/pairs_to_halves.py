@@ -160,7 +160,6 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    name="since_2017/pairs_to_halves", title="From pairs to halves", target="pairs_to_halves",
     contract=Contract(
         arguments="weight: r c; num_heads:", results="weight: r c", on=("three_heads",), ways=("steady", "spread"),
         typed=True,

@@ -237,7 +237,6 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    name="since_2017/published_tensor", title="A parameter from the file", target="published_tensor",
     contract=Contract(
         ways=(),
         sizes=special(

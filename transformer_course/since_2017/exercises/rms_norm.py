@@ -225,7 +225,7 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    name="since_2017/rms_norm", title="RMSNorm", target="RMSNorm",
+    target="RMSNorm",
     aspects={"form": 0.75},  # published ones return float32: a small slip
     contract=Contract(
         arguments="x: B L d", results="output: B L d", typed=True, on=("sequences",), ways=OF_MODULES, module=True,

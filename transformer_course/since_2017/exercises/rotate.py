@@ -179,7 +179,6 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    name="since_2017/rotate", title="Rotate", target="rotate",
     contract=Contract(
         arguments="x: B h L d; angles: L k", results="result: B h L d", on=("heads",), typed=True,
         sizes=special(

@@ -189,7 +189,7 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    name="since_2017/swiglu", title="SwiGLU", target="SwiGLU",
+    target="SwiGLU",
     contract=Contract(
         arguments="x: B L d", results="output: B L d", on=("divisible",), ways=OF_MODULES, module=True,
         sizes=special(one_vector=_network(9, 4), one_position=_network(6, 2, 1, 5), equal_sizes=_network(6, 4, 4, 4)),

@@ -209,7 +209,7 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    name="since_2017/trained_model", title="The trained model", target="trained_model", precise=False,
+    precise=False,
     reference=instructors_model,
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

@@ -302,16 +302,16 @@ CASES = [
          "Between finished hypotheses that are equally good, keep the earlier one."),
     case("nearly_equal_ends", "two finished hypotheses, the later one better by five thousandths, alpha = 0",
          offer_ends(_NEARLY_EQUAL, _NEARLY_EQUAL),
-         "The better one stays, however small its lead.", tells=("scores_start_anew",)),
+         "The better one stays, however small its lead."),
     case("lengths", "ends after 2 and after 5 tokens, alpha = 1",
          offer_ends({1: 8.0, 4: 18.0}, {1: 8.0, 4: 25.5}, alpha=1.0),
-         "The length counts all tokens, EOS included but not BOS.", tells=("scores_start_anew",)),
+         "The length counts all tokens, EOS included but not BOS."),
     case("defaults", "ten sentences, with the default beam_size, max_len and alpha", _by_default,
          "A beam of 4, at most 60 tokens, scores divided by the length."),
     case("specials", "PAD and BOS as continuations, alpha = 0.25", _says_specials,
          "All tokens can continue a prefix; only EOS ends it."),
     case("exhaustive", "k as large as the number of prefixes", _garden_path,
-         "With a beam that wide, nothing is ever dropped.", tells=("length_off_by_one",)),
+         "With a beam that wide, nothing is ever dropped."),
     case("training", "a model that comes in training mode", _in_training,
          "Dropout is for training: a search works in evaluation mode.", aspect="mode"),
     case("other", "many sentences, k = 4", lambda draw: script(draw, _MANY, [4], 0.75, 18),
@@ -423,6 +423,5 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    name="text_recovery/beam_search", title="Beam search", target="beam_search",
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

@@ -32,7 +32,7 @@ def _one_rich(draw: Draw) -> Inputs:
 
 CASES = [
     case("three", "3 prefixes of 4 tokens, k = 3", lambda draw: _beam(draw, 3, 4, 7, 3),
-         "All continuations of all prefixes compete.", tells=("scores_forgotten", "per_prefix", "no_parent")),
+         "All continuations of all prefixes compete."),
     case("first", "the first step: BOS alone, k = 4", lambda draw: _beam(draw, 1, 1, 8, 4),
          "Several continuations of one prefix can stay."),
     case("wide", "2 prefixes, k = 5", lambda draw: _beam(draw, 2, 3, 11, 5),
@@ -180,6 +180,5 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    name="text_recovery/beam_step", title="One step of a beam search", target="beam_step",
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

@@ -73,7 +73,7 @@ def _nothing(draw: Draw) -> Inputs:
 
 CASES = [
     case("good", "good outputs", lambda draw: _corpus(draw, 12, 0.1),
-         "Sum the counts over all sentences; then divide, once.", tells=("arithmetic_mean", "extra_words_left_out")),
+         "Sum the counts over all sentences; then divide, once."),
     case("poor", "poorer outputs, all of them short", lambda draw: _corpus(draw, 10, 0.3, brief=1),
          "The brevity penalty uses the lengths of the whole corpus."),
     case("repetitive", "texts of few different words", _repetitive,
@@ -81,7 +81,7 @@ CASES = [
     case("wordy", "outputs that are longer than the references", _wordy,
          "The brevity penalty is never larger than 1."),
     case("brief", "perfect outputs of up to three words and an empty output, among longer outputs", _brief,
-         "A sentence of three words adds nothing to the counts of order 4.", tells=("mean_of_sentences",)),
+         "A sentence of three words adds nothing to the counts of order 4."),
     case("no_match", "no common four-gram", _no_match,
          "An order without a match makes BLEU 0.", open=True),
     case("nothing", "no common word", _nothing,
@@ -254,7 +254,6 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    name="text_recovery/bleu", title="BLEU with one reference", target="bleu",
     ready_made=("sacrebleu", "transformer_course.library.bleu"),
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

@@ -269,6 +269,6 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    name="text_recovery/merge_pair", title="Merge one pair", target="merge_pair", precise=False,
+    precise=False,
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

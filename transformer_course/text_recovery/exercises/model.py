@@ -165,7 +165,7 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    name="text_recovery/model", title="The model that you hand in", target="restore", precise=False,
+    target="restore", precise=False,
     interactor=HandedInModel,
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

@@ -205,6 +205,5 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    name="text_recovery/paired_bootstrap", title="Paired bootstrap resampling", target="paired_bootstrap",
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

@@ -1,0 +1,271 @@
+"""Inputs of a case by their sizes, and what else follows from an exercise's signature.
+
+    case("plain", "two sentences, three heads", sizes(B=2, h=3, L=5, d_k=4), hint)
+
+draws every tensor that the exercise's stub annotates in these sizes. From the same
+annotations follow its contract, and inputs with each size 1 or all of them equal.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from torch import nn
+
+from autograder.authoring.contract import (
+    OF_MODULES,
+    OF_TABLES,
+    USUAL,
+    Contract,
+    Inputs,
+    Maker,
+    SpecialSizes,
+)
+from autograder.authoring.draw import Draw
+from autograder.authoring.inputs import open_mask
+from autograder.authoring.shapes import (
+    Parameter,
+    Signature,
+    evaluate,
+    read_signature,
+)
+from autograder.authoring.specification import CaseKind, Sizes, Specification
+from autograder.authoring.variants import namespace, solution_source
+from autograder.checks.probes import find
+from autograder.checks.probes.default import CALL, DEFAULT, MAKE
+from autograder.course.errors import CourseError
+
+_EQUAL = 3  # the size of all dimensions that may be equal
+
+
+def complete(specification: Specification) -> Specification:
+    """Fill in what an exercise leaves to its signature: inputs, contract, sizes.
+
+    Raises:
+        CourseError: a case names no size of a dimension, or no value of an argument.
+    """
+    if len(specification.targets) > 1:
+        return specification
+    plan = _Plan(specification)
+    cases = [
+        replace(kind, inputs=plan.make_inputs(kind))
+        if isinstance(kind.inputs, Sizes)
+        else kind
+        for kind in specification.cases
+    ]
+    by_sizes = [k for k in specification.cases if isinstance(k.inputs, Sizes)]
+    contract = specification.contract
+    if contract is None and by_sizes and find(specification.name) is DEFAULT:
+        contract = Contract()
+    if contract is not None:
+        contract = plan.complete_contract(contract, by_sizes)
+    return replace(specification, cases=cases, contract=contract)
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """How the object of an exercise is created and called, by its signature."""
+
+    specification: Specification
+
+    @property
+    def signature(self) -> Signature:
+        code = solution_source(self.specification)
+        return read_signature(code, self.specification.target)
+
+    @property
+    def is_module(self) -> bool:
+        return "forward" in self.signature.methods
+
+    @property
+    def result_names(self) -> list[str]:
+        return self.specification.results.split(", ")
+
+    def make_inputs(self, kind: CaseKind) -> Maker:
+        assert isinstance(kind.inputs, Sizes)
+        return self._make_inputs(kind.name, kind.inputs)
+
+    def _make_inputs(self, case: str, sizes: Sizes) -> Maker:
+        signature, call = self.signature, self._describe_call(sizes)
+        options = signature.arguments if self.is_module else ()
+
+        def make_inputs(draw: Draw) -> Inputs:
+            inputs: Inputs = {CALL: call}
+            try:
+                for parameter in options:
+                    if (value := _value(parameter, sizes, draw)) is not None:
+                        inputs[f"{MAKE}{parameter.name}"] = value
+                for parameter in signature.call.arguments:
+                    if (value := _value(parameter, sizes, draw)) is not None:
+                        inputs[parameter.name] = value
+            except KeyError as error:
+                raise CourseError(
+                    f"{self.specification.name}, case {case}: sizes(...) lacks "
+                    f"{error.args[0]}"
+                ) from None
+            return inputs | self._draw_weights(inputs, draw)
+
+        return make_inputs
+
+    def _describe_call(self, sizes: Sizes) -> str:
+        call: dict[str, Any] = {
+            "order": [p.name for p in self.signature.call.arguments],
+            "results": self.result_names,
+        }
+        if self.is_module:
+            call["module"] = [p.name for p in self.signature.arguments]
+        if arrays := [p.name for p in self.signature.call.arguments if p.is_array]:
+            call["arrays"] = arrays
+        elif self.specification.gradients:
+            call["gradients"] = True
+        if sizes.dtype:
+            call["dtype"] = sizes.dtype
+        return json.dumps(call)
+
+    def _draw_weights(self, inputs: Inputs, draw: Draw) -> Inputs:
+        """Draw the parameters of a module in the shapes that the solution has."""
+        if not self.is_module:
+            return {}
+        kind = namespace(self.specification)[self.specification.target]
+        options = {
+            name.removeprefix(MAKE): value.item() if torch.is_tensor(value) else value
+            for name, value in inputs.items()
+            if name.startswith(MAKE)
+        }
+        module: nn.Module = kind(**options)
+        shapes = {name: tuple(p.shape) for name, p in module.named_parameters()}
+        return dict(draw.weights(**shapes)) if shapes else {}
+
+    def complete_contract(
+        self, contract: Contract, by_sizes: Sequence[CaseKind]
+    ) -> Contract:
+        """Fill in what a contract does not say, if a case is by sizes."""
+        if not by_sizes:
+            return contract
+        call = self.signature.call
+        arguments = contract.arguments or "; ".join(
+            map(_describe_argument, call.arguments)
+        )
+        results = contract.results or "; ".join(
+            f"{name}: {' '.join(_forms(result)[-1])}"
+            for name, result in zip(self.result_names, call.results, strict=True)
+            if result.kind
+        )
+        visible = [kind.name for kind in by_sizes if not kind.hidden_only]
+        floats = [p for p in call.arguments if p.kind == "Float"]
+        module, ways, typed = self.is_module, contract.ways, contract.typed
+        if ways is USUAL:
+            ways = OF_MODULES if module else USUAL if floats else OF_TABLES
+            if "B" not in results.split():
+                ways = tuple(way for way in ways if way != "alone")
+        if typed is None:
+            typed = bool(floats) and all(p.kind == "Float" for p in call.results)
+        return replace(
+            contract, arguments=arguments, results=results, ways=ways, module=module,
+            on=contract.on or tuple(visible[:1]), typed=typed,
+            sizes=contract.sizes or self._vary_sizes(by_sizes[0]),
+        )  # fmt: skip
+
+    def _vary_sizes(self, kind: CaseKind) -> SpecialSizes:
+        """Inputs in which one size is 1, for each of them, or all are equal."""
+        assert isinstance(kind.inputs, Sizes)
+        fixed = self.specification.fixed.split()
+        values = kind.inputs.values
+        variable = [name for name in self._dimensions() if name not in fixed]
+        changes = {f"{name} = 1": {name: 1} for name in variable}
+        if len(variable) > 1:
+            changes["equal sizes"] = dict.fromkeys(variable, _EQUAL)
+
+        def draw_all(draw: Draw) -> dict[str, Inputs]:
+            return {
+                label: self._make_inputs(
+                    label, replace(kind.inputs, values={**values, **changed})
+                )(draw)
+                for label, changed in changes.items()
+            }
+
+        return draw_all
+
+    def _dimensions(self) -> Iterator[str]:
+        """The names of sizes in the shapes of arguments, each once."""
+        shapes = [
+            dimension
+            for parameter in self.signature.call.arguments
+            for shape in parameter.shapes
+            for dimension in shape
+        ]
+        yield from dict.fromkeys(name for name in shapes if name.isidentifier())
+
+
+def shapes_of_results(specification: Specification) -> dict[str, str]:
+    """The shapes of an exercise's results as its stub states them, by their names."""
+    if len(specification.targets) > 1:
+        return {}
+    results = _Plan(specification).signature.call.results
+    names = specification.results.split(", ")
+    if len(names) != len(results):
+        return {}
+    return {
+        name: ", ".join(result.shapes[0])
+        for name, result in zip(names, results, strict=True)
+        if len(result.shapes) == 1 and result.shapes[0]
+    }
+
+
+def _describe_argument(parameter: Parameter) -> str:
+    """An argument as a contract has it: ``"mask?: L L | B L L"``; a number is "_"."""
+    forms = " | ".join(" ".join(form) for form in _forms(parameter)) or "_"
+    return f"{parameter.name}{'?' if parameter.optional else ''}: {forms}"
+
+
+def _forms(parameter: Parameter) -> list[tuple[str, ...]]:
+    """The alternatives for a tensor; ``*batch`` is no dimension, or B."""
+    forms = list[tuple[str, ...]]()
+    for shape in parameter.shapes:
+        if any(name.startswith("*") for name in shape):
+            forms.append(tuple(name for name in shape if not name.startswith("*")))
+        forms.append(tuple("B" if name[0] == "*" else name for name in shape))
+    return forms
+
+
+def _value(parameter: Parameter, sizes: Sizes, draw: Draw) -> Any:
+    """The value of an argument; None if it is left out.
+
+    Raises:
+        KeyError: the case says nothing of it, or of one of its dimensions.
+    """
+    value = sizes.values.get(parameter.name)
+    if callable(value):
+        value = value(draw)
+    if isinstance(value, str) and parameter.kind:
+        return _draw_tensor(parameter, value.split(), sizes, draw)
+    if isinstance(value, bool | int | float):
+        return torch.tensor(value)
+    if value is not None or parameter.name in sizes.values:
+        return value
+    if parameter.optional or parameter.default is not None:
+        return None
+    if not parameter.kind:
+        raise KeyError(parameter.name)
+    return _draw_tensor(parameter, parameter.shapes[-1], sizes, draw)
+
+
+def _draw_tensor(
+    parameter: Parameter, shape: Sequence[str], sizes: Sizes, draw: Draw
+) -> torch.Tensor:
+    values: Mapping[str, Any] = sizes.values
+    concrete: list[int] = []
+    for dimension in shape:
+        if dimension.startswith("*"):
+            concrete += values.get(dimension[1:], ())
+        else:
+            concrete.append(evaluate(dimension, values))
+    if parameter.kind == "Bool":
+        return open_mask(draw, *concrete) if concrete[-1] > 1 else draw.flags(*concrete)
+    if parameter.kind == "Int":
+        return draw.ids(0, sizes.below or values["below"], *concrete)
+    return draw.tensor(*concrete, scale=sizes.scale)

@@ -1,0 +1,147 @@
+"""Draw inputs until they tell the mistakes that some drawings of a case tell.
+
+What depends on luck would cost a student more or less by chance. So the build samples
+each case, notes the mistakes that only some drawings tell, and every drawing, also
+those in grading, is repeated until it tells them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import torch
+
+from autograder.authoring.answers import (
+    expected_answers,
+    mistaken_answers,
+    mistaken_objects,
+)
+from autograder.authoring.draw import Draw
+from autograder.authoring.specification import CaseKind, Inputs, Specification
+from autograder.authoring.variants import build_object
+from autograder.checks.compare import compare
+from autograder.checks.exercise import Answers, Case, Value
+from autograder.checks.interactor import Interactor
+
+MOST_DRAWS = 2000  # until inputs tell what they have to
+_FEWEST, _SAMPLE = 3, 24  # draws that are sampled of a case
+_RUNS = 1500  # of mistakes, in about as many an exercise is sampled
+_FEASIBLE = 200  # draws within which all that is asked for has to be told
+
+Tells = Mapping[str, Sequence[str]]  # by case: variants that every drawing tells
+EMPTY: Mapping[str, Any] = {}
+
+
+class InputsWithAnswers(dict[str, Value]):
+    """Inputs together with the right answers, so that these are computed only once."""
+
+    def __init__(self, inputs: Inputs, expected: Answers):
+        super().__init__(inputs)
+        self.expected = expected
+
+
+def sample(specification: Specification) -> dict[str, tuple[str, ...]]:
+    """The variants of mistakes, by case, that some of its drawings tell and others not.
+
+    Where no drawing tells all of them, the rarest are left out.
+    """
+    if specification.side is not Interactor:  # we would have to play many of them
+        return {}
+    kinds = [k for k in specification.cases if not (k.measure or k.expected)]
+    variants = sum(len(mutant.variants) for mutant in specification.mutants)
+    size = min(_SAMPLE, _RUNS // max(variants * len(kinds), 1))
+    told = {kind.name: _vary(specification, kind, size) for kind in kinds}
+    return {name: variants for name, variants in told.items() if variants}
+
+
+def _vary(specification: Specification, kind: CaseKind, size: int) -> tuple[str, ...]:
+    trial = _Trial(specification, kind)
+    counts = Counter[str]()
+    for n in range(max(size, _FEWEST)):
+        inputs = kind.inputs(Draw(f"{specification.name}/{kind.name}/sample {n}"))
+        counts.update(trial.select_told(inputs, trial.objects))
+        if n + 1 == _FEWEST and not _is_discrete(inputs):
+            break
+    names = [name for name, count in counts.most_common() if count <= n]
+    while names and not trial.draw(
+        Draw(f"{specification.name}/trial"), names, _FEASIBLE
+    ):
+        names.pop()
+    return tuple(sorted(names))
+
+
+def _is_discrete(inputs: Inputs) -> bool:
+    """Whether some input is drawn from few possibilities."""
+    tensors = [v for v in inputs.values() if isinstance(v, torch.Tensor) and v.dim()]
+    return any(not value.is_floating_point() for value in tensors) or not tensors
+
+
+class _Trial:
+    """The mistakes of an exercise, held against drawings of one of its cases."""
+
+    def __init__(
+        self,
+        specification: Specification,
+        kind: CaseKind,
+        names: Collection[str] | None = None,
+    ):
+        self._specification, self._kind = specification, kind
+        self._reference = build_object(specification)
+        self.objects = mistaken_objects(specification, names)
+
+    def select_told(
+        self, inputs: Inputs, names: Collection[str], stop: bool = False
+    ) -> list[str]:
+        """The variants that these inputs tell from the solution.
+
+        Args:
+            stop: whether to stop after the first one that they do not tell.
+        """
+        expected = expected_answers(self._specification, self._reference, inputs)
+        kind = self._kind
+        case = Case(
+            kind.name, kind.title, kind.hint, inputs, expected,
+            atol=kind.atol, rtol=kind.rtol,
+        )  # fmt: skip
+        told = []
+        for name in names:
+            variant = {name: self.objects[name]}
+            answers = mistaken_answers(self._specification, variant, inputs)
+            if not compare(case, answers[name]).passed:
+                told.append(name)
+            elif stop:
+                break
+        return told
+
+    def draw(
+        self, draw: Draw, names: Sequence[str], most: int
+    ) -> InputsWithAnswers | None:
+        """Draw inputs that tell all of these; None if that takes too many draws."""
+        names = list(names)
+        for _ in range(most):
+            inputs = self._kind.inputs(draw)
+            told = self.select_told(inputs, names, stop=True)
+            if len(told) == len(names):
+                expected = expected_answers(
+                    self._specification, self._reference, inputs
+                )
+                return InputsWithAnswers(inputs, expected)
+            names.insert(0, names.pop(len(told)))  # try the hardest one first
+        return None
+
+
+def draw_until_telling(
+    specification: Specification, kind: CaseKind, names: Sequence[str]
+) -> CaseKind:
+    """Have a kind drawn again until it tells these variants from the solution."""
+    if not names:
+        return kind
+
+    def inputs(draw: Draw) -> Inputs:
+        trial = _Trial(specification, kind, names)
+        return trial.draw(draw, names, MOST_DRAWS) or kind.inputs(draw)
+
+    return replace(kind, inputs=inputs)
