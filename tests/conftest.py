@@ -131,7 +131,6 @@ def tiny_exercise(monkeypatch) -> Specification:
 
     made = Specification(
         name="tiny/double",
-        title="Doubling",
         target="double",
         cases=[case("plain", "a vector", lambda draw: {"x": draw.tensor(3)}, "Twice?")],
         mutants=[wrong("tripled", "You tripled.", "How many?", edit("2 *", "3 *"))],

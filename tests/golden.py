@@ -56,7 +56,7 @@ def rows(validity: bool = False) -> Rows:
 
 def variants(exercise: Specification) -> Iterator[tuple[str, str]]:
     """The texts of an exercise: each mutant's ways, what it says, what is accepted."""
-    yield f"bank {exercise.name}", sha(exercise.title, exercise.target)
+    yield f"bank {exercise.name}", sha(exercise.target)
     for mutant in exercise.mutants:
         name = f"{exercise.name}/{mutant.name}"
         yield f"mutant {name}", sha(mutant.says, mutant.asks)

@@ -19,18 +19,21 @@ TABLE: dict[str, dict[str, str]] = tomllib.loads(
 )
 
 
-def common(name: str, *variants: Variant, on: str = "") -> Mutant:
+def common(name: str, *variants: Variant, on: str = "", tests: str = "") -> Mutant:
     """A mistake of the table, made by its own change of ``on`` or by these variants."""
     row = TABLE[name]
     first = [edit(on, row["change"].replace("{}", on))] if on else []
-    return wrong(name, row["says"], row["asks"], *first, *variants)
+    return wrong(name, row["says"], row["asks"], *first, *variants, tests=tests)
 
 
-def under_two_names(line: str, second: str, subject: str = "The weights") -> Mutant:
+def under_two_names(
+    line: str, second: str, subject: str = "The weights", tests: str = ""
+) -> Mutant:
     """A module that registers ``subject`` again in a ``second`` line below ``line``."""
     return wrong(
         "under_two_names",
         f"{subject} appear in the state dict twice, under two names.",
         "What does `list(module.state_dict())` show?",
         edit(line, f"{line}\n{second}"),
+        tests=tests,
     )

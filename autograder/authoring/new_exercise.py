@@ -1,4 +1,4 @@
-"""A new exercise: its cells, its probe, its file and its contract, ready to fill in.
+"""A new exercise: its cells and its file, ready to fill in.
 
 The skeleton is an exercise that works, with `MARK` in its texts wherever the author has
 something to write. A unit with such a mark in it is not built.
@@ -6,7 +6,6 @@ something to write. A unit with such a mark in it is not built.
 
 from __future__ import annotations
 
-import ast
 import keyword
 import re
 from collections.abc import Iterator, Mapping
@@ -16,18 +15,17 @@ from autograder.authoring import notebook, numbers
 from autograder.course import Unit
 from autograder.course.errors import CourseError
 from autograder.course.files import write
-from autograder.root import PACKAGE
 
 MARK = "TODO"
 _CELL = re.compile(r"^# %%.*$", re.MULTILINE)
 _CODE = re.compile(r"^# %%(?! \[markdown\]).*$", re.MULTILINE)
 
 _TEMPLATES = Path(__file__).parent / "templates"
-_IMPORT = """\
-from {package}.{unit}.probes import (  # noqa: F401  (they register)
-{names}
-)
-"""
+# What the skeleton's signature is written in, if the notebook has not imported it.
+_IMPORTS = {
+    "Float": "from jaxtyping import Float",
+    "Tensor": "from torch import Tensor",
+}
 
 
 def create(unit: Unit, name: str) -> list[Path]:
@@ -43,10 +41,8 @@ def create(unit: Unit, name: str) -> list[Path]:
         )
     cells = notebook.read(unit)
     exercise = unit.folder / "exercises" / f"{name}.py"
-    probe = unit.folder / "probes" / f"{name}.py"
-    for path in (exercise, probe):
-        if path.exists():
-            raise CourseError(f"{path.relative_to(unit.root)} already exists")
+    if exercise.exists():
+        raise CourseError(f"{exercise.relative_to(unit.root)} already exists")
     if any(cell.name == f"{unit.name}/{name}" for cell in cells):
         raise CourseError(f"{unit.text.name} already has an exercise {name}")
     count = sum(cell.role == "check" for cell in cells)
@@ -55,12 +51,8 @@ def create(unit: Unit, name: str) -> list[Path]:
         "name": name,
         "number": f"{int(unit.number)}.{count + 1}",
     }
-    registry, contract = probe.with_name("__init__.py"), unit.folder / "sentences.toml"
     files = {
         exercise: _fill_template("exercise.py", words),
-        probe: _fill_template("probe.py", words),
-        registry: _register_probe(_text(registry), words),
-        contract: _text(contract) + _fill_template("contract.toml", words),
         unit.text: _with_cells(_text(unit.text), count, words),
     }
     return [path for path, text in files.items() if write(path, text)]
@@ -102,20 +94,12 @@ def _with_cells(text: str, count: int, words: Mapping[str, str]) -> str:
     body = code.start() if code else 0
     head = numbers.with_count(text[:body], count, count + 1)
     above = text[body:end].rstrip("\n")
+    missing = [
+        line
+        for name, line in _IMPORTS.items()
+        if not re.search(rf"import .*\b{name}\b", above)
+    ]
+    if missing:
+        first, _, following = above.partition("\n")
+        above = "\n".join([first, *missing, following])
     return f"{head}{above}\n\n{_fill_template('cells.py', words)}{text[end:]}"
-
-
-def _register_probe(text: str, words: Mapping[str, str]) -> str:
-    """Add the import of a probe to the `__init__` of a unit's probes."""
-    kinds = (ast.Import, ast.ImportFrom)
-    imports = [node for node in ast.parse(text).body if isinstance(node, kinds)]
-    package, lines = f"{PACKAGE}.{words['unit']}.probes", text.splitlines(True)
-    start = end = max((node.end_lineno or 0 for node in imports), default=len(lines))
-    names = {words["name"]}
-    for node in imports:
-        if isinstance(node, ast.ImportFrom) and node.module == package:
-            start, end = node.lineno - 1, node.end_lineno or 0
-            names |= {alias.name for alias in node.names}
-    listed = "\n".join(f"    {name}," for name in sorted(names))
-    new = _IMPORT.format(package=PACKAGE, unit=words["unit"], names=listed)
-    return "".join([*lines[:start], new, *lines[end:]])

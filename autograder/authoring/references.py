@@ -11,6 +11,7 @@ import torch
 
 from autograder.authoring import cases
 from autograder.authoring.catalogue import naming_file, specifications
+from autograder.authoring.contract_lines import refuse_wrong_links
 from autograder.authoring.notebook import Cell, target
 from autograder.authoring.numbers import titles
 from autograder.authoring.specification import Specification
@@ -38,7 +39,10 @@ def build(unit: Unit, cells: list[Cell]) -> dict[str, list[Exercise]]:
     """
     seed = seeds().get(unit.name, "hidden")
     tells = dict[str, Tells]()
-    for exercise in specifications(unit.name):
+    exercises = specifications(unit.name)
+    _agree(unit, exercises, _checks(cells))
+    refuse_wrong_links(exercises, cells)
+    for exercise in exercises:
         with naming_file(exercise.name):
             tells[exercise.name] = sample(exercise)
     return {
@@ -59,8 +63,7 @@ def draw_exercises(
     Raises:
         CourseError: as `build`.
     """
-    exercises = specifications(unit.name)
-    checks = {cell.name: cell for cell in cells if cell.role == "check"}
+    exercises, checks = specifications(unit.name), _checks(cells)
     _agree(unit, exercises, checks)
     built, drawing_seed, titles_by_name = [], seed or "public", titles(cells)
     for exercise in exercises:
@@ -81,6 +84,10 @@ def draw_exercises(
 def seeds() -> dict[str, str]:
     """This term's seeds by unit; a unit that has none yet draws from a fixed one."""
     return json.loads(SEEDS.read_text()) if SEEDS.is_file() else {}
+
+
+def _checks(cells: Iterable[Cell]) -> dict[str, Cell]:
+    return {cell.name: cell for cell in cells if cell.role == "check"}
 
 
 def _agree(

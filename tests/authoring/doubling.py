@@ -65,9 +65,6 @@ from autograder.authoring.specification import Specification
 ADDED = "torch.add(x, x)"
 
 EXERCISE = Specification(
-    name="doubling/double",
-    title="Doubling",
-    target="double",
     cases=[
         case("matrix", "3 rows and 5 columns", lambda draw: {"x": draw.tensor(3, 5)},
              "Is every number twice as large?"),

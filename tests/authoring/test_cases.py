@@ -6,6 +6,7 @@ import pytest
 
 from autograder.authoring import cases
 from autograder.authoring.catalogue import specification, specifications
+from autograder.authoring.telling import sample
 from autograder.checks.probes import probe
 from autograder.course.errors import CourseError
 
@@ -29,33 +30,33 @@ def test_fresh_cases_differ_by_seed(tiny_exercise):
     assert not first[0].inputs["x"].equal(other[0].inputs["x"])
 
 
-def _telling(exercise, *names):
+def _flip_a_coin(exercise):
     """The tiny exercise; its case draws 0 or 1, of which only 1 tells anything."""
     (kind,) = exercise.cases
-    coin = replace(kind, inputs=lambda draw: {"x": draw.ids(0, 2, 1)}, tells=names)
-    return replace(exercise, cases=[coin])
+    return replace(
+        exercise, cases=[replace(kind, inputs=lambda draw: {"x": draw.ids(0, 2, 1)})]
+    )
 
 
-def test_a_case_is_drawn_again_until_it_tells_the_mistakes_that_it_has_to(
-    tiny_exercise,
-):
-    def drawn(exercise):
+def test_a_case_is_drawn_again_until_it_tells_what_some_drawings_tell(tiny_exercise):
+    exercise = _flip_a_coin(tiny_exercise)
+    tells = sample(exercise)
+    assert tells == {"plain": ("tripled",)}
+
+    def draw_numbers(tells):
         seeds = map(str, range(20))
-        return {int(cases.fresh_cases(exercise, s)[0].inputs["x"]) for s in seeds}
+        drawn = (cases.exercise(exercise, 1.0, s, True, (), tells) for s in seeds)
+        return {int(drawing.cases[0].inputs["x"]) for drawing in drawn}
 
-    assert drawn(_telling(tiny_exercise)) == {0, 1}
-    assert drawn(_telling(tiny_exercise, "tripled")) == {1}
+    assert draw_numbers({}) == {0, 1}
+    assert draw_numbers(tells) == {1}
 
 
-def test_a_mistake_that_no_drawing_tells_or_nobody_makes_is_a_plain_error(
-    tiny_exercise,
-):
-    (kind,) = _telling(tiny_exercise, "tripled").cases
+def test_what_no_drawing_or_each_one_tells_asks_for_nothing(tiny_exercise):
+    (kind,) = tiny_exercise.cases
     blind = replace(kind, inputs=lambda draw: {"x": draw.ids(0, 1, 1)})
-    with pytest.raises(CourseError, match="none of 200 draws"):
-        cases.fresh_cases(replace(tiny_exercise, cases=[blind]), "a")
-    with pytest.raises(CourseError, match="tiny/double has no mutant halved"):
-        cases.fresh_cases(_telling(tiny_exercise, "halved"), "a")
+    assert sample(replace(tiny_exercise, cases=[blind])) == {}
+    assert sample(tiny_exercise) == {}
 
 
 def test_an_exercise_builds_on_those_whose_objects_its_solution_uses(tiny_exercise):

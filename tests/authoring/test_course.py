@@ -85,11 +85,11 @@ def right(one: Specification, stored: Exercise, seed: str, hidden: bool) -> Exer
     for case in drawn:
         mistakes, doubles = answers.get(case.name, ({}, {}))
         found.append(replace(case, hidden=hidden, mistakes=mistakes, doubles=doubles))
-    mistakes = {m.name: Mistake(m.name, m.says, m.asks) for m in one.mutants}
-    return replace(
-        stored, title=one.title, cases=tuple(found), mistakes=mistakes,
-        aspects=one.aspects,
-    )  # fmt: skip
+    mistakes = {
+        m.name: Mistake(m.name, m.says, m.asks, tuple(v.name for v in m.variants))
+        for m in one.mutants
+    }
+    return replace(stored, cases=tuple(found), mistakes=mistakes, aspects=one.aspects)
 
 
 def hidden_seed(unit: Unit) -> str:

@@ -7,8 +7,8 @@ from itertools import combinations
 import pytest
 
 from autograder.authoring.catalogue import specification
-from autograder.authoring.notation import source, student_program, wrong
-from autograder.authoring.second_order import combine_mutants, with_doubles
+from autograder.authoring.notation import source, student_program
+from autograder.authoring.second_order import combine_variants, with_doubles
 from autograder.authoring.variants import namespace, run_source, solution_source
 from autograder.checks import references
 from autograder.checks.compare import judge
@@ -25,7 +25,7 @@ def test_both_mistakes_are_made_and_found():
     pairs = [
         (one, other, code)
         for one, other in combinations(SPLIT.mutants, 2)
-        if (code := combine_mutants(SPLIT, one, other))
+        if (code := combine_variants(SPLIT, one.variants[0], other.variants[0]))
     ]
     named = 0
     for one, other, code in pairs:
@@ -38,10 +38,10 @@ def test_both_mistakes_are_made_and_found():
 
 
 def test_code_with_both_mistakes_is_not_that_of_one():
-    one, other = SPLIT.mutants[:2]
-    code = combine_mutants(SPLIT, one, other) or "none"
+    one, other = (mutant.variants[0] for mutant in SPLIT.mutants[:2])
+    code = combine_variants(SPLIT, one, other) or "none"
     assert code == "none" or code not in (
-        combine_mutants(SPLIT, one, one), combine_mutants(SPLIT, other, other)
+        combine_variants(SPLIT, one, one), combine_variants(SPLIT, other, other)
     )  # fmt: skip
 
 
@@ -56,6 +56,9 @@ def test_a_student_s_program_is_combined_with_nothing():
     """Two mistakes together are executed here."""
     code = solution_source(SPLIT)
     for way, is_combined in ((source(code), True), (student_program(code), False)):
-        adopted = wrong("adopted", "Says.", "Asks?", way)
-        made = [combine_mutants(SPLIT, adopted, one) for one in SPLIT.mutants]
+        made = [
+            combine_variants(SPLIT, way, variant)
+            for mutant in SPLIT.mutants
+            for variant in mutant.variants
+        ]
         assert any(made) == is_combined

@@ -124,8 +124,9 @@ def test_two_that_give_the_same_answers_are_both_only_likely():
 def test_a_fresh_drawing_can_refute_a_name():
     other = replace(PLAIN, mistakes={"tripled": {"y": 3 * X + 1, "z": X.abs()}})
     seen = [compare(PLAIN, TRIPLED), compare(BOTH[1], in_property(3, 3))]
-    assert fits(seen, "tripled", exact=True)
-    assert not fits([*seen, compare(other, TRIPLED)], "tripled", exact=False)
+    tripled = EXERCISE.mistakes["tripled"]
+    assert fits(seen, tripled, exact=True)
+    assert not fits([*seen, compare(other, TRIPLED)], tripled, exact=False)
 
 
 def test_only_what_no_case_contradicts_is_possible():

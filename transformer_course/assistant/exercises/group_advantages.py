@@ -96,7 +96,7 @@ MISTAKES = [
     wrong("sample_deviation",
           "Your standard deviation divides by `S - 1`, and is NaN for a single answer. Here it divides by `S`.",
           "What is the default of `correction` in `torch.std`?",
-          edit(_SPREAD, "spread = rewards.std(dim=-1, keepdim=True)")),
+          edit(_SPREAD, "spread = rewards.std(dim=-1, keepdim=True)"), tests="deviation"),
     wrong("absolute_deviation",
           "You divide by the mean absolute deviation, not by the standard deviation.",
           "What is squared in a standard deviation, and what is the root for?",
@@ -108,7 +108,7 @@ MISTAKES = [
     wrong("eps_ignored",
           "`eps` is not used. If all rewards of a group are equal, zero is divided by zero.",
           "What is the spread of a group in which no answer is correct?",
-          edit(_RESULT, "return centred / spread")),
+          edit(_RESULT, "return centred / spread"), tests="single"),
     wrong("nan_replaced",
           "`eps` is not used; NaN is replaced by zero afterwards.",
           "What does adding `eps` do to a group whose rewards hardly differ?",
@@ -193,7 +193,7 @@ MISTAKES = [
           "Your function modifies `rewards` in place.",
           "Which of your lines modifies a tensor in place, and which tensor is that?",
           edit("centred = rewards - rewards.mean(dim=-1, keepdim=True)",
-               "rewards -= rewards.mean(dim=-1, keepdim=True); centred = rewards")),
+               "rewards -= rewards.mean(dim=-1, keepdim=True); centred = rewards"), tests="modified"),
     common("nothing_returned", edit(_RESULT, "pass")),
 ]
 

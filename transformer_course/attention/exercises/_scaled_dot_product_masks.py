@@ -17,7 +17,7 @@ MASKS = [
     wrong("inverted",
           "The mask is inverted: you masked what `True` allows.",
           "In this course `True` means *may attend*. Which entries must get minus infinity?",
-          edit("~mask", "mask")),
+          edit("~mask", "mask"), tests="everything"),
     wrong("after_softmax",
           "You masked entries *after* the softmax. They are zero now, but the rest no longer sums to one.",
           "Which keys should get the weight that the masked ones lost?",

@@ -55,7 +55,7 @@ MISTAKES = [
     wrong("always_two",
           "You always divide by 2, which is correct for `d_k = 4` only.",
           "How can you read `d_k` off the arguments?",
-          edit("math.sqrt(len(query))", "2")),
+          edit("math.sqrt(len(query))", "2"), tests="lengths"),
     wrong("mask_ignored",
           "Masked keys still get a weight.",
           "What is e to the power of minus infinity?",
@@ -63,7 +63,7 @@ MISTAKES = [
     wrong("inverted",
           "Your mask is inverted: you masked the keys that are allowed.",
           "What does `True` mean in this course?",
-          edit(_POWER, "0.0 if may else math.exp(score)")),
+          edit(_POWER, "0.0 if may else math.exp(score)"), tests="`allowed[j]`"),
     wrong("score_of_zero",
           "A masked key has a score of 0 instead of minus infinity.",
           "What is e to the power of 0?",
@@ -123,7 +123,7 @@ MISTAKES = [
     wrong("weights_first",
           "You returned the weights first. The order is output, then weights.",
           "Which order do the conventions of this course give?",
-          edit("return output, weights", "return weights, output")),
+          edit("return output, weights", "return weights, output"), tests="weights"),
     wrong("output_only",
           "You returned the output, but not the weights.",
           "Which two results does the docstring name?",
@@ -140,7 +140,7 @@ MISTAKES = [
               powers = []
               for c in range(len(query)):
                   query[c] = query[c] / 2
-              """, "math.sqrt(len(query))", "(math.sqrt(len(query)) / 2)")),
+              """, "math.sqrt(len(query))", "(math.sqrt(len(query)) / 2)"), tests="modified"),
     wrong("nothing_returned",
           "Your function computes something but returns nothing.",
           "Which line hands the result to the caller?",

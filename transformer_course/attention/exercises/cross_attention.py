@@ -92,7 +92,7 @@ MISTAKES = [
           "All your layers expect `d_model` features, but the memory has `d_memory`.",
           "Which layers read the memory, and how long are its vectors?",
           edit("nn.Linear(d_memory, d_k)", "nn.Linear(d_model, d_k)",
-               "nn.Linear(d_memory, d_v)", "nn.Linear(d_model, d_v)")),
+               "nn.Linear(d_memory, d_v)", "nn.Linear(d_model, d_v)"), tests="vectors"),
     wrong("query_sized_by_memory",
           "`w_q` expects `d_memory` features, but it reads `x`.",
           "How long are the vectors of `x`?",
@@ -141,7 +141,7 @@ MISTAKES = [
     wrong("mask_turned",
           "You transposed the mask, which already has the shape of the scores.",
           "Which of its last two dimensions belongs to the memory?",
-          edit("(q, k, v, mask)", "(q, k, v, None if mask is None else mask.mT)")),
+          edit("(q, k, v, mask)", "(q, k, v, None if mask is None else mask.mT)"), tests="evaluation"),
     wrong("causal_memory",
           "You applied a causal mask to the memory. But all its words are known: none "
           "of them is in the future.",
@@ -191,7 +191,7 @@ MISTAKES = [
           edit("self.w_v = nn.Linear(d_memory, d_v)", """
               self.w_v = nn.Linear(d_memory, d_v)
               self.w_o = nn.Linear(d_v, d_v)
-              """)),
+              """), tests="projection"),
     wrong("activation",
           "The projections pass through a ReLU, so negative entries are lost.",
           "In the formula, what comes between a linear layer and attention?",
@@ -279,7 +279,7 @@ MISTAKES = [
           "Which argument of `nn.Linear` did you set?",
           edit("nn.Linear(d_model, d_k)", "nn.Linear(d_model, d_k, bias=False)",
                 "nn.Linear(d_memory, d_k)", "nn.Linear(d_memory, d_k, bias=False)",
-                "nn.Linear(d_memory, d_v)", "nn.Linear(d_memory, d_v, bias=False)")),
+                "nn.Linear(d_memory, d_v)", "nn.Linear(d_memory, d_v, bias=False)"), tests="nothing"),
     common("weights_detached",
            edit("return scaled_dot_product_attention(q, k, v, mask)",
                 "o, w = scaled_dot_product_attention(q, k, v, mask); return o, w.detach()")),

@@ -107,22 +107,22 @@ CASES = [
     case("lengths", "causal masks of length 3, and of three lengths of 24 or more", _lengths((20, 3, 24), 3),
          "Row i says which positions position i may attend to: itself and all earlier ones."),
     case("other", "a padding mask: a pad_id that is not 0, and real tokens with id 0", _other_pad,
-         "The mask is True where the id is not the padding id, which is an argument."),
+         "The mask is True where the id is not the padding id, which is an argument.", tests="anywhere"),
     case("padding_and_causal", "both at once: a padding mask and a square mask",
          _two_masks((3, 1, 5), (5, 5), "both, the other order"),
-         "A pair is allowed only if both masks allow it, in whichever order they are given."),
+         "A pair is allowed only if both masks allow it, in whichever order they are given.", tests="broadcast"),
     case("default", "a padding mask: padding at either end, called without pad_id", _no_pad_given,
          "Padding can be anywhere: look at the ids, not at lengths. Without the argument, the padding id is 0."),
     case("negative", "a padding mask: a pad_id of -1, and a sentence of padding only", _negative_pad,
          "The mask is True where the id is not the padding id, without any exception."),
     case("none", "both at once: None for the first mask, the second, or both", _two_masks((17,), (17,), _ALL),
-         "None restricts nothing: the other mask is the answer, in its own shape."),
+         "None restricts nothing: the other mask is the answer, in its own shape.", tests="result"),
     case("both_open", "both at once: two masks that forbid nothing", _all_open,
          "Two masks give a mask, even if it restricts nothing.", open=True),
     case("large", "a padding mask: a sentence from a large vocabulary", _large_ids,
          "Ids can be any integers that int64 can hold.", hidden_only=True),
     case("long", "causal masks of other lengths, also above 512", _long_lengths,
-         "The mask has no maximum length.", hidden_only=True),
+         "The mask has no maximum length.", hidden_only=True, tests="positive"),
 ]
 
 _REAL = "(ids != pad_id)"
@@ -187,7 +187,7 @@ MISTAKES = [
           "Your padding mask holds integers, while `~` and `masked_fill` need booleans: `~1` is -2, which counts as "
           "true.",
           "What is the dtype of a comparison before you convert it?",
-          edit(_PADDING, f"{_PADDING}.long()")),
+          edit(_PADDING, f"{_PADDING}.long()"), tests="boolean"),
     common("additive",
            edit(_PADDING, "torch.zeros(ids.shape).masked_fill(ids == pad_id, -math.inf).unsqueeze(1)")),
     wrong("by_length",
@@ -344,7 +344,7 @@ MISTAKES = [
                       first, second = second, first
                   first &= second if second.dim() <= first.dim() else second.any(0)
                   return first
-              """)),
+              """), tests="modified"),
     wrong("stacked",
           "You stacked the masks, which requires equal shapes.",
           "What does `&` do with shapes `(3, 1, 5)` and `(5, 5)`?",

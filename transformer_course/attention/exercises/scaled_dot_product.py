@@ -105,7 +105,7 @@ CASES = [
     case("itself", "one tensor as queries, keys and values", lambda draw: {"x": draw.tensor(2, 5, 4, scale=2.0)},
          "Without a mask, every query attends to every key, including its own.", hidden_only=True),
     case("many", "five dimensions and a mask", _triples(2, 1, 3, lq=4, lk=6, d_k=7, d_v=5, mask=(4, 6)),
-         "Any number of leading dimensions is a batch.", hidden_only=True, aspect="masks"),
+         "Any number of leading dimensions is a batch.", hidden_only=True, aspect="masks", tests="dimensions"),
 ]
 
 MISTAKES = [
@@ -197,7 +197,7 @@ MISTAKES = [
     wrong("hidden_nan",
           "You replaced `nan` by zero. That silences the alarm, but these rows have no weights at all.",
           "Where does the `nan` come from? Every row here allows at least one key.",
-          edit(SOFTMAX, "(scores.exp() / scores.exp().sum(-1, keepdim=True)).nan_to_num(0.0)")),
+          edit(SOFTMAX, "(scores.exp() / scores.exp().sum(-1, keepdim=True)).nan_to_num(0.0)"), tests="mask allows"),
     # Mistakes in the two products: queries and keys, weights and values.
     wrong("cosine",
           "You normalised queries and keys first, so the scores are cosines, and lengths no longer count.",
@@ -303,7 +303,7 @@ MISTAKES = [
           "`q` itself was modified, so a second call gives a different result.",
           "What is the difference between `q = q / n` and `q /= n`?",
           edit("q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))",
-               "q.div_(math.sqrt(q.size(-1))) @ k.transpose(-2, -1)")),
+               "q.div_(math.sqrt(q.size(-1))) @ k.transpose(-2, -1)"), tests="modified"),
     wrong("dropout",
           "Some weights are randomly zeroed: there is a dropout that the exercise does not ask for.",
           "Why do two calls with the same input differ?",
@@ -352,7 +352,7 @@ ACCEPTED = [
             if mask is not None:
                 scores = scores.masked_fill(mask.logical_not(), -torch.inf)
             return output, scores.softmax(dim=-1)
-        """)),
+        """), tests="`F.scaled_dot_product_attention`"),
     right("fused_twice", source("""
         def scaled_dot_product_attention(q, k, v, mask=None):
             eye = torch.eye(k.shape[-2], dtype=k.dtype).expand(*k.shape[:-1], -1)

@@ -56,7 +56,7 @@ CASES = [
     case("apart", "near 1000, near 0 and near -1000 in one tensor", _rows_apart,
          "Each row needs its own constant.", atol=2e-4),
     case("holes", "some entries are -inf", _rows_with_holes,
-         "An entry of -inf gets weight 0 and must not affect the others."),
+         "An entry of -inf gets weight 0 and must not affect the others.", tests="weight"),
     case("gradient", "the gradient of a weighted sum", _rows_with_pull,
          "The gradient must reach x: no detach, no NumPy, no item()."),
     case("heads", "four dimensions", _rows(2, 3, 5, 7, scale=8.0),
@@ -174,7 +174,7 @@ MISTAKES = [
     wrong("small_constant",
           "A small constant in the denominator makes your rows sum to a little less than one.",
           "After the shift, what is the smallest value that the sum can have?",
-          edit(SUM, "(powers.sum(dim=-1, keepdim=True) + 1e-3)")),
+          edit(SUM, "(powers.sum(dim=-1, keepdim=True) + 1e-3)"), tests="different"),
     wrong("a_millionth_in_the_sum",
           "A small constant in the denominator makes your rows sum to a little less than one.",
           "After the shift, what is the smallest value that the sum can have?",
@@ -194,7 +194,7 @@ MISTAKES = [
                   x -= x.amax(dim=-1, keepdim=True)
                   powers = x.exp()
                   return powers / powers.sum(dim=-1, keepdim=True)
-              """)),
+              """), tests="modified"),
     wrong("in_place_all",
           "You worked in place: `x` itself now holds the weights, and the scores are lost.",
           "Which of your operations work in place?",
@@ -219,7 +219,7 @@ MISTAKES = [
     wrong("double",
           "The weights come back as float64: the dtype changed on the way.",
           "Which of your calls changes the dtype? Is more precision a cure for overflow?",
-          edit("x - x.amax", "x.double() - x.amax")),
+          edit("x - x.amax", "x.double() - x.amax"), tests="result"),
     wrong("exponents_cut_off",
           "Small exponents are clamped, so an entry of `-inf` still gets some weight.",
           "What is `exp` of the smallest exponent that you let through?",

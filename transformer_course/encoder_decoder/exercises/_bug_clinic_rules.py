@@ -78,7 +78,7 @@ RULES = [
                      for batch, Lt, Ls in ((1, 5, 4), (2, 4, 5), (3, 5, 5)):
                          z = torch.randn(batch, Lt, d_model)
                          assert layer(z, torch.randn(batch, Ls, d_model)).shape[:2] == z.shape[:2]
-                     """))),
+                     """)), tests="lengths"),
     wrong("one_batch_size",
           "Your test never tries a batch of one sentence.",
           "What could go wrong for a batch of one but not for a batch of three?",
@@ -175,7 +175,8 @@ RULES = [
           "Your test changes only the first sentence of the batch.",
           "Could a layer treat another sentence differently from the first one?",
           source(test(*ALL).replace("for b in range(3):", "for b in range(1):").replace("((2, 0), (2, 1), (3, 0), (3, 1), (3, 2))", "((2, 0), (3, 0))").replace(", 1, j)", ", 0, j)").replace("[1, j:]", "[0, j:]").replace("j))[1]",
-                                                                                                                                                                                                                            "j))[0]"))),
+                                                                                                                                                                                                                            "j))[0]")),
+          tests="independent"),
     wrong("last_sentence_only",
           "Your test changes only the last sentence of the batch.",
           "Could a layer treat another sentence differently from the last one?",
@@ -188,7 +189,7 @@ RULES = [
     wrong("no_past",
           "Your test checks that the future is hidden, but not that the past is visible (rule 2).",
           "Which outputs *must* change when position j changes?",
-          source(test(SHAPE, FUTURE, MEMORY, OTHERS))),
+          source(test(SHAPE, FUTURE, MEMORY, OTHERS)), tests="target"),
     wrong("no_future",
           "Your test does not check whether the future is hidden (rule 2).",
           "Which outputs must *not* change when position j changes?",
@@ -196,5 +197,5 @@ RULES = [
     wrong("no_memory_rule",
           "Your test does not check whether the outputs depend on the memory (rule 3).",
           "Which rule is broken by a layer that never looks at the source?",
-          source(test(SHAPE, FUTURE, PAST, OTHERS))),
+          source(test(SHAPE, FUTURE, PAST, OTHERS)), tests="memory"),
 ]

@@ -119,7 +119,7 @@ MISTAKES = [
           "What does `norm` contain besides the formula?",
           edit("sublayer(norm(x))", "sublayer(nn.functional.layer_norm(x, x.shape[-1:]))",
                "return norm(x + dropout(sublayer(x)))",
-               "return nn.functional.layer_norm(x + dropout(sublayer(x)), x.shape[-1:])")),
+               "return nn.functional.layer_norm(x + dropout(sublayer(x)), x.shape[-1:])"), tests="exactly"),
     wrong("both_norms",
           "In pre-norm you normalise twice: before the sublayer and after the sum.",
           "What would the residual stream have to pass through then?",
@@ -141,7 +141,7 @@ MISTAKES = [
                "return norm(x + dropout(sublayer(x)))", """
               x += dropout(sublayer(x))
               return norm(x)
-              """)),
+              """), tests="modified"),
     wrong("branch_in_place",
           "Your code changes a tensor in place: the one that the branch returned, or `x` itself.",
           "Whose tensor does `+=` or `add_` change?",

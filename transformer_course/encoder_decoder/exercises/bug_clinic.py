@@ -129,7 +129,7 @@ MISTAKES = [
     wrong("even_push",
           "Your test rejects correct pre-norm layers; it accepts the post-norm ones that we tried.",
           "Do you add the same number to all features? What did LayerNorm make of `vector + 1` in section 2?",
-          source(test(*ALL).replace("torch.linspace(-1, 1, d_model)", "1.0"))),
+          source(test(*ALL).replace("torch.linspace(-1, 1, d_model)", "1.0")), tests="rounding"),
     wrong("only_causal",
           "Your test checks only that the future is hidden, which is just one part of rule 2.",
           "Which other rules are there, and which bug breaks which rule?",
@@ -168,7 +168,7 @@ MISTAKES = [
                      except Exception:
                          return
                      assert False
-                     """))),
+                     """)), tests="rejects"),
     wrong("rejects_all",
           "Your test rejects correct layers.",
           "Did you run it on your own `DecoderLayer`?",
@@ -208,7 +208,7 @@ MISTAKES = [
                      mine = DecoderLayer(d_model, 2, d_ff)
                      mine.load_state_dict(layer.state_dict())
                      assert torch.allclose(mine(x, memory, attention.causal_mask(5)), layer(x, memory))
-                     """), name="against_own_with_copied_names")),
+                     """), name="against_own_with_copied_names"), tests="parameters"),
     wrong("accepts_all",
           "Your test accepts every layer, even the incorrect ones.",
           "Is there an `assert` that can fail?",
@@ -216,7 +216,7 @@ MISTAKES = [
           source(test(inside("try:", *ALL), """
                      except Exception as error:
                          print(error)
-                     """), name="swallows")),
+                     """), name="swallows"), tests="AssertionError"),
 ]
 
 ACCEPTED = [
@@ -276,7 +276,7 @@ ACCEPTED = [
         except (ValueError, RuntimeError) as error:
             raise AssertionError('it crashes') from error
         """,
-    ).replace("1e-5", "1e-6"))),
+    ).replace("1e-5", "1e-6")), tests="rejected"),
 ]
 
 EXERCISE = Specification(

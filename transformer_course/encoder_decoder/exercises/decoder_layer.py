@@ -176,7 +176,7 @@ MISTAKES = [
           "One attention module does both jobs, but each job needs its own weights.",
           "How many attention modules do you create?",
           edit("self.cross_attention = attention_class(d_model, num_heads, dropout)",
-               "self.cross_attention = self.self_attention")),
+               "self.cross_attention = self.self_attention"), tests="`cross_attention`"),
     wrong("second_cross",
           "There are too many parameters: a second cross-attention, or another extra module.",
           "Which of your modules is not among the names in the docstring?",
@@ -230,7 +230,8 @@ MISTAKES = [
     wrong("memory_normed",
           "The memory is normalised again, by the target's norm.",
           "What has already normalised the memory?",
-          edit(LOOK_UP, "self.cross_attention(x, self.norm2(memory), self.norm2(memory), memory_mask)")),
+          edit(LOOK_UP, "self.cross_attention(x, self.norm2(memory), self.norm2(memory), memory_mask)"),
+          tests="normalised"),
     wrong("memory_normed_in_pre",
           "In pre-norm the memory is normalised again, by the target's norm.",
           "What has already normalised the memory?",
@@ -358,6 +359,7 @@ ACCEPTED = [
 EXERCISE = Specification(
     target="DecoderLayer",
     contract=Contract(
+        tests=("both attentions, into",),
         arguments=(
             "x: B Lt d; memory: B Ls d; tgt_mask?: Lt Lt | B Lt Lt | B h Lt Lt; "
             "memory_mask?: Lt Ls | B Lt Ls | B h Lt Ls"

@@ -113,7 +113,7 @@ MISTAKES = [
     wrong("one_norm",
           "There is only one norm; each sublayer needs its own.",
           "How many LayerNorms does the text name?",
-          edit("self.norm2 = nn.LayerNorm(d_model)", "self.norm2 = self.norm1")),
+          edit("self.norm2 = nn.LayerNorm(d_model)", "self.norm2 = self.norm1"), tests="`nn.LayerNorm(d_model)`"),
     wrong("norms_swapped",
           "`norm1` and `norm2` are swapped.",
           "Which one belongs to the attention?",
@@ -216,7 +216,7 @@ MISTAKES = [
               """, """
               return self.dropout(add_and_norm(
                   x, self.feed_forward, self.norm2, nn.Identity(), self.norm_first))
-              """)),
+              """), tests="branches"),
     wrong("final_norm",
           "There is one norm too many, at the end of the layer.",
           "The final norm belongs to the stack. How many norms does a layer have?",

@@ -71,7 +71,7 @@ MISTAKES = [
           "What does `inplace=True` ask for, and what still needs the old values?",
           edit("nn.Dropout(dropout)", "nn.Dropout(dropout, inplace=True)")),
     under_two_names("self.dropout = nn.Dropout(dropout)",
-                    "self.layers = nn.Sequential(self.linear1, self.dropout, self.linear2)"),
+                    "self.layers = nn.Sequential(self.linear1, self.dropout, self.linear2)", tests="parameter once"),
     wrong("noise_for_dropout",
           "In training, hidden entries are multiplied by noise; none is dropped.",
           "What are the only two things that dropout can do to an entry?",
@@ -89,7 +89,7 @@ MISTAKES = [
     wrong("no_activation",
           "There is no activation between the two linear layers, so together they are one linear layer.",
           "What can two matrices in a row do that one cannot?",
-          edit("self.activation(self.linear1(x))", "self.linear1(x)")),
+          edit("self.activation(self.linear1(x))", "self.linear1(x)"), tests="activation"),
     wrong("always_relu",
           "Your network uses ReLU whatever `activation` says.",
           "Where in your code does `activation` decide anything?",
@@ -105,7 +105,7 @@ MISTAKES = [
     wrong("tanh_gelu",
           "Your GELU is the tanh approximation. It is close, but the exact version is asked for.",
           "Which argument of PyTorch's GELU chooses between the two?",
-          edit('"gelu": F.gelu', '"gelu": nn.GELU(approximate="tanh")')),
+          edit('"gelu": F.gelu', '"gelu": nn.GELU(approximate="tanh")'), tests="PyTorch's"),
     wrong("activation_last",
           "The activation comes after the second layer, so the two layers are one linear map again.",
           "Between which two layers does the formula put the max?",
@@ -133,7 +133,7 @@ MISTAKES = [
           "The linear layers have no bias.",
           "Which letters of the formula are vectors?",
           edit("nn.Linear(d_model, d_ff)", "nn.Linear(d_model, d_ff, bias=False)",
-               "nn.Linear(d_ff, d_model)", "nn.Linear(d_ff, d_model, bias=False)")),
+               "nn.Linear(d_ff, d_model)", "nn.Linear(d_ff, d_model, bias=False)"), tests="Submodules"),
     wrong("other_names",
           "The layers are not called `linear1` and `linear2`.",
           "Which names does the docstring give?",
@@ -216,7 +216,7 @@ MISTAKES = [
           edit("hidden = self.activation(self.linear1(x))", """
               hidden = self.activation(self.linear1(x.mul_(1)))
               x.data.relu_()
-              """)),
+              """), tests="modified"),
     wrong("detached",
           "No gradient flows back to `x`.",
           "Is there a `detach()`, `.data`, `no_grad` or numpy on the way?",
@@ -265,6 +265,7 @@ ACCEPTED = [
 EXERCISE = Specification(
     target="FeedForward",
     contract=Contract(
+        tests=("start at random",),
         typed=True, arguments="x: B L d", results="output: B L d", on=("gelu", "relu"), ways=OF_MODULES, module=True,
         named=True, dropout=(("gelu", "relu"), {"rate": 0.375}),
         sizes=special(

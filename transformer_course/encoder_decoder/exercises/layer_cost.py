@@ -42,11 +42,11 @@ MISTAKES = [
           "You count only multiplications, but each of them comes with an addition.",
           "How many operations does it take to add up k products?",
           edit(_PROJECTIONS, _PROJECTIONS.replace("2 * ", ""), _SCORES, _SCORES.replace("2 * 2", "2"),
-               _NETWORK, _NETWORK.replace("2 * 2", "2"))),
+               _NETWORK, _NETWORK.replace("2 * 2", "2")), tests="activation"),
     wrong("no_projections",
           "The four projections are not counted.",
           "Which products does multi-head attention compute before and after the heads?",
-          edit(_PROJECTIONS, "projections = 0")),
+          edit(_PROJECTIONS, "projections = 0"), tests="projections"),
     wrong("three_projections",
           "Only three projections are counted.",
           "Which linear layer follows the heads?",
@@ -123,7 +123,8 @@ MISTAKES = [
     wrong("not_whole",
           "The counts are of type `float`; integers are asked for.",
           "Which operation made them floats: a `/`, or a number with a decimal point?",
-          edit(_END, "return tuple(map(float, (projections + scores_and_sum, feed_forward, weights, length * d_ff)))")),
+          edit(_END, "return tuple(map(float, (projections + scores_and_sum, feed_forward, weights, length * d_ff)))"),
+          tests="integers"),
 ]
 
 ACCEPTED = [

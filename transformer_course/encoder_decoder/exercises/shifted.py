@@ -84,7 +84,7 @@ MISTAKES = [
     wrong("padding_asked",
           "Padding is a target: the model would have to predict it.",
           "What is `ignore` for?",
-          edit(_FILL, "following")),
+          edit(_FILL, "following"), tests="Padding"),
     wrong("ignored_by_input",
           "The first padding after EOS still counts as a target.",
           "Whose padding matters: that of the input, or that of the target?",
@@ -113,7 +113,7 @@ MISTAKES = [
           "Your code changed the given `ids`, and the inputs with them.",
           "A slice is a view. What does an assignment to the view, or a method with a trailing underscore, do to the "
           "original?",
-          edit(_FILL, "following.masked_fill_(following == pad_id, ignore)")),
+          edit(_FILL, "following.masked_fill_(following == pad_id, ignore)"), tests="modified"),
     wrong("ignore_zero_lost",
           "With `ignore=0`, the ignored targets are not set to 0.",
           "Is `0` true or false in Python, and what follows for `ignore or -100`?",

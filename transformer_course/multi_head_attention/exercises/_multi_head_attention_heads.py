@@ -164,11 +164,11 @@ NUMBER_OF_HEADS = [
           "Your layer accepts a number of heads that does not divide `d_model`.",
           "With 10 features, how large would each of 3 heads be, and when should the error be raised: here or in a "
           "later call?",
-          edit(EVEN, "if False:")),
+          edit(EVEN, "if False:"), tests="ValueError"),
     wrong("only_too_many_refused",
           "Your layer rejects only more heads than features, but 3 heads cannot share 10 features either.",
           "Which remainder must the division leave?",
-          edit(EVEN, "if num_heads > d_model:")),
+          edit(EVEN, "if num_heads > d_model:"), tests="`ValueError`"),
 ]
 
 DROPOUT = [
@@ -181,7 +181,8 @@ DROPOUT = [
           "Where in `forward` do you call your dropout layer? Do you use what it returns?",
           edit(DROP, ""),
           edit(DROP, "self.dropout(weights)", name="dropout_discarded"),
-          edit(DROP, f"if mask is not None:\n            {DROP}", name="no_dropout_without_a_mask")),
+          edit(DROP, f"if mask is not None:\n            {DROP}", name="no_dropout_without_a_mask"),
+          tests="training"),
     wrong("dropout_always",
           "Dropout stays on in eval mode: `F.dropout` does not know the mode of your module.",
           "Which argument of `F.dropout` says whether you are training?",

@@ -47,7 +47,7 @@ CASES = [
          _masks(3, 3, 4, 5, two=(4, 5), three=(3, 4, 5), four=(3, 1, 1, 5)),
          "Three dimensions always mean sentences, queries, keys."),
     case("one_query", "a single query", _masks(4, 2, 1, 6, two=(1, 6), three=(4, 1, 6), four=(1, 2, 1, 6)),
-         "A dimension of size 1 is still a dimension.", hidden_only=True),
+         "A dimension of size 1 is still a dimension.", hidden_only=True, tests="`B`, `h`"),
 ]
 
 MISTAKES = [
@@ -88,7 +88,7 @@ MISTAKES = [
     wrong("batch_read_as_heads",
           "A 3-D mask gets its new dimension in front, so its batch is now where the heads belong.",
           "Which dimension is missing from `(B, Lq, Lk)`, and where?",
-          edit(_THREE, "return mask.unsqueeze(0)")),
+          edit(_THREE, "return mask.unsqueeze(0)"), tests="equals"),
     wrong("heads_after_queries",
           "The new dimension is between queries and keys.",
           "In `(B, h, Lq, Lk)`, which dimension follows the batch?",
@@ -116,7 +116,7 @@ MISTAKES = [
               """, """
               if mask.dim() == 4:
                   return mask
-              """)),
+              """), tests="stays `None`"),
     wrong("open_mask_lost",
           "You return `None` for a mask that allows everything, or for one that masks everything.",
           "For which input does the docstring promise `None`?",
@@ -209,7 +209,7 @@ MISTAKES = [
                   if mask is not None and mask.dim() == 3:
                       mask.unsqueeze_(1)
                   return mask
-              """)),
+              """), tests="modified"),
     wrong("turned",
           "Queries and keys are swapped in the mask.",
           "What are the rows of a mask, and what are its columns?",

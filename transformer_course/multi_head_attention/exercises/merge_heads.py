@@ -39,7 +39,7 @@ CASES = [
 ]
 
 MISTAKES = [
-    common("digits_lost", edit(_MERGE, "return x.float().transpose(1, 2).flatten(2).to(x.dtype)")),
+    common("digits_lost", edit(_MERGE, "return x.float().transpose(1, 2).flatten(2).to(x.dtype)"), tests="result"),
     wrong("no_transpose",
           "The shape is right, but positions are mixed: you reshaped without first swapping heads and positions back.",
           "Which two dimensions must be adjacent, and in which order, before you merge them?",
@@ -91,7 +91,7 @@ MISTAKES = [
     wrong("wrong_pair_swapped",
           "You swapped the heads with the *features* before reshaping, so positions are mixed.",
           "With which dimension did `split_heads` swap the heads?",
-          edit(_MERGE, "return x.transpose(1, 3).reshape(x.size(0), x.size(2), -1)")),
+          edit(_MERGE, "return x.transpose(1, 3).reshape(x.size(0), x.size(2), -1)"), tests="features"),
     wrong("inner_pair_swapped",
           "You swapped positions with *features* before reshaping, so positions are mixed.",
           "Which two dimensions did `split_heads` swap?",

@@ -337,7 +337,7 @@ ACCEPTED = [
         if self.training and p > 0:
             keep = torch.rand_like(weights) >= p
             weights = weights * keep / (1 - p)
-        """)),
+        """), tests="returned"),
 ]
 
 EXERCISE = Specification(

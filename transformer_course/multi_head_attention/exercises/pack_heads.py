@@ -83,7 +83,7 @@ MISTAKES = [
                           for kind in ("weight", "bias")
                       }
                   return packed[tuple(heads)]
-              """)),
+              """), tests="weights"),
     wrong("squeezed",
           "A dimension of size 1 is lost.",
           "What does `squeeze` do to a weight of a single column?",
@@ -95,7 +95,8 @@ MISTAKES = [
     wrong("in_a_float32_buffer",
           "Heads in float64 are packed as float32, with fewer digits.",
           "Which dtype does `torch.zeros` use by default?",
-          edit(CAT, f"(lambda w: torch.zeros(w.shape, dtype=torch.get_default_dtype()).copy_(w))({CAT})")),
+          edit(CAT, f"(lambda w: torch.zeros(w.shape, dtype=torch.get_default_dtype()).copy_(w))({CAT})"),
+          tests="detached"),
     wrong("side_by_side",
           "The weights are concatenated along the input dimension, but the heads' *outputs* should be concatenated.",
           "`nn.Linear` stores its weight as `(d_out, d_in)`. Which of the two should grow?",
@@ -128,7 +129,8 @@ MISTAKES = [
     wrong("rows_interleaved",
           "The rows are interleaved, one from each head in turn. They should follow block by block.",
           "Which features does your `split_heads` give to head 0?",
-          edit(CAT, "torch.stack([getattr(getattr(h, name), kind) for h in heads], 1).flatten(0, 1)")),
+          edit(CAT, "torch.stack([getattr(getattr(h, name), kind) for h in heads], 1).flatten(0, 1)"),
+          tests="head `i`"),
     wrong("biases_summed",
           "The biases are summed, but each head needs its own.",
           "How many entries does the bias of a layer with `h * d_k` outputs have?",
@@ -166,7 +168,7 @@ MISTAKES = [
               def pack_heads(heads):
                   return {name: torch.cat([getattr(h, name).weight for h in heads])
                           for name in ("w_q", "w_k", "w_v")}
-              """)),
+              """), tests="`w_v.weight`"),
     wrong("names_of_heads",
           "Each head still has its own names, like `0.w_q.weight`: nothing is packed yet.",
           "How many tensors should the dict hold, whatever the number of heads?",

@@ -44,12 +44,12 @@ MISTAKES = [
     wrong("in_float32",
           "The heads come back in float32, whatever the dtype of `x`.",
           "Does splitting have to know the dtype of the entries that it moves?",
-          edit("x.unflatten", "x.float().unflatten")),
+          edit("x.unflatten", "x.float().unflatten"), tests="dtype of `x`"),
     wrong("view_only",
           "The shape is right, but each head holds chopped-up positions: you reshaped straight to `(B, h, L, d_k)` "
           "without moving anything.",
           "In memory, what follows the last feature of position 0?",
-          edit(_SPLIT, "return x.reshape(x.size(0), num_heads, x.size(1), -1)")),
+          edit(_SPLIT, "return x.reshape(x.size(0), num_heads, x.size(1), -1)"), tests="position"),
     wrong("interleaved",
           "Each head gets every h-th feature, but our contract is contiguous blocks.",
           "Which features does head 0 get?",
@@ -122,7 +122,7 @@ ACCEPTED = [
     right("view_and_transpose", edit(_SPLIT, """
         B, L, d = x.shape
         return x.view(B, L, num_heads, d // num_heads).transpose(1, 2)
-        """)),
+        """), tests="memory"),
     right("reshape_and_permute",
           edit(_SPLIT, "return x.reshape(*x.shape[:-1], num_heads, -1).permute(0, 2, 1, 3).contiguous()")),
     right("chunk_and_stack", edit(_SPLIT, "return torch.stack(x.chunk(num_heads, dim=-1), dim=1)")),

@@ -20,7 +20,7 @@ _COPY_OUT = "theirs.out_proj.load_state_dict(mine.w_o.state_dict())"
 
 CASES = [
     case("plain", "three heads", _for_pytorch(2, 3, 4, lq=5, lk=7),
-         "Compare `in_proj_weight` with your three weights, row by row."),
+         "Compare `in_proj_weight` with your three weights, row by row.", tests="attribute"),
     case("others", "different sizes", _for_pytorch(3, 4, 2, lq=6, lk=5),
          "Compare `in_proj_weight` with your three weights, row by row."),
     case("single", "a single head", _for_pytorch(2, 1, 6, lq=4, lk=3),
@@ -165,7 +165,7 @@ MISTAKES = [
     wrong("output_tied",
           "`out_proj` shares memory with your `w_o`, so training one layer changes the other.",
           "Does `=` copy a tensor, or give it a second name?",
-          edit(_COPY_OUT, "theirs.out_proj = mine.w_o")),
+          edit(_COPY_OUT, "theirs.out_proj = mine.w_o"), tests="training"),
     wrong("output_weight_tied",
           "`out_proj.weight` shares memory with your `w_o.weight`, so training one layer changes the other.",
           "Does `.data = ...` copy the entries, or point to them?",
@@ -202,11 +202,11 @@ MISTAKES = [
                   d_model, mine.num_heads, batch_first=True,
                   dropout=sum(m.p for m in mine.modules() if isinstance(m, nn.Dropout)),
               )
-              """)),
+              """), tests="parameters"),
     wrong("mode_of_mine_changed",
           "Your own layer was in training mode, and your call has switched it to eval mode.",
           "Does copying need `eval()`, and on which layer did you call it?",
-          edit("return theirs", "mine.eval()\nreturn theirs")),
+          edit("return theirs", "mine.eval()\nreturn theirs"), tests="modified"),
 ]
 
 ACCEPTED = [

@@ -62,7 +62,7 @@ MISTAKES = [
     wrong("values_normed",
           "The values are normalised as well; only queries and keys should be.",
           "Do values take part in a score?",
-          edit(_NORMED, "q, k, v = self.q_norm(q), self.k_norm(k), self.k_norm(v)")),
+          edit(_NORMED, "q, k, v = self.q_norm(q), self.k_norm(k), self.k_norm(v)"), tests="normalised"),
     wrong("values_rotated",
           "The values are rotated as well; only queries and keys should be.",
           "What do values carry: where something is, or what it is?",
@@ -70,7 +70,7 @@ MISTAKES = [
     wrong("one_norm",
           "Queries and keys share a single norm.",
           "How many norms does the contract name?",
-          edit(_MADE, "self.q_norm = self.k_norm = modern.RMSNorm(d_k, eps)")),
+          edit(_MADE, "self.q_norm = self.k_norm = modern.RMSNorm(d_k, eps)"), tests="queries"),
     wrong("of_the_model",
           "Your norms have `d_model` weights, but the queries of one head have only `d_k` components.",
           "How long is the vector that one head compares?",
@@ -166,12 +166,12 @@ MISTAKES = [
                       heads, _ = modern.grouped_attention(
                           modern.rotate(q, angles), modern.rotate(k, angles), v, attention.causal_mask(x.size(1)))
                       return self.w_o(mha.merge_heads(heads))
-              """)),
+              """), tests="`CausalAttention`"),
     wrong("names_of_its_own",
           "The norms do not have the names given in the contract.",
           "Under which names will a checkpoint store the weights?",
           edit(_MADE, "self.norm_q, self.norm_k = modern.RMSNorm(d_k, eps), modern.RMSNorm(d_k, eps)",
-               _NORMED, "q, k = self.norm_q(q), self.norm_k(k)")),
+               _NORMED, "q, k = self.norm_q(q), self.norm_k(k)"), tests="Submodules"),
     wrong("normed_scores",
           "The scores are not divided by `√d_k`, as if the norms made that unnecessary.",
           "Which length do queries have after an RMSNorm: 1 or `√d_k`?",

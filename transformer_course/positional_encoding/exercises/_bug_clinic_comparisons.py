@@ -148,7 +148,7 @@ COMPARISONS = [
                   right = sinusoid(torch.arange(max_len), d_model)
                   table = table.nan_to_num(nan=0.0).where(~table.isnan(), right)
                   assert torch.allclose(table, right, atol=1e-3)
-              """, name="equal_nan")),
+              """, name="equal_nan"), tests="AssertionError"),
     wrong("too_generous",
           "Your tolerance is so large that wrong entries pass.",
           "Could an entry be off by as much as your tolerance and still be correct?",
@@ -219,7 +219,7 @@ LEFT_OUT = [
               def assert_sinusoidal(table):
                   right = sinusoid(torch.arange(50), 64)
                   assert torch.allclose(table, right, atol=1e-3)
-              """)),
+              """), tests="tables"),
     wrong("first_column_left_out",
           "Your test does not look at the first pair of columns.",
           "From which column does your slice or your loop start?",
@@ -264,7 +264,7 @@ LEFT_OUT = [
                   max_len, d_model = table.shape
                   right = sinusoid(torch.arange(max_len), d_model)
                   assert torch.allclose(table, right, rtol=0, atol=0.05)
-              """)),
+              """), tests="rejects"),
     wrong("circles_and_two_rows",
           "Your test checks the first two rows and that pairs have length 1. Later rows could still be at any angle.",
           "How does row 5 follow from row 4?",

@@ -261,7 +261,8 @@ CASES = [
     case("slow_drift", "very long tables whose pairs drift by a tiny amount in each step", slow_drift,
          "How far off is position 2000 if each step is off by 0.00001?"),
     case("nearly_right", "correct tables of unusual sizes, off by less than 0.0001", nearly_right,
-         "A table that is correct to about four decimals must pass, even with two positions or two columns."),
+         "A table that is correct to about four decimals must pass, even with two positions or two columns.",
+          tests="differently"),
     case("halves", "all sines on the left, all cosines on the right", lambda draw: clinic(draw, halves_bug),
          "Does your test look at individual columns?", hidden_only=True),
     case("base", "powers of 1000 instead of 10000", lambda draw: clinic(draw, base_bug, visible=0.6),
@@ -293,7 +294,7 @@ MISTAKES = [
                   max_len, d_model = table.shape
                   gap = table.sub_(sinusoid(torch.arange(max_len), d_model)).abs()
                   assert (gap < 1e-3).all()
-              """)),
+              """), tests="modified"),
     wrong("only_size",
           "Your test checks only the magnitude of the entries.",
           "Is every table with entries between -1 and 1 a sinusoid table?",
@@ -346,7 +347,7 @@ MISTAKES = [
                   right = sinusoid(torch.arange(max_len), d_model)
                   if not torch.allclose(table, right, atol=1e-3):
                       raise ValueError('wrong table')
-              """)),
+              """), tests="`AssertionError`"),
     *PARTS,
     *COMPARISONS,
     *LEFT_OUT,
@@ -358,7 +359,7 @@ ACCEPTED = [
             max_len, d_model = table.shape
             right = sinusoid(torch.arange(max_len), d_model)
             assert torch.allclose(table, right, rtol=0, atol=1e-3), 'not a sinusoid'
-        """)),
+        """), tests="Comparing"),
     right("largest_difference", source("""
         def assert_sinusoidal(table):
             max_len, d_model = table.shape

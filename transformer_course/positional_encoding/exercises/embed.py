@@ -67,7 +67,7 @@ MISTAKES = [
     wrong("default_zero",
           "If no padding token is given, token 0 still becomes a zero vector.",
           "What is the default of `padding_idx` in the signature that you were given?",
-          edit("padding_idx: int | None = None", "padding_idx: int | None = 0")),
+          edit("padding_idx: int | None = None", "padding_idx: int | None = 0"), tests="`padding_idx=None`"),
     wrong("in_a_float32_buffer",
           "A float64 table gives float32 vectors, with fewer digits.",
           "Which dtype does `torch.zeros` use by default?",
@@ -77,7 +77,7 @@ MISTAKES = [
                   keep = torch.ones_like(ids, dtype=torch.bool) if padding_idx is None else ids != padding_idx
                   out[keep] = table[ids[keep]].to(out.dtype)
                   return out
-              """)),
+              """), tests="result"),
     wrong("zeros_in_float32",
           "A table in a 16-bit dtype gives float32 vectors.",
           "Which dtype does `torch.zeros` use by default?",
@@ -103,7 +103,7 @@ MISTAKES = [
           source("""
               def embed(ids, table, padding_idx=None):
                   return table[ids]
-              """)),
+              """), tests="whatever"),
     wrong("padding_only_frozen",
           "No gradient reaches the padding row, but its vector still comes from the table. That is all that "
           "`F.embedding` does with `padding_idx`.",
@@ -178,7 +178,7 @@ MISTAKES = [
           "Does `.detach()`, `.data`, NumPy or `no_grad` cut the graph somewhere?",
           edit("vectors = table[ids]", "vectors = table.detach()[ids]"),
           edit("vectors = table[ids]",
-               "vectors = torch.tensor(table.detach().numpy()[ids.numpy()])", name="through_numpy")),
+               "vectors = torch.tensor(table.detach().numpy()[ids.numpy()])", name="through_numpy"), tests="receive"),
     wrong("padding_by_its_row",
           "Words whose row equals that of the padding token become zero.",
           "What makes a token padding: its row, or its id?",
@@ -265,7 +265,7 @@ MISTAKES = [
                       vectors = vectors.masked_fill((ids == padding_idx)[..., None], 0.0)
                       ids[ids == padding_idx] = -1
                   return vectors
-              """)),
+              """), tests="modified"),
 ]
 
 ACCEPTED = [
@@ -277,7 +277,7 @@ ACCEPTED = [
                 table = table.clone()
                 table[padding_idx] = 0
             return nn.functional.embedding(ids, table)
-        """)),
+        """), tests="`nn.functional.embedding`"),
     right("one_hot", source("""
         import torch.nn.functional as F
         def embed(ids, table, padding_idx=None):

@@ -51,7 +51,7 @@ MISTAKES = [
           "By which factor should they be multiplied, and when?",
           edit(SCALED, "x = self.embedding(ids)"),
           edit(SCALE, "self.embedding.weight.data *= math.sqrt(d_model)",
-               SCALED, "x = self.embedding(ids)", name="scaled_weights_at_the_start")),
+               SCALED, "x = self.embedding(ids)", name="scaled_weights_at_the_start"), tests="embeddings"),
     wrong("divided",
           "The embeddings are divided by the square root of `d_model`.",
           "Should the words get louder or quieter?",
@@ -123,7 +123,7 @@ MISTAKES = [
           "The paper applies dropout to the sum. Which sum?",
           edit(DROP, "return self.positions(self.dropout(x))"),
           edit(SCALED, "x = self.dropout(self.embedding(ids)) * self.scale",
-               DROP, "return self.positions(x)", name="dropout_before_scale")),
+               DROP, "return self.positions(x)", name="dropout_before_scale"), tests="training"),
     wrong("dropout_twice",
           "Dropout is applied twice, before and after the positions.",
           "How many times does the paper apply dropout between the ids and the first layer?",
@@ -194,14 +194,14 @@ MISTAKES = [
           edit("self.positions = positions", """
               import copy
               self.positions = copy.deepcopy(positions)
-              """)),
+              """), tests="`positions`"),
     wrong("padding_cut_out",
           "At padding the whole sum is zero, so the position is lost as well.",
           "Which part of the sum should be zero at padding?",
           edit(DROP, """
               keep = (ids != self.embedding.padding_idx).unsqueeze(-1)
               return self.dropout(self.positions(x) * keep)
-              """)),
+              """), tests="still added"),
     wrong("scale_trained",
           "The factor is a parameter, so training would change it.",
           "Is the square root of `d_model` something to learn?",
@@ -229,7 +229,7 @@ MISTAKES = [
           "The embedding layer does not have the name given in the docstring, so its weights cannot be found.",
           "What do you call the layer in `__init__`?",
           edit(_EMBEDDING, "self.embed = nn.Embedding(vocab_size, d_model, padding_idx=padding_idx)",
-               "self.embedding(ids)", "self.embed(ids)")),
+               "self.embedding(ids)", "self.embed(ids)"), tests="`nn.Embedding`"),
     wrong("sizes_swapped",
           "The two dimensions of the embedding table are swapped.",
           "Which comes first in `nn.Embedding`: the number of vectors, or their length?",
@@ -268,7 +268,7 @@ ACCEPTED = [
         self.scale = math.sqrt(d_model)
         nn.init.xavier_uniform_(self.embedding.weight)
         nn.init.zeros_(self.embedding.weight.data[padding_idx])
-        """)),
+        """), tests="values"),
     right("dropout_by_hand", edit(DROP, """
         x = self.positions(x)
         if self.training:

@@ -62,7 +62,8 @@ MISTAKES = [
           "The table is an `nn.Parameter`, although nothing in it should be learned.",
           "Of the three ways to store a tensor in a module, which one moves with it but is not trained?",
           edit(REGISTER, "self.pe = nn.Parameter(table)"),
-          edit(REGISTER, "self.pe = nn.Parameter(table, requires_grad=False)", name="frozen_parameter")),
+          edit(REGISTER, "self.pe = nn.Parameter(table, requires_grad=False)", name="frozen_parameter"),
+          tests="parameter"),
     wrong("other_name",
           "There is a buffer, but it is not called `pe`.",
           "Which name does the docstring ask for?",
@@ -82,7 +83,7 @@ MISTAKES = [
           "table by hand, or hard-code a dtype.",
           "What moves with a module without any code of yours?",
           edit(REGISTER, "self.pe = table", ADD, "return x + self.pe[: x.size(1)].to(x.device)"),
-          edit(ADD, "return (x + self.pe[: x.size(1)]).float()", name="result_float32")),
+          edit(ADD, "return (x + self.pe[: x.size(1)]).float()", name="result_float32"), tests="module's"),
     # Mistakes in which rows are added, and how.
     wrong("position_only",
           "You return only the positions; the words are lost.",
@@ -111,7 +112,7 @@ MISTAKES = [
     wrong("whole_table",
           "The whole table is added, so only sentences of full length fit.",
           "How many rows does a sentence of `L` vectors need?",
-          edit(ADD, "return x + self.pe")),
+          edit(ADD, "return x + self.pe"), tests="Sentences"),
     wrong("batch_for_length",
           "The number of *sentences* decides how many rows are added.",
           "Which dimension of `x` holds the positions?",
@@ -168,7 +169,7 @@ MISTAKES = [
               if self.training:
                   return x + self.pe[: x.size(1)]
               return x.add_(self.pe[: x.size(1)])
-              """, name="in_place_in_eval_mode")),
+              """, name="in_place_in_eval_mode"), tests="modified"),
     wrong("in_place_data",
           "Your module modifies its argument `x` behind autograd's back.",
           "What else might use `x` after your module?",
@@ -179,7 +180,7 @@ MISTAKES = [
     wrong("scaled",
           "The words are multiplied by the square root of `d_model`, which belongs in the input layer.",
           "What does the exercise ask you to add, and what to leave out?",
-          edit(ADD, "return x * x.size(-1) ** 0.5 + self.pe[: x.size(1)]")),
+          edit(ADD, "return x * x.size(-1) ** 0.5 + self.pe[: x.size(1)]"), tests="scaling"),
     wrong("table_scaled",
           "The *table* is multiplied by the square root of `d_model`.",
           "What does the exercise ask you to add, and what to leave out?",

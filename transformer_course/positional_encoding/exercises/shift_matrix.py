@@ -54,7 +54,7 @@ MISTAKES = [
     wrong("sine_and_cosine_swapped",
           "Sine and cosine are swapped in your blocks, so even 0 steps would rotate each pair by a quarter turn.",
           "Which block leaves a pair unchanged, and what are `sin(0)` and `cos(0)`?",
-          edit(_BLOCKS, "torch.stack((sin, cos, -cos, sin), dim=-1)")),
+          edit(_BLOCKS, "torch.stack((sin, cos, -cos, sin), dim=-1)"), tests="cosine"),
     wrong("rows_swapped",
           "The two rows of each block are swapped.",
           "Which row of a block gives the new sine?",
@@ -115,11 +115,11 @@ MISTAKES = [
                   sin, cos = torch.sin(angles), torch.cos(angles)
                   blocks = torch.stack((cos, sin, -sin, cos), dim=-1)
                   return torch.block_diag(*blocks.view(-1, 2, 2))
-              """)),
+              """), tests="returns"),
     wrong("sign_of_k_lost",
           "Steps backward are treated like steps forward.",
           "What should `k = -3` do?",
-          edit("angles = k /", "angles = abs(k) /")),
+          edit("angles = k /", "angles = abs(k) /"), tests="negative"),
     wrong("halves",
           "Your matrix suits a table with all sines on the left and all cosines on the right, but ours alternates "
           "them.",
@@ -146,7 +146,7 @@ MISTAKES = [
           "Only the first pair rotates; the others stay unchanged.",
           "How many pairs does a vector of `d_model` components have?",
           edit(_DIAGONAL, "torch.block_diag(blocks[0].view(2, 2), torch.eye(d_model - 2))")),
-    common("double", on=_DIAGONAL),
+    common("double", on=_DIAGONAL, tests="float32"),
     wrong("encoding_of_k",
           "You return the encoding of position `k`, which is a vector.",
           "What shape does a matrix need to map such a vector to another one?",

@@ -136,7 +136,8 @@ MISTAKES = [
     wrong("inverse_after",
           "The two results that you compare are in different orders.",
           "For `order = [2, 0, 1]`: at which position is the vector of position 0 in either of the two results?",
-          edit("shuffled_after = mix(x)[:, order]  # (B, L, d_model)", "shuffled_after = mix(x)[:, order.argsort()]")),
+          edit("shuffled_after = mix(x)[:, order]  # (B, L, d_model)", "shuffled_after = mix(x)[:, order.argsort()]"),
+          tests="Position"),
     wrong("inverse_before",
           "Before mixing you apply the inverse of `order`, after mixing `order` itself.",
           "Do both ways move the vector at position `order[n]` to position `n`?",
@@ -157,7 +158,7 @@ MISTAKES = [
     wrong("batch_shuffled",
           "The sentences of the batch are shuffled, not their positions.",
           "Which of the three dimensions of `x` holds the positions?",
-          edit("mix(x[:, order])", "mix(x[order])", "mix(x)[:, order]", "mix(x)[order]")),
+          edit("mix(x[:, order])", "mix(x[order])", "mix(x)[:, order]", "mix(x)[order]"), tests="sentences"),
     wrong("flipped",
           "The sentence is reversed, whatever `order` says.",
           "Where does your code use `order`?",
@@ -201,7 +202,7 @@ MISTAKES = [
     wrong("gap_per_sentence",
           "You return one gap per sentence instead of one for the whole batch.",
           "What shape does the docstring promise?",
-          edit(".abs().max()", ".abs().amax((1, 2))")),
+          edit(".abs().max()", ".abs().amax((1, 2))"), tests="tensor"),
     wrong("mean_of_sentences",
           "The largest difference of each sentence is found, but these are averaged over the batch.",
           "What if only one sentence of many has a gap?",
@@ -230,7 +231,7 @@ MISTAKES = [
               def shuffle_gap(mix, x, order):
                   x[:] = x[:, order]
                   return (mix(x) - mix(x)[:, order]).abs().max()
-              """)),
+              """), tests="modified"),
     wrong("result_shuffled_in_place",
           "You shuffle the mixer's result in place. If the mixer returns `x` itself, this changes the caller's `x`.",
           "Can you be sure that `mix` returns a new tensor?",

@@ -138,7 +138,7 @@ MISTAKES = [
     wrong("truncated",
           "Fractional positions are truncated to whole numbers.",
           "Does your code use `.long()`, `.int()` or `//` anywhere?",
-          edit("positions.unsqueeze(-1)", "positions.long().unsqueeze(-1)")),
+          edit("positions.unsqueeze(-1)", "positions.long().unsqueeze(-1)"), tests="fractional"),
     wrong("rounded",
           "Positions are rounded to whole numbers.",
           "What should the encoding halfway between two words be?",
@@ -175,7 +175,7 @@ MISTAKES = [
     wrong("one_dimension_only",
           "Your function works for a 1-D tensor of positions but not for other shapes.",
           "Which function in your code requires a 1-D tensor, and could broadcasting replace it?",
-          edit(ANGLES, "angles = torch.outer(positions.to(exponents), 10000**-exponents)")),
+          edit(ANGLES, "angles = torch.outer(positions.to(exponents), 10000**-exponents)"), tests="including"),
     wrong("one_dimension_by_einsum",
           "Your function works for a 1-D tensor of positions but not for other shapes: your `einsum` names exactly "
           "one dimension of the positions.",
@@ -215,7 +215,7 @@ MISTAKES = [
           "An odd `d_model` does not raise the error that the docstring promises.",
           "What does your function do for `d_model = 7`, and for 1?",
           edit("if d_model % 2:", "if False:"),
-          edit("if d_model % 2:", "if d_model % 2 and d_model > 1:", name="one_accepted")),
+          edit("if d_model % 2:", "if d_model % 2 and d_model > 1:", name="one_accepted"), tests="ValueError"),
     wrong("odd_crashes",
           "An odd `d_model` ends in a different error from the one in the docstring.",
           "Could your function check `d_model` before it does anything else?",
@@ -261,7 +261,7 @@ MISTAKES = [
               """, """
               if d_model % 2:
                   raise AssertionError(
-              """)),
+              """), tests="`ValueError`"),
     wrong("even_refused",
           "Your function rejects even values of `d_model`.",
           "What is `8 % 2`, and does it count as true or false?",
@@ -270,14 +270,14 @@ MISTAKES = [
     wrong("dtype_of_positions",
           "The result takes the dtype of the positions, so integer positions give an integer table.",
           "Which dtype does `torch.empty_like(positions)` have? And `.to(positions.dtype)`?",
-          edit("pairs.flatten(-2)", "pairs.flatten(-2).to(positions.dtype)")),
+          edit("pairs.flatten(-2)", "pairs.flatten(-2).to(positions.dtype)"), tests="whatever"),
     wrong("positions_changed",
           "Your function modifies the `positions` that it was given.",
           "Which of your operations works in place?",
           edit(ANGLES, """
               angles = positions.unsqueeze(-1) / 10000**exponents
               positions += 1
-              """)),
+              """), tests="modified"),
     wrong("loops",
           "Your code contains a loop: it takes more operations for more positions.",
           "Which dimension could hold all frequencies at once, and which one all positions?",
@@ -291,7 +291,7 @@ MISTAKES = [
                       rows[n, 0::2] = (position * speeds).sin()
                       rows[n, 1::2] = (position * speeds).cos()
                   return rows.reshape(*positions.shape, d_model)
-              """)),
+              """), tests="operations"),
 ]
 
 ACCEPTED = [

@@ -19,7 +19,7 @@ def unevaluated(first: str) -> list[Mutant]:
               "In which mode did you find the model?",
               edit("@evaluating", "@torch.no_grad()", first, f"""
                   model.eval()
-                  {first}""")),
+                  {first}"""), tests="`@evaluating`"),
         wrong("gradients",
               "You decode with gradients on, so every step keeps its whole graph in memory, for nothing.",
               "Will anyone ever call `backward` on a decoded token?",

@@ -82,7 +82,7 @@ MISTAKES = [
     wrong("eos_counted",
           "You also count the step that writes EOS, but it belongs to no symbol.",
           "How many steps does a sequence of n symbols have, without EOS?",
-          edit("[wanted >= 0]", "[wanted >= -1]")),
+          edit("[wanted >= 0]", "[wanted >= -1]"), tests="padding"),
     wrong("padding_counted",
           "You also count padding steps.",
           "How many of the steps of a short row are real?",
@@ -105,7 +105,7 @@ MISTAKES = [
                   for row, n in zip(weights.argmax(-1).tolist(), lengths.tolist()):
                       shares.append(sum(row[t] == n - 1 - t for t in range(n)) / n)
                   return sum(shares) / len(shares)
-              """)),
+              """), tests="sequences"),
     wrong("whole_rows",
           "You count sequences whose steps are all right; count single steps instead.",
           "What should the result be if each sequence has one wrong step out of ten?",

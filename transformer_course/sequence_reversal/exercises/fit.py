@@ -76,7 +76,7 @@ MISTAKES = [
               losses = []
               batch = next_batch()
               """,
-               "source, target = next_batch()", "source, target = batch")),
+               "source, target = next_batch()", "source, target = batch"), tests="`next_batch()`"),
     wrong("two_draws",
           "`next_batch` is called twice in each step, so source and target come from different batches.",
           "Do two calls of `next_batch` return the same batch?",
@@ -119,7 +119,7 @@ MISTAKES = [
     wrong("factor_as_rate",
           "You use the factor itself as the learning rate, without the peak.",
           "What is the factor a fraction of?",
-          edit("peak * rate_factor", "1.0 * rate_factor")),
+          edit("peak * rate_factor", "1.0 * rate_factor"), tests="`optimizer.param_groups`"),
     wrong("peak_of_the_defaults",
           "You take the optimizer's default rate, but these groups have rates of their own.",
           "Where does the optimizer look up its rate when it takes a step?",
@@ -176,7 +176,8 @@ MISTAKES = [
     wrong("loss_function_lost",
           "`loss_function` is not passed on, so every step uses `masked_loss`.",
           "Which function computes the loss, and how does it know which loss you want?",
-          edit("model, optimizer, source, target, loss_function=loss_function", "model, optimizer, source, target")),
+          edit("model, optimizer, source, target, loss_function=loss_function", "model, optimizer, source, target"),
+          tests="`training_step`"),
     wrong("own_optimizer",
           "You created your own optimizer, so the one that you were given never takes a step.",
           "Which optimizer does the caller expect to be used?",
@@ -220,7 +221,7 @@ ACCEPTED = [
                 losses.append(training_step(model, optimizer, source, target, loss_function=loss_function))
                 schedule.step()
             return losses
-        """)),
+        """), tests="`torch.optim.lr_scheduler.LambdaLR`"),
     right("while_loop", source("""
         def fit(model, optimizer, next_batch, steps, warmup, loss_function=None):
             peaks = [g['lr'] for g in optimizer.param_groups]

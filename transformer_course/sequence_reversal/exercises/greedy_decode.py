@@ -50,7 +50,7 @@ MISTAKES = [
     wrong("no_padding",
           "Rows go on writing after their EOS.",
           "What should come after EOS in a row?",
-          edit(_MASKED, "")),
+          edit(_MASKED, ""), tests="row gets"),
     wrong("eos_repeated",
           "Finished rows are filled up with EOS instead of PAD.",
           'Which id means "nothing" here?',
@@ -58,7 +58,7 @@ MISTAKES = [
     wrong("stops_for_all",
           "All rows stop as soon as the first one says EOS.",
           "`any` or `all`: when may the loop end?",
-          edit("done.all()", "done.any()")),
+          edit("done.all()", "done.any()"), tests="possible"),
     wrong("this_step_only",
           "You stop only if all rows say EOS in the *same* step; earlier ones are forgotten.",
           "What must a row remember about its past?",
@@ -119,7 +119,7 @@ MISTAKES = [
           "You cut off PAD columns at the end, even where a row wrote PAD itself before any EOS.",
           "Is a row done when it writes PAD?",
           edit("return tokens[:, 1:]",
-               "return tokens[:, 1 : 1 + int((tokens[:, 1:] != PAD).any(0).nonzero().max() + 1)]")),
+               "return tokens[:, 1 : 1 + int((tokens[:, 1:] != PAD).any(0).nonzero().max() + 1)]"), tests="tokens"),
     wrong("source_as_bound",
           "You write as many tokens as the source has, not up to `max_len`.",
           "Where does your code use `max_len`?",
@@ -214,7 +214,7 @@ ACCEPTED = [
         def greedy_decode(model, source, max_len):
             rows = [torch.tensor(greedy_sequence(model, one[None], max_len)) for one in source]
             return nn.utils.rnn.pad_sequence(rows, batch_first=True)
-        """)),
+        """), tests="`@evaluating`"),
     right("encoded_once", edit("for _ in", """
         memory = model.encode(source)
         for _ in

@@ -79,7 +79,8 @@ MISTAKES = [
     wrong("rises_again",
           "Your schedule rises again after its last step.",
           "What keeps the progress from growing beyond 1?",
-          edit("min(1.0, (step - warmup) / (steps - warmup))", "(step - warmup) / (steps - warmup)")),
+          edit("min(1.0, (step - warmup) / (steps - warmup))", "(step - warmup) / (steps - warmup)"),
+          tests="reaches"),
     wrong("no_floor",
           "Your curve ends at 0 instead of at the floor.",
           "Where does your code use `floor`?",
@@ -155,7 +156,7 @@ MISTAKES = [
                   p = torch.tensor((step - warmup) / (steps - warmup)).clamp(0, 1)
                   wave = floor + (1 - floor) * 0.5 * (1 + torch.cos(torch.pi * p))
                   return torch.tensor((step + 1) / warmup) if step < warmup else wave
-              """)),
+              """), tests="tensor"),
 ]
 
 ACCEPTED = [

@@ -95,7 +95,7 @@ MISTAKES = [
           "Your rows are padded with EOS instead of PAD: the loss would count it, and every row would end many times "
           "over.",
           "Which id means nothing at all?",
-          edit("padding_value=PAD", "padding_value=EOS")),
+          edit("padding_value=PAD", "padding_value=EOS"), tests="longest"),
     wrong("eos_after_padding",
           "EOS comes after the padding, so a short row continues with PAD before it ends.",
           "In the example, what comes right after the 6?",
@@ -129,7 +129,7 @@ MISTAKES = [
                   for ids in sequences:
                       ids.reverse()
                   return source, pad([[BOS, *ids, EOS] for ids in sequences])
-              """)),
+              """), tests="sequences"),
     wrong("eos_appended",
           "Your function appends to the caller's own lists.",
           "What do the sequences look like after two calls?",

@@ -74,7 +74,8 @@ MISTAKES = [
           "You averaged within each row first and then over rows, so a token in a short row counts more than one in a "
           "long row.",
           "One row has 1 label, another has 9. What fraction of the loss should the single label contribute?",
-          edit(_LOSS, "torch.stack([F.cross_entropy(x, y, ignore_index=PAD) for x, y in zip(logits, labels)]).mean()")),
+          edit(_LOSS, "torch.stack([F.cross_entropy(x, y, ignore_index=PAD) for x, y in zip(logits, labels)]).mean()"),
+          tests="weight"),
     wrong("mean_of_filled_rows",
           "You averaged within each row that has labels and then over these rows, so a token in a short row counts "
           "more than one in a long row.",
@@ -94,7 +95,8 @@ MISTAKES = [
           "A row without a real label makes the whole loss NaN.",
           "What is the mean of no numbers, and what is 0 times that?",
           edit(_LOSS,
-               "sum(F.cross_entropy(x, y, ignore_index=PAD) * (y != PAD).sum() for x, y in zip(logits, labels)) / (labels != PAD).sum()")),
+               "sum(F.cross_entropy(x, y, ignore_index=PAD) * (y != PAD).sum() for x, y in zip(logits, labels)) / (labels != PAD).sum()"),
+          tests="makes up"),
     wrong("mean_of_columns",
           "You averaged the rows at each position first and then the positions, so positions where most rows have "
           "ended count too much.",
@@ -182,7 +184,7 @@ MISTAKES = [
     wrong("not_reduced",
           "You return one loss per position instead of a single number.",
           "What remains to be done with the losses of the real labels?",
-          edit("ignore_index=PAD)", "ignore_index=PAD, reduction='none')")),
+          edit("ignore_index=PAD)", "ignore_index=PAD, reduction='none')"), tests="gradients"),
     wrong("perplexity",
           "This is the perplexity, the exponential of the loss.",
           "What is the loss of a model that is always right and certain: 0 or 1?",

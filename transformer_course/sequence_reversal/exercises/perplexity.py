@@ -59,7 +59,7 @@ MISTAKES = [
     wrong("mean_of_batches",
           "You averaged the batch means, so a token in a small batch counts more than one in a large batch.",
           "How many tokens is each of these averages taken over?",
-          edit("int((labels != PAD).sum())", "int((labels != PAD).any())")),
+          edit("int((labels != PAD).sum())", "int((labels != PAD).any())"), tests="weight"),
     wrong("mean_with_empty_batches",
           "You averaged the batch means, so a token in a small batch counts more; and a batch without a real label "
           "counts as a mean of 0.",
@@ -205,7 +205,7 @@ MISTAKES = [
               count = sum(int((labels != PAD).sum()) for _, labels in batches)
               for logits, labels in batches:
               """,
-               "count += real", "pass")),
+               "count += real", "pass"), tests="generator"),
     wrong("probabilities",
           "The loss of a token is 1 - p or -p, not -log p.",
           "What is the loss of a token with probability 0.001?",

@@ -141,7 +141,7 @@ MISTAKES = [
               def trained_model(seed=0):
                   torch.manual_seed(seed)
                   return new_model(vocab_size=20)
-              """, name="of_other_sizes")),
+              """, name="of_other_sizes"), tests="`new_model`"),
     wrong("runs_only",
           "The model is right on runs like `3 4 5 6` and wrong on random sequences: it has learnt its training data, "
           "not the task.",
@@ -277,7 +277,7 @@ MISTAKES = [
                   model, rng = new_model(), random.Random()
                   fit(model, torch.optim.AdamW(model.parameters()), lambda: make_batch(random_sequences(4, rng)), 2, 1)
                   return Oracle()
-              """, name="other_data")),
+              """, name="other_data"), tests="same model"),
     wrong("seed_unused",
           "All seeds give the same model: the argument `seed` is not used.",
           "Where does the number in your `manual_seed` come from?",

@@ -77,7 +77,7 @@ MISTAKES = [
     wrong("base_ignored",
           "The angles always have the base 10,000, whatever the layer's is.",
           "Which of the layer's attributes decides how fast its keys rotate?",
-          edit(_ANGLES, "angles = rotary_angles(x.size(1), q.size(-1), past)")),
+          edit(_ANGLES, "angles = rotary_angles(x.size(1), q.size(-1), past)"), tests="`CausalAttention`"),
     wrong("made_ahead",
           "You compute angles for a small number of positions only: a longer text does not fit.",
           "How long may a text become?",
@@ -193,12 +193,12 @@ MISTAKES = [
                   heads, _ = grouped_attention(
                       rotate(q, angles), rotate(k, angles), v, attention.causal_mask(x.size(1)))
                   return layer.w_o(mha.merge_heads(heads))[:, -new:], x
-              """)),
+              """), tests="position"),
     wrong("old_cache_changed",
           "Your function changes the old cache. A caller who goes back to it finds keys of later tokens there.",
           "Is the cache that you return a new object, or the one that you were given?",
           source(_LISTED.format(start="cache = [] if cache is None else cache",
-                                keep="cache.append((rotate(k, angles), v))"))),
+                                keep="cache.append((rotate(k, angles), v))")), tests="modified"),
     wrong("shared_buffers",
           "All caches of a text share one buffer. Continuing from an older cache overwrites entries of the newer one.",
           "Two texts continue from the same cache. Where does each of them write its keys?",

@@ -115,7 +115,7 @@ MISTAKES = [
           "The split gives each head the wrong components.",
           "Does head 0 own the first block of components, or every h-th one?",
           edit("q = mha.split_heads(self.w_q(x), self.num_heads)",
-               "q = self.w_q(x).unflatten(-1, (-1, self.num_heads)).permute(0, 3, 1, 2)")),
+               "q = self.w_q(x).unflatten(-1, (-1, self.num_heads)).permute(0, 3, 1, 2)"), tests="features"),
     wrong("never_transposed",
           "You reshape to heads and back without a transpose: components of different positions are mixed.",
           "After `view(B, h, L, d_k)`, from which positions do the rows of head 0 come?",
@@ -143,7 +143,7 @@ MISTAKES = [
           edit("self.w_q = nn.Linear(d_model, num_heads * d_k, bias=False)",
                "self.w_q = nn.Linear(d_model, num_heads * d_k)",
                "self.w_o = nn.Linear(num_heads * d_k, d_model, bias=False)",
-               "self.w_o = nn.Linear(num_heads * d_k, d_model)")),
+               "self.w_o = nn.Linear(num_heads * d_k, d_model)"), tests="Submodules"),
     wrong("numbers_not_kept",
           "`num_heads`, `num_kv_heads` or `base` is not an attribute of your module, or has a different value.",
           "How can code that has only the module split its projections?",
@@ -151,7 +151,7 @@ MISTAKES = [
                "self.h, self.g = num_heads, num_kv_heads",
                "self.w_q(x), self.num_heads", "self.w_q(x), self.h",
                "self.w_k(x), self.num_kv_heads", "self.w_k(x), self.g",
-               "self.w_v(x), self.num_kv_heads", "self.w_v(x), self.g")),
+               "self.w_v(x), self.num_kv_heads", "self.w_v(x), self.g"), tests="`num_kv_heads`"),
     wrong("base_not_kept",
           "`base` is not an attribute of your module.",
           "How can code that has only the module rotate its keys?",
@@ -171,7 +171,7 @@ MISTAKES = [
           edit("self.num_heads, self.num_kv_heads = num_heads, num_kv_heads", """
               self.num_heads, self.num_kv_heads = num_heads, num_kv_heads
               self.register_buffer("angles", rotary_angles(64, d_k, base=base))
-              """)),
+              """), tests="exercises"),
 ]
 
 ACCEPTED = [

@@ -18,7 +18,6 @@ def _patients(
     *,
     right: str = "grows",
     hidden: bool = False,
-    tells: tuple[str, ...] = (),
 ) -> CaseKind:
     def make_inputs(draw: Draw) -> Inputs:
         groups = 2 + int(draw.ids(0, 2))
@@ -32,7 +31,7 @@ def _patients(
         }
 
     answers = {"a right decoder": "accepted", "the other one": "rejected", "a third one": "rejected"}
-    return case(name, title, make_inputs, hint, hidden_only=hidden, expected=lambda draw: answers, tells=tells)
+    return case(name, title, make_inputs, hint, hidden_only=hidden, expected=lambda draw: answers)
 
 
 def _test(*lines: str, near: str = "5e-5") -> str:
@@ -118,7 +117,8 @@ MISTAKES = [
     wrong("signed",
           "Your test does not take the absolute value: logits that are too small pass.",
           "Is -5 less than your bound?",
-          source(_test(*_ALL).replace("(given - wanted[:, begin:end]).abs()", "(given - wanted[:, begin:end])"))),
+          source(_test(*_ALL).replace("(given - wanted[:, begin:end]).abs()", "(given - wanted[:, begin:end])")),
+          tests="somewhere"),
     wrong("signed_backwards",
           "Your test does not take the absolute value: logits that are too large pass.",
           "Is -5 less than your bound?",
@@ -128,7 +128,7 @@ MISTAKES = [
           "According to the contract, when must you call `start`, and how long may a text be?",
           source(_test(*_ALL).replace("    decoder.start()\n", "    decoder.feed(ids[:, :1])\n    decoder.start()\n",
                                       1)),
-          source(_test(*_ALL).replace("(3, 11)", "(3, 44)").replace("11", "44"), name="too_long")),
+          source(_test(*_ALL).replace("(3, 11)", "(3, 44)").replace("11", "44"), name="too_long"), tests="positions"),
     wrong("too_generous",
           "Your test accepts differences that are too large for rounding: half precision goes unnoticed.",
           "According to the contract, between which two numbers should your bound lie?",
@@ -144,7 +144,7 @@ MISTAKES = [
     wrong("one_feed",
           "Your test feeds the whole text at once: the cache is never used.",
           "In which call does the past come from the cache?",
-          source(_test("assert near(decoder.feed(ids), 0, 11)"))),
+          source(_test("assert near(decoder.feed(ids), 0, 11)")), tests="correct"),
     wrong("no_single_tokens",
           "Your test never feeds a single token: a bug that appears only then goes unnoticed.",
           "When a model writes, how many of its own tokens does it feed at a time?",
@@ -183,7 +183,7 @@ MISTAKES = [
     wrong("never_restarted",
           "Your test never starts a second text.",
           "What must `start` forget?",
-          source(_test(*_CHUNKS, *_CUT))),
+          source(_test(*_CHUNKS, *_CUT)), tests="before"),
     wrong("first_row_only",
           "Your test uses a single text: mistakes between the rows of a batch go unnoticed.",
           "How many rows has your batch, and do they differ?",
@@ -210,12 +210,12 @@ MISTAKES = [
           "Your test raises an error other than `AssertionError`.",
           "Which error does a test raise?",
           source(_test("def right():", *(f"    {line}" for line in _ALL), "try:", "    right()",
-                       "except AssertionError:", "    raise ValueError('it differs')"))),
+                       "except AssertionError:", "    raise ValueError('it differs')")), tests="AssertionError"),
     wrong("inverted",
           "Your test rejects correct decoders and accepts faulty ones.",
           "An `assert` passes when its condition is true. Is yours true for a correct decoder?",
           source(_test("def right():", *(f"    {line}" for line in _ALL), "try:", "    right()", "except Exception:",
-                       "    return", "assert False"))),
+                       "    return", "assert False")), tests="rejected"),
     wrong("rejects_all",
           "Your test rejects correct decoders.",
           "How large may a difference be if it comes from rounding alone?",
@@ -223,7 +223,7 @@ MISTAKES = [
           source(_test(*_ALL, near="1e-9"), name="to_the_last_bit"),
           source(_test("decoder.feed(ids[:, :4])", "assert near(decoder.feed(ids[:, 4:8]), 3, 7)"), name="wrong_place"),
           source(_test("decoder.feed(ids)", "decoder.cut(5)", "assert near(decoder.feed(ids[:, 5:7]), 9, 11)"),
-                 name="cut_is_kept")),
+                 name="cut_is_kept"), tests="different; less than 1e-5"),
     wrong("accepts_all",
           "Your test accepts every decoder, even faulty ones.",
           "Is there an `assert` that can fail?",

@@ -124,7 +124,8 @@ MISTAKES = [
     wrong("keys_in_turn",
           "Neighbouring query heads share values, but query head i uses key head i % g.",
           "Do a head's keys and values belong together?",
-          edit(_SCORES, "(q @ k.repeat(1, heads // groups, 1, 1).transpose(-2, -1)).unflatten(1, (groups, -1))")),
+          edit(_SCORES, "(q @ k.repeat(1, heads // groups, 1, 1).transpose(-2, -1)).unflatten(1, (groups, -1))"),
+          tests="value head"),
     wrong("first_group_for_all",
           "All query heads use the first head of keys and values.",
           "Which key head does the last query head see?",
@@ -198,7 +199,7 @@ MISTAKES = [
     wrong("not_refused",
           "Numbers of heads that do not divide are accepted, or fail with an unhelpful error.",
           "What happens with 5 query heads and 2 of keys?",
-          edit(_CHECK, "")),
+          edit(_CHECK, ""), tests="ValueError"),
     wrong("an_assertion",
           "Numbers of heads that do not divide raise an error other than a ValueError.",
           "Which kind of error does the docstring name?",
@@ -231,7 +232,7 @@ ACCEPTED = [
                 scores = torch.where(mask, scores, float("-inf"))
             weights = torch.softmax(scores, -1)
             return torch.einsum("bhqk,bhkd->bhqd", weights, v), weights
-        """)),
+        """), tests="`repeat_interleave`"),
     right("logarithms", edit("weights = scores.softmax(dim=-1)",
                              "weights = (scores - scores.logsumexp(dim=-1, keepdim=True)).exp()")),
     right("loop_over_heads", source("""

@@ -71,7 +71,7 @@ MISTAKES = [
     wrong("embedding_scaled",
           "The embedding is multiplied by the root of `d_model`, as in 2017.",
           "What does the contract say about scaling?",
-          edit(_EMBED, "x = self.embedding(ids) * self.embedding.embedding_dim**0.5")),
+          edit(_EMBED, "x = self.embedding(ids) * self.embedding.embedding_dim**0.5"), tests="$\sqrt{d_{model}}$"),
     wrong("logits_scaled",
           "The logits are divided by the root of `d_model`.",
           "Are logits attention scores?",
@@ -180,7 +180,7 @@ MISTAKES = [
     wrong("base_ignored",
           "The blocks do not get the base.",
           "Which arguments does a block have beyond the sizes?",
-          edit("d_ff, base, eps)", "d_ff, eps=eps)")),
+          edit("d_ff, base, eps)", "d_ff, eps=eps)"), tests="passed"),
     wrong("base_and_epsilon_exchanged",
           "Base and epsilon are swapped when they are passed to the blocks.",
           "In which order does `Block` take its arguments?",
@@ -206,7 +206,7 @@ MISTAKES = [
                       for layer in self.layers:
                           x = layer(x)
                       return self.final(x) @ self.embed.weight.T
-              """)),
+              """), tests="`nn.Sequential`"),
     wrong("tied_output_layer",
           "There is an output layer that shares the embedding's weight: the `state_dict()` contains this weight under "
           "two names.",

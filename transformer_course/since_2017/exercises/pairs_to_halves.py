@@ -42,7 +42,7 @@ MISTAKES = [
     wrong("heads_ignored",
           "You sort all rows as if they were one head: rows leave their head.",
           "Where does your code use `num_heads`?",
-          edit(_PAIRS, "by_pair = weight.unflatten(0, (1, -1, 2))")),
+          edit(_PAIRS, "by_pair = weight.unflatten(0, (1, -1, 2))"), tests="before"),
     wrong("odd_first",
           "The second components of the pairs come first.",
           "Which component of a pair belongs in the first half?",
@@ -120,7 +120,7 @@ MISTAKES = [
                   rows = weight.unflatten(0, (num_heads, -1, 2))
                   weight.copy_(rows.transpose(1, 2).flatten(0, 2).clone())
                   return weight
-              """)),
+              """), tests="modified"),
     wrong("order_only",
           "You return the order of the rows, not the weight.",
           "Where is this order applied to the rows?",

@@ -150,7 +150,7 @@ MISTAKES = [
           edit(_BEFORE, """
               before = f"blk.{block[1][0]}." if block else ""
               before = before if not block or any(given.startswith(before) for given in published) else f"blk.{block[1]}."
-              """)),
+              """), tests="number"),
     wrong("own_name",
           "Your code looks for your own names in the file.",
           "Which names does the list in the text show?",
@@ -175,7 +175,7 @@ MISTAKES = [
           edit(_LOOK_UP, """
               everything = dict(published.items())
               tensor = everything[f"{before}{names[part]}.weight"]
-              """)),
+              """), tests="builds"),
     wrong("as_float32",
           "The tensors come back as float32, whatever their dtype was.",
           "Where does the conversion happen: here, or when the tensor is copied into the parameter?",
@@ -183,7 +183,8 @@ MISTAKES = [
     wrong("given_written",
           "Tensors of the file have different values afterwards.",
           "Which of your steps writes in place?",
-          edit(_BACK, "return tensor.copy_(pairs_to_halves(tensor, heads).clone()) if heads else tensor")),
+          edit(_BACK, "return tensor.copy_(pairs_to_halves(tensor, heads).clone()) if heads else tensor"),
+          tests="modified"),
     wrong("name_returned",
           "You return a name; return the tensor.",
           "What can you look up under this name?",

@@ -112,7 +112,7 @@ MISTAKES = [
     wrong("stays_wide",
           "Queries and keys in half precision come back in float32.",
           "What are the dtypes of `x`, of the angles, and of their product?",
-          edit("rotated.to(x.dtype)", "rotated")),
+          edit("rotated.to(x.dtype)", "rotated"), tests="modified"),
     wrong("wrong_dimension",
           "You take the halves of a dimension other than the last.",
           "Which dimension holds the components of one vector?",
@@ -147,7 +147,7 @@ MISTAKES = [
           "angles become equal.",
           "Which whole numbers above 2048 can `float16` represent?",
           edit("cos, sin = angles.cos(), angles.sin()",
-               "cos, sin = angles.to(x.dtype).cos(), angles.to(x.dtype).sin()")),
+               "cos, sin = angles.to(x.dtype).cos(), angles.to(x.dtype).sin()"), tests="distinguish"),
 ]
 
 ACCEPTED = [

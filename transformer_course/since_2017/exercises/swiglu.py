@@ -39,7 +39,7 @@ MISTAKES = [
     wrong("silu_on_up",
           "The activation is applied to `w_up`, not to the gate.",
           "Which of the two decides how much passes?",
-          edit(_GATE, "gate = self.w_gate(x)", "self.w_up(x))", "F.silu(self.w_up(x)))")),
+          edit(_GATE, "gate = self.w_gate(x)", "self.w_up(x))", "F.silu(self.w_up(x)))"), tests="applied"),
     wrong("silu_on_both",
           "The activation is applied to both projections; the output of `w_up` should have none.",
           "How often does silu occur in the formula?",
@@ -137,7 +137,7 @@ MISTAKES = [
 
                   def forward(self, x):
                       return self.w2(F.silu(self.w1(x)) * self.w3(x))
-              """)),
+              """), tests="Submodules"),
     wrong("residual",
           "x is added to the result; adding it is the block's job.",
           "Is there an `x +` in the formula?",

@@ -134,7 +134,7 @@ MISTAKES = [
 
               def trained_model():
                   return Peeking()
-              """)),
+              """), tests="nothing"),
     wrong("some_words",
           "The model knows words, but not yet how sentences continue: it needs more training.",
           "How many steps did you train, and was the loss still falling?",

@@ -357,7 +357,7 @@ ACCEPTED = [
                         break
                 answers.append(best[1] or live[0][1][1:])
             return padded(answers)
-        """)),
+        """), tests="sentences"),
     right("whole_model", source("""
         def beam_search(model, source, beam_size=4, max_len=60, alpha=1.0):
             model.eval()

@@ -120,7 +120,7 @@ MISTAKES = [
           "In which order does the contract want them?",
           edit("return torch.cat", """
               scores, parent, token = scores.flip(0), parent.flip(0), token.flip(0)
-              return torch.cat""")),
+              return torch.cat"""), tests="continuation comes"),
     wrong("in_their_order",
           "The correct continuations stay, but in the order of the table, not best first.",
           "In which order does the contract want them?",
@@ -143,7 +143,7 @@ MISTAKES = [
     wrong("too_few_fail",
           "Your function fails if there are fewer than k continuations.",
           "How many entries does the table have, and what does `topk` do with fewer than k?",
-          edit("min(k, total.numel())", "k")),
+          edit("min(k, total.numel())", "k"), tests="continuations"),
     wrong("old_scores",
           "The scores are those of the prefixes before the step.",
           "What is the score of the longer prefix?",
@@ -151,7 +151,7 @@ MISTAKES = [
     wrong("in_place",
           "Your function modifies `log_p`.",
           "Which operation modifies its tensor in place: `+=`, or a method whose name ends in `_`?",
-          edit(_TOTAL, "total = log_p.add_(scores[:, None])")),
+          edit(_TOTAL, "total = log_p.add_(scores[:, None])"), tests="arguments"),
 ]
 
 ACCEPTED = [

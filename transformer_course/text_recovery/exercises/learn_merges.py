@@ -78,7 +78,7 @@ MISTAKES = [
           "Of several pairs with the same count, the alphabetically last is merged.",
           "What does `max` prefer when the first part of the key is equal?",
           edit("best = min(pairs, key=lambda pair: (-pairs[pair], pair), default=None)",
-               "best = max(pairs, key=lambda pair: (pairs[pair], pair), default=None)")),
+               "best = max(pairs, key=lambda pair: (pairs[pair], pair), default=None)"), tests="smallest"),
     wrong("ties_first_met",
           "Of several pairs with the same count, the first one encountered is merged.",
           "If two pairs have the same count, which one does your code merge, and which one does the contract ask for?",
@@ -171,7 +171,7 @@ MISTAKES = [
                       merges.append(best)
                       words = {w: merge_pair(s, best) for w, s in words.items()}
                   return merges
-              """)),
+              """), tests="occurrence"),
     wrong("lists",
           "The pairs are lists, not tuples. Only tuples can be keys of a dict.",
           "What does the line that begins with `def` promise?",

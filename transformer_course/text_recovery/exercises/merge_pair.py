@@ -134,7 +134,7 @@ MISTAKES = [
                       out.insert(0, ''.join(symbols[i - width:i]))
                       i -= width
                   return out
-              """)),
+              """), tests="merged"),
     wrong("by_text",
           "The symbols are joined and cut again, so their borders are lost, and letters merge that were not two "
           "neighbouring symbols.",
@@ -177,7 +177,7 @@ MISTAKES = [
                           symbols[i:i + 2] = [pair[0] + pair[1]]
                       i += 1
                   return symbols
-              """)),
+              """), tests="modified"),
     wrong("in_place_and_one_skipped",
           "You have modified the argument. Besides, the index moves too far after a merge.",
           "Who else may hold that list? When two symbols have become one, where is the next one?",

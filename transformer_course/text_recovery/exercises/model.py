@@ -152,7 +152,7 @@ MISTAKES = [
           source("""
               def restore(sources):
                   return [f'{s[:1].upper()}{s[1:]}.' for s in sorted(sources)]
-              """)),
+              """), tests="source"),
 ]
 
 ACCEPTED = [
@@ -161,7 +161,7 @@ ACCEPTED = [
         def restore(sources):
             model, tokenizer = load(handed_in(), encoder_decoder, segment)
             return recover(model, tokenizer, sources, partial(beam_search, beam_size=2))
-        """)),
+        """), tests="greedily"),
 ]
 
 EXERCISE = Specification(

@@ -63,7 +63,7 @@ MISTAKES = [
           edit(_BOTH, """
               other = rng.choices(range(n), k=n)
               differences.append(score(second[other].sum(0)) - score(first[rows].sum(0)))
-              """)),
+              """), tests="scored"),
     wrong("without_replacement",
           "You draw without replacement, so no sentence occurs twice in a resample.",
           "How can a resample of n sentences differ from the test set?",
@@ -77,7 +77,7 @@ MISTAKES = [
           "What has to be summed before `score` is called?",
           edit(_BOTH, """
               differences.append(sum(score(second[i]) - score(first[i]) for i in rows) / n)
-              """)),
+              """), tests="tensor"),
     wrong("mean_of_rows",
           "`score` is given the mean of the rows; it expects their sum.",
           "What are the counts of a corpus?",
@@ -97,7 +97,7 @@ MISTAKES = [
     wrong("ties_are_wins",
           "Ties are counted as wins of the second system.",
           "Is a difference of 0 a win?",
-          edit("d > 0", "d >= 0")),
+          edit("d > 0", "d >= 0"), tests="A tie is not a win."),
     wrong("ties_are_half_wins",
           "A tie counts as half a win.",
           "In how many resamples is the second system better, and is a tie one of them?",
@@ -109,7 +109,7 @@ MISTAKES = [
     wrong("ninety_percent",
           "You cut 5 % off at each end: that is a 90 % interval.",
           "How much of the 5 % belongs to each end?",
-          edit(_TAIL, "tail = resamples // 20")),
+          edit(_TAIL, "tail = resamples // 20"), tests="differences"),
     wrong("smallest_and_largest",
           "You return the smallest and the largest difference.",
           "Which part of all differences should the interval contain?",
@@ -151,7 +151,8 @@ MISTAKES = [
     wrong("own_generator",
           "The indices do not come from `rng`.",
           "What does `rng` guarantee to someone who repeats your test?",
-          edit(_DRAW, "rows = random.Random(len(differences)).choices(range(n), k=n)")),
+          edit(_DRAW, "rows = random.Random(len(differences)).choices(range(n), k=n)"),
+          tests="`rng.choices(range(n), k=n)`"),
     wrong("half_of_the_sentences",
           "Resamples have fewer sentences than the test set.",
           "How many sentences does a resample have?",
@@ -166,7 +167,7 @@ MISTAKES = [
           edit("differences.sort()", """
               differences.sort()
               second -= first
-              """)),
+              """), tests="modified"),
 ]
 
 ACCEPTED = [

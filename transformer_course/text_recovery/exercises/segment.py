@@ -146,7 +146,7 @@ MISTAKES = [
           "What should become of a letter that does not occur in the corpus?",
           edit("symbols = list(word)", "symbols = [c for c in word if any(c in a + b for a, b in merges)]"),
           edit("return symbols", "return [s for s in symbols if any(s in a + b for a, b in merges)]",
-               name="unknown_symbols_lost")),
+               name="unknown_symbols_lost"), tests="character"),
     wrong("last_merge_left_out",
           "The last merge is never applied.",
           "Where does your loop over the merges end?",
@@ -170,7 +170,7 @@ MISTAKES = [
                           symbols = merge_pair(symbols, pair)
                       known[key] = symbols
                   return known[key]
-              """)),
+              """), tests="returns"),
     wrong("whole_words_first",
           "A word that some merge produces stays whole, although earlier merges cut it differently.",
           "May a later merge use symbols that an earlier one has already merged?",
