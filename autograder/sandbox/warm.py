@@ -8,7 +8,7 @@ from collections.abc import Iterable
 # What the first cells of a notebook import, and what those imports leave for later. Not
 # matplotlib_inline: it looks for a kernel when it is imported, and here is none.
 WARM = (
-    *("numpy", "tqdm"),
+    *("numpy", "tqdm", "jaxtyping"),
     *("torch", "torch.utils.data", "torch.testing"),
     *("torch.multiprocessing", "multiprocessing.queues", "sqlite3"),
     *("matplotlib.pyplot", "matplotlib.font_manager"),

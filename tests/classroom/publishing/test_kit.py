@@ -104,7 +104,8 @@ def test_students_get_what_they_need_and_not_the_instructors_tools(built):
     *conda, by_pip = listed
     assert {entry.split()[0] for entry in conda} == {
         "python=3.12", "pip", "pytorch", "numpy", "safetensors", "matplotlib-base",
-        "seaborn", "tqdm", "sacrebleu", "jupyterlab", "ipywidgets", "ipykernel",
+        "seaborn", "tqdm", "sacrebleu", "jaxtyping", "jupyterlab", "ipywidgets",
+        "ipykernel",
     }  # fmt: skip
     lemmas, wheel = by_pip["pip"]
     assert lemmas.split()[0] == "simplemma" and wheel == f"./{wheel_in(built).name}"

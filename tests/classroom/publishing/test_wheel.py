@@ -25,6 +25,7 @@ SECOND, THIRD = find_unit("attention"), find_unit("multi_head_attention")
 NEWER = {
     "torch": "99.1", "numpy": "98.2", "safetensors": "97.3", "matplotlib": "96.4",
     "seaborn": "95.5", "tqdm": "94.6", "sacrebleu": "93.7", "simplemma": "2.0.0",
+    "jaxtyping": "92.8",
 }  # fmt: skip
 
 
