@@ -49,9 +49,11 @@
 # %%
 import math
 import time
+from collections.abc import Callable
 
 import torch
-from torch import nn
+from jaxtyping import Float, Int, Real
+from torch import Tensor, nn
 
 from autograder import check, demo
 from transformer_course.positional_encoding.library import pictures
@@ -90,6 +92,10 @@ print(words(sentences).detach().round(decimals=2))
 #
 # **Task.** Look up the vectors of `ids` in `table`. Where `ids` equals `padding_idx`,
 # return zeros instead.
+#
+# In every stub, the annotations state shapes: `Float[Tensor, "B L"]` is a tensor of
+# decimals with two dimensions, named `B` and `L`, and `Int[Tensor, "B L"]` holds
+# integers in the same shape. Nothing is checked when the code runs.
 #
 # **Example.** For the table `[[9, 9], [1, 2], [3, 4]]`, `ids = [[2, 0]]` gives
 # `[[[3, 4], [0, 0]]]` with `padding_idx=0`.
@@ -131,18 +137,20 @@ print(words(sentences).detach().round(decimals=2))
 
 # %% exercise="positional_encoding/embed"
 def embed(
-    ids: torch.Tensor, table: torch.Tensor, padding_idx: int | None = None
-) -> torch.Tensor:
+    ids: Int[Tensor, "B L"],
+    table: Float[Tensor, "vocab_size d_model"],
+    padding_idx: int | None = None,
+) -> Float[Tensor, "B L d_model"]:
     """Look up the vectors of tokens in a table.
 
     Args:
-        ids: (B, L), int64, row indices of the table.
-        table: (vocab_size, d_model); not modified.
+        ids: row indices of the table, int64.
+        table: a vector for each token; not modified.
         padding_idx: the token whose vector is zero, whatever its row holds; no gradient
             may reach that row. None means that there is no such token.
 
     Returns:
-        (B, L, d_model), with the dtype of the table.
+        The vectors, with the dtype of the table.
     """
     ### BEGIN SOLUTION
     vectors = table[ids]  # (B, L, d_model)
@@ -213,18 +221,21 @@ check("positional_encoding/embed", embed)
 
 
 # %% exercise="positional_encoding/shuffle_gap"
-def shuffle_gap(mix, x: torch.Tensor, order: torch.Tensor) -> torch.Tensor:
+def shuffle_gap(
+    mix: Callable[[Tensor], Tensor],
+    x: Float[Tensor, "B L d_model"],
+    order: Int[Tensor, "L"],
+) -> Float[Tensor, ""] | float:
     """The gap between "shuffle, then mix" and "mix, then shuffle".
 
     Args:
         mix: a function from (B, L, d_model) to (B, L, d_model).
-        x: (B, L, d_model), a batch of sentences; not modified.
-        order: (L,), int64, a permutation: position n of the shuffled sentence gets the
-            vector from position order[n], in every sentence of the batch.
+        x: a batch of sentences; not modified.
+        order: a permutation, int64: position n of the shuffled sentence gets the vector
+            from position order[n], in every sentence of the batch.
 
     Returns:
-        The largest absolute difference between the two, over all entries, as a tensor
-        of shape () or a plain number.
+        The largest absolute difference between the two, over all entries.
     """
     ### BEGIN SOLUTION
     shuffled_before = mix(x[:, order])  # (B, L, d_model)
@@ -351,7 +362,7 @@ def gaps_of_four_mixers():
 
 
 # %% exercise="positional_encoding/table_by_loops"
-def table_by_loops(max_len: int, d_model: int) -> torch.Tensor:
+def table_by_loops(max_len: int, d_model: int) -> Float[Tensor, "max_len d_model"]:
     """The sinusoid table of the paper (section 3.5), entry by entry.
 
     Args:
@@ -359,7 +370,7 @@ def table_by_loops(max_len: int, d_model: int) -> torch.Tensor:
         d_model: the number of columns, which is even.
 
     Returns:
-        (max_len, d_model), float32: sines in even columns, cosines in odd ones.
+        float32: sines in even columns, cosines in odd ones.
     """
     ### BEGIN SOLUTION
     table = torch.zeros(max_len, d_model)
@@ -445,16 +456,18 @@ def the_first_rows():
 
 
 # %% exercise="positional_encoding/sinusoid"
-def sinusoid(positions: torch.Tensor, d_model: int) -> torch.Tensor:
+def sinusoid(
+    positions: Real[Tensor, "*shape"], d_model: int
+) -> Float[Tensor, "*shape d_model"]:
     """The sinusoid encoding of any positions (paper, section 3.5), without loops.
 
     Args:
-        positions: (...), any shape, int64 or float32; possibly fractional or negative;
-            not modified.
+        positions: in any shape, int64 or float32; possibly fractional or negative; not
+            modified.
         d_model: the number of components that encode one position.
 
     Returns:
-        (..., d_model), float32: sines in even columns, cosines in odd ones.
+        float32: sines in even columns, cosines in odd ones.
 
     Raises:
         ValueError: d_model is odd.
@@ -634,8 +647,8 @@ def similarity_of_positions():
 class PositionalEncoding(nn.Module):
     """Adds a fixed table of positions to a batch of sentences, and nothing else."""
 
-    def __init__(self, table: torch.Tensor):
-        """Keep ``table``, (max_len, d_model), as a buffer called ``pe``.
+    def __init__(self, table: Float[Tensor, "max_len d_model"]):
+        """Keep ``table`` as a buffer called ``pe``.
 
         The buffer may also have the shape (1, max_len, d_model).
         """
@@ -644,14 +657,14 @@ class PositionalEncoding(nn.Module):
         self.register_buffer("pe", table)  # (max_len, d_model)
         ### END SOLUTION
 
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
+    def forward(self, x: Float[Tensor, "B L d_model"]) -> Float[Tensor, "B L d_model"]:
         """Add row n of the table to position n of each sentence.
 
         Args:
-            x: (B, L, d_model), L <= max_len, with the module's dtype; not modified.
+            x: L <= max_len, with the module's dtype; not modified.
 
         Returns:
-            (B, L, d_model), with the dtype and on the device of the module.
+            The sums, with the dtype and on the device of the module.
         """
         ### BEGIN SOLUTION
         return x + self.pe[: x.size(1)]  # (B, L, d_model)
@@ -819,7 +832,7 @@ class InputLayer(nn.Module):
         Args:
             vocab_size: the number of tokens.
             d_model: the number of components of a vector.
-            positions: maps (B, L, d_model) to x plus positions, (B, L, d_model).
+            positions: maps x, (B, L, d_model), to x plus positions.
             dropout: the probability of zeroing an entry in training mode.
             padding_idx: the token whose vector starts as zero and is not trained.
         """
@@ -831,8 +844,8 @@ class InputLayer(nn.Module):
         self.scale = math.sqrt(d_model)
         ### END SOLUTION
 
-    def forward(self, ids: torch.Tensor) -> torch.Tensor:
-        """From ids (B, L), int64, to vectors (B, L, d_model)."""
+    def forward(self, ids: Int[Tensor, "B L"]) -> Float[Tensor, "B L d_model"]:
+        """From int64 ids to vectors."""
         ### BEGIN SOLUTION
         x = self.embedding(ids) * self.scale  # (B, L, d_model)
         return self.dropout(self.positions(x))  # (B, L, d_model)
@@ -972,7 +985,7 @@ def one_hot_view():
 
 
 # %% exercise="positional_encoding/shift_matrix"
-def shift_matrix(k: int, d_model: int) -> torch.Tensor:
+def shift_matrix(k: int, d_model: int) -> Float[Tensor, "d_model d_model"]:
     """The matrix that shifts the encoding of any position by k steps.
 
     Args:
@@ -980,9 +993,8 @@ def shift_matrix(k: int, d_model: int) -> torch.Tensor:
         d_model: the number of components of an encoding, which is even.
 
     Returns:
-        (d_model, d_model), float32, new in each call: M with M @ PE(pos) = PE(pos + k)
-        for every pos, where PE(pos) is a column vector that alternates sines and
-        cosines (see ``sinusoid``).
+        float32, new in each call: M with M @ PE(pos) = PE(pos + k) for every pos, where
+        PE(pos) is a column vector that alternates sines and cosines (see ``sinusoid``).
     """
     ### BEGIN SOLUTION
     angles = k / 10000 ** (torch.arange(0, d_model, 2) / d_model)  # (d_model/2,)
@@ -1057,14 +1069,8 @@ class LearnedPositions(nn.Module):
         super().__init__()
         self.table = nn.Parameter(0.02 * torch.randn(max_len, d_model))
 
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        """Add row n of the table to position n of each sentence.
-
-        Args:
-            x: (B, L, d_model); not modified.
-
-        Returns:
-            (B, L, d_model)
+    def forward(self, x: Float[Tensor, "B L d_model"]) -> Float[Tensor, "B L d_model"]:
+        """Add row n of the table to position n of each sentence; do not modify x.
 
         Raises:
             ValueError: L is greater than max_len.
@@ -1092,8 +1098,10 @@ class LearnedPositions(nn.Module):
 
 # %% folded=true
 # @title Sentences with an A and a B, and how a model is trained on them
-def a_before_b(count: int, length: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """Sentences (count, length) with one A (4) and one B (5); whether A comes first."""
+def a_before_b(
+    count: int, length: int
+) -> tuple[Int[Tensor, "count length"], Float[Tensor, "count"]]:
+    """Sentences with one A (4) and one B (5); whether A comes first."""
     ids = torch.randint(6, 20, (count, length))
     where = torch.rand(count, length).argsort(-1)[:, :2]  # (count, 2)
     ids.scatter_(1, where, torch.tensor([4, 5]).expand(count, 2))
@@ -1179,7 +1187,7 @@ def does_it_matter():
 
 
 # %%
-def table_a(max_len: int, d_model: int) -> torch.Tensor:
+def table_a(max_len: int, d_model: int) -> Float[Tensor, "max_len d_model"]:
     """Table A: the cosines have too low a frequency."""
     positions = torch.arange(max_len)
     table = sinusoid(positions, d_model)
@@ -1188,7 +1196,7 @@ def table_a(max_len: int, d_model: int) -> torch.Tensor:
     return table
 
 
-def table_b(max_len: int, d_model: int) -> torch.Tensor:
+def table_b(max_len: int, d_model: int) -> Float[Tensor, "max_len d_model"]:
     """Table B: the wavelengths grow twice as fast as they should."""
     positions = torch.arange(max_len)
     halves = (sinusoid(positions / stretch, d_model // 2) for stretch in (1, 10000))
@@ -1275,12 +1283,12 @@ def three_tables():
 
 
 # %% exercise="positional_encoding/bug_clinic"
-def assert_sinusoidal(table: torch.Tensor) -> None:
+def assert_sinusoidal(table: Float[Tensor, "max_len d_model"]) -> None:
     """Return quietly if a table is the sinusoid table of its size.
 
     Args:
-        table: (max_len, d_model), float32; max_len at least 2, d_model even. The rows
-            are the positions 0, 1, ..., max_len - 1.
+        table: float32; max_len at least 2, d_model even. The rows are the positions 0,
+            1, ..., max_len - 1.
 
     Raises:
         AssertionError: some entry is off by more than 0.01, or is NaN. There must be no

@@ -50,6 +50,7 @@ from collections.abc import Callable
 
 import torch
 import torch.nn.functional as F
+from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from autograder import check, demo, drawing
@@ -186,8 +187,8 @@ def scores_grow():
 
 
 # %%
-def query_gradients(d_k: int, scale: float) -> Tensor:
-    """The lengths of the gradients that reach 500 queries of ten keys each, `(500,)`.
+def query_gradients(d_k: int, scale: float) -> Float[Tensor, "500"]:
+    """The lengths of the gradients that reach 500 queries of ten keys each.
 
     The output of a query is the weighted sum of ten random numbers.
     """
@@ -456,15 +457,15 @@ for row in ([1.0, 2.0, 3.0], [81.0, 82.0, 83.0], [101.0, 102.0, 103.0]):
 
 
 # %% exercise="attention/softmax"
-def stable_softmax(x: Tensor) -> Tensor:
+def stable_softmax(x: Float[Tensor, "*batch L"]) -> Float[Tensor, "*batch L"]:
     """Softmax over the last dimension, safe for scores of any magnitude.
 
     Args:
-        x: scores, shape `(..., L)`; some may be `-inf`, but not a whole row.
+        x: scores; some may be `-inf`, but not a whole row.
 
     Returns:
-        The weights, with the shape and dtype of x: not negative, and each row sums to
-        1. A gradient can flow through them back to x.
+        The weights, with the dtype of x: not negative, and each row sums to 1. A
+        gradient can flow through them back to x.
     """
     ### BEGIN SOLUTION
     powers = (x - x.amax(dim=-1, keepdim=True)).exp()  # (..., L), each at most 1
@@ -604,44 +605,46 @@ def softmax_under_rising_scores():
 
 
 # %% exercise="attention/masks"
-def padding_mask(ids: Tensor, pad_id: int = 0) -> Tensor:
+def padding_mask(ids: Int[Tensor, "B L"], pad_id: int = 0) -> Bool[Tensor, "B 1 L"]:
     """Which keys are real tokens.
 
     Args:
-        ids: token ids, shape `(B, L)`, int64.
+        ids: token ids, int64.
         pad_id: the id of the padding token.
 
     Returns:
-        A boolean mask, shape `(B, 1, L)`: True = may attend.
+        A mask: True = may attend.
     """
     ### BEGIN SOLUTION
     return (ids != pad_id).unsqueeze(1)  # (B, 1, L)
     ### END SOLUTION
 
 
-def causal_mask(length: int) -> Tensor:
+def causal_mask(length: int) -> Bool[Tensor, "length length"]:
     """Which key each query may attend to if none may look ahead.
 
     Args:
-        length: the number of positions, L.
+        length: the number of positions.
 
     Returns:
-        A boolean mask, shape `(L, L)`; entry [i, j]: may query i attend to key j?
+        A mask; entry [i, j]: may query i attend to key j?
     """
     ### BEGIN SOLUTION
     return torch.ones(length, length, dtype=torch.bool).tril()  # (L, L)
     ### END SOLUTION
 
 
-def combine_masks(first: Tensor | None, second: Tensor | None) -> Tensor | None:
+def combine_masks(
+    first: Bool[Tensor, "*first"] | None, second: Bool[Tensor, "*second"] | None
+) -> Bool[Tensor, "*both"] | None:
     """The mask that allows what both masks allow; None restricts nothing.
 
     Args:
-        first: a boolean mask such as `(B, 1, L)`, or None.
-        second: a boolean mask that broadcasts with it, such as `(L, L)`, or None.
+        first: a mask of any shape, such as `(B, 1, L)`.
+        second: a mask that broadcasts with it, such as `(L, L)`.
 
     Returns:
-        A boolean mask such as `(B, L, L)`; None if both are None.
+        A mask of the common shape, such as `(B, L, L)`; None if both are None.
     """
     ### BEGIN SOLUTION
     if first is None:
@@ -832,19 +835,21 @@ drawing("scaled_dot_product", "2.7", "One attention, with every matrix in full."
 
 # %% exercise="attention/scaled_dot_product"
 def scaled_dot_product_attention(
-    q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None
-) -> tuple[Tensor, Tensor]:
+    q: Float[Tensor, "*batch Lq d_k"],
+    k: Float[Tensor, "*batch Lk d_k"],
+    v: Float[Tensor, "*batch Lk d_v"],
+    mask: Bool[Tensor, "Lq Lk"] | Bool[Tensor, "*batch Lq Lk"] | None = None,
+) -> tuple[Float[Tensor, "*batch Lq d_v"], Float[Tensor, "*batch Lq Lk"]]:
     """Scaled dot-product attention (Vaswani et al. 2017, section 3.2.1).
 
     Args:
-        q: queries, shape `(..., Lq, d_k)`.
-        k: keys, shape `(..., Lk, d_k)`.
-        v: values, shape `(..., Lk, d_v)`.
-        mask: None, or boolean and broadcastable to `(..., Lq, Lk)`: True = may attend.
+        q: queries.
+        k: keys.
+        v: values.
+        mask: True = may attend; any shape that broadcasts to the weights will do.
 
     Returns:
-        The output `(..., Lq, d_v)` and the weights `(..., Lq, Lk)`, in this order and
-        with the dtype of q, k and v.
+        The output and the weights, in this order and with the dtype of q, k and v.
     """
     ### BEGIN SOLUTION
     scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))  # (..., Lq, Lk)
@@ -967,8 +972,8 @@ MEANING = {
 }
 
 
-def embed(sentence: str) -> tuple[list[str], Tensor]:
-    """The words of a sentence and their hand-set features, `(1, L, 5)`."""
+def embed(sentence: str) -> tuple[list[str], Float[Tensor, "1 L 5"]]:
+    """The words of a sentence and their hand-set features."""
     words = sentence.split()
     rows = [MEANING.get(word, [0] * 5) for word in words]
     return words, torch.tensor([rows], dtype=torch.float32)
@@ -986,8 +991,10 @@ def queries_and_keys(x: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     return looks_1, offers_1, looks_2, offers_2
 
 
-def read(sentence: str) -> tuple[list[str], Tensor, Tensor]:
-    """The words of a sentence, and the weights of step 1 and of step 2, `(L, L)`."""
+def read(
+    sentence: str,
+) -> tuple[list[str], Float[Tensor, "L L"], Float[Tensor, "L L"]]:
+    """The words of a sentence, and the weights of step 1 and of step 2."""
     words, x = embed(sentence)
     looks, offers, _, _ = queries_and_keys(x)
     found, first = scaled_dot_product_attention(looks, offers, x)
@@ -1103,16 +1110,18 @@ class CrossAttention(nn.Module):
         ### END SOLUTION
 
     def forward(
-        self, x: Tensor, memory: Tensor, mask: Tensor | None = None
-    ) -> tuple[Tensor, Tensor]:
-        """Attend from x `(B, Lq, d_model)` to the memory `(B, Lk, d_memory)`.
+        self,
+        x: Float[Tensor, "B Lq d_model"],
+        memory: Float[Tensor, "B Lk d_memory"],
+        mask: Bool[Tensor, "Lq Lk"] | Bool[Tensor, "B Lq Lk"] | None = None,
+    ) -> tuple[Float[Tensor, "B Lq d_v"], Float[Tensor, "B Lq Lk"]]:
+        """Attend from x to the memory.
 
         Args:
-            mask: None, or boolean and broadcastable to `(B, Lq, Lk)`: True = may
-                attend.
+            mask: True = may attend; any shape that broadcasts to the weights will do.
 
         Returns:
-            The output `(B, Lq, d_v)` and the weights `(B, Lq, Lk)`.
+            The output and the weights.
         """
         ### BEGIN SOLUTION
         q = self.w_q(x)  # (B, Lq, d_k)
@@ -1147,14 +1156,18 @@ class SelfAttention(CrossAttention):
     def __init__(self, d_model: int, d_k: int, d_v: int):
         super().__init__(d_model, d_model, d_k, d_v)
 
-    def forward(self, x: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        """Attend from each position of x `(B, L, d_model)` to all positions of x.
+    def forward(
+        self,
+        x: Float[Tensor, "B L d_model"],
+        mask: Bool[Tensor, "L L"] | Bool[Tensor, "B L L"] | None = None,
+    ) -> tuple[Float[Tensor, "B L d_v"], Float[Tensor, "B L L"]]:
+        """Attend from each position of x to all positions of x.
 
         Args:
-            mask: None, or boolean and broadcastable to `(B, L, L)`: True = may attend.
+            mask: True = may attend; any shape that broadcasts to the weights will do.
 
         Returns:
-            The output `(B, L, d_v)` and the weights `(B, L, L)`.
+            The output and the weights.
         """
         return super().forward(x, x, mask)
 
@@ -1268,16 +1281,17 @@ def look_it_up():
 
 
 # %% exercise="attention/who_sees_whom"
-def who_sees_whom(layer: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
+def who_sees_whom(
+    layer: Callable[[Tensor], Tensor], x: Float[Tensor, "L d"]
+) -> Bool[Tensor, "L L"]:
     """Which outputs move when an input is changed.
 
     Args:
         layer: a function from `(L, d)` to `(L, d_out)`.
-        x: an input of shape `(L, d)`.
+        x: an input of the layer.
 
     Returns:
-        A boolean matrix `(L, L)`; entry [i, j]: does output i move when input j
-        changes?
+        A matrix; entry [i, j]: does output i move when input j changes?
     """
     ### BEGIN SOLUTION
     before, push = layer(x), torch.linspace(0.5, 1, x.size(-1))  # (L, d_out), (d,)
@@ -1389,13 +1403,17 @@ PREDICTED = {"bare": "?", "positions": "?", "causal": "?", "asking": "?", "asked
 
 
 # %%
-def symmetry(layer: Callable[[Tensor], Tensor], x: Tensor, order: Tensor) -> str:
+def symmetry(
+    layer: Callable[[Tensor], Tensor],
+    x: Float[Tensor, "L d"],
+    order: Int[Tensor, "L"],
+) -> str:
     """How a layer responds to a permutation of the positions.
 
     Args:
         layer: a function from `(L, d)` to `(L, d_out)`.
-        x: an input of shape `(L, d)`.
-        order: a permutation of 0 ... L-1, shape `(L,)`, int64.
+        x: an input of the layer.
+        order: a permutation of 0 ... L-1, int64.
 
     Returns:
         "equivariant", "invariant" or "neither".
@@ -1412,8 +1430,8 @@ def symmetry(layer: Callable[[Tensor], Tensor], x: Tensor, order: Tensor) -> str
 
 
 # %%
-def five_layers(other: Tensor) -> dict[str, Callable[[Tensor], Tensor]]:
-    """The five layers; `other` is the table, the memory or the queries, `(L, 6)`."""
+def five_layers(other: Float[Tensor, "L 6"]) -> dict[str, Callable[[Tensor], Tensor]]:
+    """The five layers; `other` is the table, the memory or the queries."""
     own = SelfAttention(d_model=6, d_k=4, d_v=3).eval()
     cross = CrossAttention(d_model=6, d_memory=6, d_k=4, d_v=3).eval()
     return {

@@ -58,6 +58,7 @@ from functools import partial
 
 import torch
 import torch.nn.functional as F
+from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from autograder import check, demo, drawing, earlier, require_solved
@@ -82,15 +83,17 @@ torch.set_printoptions(precision=3, sci_mode=False)
 
 
 # %%
-def who_moves(function: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
+def who_moves(
+    function: Callable[[Tensor], Tensor], x: Float[Tensor, "B Lk d"]
+) -> Bool[Tensor, "Lq Lk"]:
     """Which outputs of the first sequence change when a position of x changes.
 
     Args:
         function: from (B, Lk, d) to (B, Lq, d_out).
-        x: (B, Lk, d).
+        x: what the function is called with.
 
     Returns:
-        (Lq, Lk), bool; entry [i, j]: does output i change when input j changes?
+        A matrix; entry [i, j]: does output i change when input j changes?
     """
     push = torch.linspace(-1, 1, x.size(-1))
     with torch.no_grad():
@@ -218,8 +221,10 @@ class FeedForward(nn.Module):
         self.activation = {"relu": F.relu, "gelu": F.gelu}[activation]
         ### END SOLUTION
 
-    def forward(self, x: Tensor) -> Tensor:
-        """From x `(..., d_model)` to the same shape and type, position by position."""
+    def forward(
+        self, x: Float[Tensor, "*batch d_model"]
+    ) -> Float[Tensor, "*batch d_model"]:
+        """Transform each position by itself; the result has the dtype of x."""
         ### BEGIN SOLUTION
         hidden = self.activation(self.linear1(x))  # (..., d_ff)
         return self.linear2(self.dropout(hidden))  # (..., d_model)
@@ -319,16 +324,16 @@ for name, changed in (("as is", vector), ("+ 1", vector + 1), ("* 10", 10 * vect
 
 # %% exercise="encoder_decoder/add_and_norm"
 def add_and_norm(
-    x: Tensor,
+    x: Float[Tensor, "B L d_model"],
     sublayer: Callable[[Tensor], Tensor],
     norm: nn.Module,
     dropout: nn.Module,
     norm_first: bool,
-) -> Tensor:
+) -> Float[Tensor, "B L d_model"]:
     """A sublayer with its residual connection, its norm and its dropout.
 
     Args:
-        x: `(B, L, d_model)`.
+        x: the residual stream.
         sublayer: a function from `(B, L, d_model)` to the same shape.
         norm: a module that normalises each position.
         dropout: a module, applied to what the sublayer returns, before the sum.
@@ -336,7 +341,7 @@ def add_and_norm(
             sublayer's input is.
 
     Returns:
-        `(B, L, d_model)`
+        The residual stream after the sublayer.
     """
     ### BEGIN SOLUTION
     if norm_first:
@@ -449,12 +454,18 @@ class EncoderLayer(nn.Module):
         self.norm_first = norm_first
         ### END SOLUTION
 
-    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
-        """From x `(B, L, d_model)` to a tensor of the same shape.
+    def forward(
+        self,
+        x: Float[Tensor, "B L d_model"],
+        mask: Bool[Tensor, "L L"]
+        | Bool[Tensor, "B L L"]
+        | Bool[Tensor, "B num_heads L L"]
+        | None = None,
+    ) -> Float[Tensor, "B L d_model"]:
+        """Apply both sublayers to x.
 
         Args:
-            mask: None, or boolean `(L, L)`, `(B, L, L)` or `(B, h, L, L)`, where B, h
-                and the first L may be 1: True = may attend.
+            mask: True = may attend. Any of its dimensions but the last may be 1.
         """
         ### BEGIN SOLUTION
 
@@ -557,8 +568,10 @@ class Stack(nn.Module):
         self.norm = nn.Identity() if norm is None else norm
         ### END SOLUTION
 
-    def forward(self, x: Tensor, *context: Tensor | None) -> Tensor:
-        """Send x `(B, L, d_model)` through all layers.
+    def forward(
+        self, x: Float[Tensor, "B L d_model"], *context: Tensor | None
+    ) -> Float[Tensor, "B L d_model"]:
+        """Send x through all layers.
 
         Args:
             context: further arguments for every layer: an encoder layer's mask, or a
@@ -828,17 +841,23 @@ class DecoderLayer(nn.Module):
 
     def forward(
         self,
-        x: Tensor,
-        memory: Tensor,
-        tgt_mask: Tensor | None = None,
-        memory_mask: Tensor | None = None,
-    ) -> Tensor:
-        """From x `(B, Lt, d_model)`, memory `(B, Ls, d_model)` to `(B, Lt, d_model)`.
+        x: Float[Tensor, "B Lt d_model"],
+        memory: Float[Tensor, "B Ls d_model"],
+        tgt_mask: Bool[Tensor, "Lt Lt"]
+        | Bool[Tensor, "B Lt Lt"]
+        | Bool[Tensor, "B num_heads Lt Lt"]
+        | None = None,
+        memory_mask: Bool[Tensor, "Lt Ls"]
+        | Bool[Tensor, "B Lt Ls"]
+        | Bool[Tensor, "B num_heads Lt Ls"]
+        | None = None,
+    ) -> Float[Tensor, "B Lt d_model"]:
+        """Apply the three sublayers to x.
 
         Args:
-            tgt_mask: None, or boolean, 2-D to 4-D, broadcastable to `(B, h, Lt, Lt)`.
-            memory_mask: None, or boolean, 2-D to 4-D, broadcastable to
-                `(B, h, Lt, Ls)`.
+            tgt_mask: for the self-attention.
+            memory_mask: for the cross-attention. Any dimension of either mask but the
+                last may be 1.
         """
         ### BEGIN SOLUTION
 
@@ -916,18 +935,19 @@ drawing("whole_model", "4.7", "The whole model, each attention with its mask.")
 
 
 # %%
-def make_masks(src: Tensor, tgt: Tensor, pad_id: int = 0) -> tuple[Tensor, Tensor]:
+def make_masks(
+    src: Int[Tensor, "B Ls"], tgt: Int[Tensor, "B Lt"], pad_id: int = 0
+) -> tuple[Bool[Tensor, "B 1 Ls"], Bool[Tensor, "B Lt Lt"]]:
     """The masks of an encoder-decoder.
 
     Args:
-        src: ids of the source, `(B, Ls)`, int64.
-        tgt: ids that the decoder reads, `(B, Lt)`, int64; the first id of a row is
-            never padding.
+        src: ids of the source, int64.
+        tgt: ids that the decoder reads, int64; the first id of a row is never padding.
         pad_id: the id of the padding token.
 
     Returns:
-        src_mask, `(B, 1, Ls)`: for the encoder and the cross-attention.
-        tgt_mask, `(B, Lt, Lt)`: for the decoder's self-attention.
+        src_mask: for the encoder and the cross-attention.
+        tgt_mask: for the decoder's self-attention.
     """
     causal = attention.causal_mask(tgt.size(1)).to(tgt.device)  # (Lt, Lt)
     padding = attention.padding_mask(tgt, pad_id)  # (B, 1, Lt)
@@ -1066,19 +1086,24 @@ class Transformer(nn.Module):
         self.pad_id = pad_id
         ### END SOLUTION
 
-    def encode(self, src: Tensor) -> Tensor:
-        """From ids `(B, Ls)` to the memory `(B, Ls, d_model)`."""
+    def encode(self, src: Int[Tensor, "B Ls"]) -> Float[Tensor, "B Ls d_model"]:
+        """From ids to the memory."""
         ### BEGIN SOLUTION
         mask = attention.padding_mask(src, self.pad_id)  # (B, 1, Ls)
         return self.encoder(self.source(src), mask)
         ### END SOLUTION
 
-    def decode(self, tgt: Tensor, memory: Tensor, src: Tensor) -> Tensor:
-        """Logits `(B, Lt, tgt_vocab)` for what follows each prefix of `tgt (B, Lt)`.
+    def decode(
+        self,
+        tgt: Int[Tensor, "B Lt"],
+        memory: Float[Tensor, "B Ls d_model"],
+        src: Int[Tensor, "B Ls"],
+    ) -> Float[Tensor, "B Lt tgt_vocab"]:
+        """Logits for what follows each prefix of `tgt`.
 
         Args:
-            memory: what `encode(src)` returned, `(B, Ls, d_model)`.
-            src: `(B, Ls)`, needed only to know where the memory is padding.
+            memory: what `encode(src)` returned.
+            src: needed only to know where the memory is padding.
         """
         ### BEGIN SOLUTION
         src_mask, tgt_mask = make_masks(src, tgt, self.pad_id)
@@ -1086,8 +1111,10 @@ class Transformer(nn.Module):
         return self.output(x)  # (B, Lt, tgt_vocab)
         ### END SOLUTION
 
-    def forward(self, src: Tensor, tgt: Tensor) -> Tensor:
-        """From `src (B, Ls)` and `tgt (B, Lt)` to logits `(B, Lt, tgt_vocab)`."""
+    def forward(
+        self, src: Int[Tensor, "B Ls"], tgt: Int[Tensor, "B Lt"]
+    ) -> Float[Tensor, "B Lt tgt_vocab"]:
+        """Encode the source, and return the logits of the target."""
         ### BEGIN SOLUTION
         return self.decode(tgt, self.encode(src), src)
         ### END SOLUTION
@@ -1513,8 +1540,8 @@ class LanguageModel(nn.Module):
         self.pad_id = pad_id
         ### END SOLUTION
 
-    def forward(self, ids: Tensor) -> Tensor:
-        """From ids `(B, L)` to logits `(B, L, vocab)`."""
+    def forward(self, ids: Int[Tensor, "B L"]) -> Float[Tensor, "B L vocab"]:
+        """From ids to logits."""
         ### BEGIN SOLUTION
         mask = attention.padding_mask(ids, self.pad_id)  # (B, 1, L)
         if self.causal:
@@ -1587,19 +1614,23 @@ def one_attention_mask_two_families():
 
 # %%
 def masked_tokens(
-    ids: Tensor, chosen: Tensor, mask_id: int, pad_id: int = 0, ignore: int = -100
-) -> tuple[Tensor, Tensor]:
+    ids: Int[Tensor, "B L"],
+    chosen: Bool[Tensor, "B L"],
+    mask_id: int,
+    pad_id: int = 0,
+    ignore: int = -100,
+) -> tuple[Int[Tensor, "B L"], Int[Tensor, "B L"]]:
     """Inputs and targets for a model that fills in masked tokens.
 
     Args:
-        ids: `(B, L)`, int64.
-        chosen: `(B, L)`, bool: which tokens to mask; padding is never masked.
+        ids: token ids, int64.
+        chosen: which tokens to mask; padding is never masked.
         mask_id: the token that replaces them.
         pad_id: the id of the padding token, which may appear anywhere.
         ignore: the target of all other positions.
 
     Returns:
-        inputs `(B, L)` and targets `(B, L)`, int64.
+        inputs and targets, int64.
     """
     masked = chosen & (ids != pad_id)  # (B, L)
     return ids.masked_fill(masked, mask_id), ids.masked_fill(~masked, ignore)
@@ -1665,16 +1696,18 @@ def masked_tokens(
 
 
 # %% exercise="encoder_decoder/shifted"
-def shifted(ids: Tensor, pad_id: int = 0, ignore: int = -100) -> tuple[Tensor, Tensor]:
+def shifted(
+    ids: Int[Tensor, "B L"], pad_id: int = 0, ignore: int = -100
+) -> tuple[Int[Tensor, "B L-1"], Int[Tensor, "B L-1"]]:
     """Inputs and targets for a model that names the next token.
 
     Args:
-        ids: `(B, L)`, int64; rows start with BOS and end with EOS and padding.
+        ids: int64; rows start with BOS and end with EOS and padding.
         pad_id: the id of the padding token.
         ignore: the target where the next token is padding.
 
     Returns:
-        inputs `(B, L - 1)` and targets `(B, L - 1)`, int64.
+        inputs and targets, int64.
     """
     ### BEGIN SOLUTION
     following = ids[:, 1:]  # (B, L - 1)
@@ -1739,8 +1772,8 @@ def train(
 
 # %% folded=true
 # @title Batches of palindromes, and how the two families are trained on them
-def palindromes(count: int) -> Tensor:
-    """Random words that read the same backwards, `(count, 10)`."""
+def palindromes(count: int) -> Int[Tensor, "count 10"]:
+    """Random words that read the same backwards."""
     half = torch.randint(FIRST, VOCAB, (count, 5))
     return torch.cat((half, half.flip(1)), dim=1)
 
@@ -1782,8 +1815,8 @@ def train_decoder_only(seed: int) -> tuple[nn.Module, list]:
 
 
 @torch.no_grad()
-def accuracy(model: nn.Module, batch: tuple) -> Tensor:
-    """The accuracy at each position, `(L,)`; NaN where nothing was asked."""
+def accuracy(model: nn.Module, batch: tuple) -> Float[Tensor, "L"]:
+    """The accuracy at each position; NaN where nothing was asked."""
     (ids,), targets = batch
     asked = targets != -100
     right = (model(ids).argmax(-1) == targets) & asked
@@ -1880,7 +1913,7 @@ def two_families():
 # %% exercise="encoder_decoder/attention_weights"
 def attention_weights(
     model: nn.Module, attentions: list[nn.Module], *inputs: Tensor
-) -> list[Tensor]:
+) -> list[Float[Tensor, "B h Lq Lk"]]:
     """The weights of some attention modules of a model, while it reads the inputs.
 
     Args:
@@ -1889,8 +1922,7 @@ def attention_weights(
         inputs: what the model is called with.
 
     Returns:
-        The weights `(B, h, Lq, Lk)` of each module, in the order of `attentions`,
-        detached.
+        The weights of each module, in the order of `attentions`, detached.
     """
     ### BEGIN SOLUTION
     kept = {}
@@ -1965,8 +1997,10 @@ def sentence_pair() -> tuple[list[int], list[int]]:
     return english, [*spanish, EOS]
 
 
-def sentence_pairs(count: int, held_out: bool) -> tuple[Tensor, Tensor]:
-    """Distinct sentences `(count, 6)` and translations `(count, 8)`, padded.
+def sentence_pairs(
+    count: int, held_out: bool
+) -> tuple[Int[Tensor, "count 6"], Int[Tensor, "count 8"]]:
+    """Distinct sentences and translations, padded.
 
     Whether a sentence is held out for the test is a property of the sentence, so that
     no sentence can be in both sets.
@@ -2358,16 +2392,16 @@ class SentenceEncoder(nn.Module):
         for end in ("weight", "bias"):
             getattr(self.norm, end).data = published[f"embeddings.LayerNorm.{end}"]
 
-    def forward(self, ids: Tensor) -> Tensor:
-        """From ids `(B, L)`, none of them padding, to vectors `(B, L, d_model)`."""
+    def forward(self, ids: Int[Tensor, "B L"]) -> Float[Tensor, "B L d_model"]:
+        """From ids, none of them padding, to vectors."""
         positions = torch.arange(ids.size(1))
         kind = torch.zeros_like(ids)  # the first of two texts
         x = self.word(ids) + self.position(positions) + self.kind(kind)
         return self.encoder(self.norm(x))
 
 
-def sentence_vector(reader: nn.Module, ids: list[int]) -> Tensor:
-    """The mean over all positions, normalised to length 1: `(d_model,)`."""
+def sentence_vector(reader: nn.Module, ids: list[int]) -> Float[Tensor, "d_model"]:
+    """The mean over all positions, normalised to length 1."""
     with torch.no_grad():
         return F.normalize(reader(torch.tensor([ids]))[0].mean(0), dim=0)
 
@@ -2470,8 +2504,8 @@ def heads_of_a_published_model():
 
 # %% folded=true
 # @title A head that is trained to find the previous position
-def train_previous(length: int, steps: int = 400) -> Tensor:
-    """What a single head attends to after training, `(L, L)`."""
+def train_previous(length: int, steps: int = 400) -> Float[Tensor, "length length"]:
+    """What a single head attends to after training."""
     torch.manual_seed(5)
     layer = multi_head_attention.MultiHeadAttention(8 + length, 1)
     optimizer = torch.optim.Adam(layer.parameters(), 0.01)

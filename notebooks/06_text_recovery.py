@@ -69,6 +69,7 @@ from pathlib import Path
 import torch
 import torch.nn.functional as F  # noqa: F401 - for your answers
 from IPython.display import HTML, Markdown, display
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 from tqdm.auto import tqdm
 
@@ -358,8 +359,8 @@ class ReadOnce(nn.Module):
         return self.model.decode(target, self.memory, source)  # (B, Lt, V)
 
 
-def greedy(model: nn.Module, source: Tensor) -> Tensor:
-    """Ids (B, L) for source ids (B, Ls): unit 5's search; the source is read once."""
+def greedy(model: nn.Module, source: Int[Tensor, "B Ls"]) -> Int[Tensor, "B L"]:
+    """Ids for source ids: unit 5's search; the source is read once."""
     return reversal.greedy_decode(ReadOnce(model), source, max_len=60)
 
 
@@ -765,16 +766,18 @@ def two_tokenizers():
 
 
 # %%
-def smoothed_loss(logits: Tensor, target: Tensor, smoothing: float = 0.1) -> Tensor:
+def smoothed_loss(
+    logits: Float[Tensor, "B L V"], target: Int[Tensor, "B L"], smoothing: float = 0.1
+) -> Float[Tensor, ""]:
     """Cross-entropy with label smoothing, averaged over the tokens that are not PAD.
 
     Args:
-        logits: scores of the vocabulary, shape `(B, L, V)`.
-        target: the correct ids, shape `(B, L)`.
+        logits: scores of the vocabulary.
+        target: the correct ids.
         smoothing: the probability that is spread evenly over the vocabulary.
 
     Returns:
-        The loss, shape `()`.
+        The loss.
     """
     log_p = logits.log_softmax(dim=-1)  # (B, L, V)
     wanted = log_p.gather(-1, target.unsqueeze(-1)).squeeze(-1)  # (B, L)
@@ -1040,8 +1043,8 @@ def bleu_and_unigrams():
 
 # %% exercise="text_recovery/paired_bootstrap"
 def paired_bootstrap(
-    first: Tensor,
-    second: Tensor,
+    first: Int[Tensor, "n c"],
+    second: Int[Tensor, "n c"],
     score: Callable[[Tensor], float],
     rng: random.Random,
     resamples: int = 1000,
@@ -1049,7 +1052,7 @@ def paired_bootstrap(
     """The 95 % interval of the difference between two models' scores (Koehn 2004).
 
     Args:
-        first, second: counts of the two models on the same n sentences, `(n, c)`.
+        first, second: counts of the two models on the same n sentences.
         score: maps the sum of rows `(c,)` to the score of a corpus.
         rng: the source of all randomness.
         resamples: how many test sets to draw.
@@ -1173,18 +1176,21 @@ drawing("beam_search", "6.1", "Three steps of a beam search with k = 2.")
 
 # %% exercise="text_recovery/beam_step"
 def beam_step(
-    prefixes: Tensor, scores: Tensor, log_p: Tensor, k: int
-) -> tuple[Tensor, Tensor]:
+    prefixes: Int[Tensor, "n t"],
+    scores: Float[Tensor, "n"],
+    log_p: Float[Tensor, "n V"],
+    k: int,
+) -> tuple[Int[Tensor, "k t+1"], Float[Tensor, "k"]]:
     """The k best continuations of all prefixes by one token.
 
     Args:
-        prefixes: ids, shape `(n, t)`.
-        scores: sums of log-probabilities, one per prefix, shape `(n,)`.
-        log_p: log-probabilities of the next token, shape `(n, V)`.
+        prefixes: ids, int64.
+        scores: sums of log-probabilities, one per prefix.
+        log_p: log-probabilities of the next token.
         k: how many continuations to keep.
 
     Returns:
-        The longer prefixes `(k, t + 1)` and their scores `(k,)`, in this order.
+        The longer prefixes and their scores, in this order.
     """
     ### BEGIN SOLUTION
     total = scores[:, None] + log_p  # (n, V)
@@ -1278,22 +1284,22 @@ check("text_recovery/beam_step", beam_step)
 @torch.no_grad()
 def beam_search(
     model: nn.Module,
-    source: Tensor,
+    source: Int[Tensor, "B Ls"],
     beam_size: int = 4,
     max_len: int = 60,
     alpha: float = 1.0,
-) -> Tensor:
+) -> Int[Tensor, "B L"]:
     """Beam search for a batch; scores are divided by a power of the length.
 
     Args:
         model: with `encode` and `decode`, as above.
-        source: source ids, shape `(B, Ls)`.
+        source: source ids.
         beam_size: how many prefixes stay live for each sentence.
         max_len: how many tokens an answer may have.
         alpha: the power of the length by which scores are divided.
 
     Returns:
-        Ids, shape `(B, L)` with `L <= max_len`: no BOS; after EOS only PAD.
+        Ids: no BOS; after EOS only PAD. L is at most `max_len`.
     """
     ### BEGIN SOLUTION
     model.eval()

@@ -48,6 +48,7 @@ from pathlib import Path
 
 import torch
 import torch.nn.functional as F
+from jaxtyping import Bool, Float, Int
 from safetensors.torch import load_model, save_model
 from torch import Tensor, nn
 from tqdm.auto import tqdm
@@ -149,8 +150,10 @@ class RMSNorm(nn.Module):
         self.eps = eps
         ### END SOLUTION
 
-    def forward(self, x: Tensor) -> Tensor:
-        """Normalise each vector of `x`, `(..., d_model)`; same shape, same dtype."""
+    def forward(
+        self, x: Float[Tensor, "*batch d_model"]
+    ) -> Float[Tensor, "*batch d_model"]:
+        """Normalise each vector of `x`; the result has the same dtype."""
         ### BEGIN SOLUTION
         wide = x.to(torch.promote_types(x.dtype, torch.float32))  # (..., d_model)
         mean_square = wide.square().mean(dim=-1, keepdim=True)  # (..., 1)
@@ -217,7 +220,7 @@ def what_half_precision_does():
 # %%
 def rotary_angles(
     length: int, d_k: int, offset: int = 0, base: float = 10_000.0
-) -> Tensor:
+) -> Float[Tensor, "length d_k//2"]:
     """The angle of each pair at each position (Su et al. 2021).
 
     Args:
@@ -227,7 +230,7 @@ def rotary_angles(
         base: a larger one gives the slow pairs lower frequencies.
 
     Returns:
-        Angles in radians, shape `(length, d_k / 2)`, float32.
+        Angles in radians, float32.
     """
     frequencies = base ** -(torch.arange(0, d_k, 2) / d_k)  # (d_k / 2,)
     positions = torch.arange(offset, offset + length)  # (length,)
@@ -285,15 +288,17 @@ def rotary_angles(
 
 
 # %% exercise="since_2017/rotate"
-def rotate(x: Tensor, angles: Tensor) -> Tensor:
+def rotate(
+    x: Float[Tensor, "*batch L d_k"], angles: Float[Tensor, "L d_k//2"]
+) -> Float[Tensor, "*batch L d_k"]:
     """Rotate each pair of components, in halves, by its angle.
 
     Args:
-        x: queries or keys, shape `(..., L, d_k)`.
-        angles: in radians, shape `(L, d_k / 2)`.
+        x: queries or keys.
+        angles: in radians.
 
     Returns:
-        The rotated vectors, shape `(..., L, d_k)`, in the dtype of `x`.
+        The rotated vectors, in the dtype of `x`.
     """
     ### BEGIN SOLUTION
     a, b = x.chunk(2, dim=-1)  # (..., L, d_k / 2) each
@@ -330,13 +335,16 @@ def rotary_clocks():
 
 # %%
 def relative_gap(
-    turn: Callable[[Tensor, int], Tensor], q: Tensor, k: Tensor, shift: int
+    turn: Callable[[Tensor, int], Tensor],
+    q: Float[Tensor, "B Lq d_k"],
+    k: Float[Tensor, "B Lk d_k"],
+    shift: int,
 ) -> float:
     """The largest change of a score if a text moves by `shift` positions.
 
     Args:
         turn: called as `turn(x, offset)`, encodes positions in `x` from `offset` on.
-        q, k: queries `(B, Lq, d_k)` and keys `(B, Lk, d_k)`.
+        q, k: queries and keys.
         shift: by how many positions the text moves.
     """
     still, moved = (turn(q, at) @ turn(k, at).mT for at in (0, shift))  # (B, Lq, Lk)
@@ -414,15 +422,17 @@ def is_it_relative():
 
 
 # %% exercise="since_2017/pairs_to_halves"
-def pairs_to_halves(weight: Tensor, num_heads: int) -> Tensor:
+def pairs_to_halves(
+    weight: Float[Tensor, "num_heads*d_k d_model"], num_heads: int
+) -> Float[Tensor, "num_heads*d_k d_model"]:
     """Reorder a projection for rotary pairs that are halves instead of neighbours.
 
     Args:
-        weight: of a linear layer, shape `(h * d_k, d_model)`.
-        num_heads: number of heads, h.
+        weight: of a linear layer.
+        num_heads: number of heads.
 
     Returns:
-        The same rows in a different order, shape `(h * d_k, d_model)`.
+        The same rows in a different order.
     """
     ### BEGIN SOLUTION
     by_pair = weight.unflatten(0, (num_heads, -1, 2))  # (h, d_k / 2, 2, d_model)
@@ -536,8 +546,10 @@ class SwiGLU(nn.Module):
         self.w_down = nn.Linear(width, d_model, bias=False)
         ### END SOLUTION
 
-    def forward(self, x: Tensor) -> Tensor:
-        """From `(..., d_model)` to `(..., d_model)`, each position on its own."""
+    def forward(
+        self, x: Float[Tensor, "*batch d_model"]
+    ) -> Float[Tensor, "*batch d_model"]:
+        """Transform each position on its own."""
         ### BEGIN SOLUTION
         gate = F.silu(self.w_gate(x))  # (..., width)
         return self.w_down(gate * self.w_up(x))  # (..., d_model)
@@ -618,18 +630,24 @@ drawing("shared_keys", "7.3", "Four heads of queries, and how many of keys.")
 
 # %% exercise="since_2017/grouped_attention"
 def grouped_attention(
-    q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None
-) -> tuple[Tensor, Tensor]:
+    q: Float[Tensor, "B h Lq d_k"],
+    k: Float[Tensor, "B g Lk d_k"],
+    v: Float[Tensor, "B g Lk d_v"],
+    mask: Bool[Tensor, "Lq Lk"]
+    | Bool[Tensor, "h Lq Lk"]
+    | Bool[Tensor, "B h Lq Lk"]
+    | None = None,
+) -> tuple[Float[Tensor, "B h Lq d_v"], Float[Tensor, "B h Lq Lk"]]:
     """Attention in which neighbouring query heads share keys and values.
 
     Args:
-        q: queries, shape `(B, h, Lq, d_k)`.
-        k: keys, shape `(B, g, Lk, d_k)`; g divides h.
-        v: values, shape `(B, g, Lk, d_v)`.
-        mask: boolean, True = may attend, broadcastable to `(B, h, Lq, Lk)`.
+        q: queries.
+        k: keys; g divides h.
+        v: values.
+        mask: True = may attend; any shape that broadcasts to the weights will do.
 
     Returns:
-        Output `(B, h, Lq, d_v)` and weights `(B, h, Lq, Lk)`, in this order.
+        The output and the weights, in this order.
 
     Raises:
         ValueError: g does not divide h.
@@ -750,8 +768,8 @@ class CausalAttention(nn.Module):
         self.w_o = nn.Linear(num_heads * d_k, d_model, bias=False)
         ### END SOLUTION
 
-    def forward(self, x: Tensor) -> Tensor:
-        """From `(B, L, d_model)` to the same shape, without attending to the future."""
+    def forward(self, x: Float[Tensor, "B L d_model"]) -> Float[Tensor, "B L d_model"]:
+        """Attend to each position and those before it."""
         ### BEGIN SOLUTION
         q = mha.split_heads(self.w_q(x), self.num_heads)  # (B, h, L, d_k)
         k = mha.split_heads(self.w_k(x), self.num_kv_heads)  # (B, g, L, d_k)
@@ -793,8 +811,8 @@ class Block(nn.Module):
         self.norm2 = RMSNorm(d_model, eps)
         self.feed_forward = SwiGLU(d_model, d_ff)
 
-    def forward(self, x: Tensor) -> Tensor:
-        """From `(B, L, d_model)` to `(B, L, d_model)`."""
+    def forward(self, x: Float[Tensor, "B L d_model"]) -> Float[Tensor, "B L d_model"]:
+        """Apply both sublayers to x."""
         x = x + self.attention(self.norm1(x))  # (B, L, d_model)
         return x + self.feed_forward(self.norm2(x))  # (B, L, d_model)
 
@@ -852,7 +870,7 @@ class LanguageModel(nn.Module):
     """A decoder-only model (Touvron et al. 2023) with tied embeddings.
 
     Args:
-        vocab_size: number of tokens, V.
+        vocab_size: number of tokens.
         d_model, num_heads, num_kv_heads, d_ff: see Block.
         num_layers: number of blocks.
         base: of the rotary angles.
@@ -873,8 +891,8 @@ class LanguageModel(nn.Module):
         self.norm = RMSNorm(d_model, eps)
         ### END SOLUTION
 
-    def forward(self, ids: Tensor) -> Tensor:
-        """Logits `(B, L, V)` for the token after each position of ids `(B, L)`."""
+    def forward(self, ids: Int[Tensor, "B L"]) -> Float[Tensor, "B L vocab_size"]:
+        """Logits for the token after each position."""
         ### BEGIN SOLUTION
         x = self.embedding(ids)  # (B, L, d_model)
         for block in self.blocks:
@@ -993,17 +1011,17 @@ def against_a_llama():
 
 # %% exercise="since_2017/attend_with_cache"
 def attend_with_cache(
-    layer: nn.Module, x: Tensor, cache: object = None
-) -> tuple[Tensor, object]:
+    layer: nn.Module, x: Float[Tensor, "B n d_model"], cache: object = None
+) -> tuple[Float[Tensor, "B n d_model"], object]:
     """Causal attention of new positions, with the past in a cache.
 
     Args:
         layer: a module like CausalAttention.
-        x: the new positions, shape `(B, n, d_model)`.
+        x: the new positions.
         cache: None at the beginning, else what the last call returned.
 
     Returns:
-        The output `(B, n, d_model)` and the new cache, in this order.
+        The output and the new cache, in this order.
     """
     ### BEGIN SOLUTION
     q = mha.split_heads(layer.w_q(x), layer.num_heads)  # (B, h, n, d_k)
@@ -1032,9 +1050,9 @@ check("since_2017/attend_with_cache", attend_with_cache)
 
 # %%
 def cached_logits(
-    model: nn.Module, ids: Tensor, caches: list | None = None
-) -> tuple[Tensor, list]:
-    """Logits `(B, n, V)` of new ids `(B, n)`, and the caches of all blocks."""
+    model: nn.Module, ids: Int[Tensor, "B n"], caches: list | None = None
+) -> tuple[Float[Tensor, "B n V"], list]:
+    """Logits of new ids, and the caches of all blocks."""
     x, after = model.embedding(ids), []
     for block, cache in zip(
         model.blocks, caches or [None] * len(model.blocks), strict=True
@@ -1143,9 +1161,9 @@ def bytes_of_the_cache():
 
 # %%
 def next_distribution(
-    logits: Tensor, temperature: float = 1.0, min_p: float = 0.0
-) -> Tensor:
-    """The probabilities `(B, V)` that the next token is sampled from."""
+    logits: Float[Tensor, "B V"], temperature: float = 1.0, min_p: float = 0.0
+) -> Float[Tensor, "B V"]:
+    """The probabilities that the next token is sampled from."""
     probabilities = (logits / temperature).softmax(dim=-1)  # (B, V)
     least = min_p * probabilities.amax(dim=-1, keepdim=True)  # (B, 1)
     kept = probabilities.masked_fill(probabilities < least, 0.0)
@@ -1154,10 +1172,10 @@ def next_distribution(
 
 @torch.no_grad()
 def generate(
-    next_logits: Callable[[Tensor], Tensor], prompt: Tensor, count: int,
+    next_logits: Callable[[Tensor], Tensor], prompt: Int[Tensor, "B T"], count: int,
     generator: torch.Generator, **options: float,
-) -> Tensor:  # fmt: skip
-    """Write `count` tokens after a prompt `(B, T)`: ids `(B, T + count)`."""
+) -> Int[Tensor, "B T+count"]:  # fmt: skip
+    """Write `count` tokens after a prompt."""
     ids = prompt
     for _ in range(count):
         probabilities = next_distribution(next_logits(ids), **options)  # (B, V)
@@ -1200,10 +1218,10 @@ def generate(
 # %%
 @torch.no_grad()
 def sliding_perplexity(
-    model: Callable[[Tensor], Tensor], ids: Tensor, window: int, stride: int,
+    model: Callable[[Tensor], Tensor], ids: Int[Tensor, "L"], window: int, stride: int,
     num_bytes: int,
 ) -> tuple[float, float]:  # fmt: skip
-    """Perplexity per token and bits per byte of a text `(L,)`, with windows.
+    """Perplexity per token and bits per byte of a text, with windows.
 
     The model maps ids `(1, n)` to logits `(1, n, V)`; `num_bytes` is the length of the
     text that is predicted.
@@ -1324,8 +1342,8 @@ def the_text():
 WINDOW = 96  # bytes that the model sees in training
 
 
-def text_ids(seed: int | str, sentences: int, split: str = "train") -> Tensor:
-    """Sentences of the course's grammar, one per line, as bytes, shape `(n,)`."""
+def text_ids(seed: int | str, sentences: int, split: str = "train") -> Int[Tensor, "n"]:
+    """Sentences of the course's grammar, one per line, as bytes."""
     text = "\n".join(corpora.generate(seed, sentences, split)) + "\n"
     return torch.tensor(list(text.encode()))
 
@@ -1469,8 +1487,8 @@ class Decoder:
         self.model, self.vocab_size = model, model.embedding.num_embeddings
         self.start()
 
-    def full(self, ids: Tensor) -> Tensor:
-        """Logits `(B, L, V)` of ids `(B, L)`, computed without the cache."""
+    def full(self, ids: Int[Tensor, "B L"]) -> Float[Tensor, "B L V"]:
+        """Logits, computed without the cache."""
         return self.model(ids)
 
     def start(self) -> None:
@@ -1478,8 +1496,8 @@ class Decoder:
         self.ids: Tensor | None = None
         self.caches: list | None = None
 
-    def feed(self, ids: Tensor) -> Tensor:
-        """Logits `(B, n, V)` of new ids `(B, n)`, after those that were fed before."""
+    def feed(self, ids: Int[Tensor, "B n"]) -> Float[Tensor, "B n V"]:
+        """Logits of new ids, after those that were fed before."""
         logits, self.caches = cached_logits(self.model, ids, self.caches)
         self.ids = ids if self.ids is None else torch.cat((self.ids, ids), dim=1)
         return logits
@@ -1736,8 +1754,10 @@ class NextLogits:
         return logits[:, -1]  # (B, V)
 
 
-def answer(next_logits: Callable, ids: Tensor, most: int, **options: float) -> Tensor:
-    """The ids `(1, T + n)` of a prompt and its answer, up to the end of the turn."""
+def answer(
+    next_logits: Callable, ids: Int[Tensor, "1 T"], most: int, **options: float
+) -> Int[Tensor, "1 T+n"]:
+    """The ids of a prompt and its answer, up to the end of the turn."""
     end, generator = smollm.encode("<|im_end|>")[0], torch.Generator().manual_seed(0)
     for _ in range(most):
         ids = generate(next_logits, ids, 1, generator, **options)

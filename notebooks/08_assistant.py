@@ -49,6 +49,7 @@ from pathlib import Path
 
 import torch
 import torch.nn.functional as F
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from autograder import check, demo, earlier, require_solved
@@ -132,15 +133,17 @@ torch.set_printoptions(precision=4, sci_mode=False)
 
 
 # %% exercise="assistant/group_advantages"
-def group_advantages(rewards: Tensor, eps: float = 1e-4) -> Tensor:
+def group_advantages(
+    rewards: Float[Tensor, "P S"], eps: float = 1e-4
+) -> Float[Tensor, "P S"]:
     """How much better each answer is than its group (Shao et al. 2024, section 4.1).
 
     Args:
-        rewards: of S answers to each of P prompts, shape `(P, S)`, floating point.
+        rewards: of S answers to each of P prompts.
         eps: added to the standard deviation.
 
     Returns:
-        The advantages, shape `(P, S)`.
+        The advantage of each answer.
     """
     ### BEGIN SOLUTION
     centred = rewards - rewards.mean(dim=-1, keepdim=True)  # (P, S)
@@ -224,16 +227,20 @@ def two_groups():
 
 
 # %% exercise="assistant/grpo_loss"
-def grpo_loss(logits: Tensor, written: Tensor, advantages: Tensor) -> Tensor:
+def grpo_loss(
+    logits: Float[Tensor, "N T V"],
+    written: Int[Tensor, "N T"],
+    advantages: Float[Tensor, "N"],
+) -> Float[Tensor, ""]:
     """The loss of sampled answers, weighted with their advantages (Shao et al. 2024).
 
     Args:
-        logits: for each token of the answers, shape `(N, T, V)`.
-        written: the answers, shape `(N, T)`, int64; `reversal.PAD` after the end.
-        advantages: one per answer, shape `(N,)`.
+        logits: for each token of the answers.
+        written: the answers, int64; `reversal.PAD` after the end.
+        advantages: one per answer.
 
     Returns:
-        The loss, shape `()`.
+        The loss.
     """
     ### BEGIN SOLUTION
     real = written != reversal.PAD  # (N, T)
@@ -267,9 +274,12 @@ def sequences(rng: random.Random, count: int, lengths: tuple[int, int]) -> list:
 
 @reversal.evaluating
 def sample(
-    model: nn.Module, source: Tensor, max_len: int, generator: torch.Generator
-) -> Tensor:
-    """An answer to each source, sampled at temperature 1: `(N, T)`, T <= max_len."""
+    model: nn.Module,
+    source: Int[Tensor, "N Ls"],
+    max_len: int,
+    generator: torch.Generator,
+) -> Int[Tensor, "N T"]:
+    """An answer to each source, sampled at temperature 1; T <= max_len."""
     tokens = source.new_full((source.size(0), 1), reversal.BOS)  # (N, 1)
     done = torch.zeros_like(tokens[:, 0], dtype=torch.bool)  # (N,)
     for _ in range(max_len):
@@ -283,8 +293,10 @@ def sample(
     return tokens[:, 1:]
 
 
-def exact(written: Tensor, labels: Tensor) -> Tensor:
-    """1 for each answer that is correct from its first token to EOS, else 0: `(N,)`."""
+def exact(
+    written: Int[Tensor, "N T"], labels: Int[Tensor, "N L"]
+) -> Float[Tensor, "N"]:
+    """1 for each answer that is correct from its first token to EOS, else 0."""
     written = F.pad(written, (0, labels.size(1) - written.size(1)), value=reversal.PAD)
     return (written == labels).all(dim=1).float()
 
@@ -343,8 +355,10 @@ def reversed_or_copied(rng: random.Random) -> tuple[Tensor, Tensor]:
     return source, target
 
 
-def asked(lengths: tuple[int, int], count: int = 500) -> tuple[Tensor, Tensor]:
-    """Fresh random sequences: source `(N, Ls)`, labels `(N, T)`."""
+def asked(
+    lengths: tuple[int, int], count: int = 500
+) -> tuple[Int[Tensor, "count Ls"], Int[Tensor, "count L"]]:
+    """Fresh random sequences: source and labels."""
     source, target = reversal.make_batch(
         sequences(random.Random("new"), count, lengths)
     )
@@ -523,8 +537,10 @@ def reach_further():
 
 
 # %%
-def precision(written: Tensor, labels: Tensor) -> Tensor:
-    """The share of the written digits that are correct: `(N,)`."""
+def precision(
+    written: Int[Tensor, "N T"], labels: Int[Tensor, "N L"]
+) -> Float[Tensor, "N"]:
+    """The share of the written digits that are correct."""
     written = F.pad(written, (0, labels.size(1) - written.size(1)), value=reversal.PAD)
     digits = written >= reversal.FIRST
     right = (digits & (written == labels)).sum(dim=1)
@@ -558,8 +574,12 @@ def a_careless_reward():
 
 
 # %%
-def distance(logits: Tensor, start: Tensor, written: Tensor) -> Tensor:
-    """How far the model has moved from its start: the KL divergence, estimated, `()`.
+def distance(
+    logits: Float[Tensor, "N T V"],
+    start: Float[Tensor, "N T V"],
+    written: Int[Tensor, "N T"],
+) -> Float[Tensor, ""]:
+    """How far the model has moved from its start: the KL divergence, estimated.
 
     Schulman 2020's estimate for each token, `r - log r - 1` with the ratio r of old to
     new probability, which is never negative; PAD does not count.
@@ -611,8 +631,10 @@ def on_a_leash():
 
 
 # %%
-def kept_or_replaced(p: Tensor, q: Tensor) -> Tensor:
-    """The resulting distribution if q guesses and p judges; all `(V,)`."""
+def kept_or_replaced(
+    p: Float[Tensor, "V"], q: Float[Tensor, "V"]
+) -> Float[Tensor, "V"]:
+    """The resulting distribution if q guesses and p judges."""
     kept = torch.minimum(p, q)  # q times the probability of being kept
     more = (p - q).clamp(min=0)
     return kept + (1 - kept.sum()) * more / more.sum()
@@ -645,10 +667,10 @@ def byte_trigrams(text: Tensor) -> Tensor:
 
 
 def speculate(
-    model: nn.Module, table: Tensor, ids: Tensor, count: int, ahead: int,
+    model: nn.Module, table: Tensor, ids: Int[Tensor, "1 T"], count: int, ahead: int,
     generator: torch.Generator,
-) -> tuple[Tensor, int]:  # fmt: skip
-    """Write `count` tokens or a few more after ids `(1, T)`; count the passes."""
+) -> tuple[Int[Tensor, "1 L"], int]:  # fmt: skip
+    """Write `count` tokens or a few more after ids; count the passes."""
     passes, wanted = 0, ids.size(1) + count
 
     def uniform() -> float:
@@ -763,8 +785,8 @@ def rounded(weight: Tensor, bits: int, size: int) -> Tensor:
 
 
 @torch.no_grad()
-def perplexity(chat: nn.Module, ids: Tensor) -> float:
-    """Perplexity per token of ids `(L,)`, in a single window."""
+def perplexity(chat: nn.Module, ids: Int[Tensor, "L"]) -> float:
+    """Perplexity per token of a text, in a single window."""
     return F.cross_entropy(chat(ids[None, :-1])[0], ids[1:]).exp().item()
 
 

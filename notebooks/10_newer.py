@@ -50,6 +50,7 @@ from pathlib import Path
 
 import torch
 import torch.nn.functional as F
+from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from autograder import check, demo, earlier, require_solved
@@ -169,8 +170,8 @@ class QKNormAttention(modern.CausalAttention):
         self.q_norm, self.k_norm = modern.RMSNorm(d_k, eps), modern.RMSNorm(d_k, eps)
         ### END SOLUTION
 
-    def forward(self, x: Tensor) -> Tensor:
-        """From `(B, L, d_model)` to `(B, L, d_model)`; no position sees a later one."""
+    def forward(self, x: Float[Tensor, "B L d_model"]) -> Float[Tensor, "B L d_model"]:
+        """Attend to each position and those before it."""
         ### BEGIN SOLUTION
         q = mha.split_heads(self.w_q(x), self.num_heads)  # (B, h, L, d_k)
         k = mha.split_heads(self.w_k(x), self.num_kv_heads)  # (B, g, L, d_k)
@@ -221,8 +222,10 @@ def against_a_qwen3():
 
 # %% folded=true
 # @title The largest score in a model
-def compared(layer: nn.Module, x: Tensor) -> list[Tensor]:
-    """Queries `(B, h, L, d_k)` and keys `(B, g, L, d_k)` as a layer compares them."""
+def compared(
+    layer: nn.Module, x: Float[Tensor, "B L d_model"]
+) -> list[Float[Tensor, "B heads L d_k"]]:
+    """Queries of h heads and keys of g heads, as a layer compares them."""
     ready = []
     for kind, heads in (("q", layer.num_heads), ("k", layer.num_kv_heads)):
         part = mha.split_heads(getattr(layer, f"w_{kind}")(x), heads)
@@ -331,15 +334,17 @@ def the_largest_score():
 
 
 # %% exercise="newer/window_mask"
-def window_mask(length: int, window: int | None = None) -> Tensor:
+def window_mask(
+    length: int, window: int | None = None
+) -> Bool[Tensor, "length length"]:
     """The mask of causal attention with a sliding window (Beltagy et al. 2020).
 
     Args:
-        length: number of positions, L.
+        length: number of positions.
         window: how many positions a query sees, itself included; None: all so far.
 
     Returns:
-        A boolean mask `(L, L)`, a row for each query.
+        A mask, with a row for each query.
     """
     ### BEGIN SOLUTION
     positions = torch.arange(length)
@@ -488,15 +493,15 @@ def longer_texts():
 
 
 # %%
-def route(logits: Tensor, top_k: int) -> Tensor:
+def route(logits: Float[Tensor, "*batch E"], top_k: int) -> Float[Tensor, "*batch E"]:
     """The weights of the experts for each token (Jiang et al. 2024, section 2.1).
 
     Args:
-        logits: of the router, shape `(..., E)`.
+        logits: of the router.
         top_k: how many experts each token is sent to.
 
     Returns:
-        Weights, shape `(..., E)`: `top_k` of them positive, the others 0.
+        Weights: `top_k` of them positive, the others 0.
     """
     values, indices = logits.topk(top_k, dim=-1)  # (..., k)
     return torch.zeros_like(logits).scatter(-1, indices, values.softmax(dim=-1))
@@ -572,8 +577,10 @@ class MixtureOfExperts(nn.Module):
         self.experts = nn.ModuleList(experts)
         ### END SOLUTION
 
-    def forward(self, x: Tensor) -> Tensor:
-        """From `(..., d_model)` to `(..., d_model)`, each position on its own."""
+    def forward(
+        self, x: Float[Tensor, "*batch d_model"]
+    ) -> Float[Tensor, "*batch d_model"]:
+        """Transform each position on its own."""
         ### BEGIN SOLUTION
         weights = route(self.router(x), self.top_k)  # (..., E)
         output = torch.zeros_like(x)
@@ -656,15 +663,15 @@ def against_a_mixtral():
 
 
 # %% exercise="newer/load_balance"
-def load_balance(logits: Tensor, top_k: int) -> Tensor:
+def load_balance(logits: Float[Tensor, "*batch E"], top_k: int) -> Float[Tensor, ""]:
     """The load-balancing loss of a router (Fedus et al. 2022, equations 4 to 6).
 
     Args:
-        logits: of the router, shape `(..., E)`.
+        logits: of the router.
         top_k: how many experts each token is sent to.
 
     Returns:
-        The loss, shape `()`: `top_k` if all experts are used alike.
+        The loss: `top_k` if all experts are used alike.
     """
     ### BEGIN SOLUTION
     rows = logits.flatten(0, -2)  # (N, E)
@@ -689,8 +696,8 @@ check("newer/load_balance", load_balance)
 
 # %% folded=true
 # @title How much each expert is used while a mixture is trained
-def routers_of(model: nn.Module) -> list[Tensor]:
-    """A list that holds each router's logits `(B, L, E)` of the model's last call."""
+def routers_of(model: nn.Module) -> list[Float[Tensor, "B L E"]]:
+    """A list that holds each router's logits of the model's last call."""
     kept = []
     for number, block in enumerate(model.blocks):
         kept.append(torch.zeros(1, 1, 4))
@@ -700,8 +707,8 @@ def routers_of(model: nn.Module) -> list[Tensor]:
     return kept
 
 
-def load_of(logits: Tensor) -> Tensor:
-    """Each expert's share of all slots, `(E,)`."""
+def load_of(logits: Float[Tensor, "*batch E"]) -> Float[Tensor, "E"]:
+    """Each expert's share of all slots."""
     return (route(logits.flatten(0, -2), 2) > 0).float().mean(dim=0) / 2
 
 
@@ -815,16 +822,18 @@ def experts_compared():
 
 
 # %% exercise="newer/orthogonalise"
-def orthogonalise(update: Tensor, steps: int = 5, eps: float = 1e-7) -> Tensor:
+def orthogonalise(
+    update: Float[Tensor, "m n"], steps: int = 5, eps: float = 1e-7
+) -> Float[Tensor, "m n"]:
     """Bring the singular values of a matrix close to 1 (Jordan et al. 2024, Muon).
 
     Args:
-        update: a matrix `(m, n)`.
+        update: the change that an optimiser would make to a matrix.
         steps: of the Newton-Schulz iteration.
         eps: added to the Frobenius norm.
 
     Returns:
-        A matrix `(m, n)` with the singular vectors of `update`.
+        A matrix with the singular vectors of `update`.
     """
     ### BEGIN SOLUTION
     a, b, c = 3.4445, -4.7750, 2.0315
@@ -995,8 +1004,8 @@ def with_parts(
     return model
 
 
-def mean_loss(model: nn.Module, windows: Tensor) -> Tensor:
-    """The mean loss of all bytes but the first of each window, `()`."""
+def mean_loss(model: nn.Module, windows: Int[Tensor, "B L"]) -> Float[Tensor, ""]:
+    """The mean loss of all bytes but the first of each window."""
     return F.cross_entropy(model(windows[:, :-1]).transpose(1, 2), windows[:, 1:])
 
 
@@ -1217,8 +1226,10 @@ def trained_longer():
 
 # %% folded=true
 # @title The attention weights of all blocks and heads
-def attention_maps(model: nn.Module, ids: Tensor) -> Tensor:
-    """Weights of all blocks and heads for ids `(B, L)`: `(blocks, B, h, L, L)`."""
+def attention_maps(
+    model: nn.Module, ids: Int[Tensor, "B L"]
+) -> Float[Tensor, "blocks B h L L"]:
+    """Weights of all blocks and heads."""
     x, maps = model.embedding(ids), []
     for block in model.blocks:
         layer, normed = block.attention, block.norm1(x)

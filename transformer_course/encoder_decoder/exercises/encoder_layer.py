@@ -231,9 +231,9 @@ MISTAKES = [
     wrong("detached",
           "No gradient flows back through your layer.",
           "Is there a `detach()`, `.data` or `no_grad` on the way?",
-          edit("def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:", """
+          edit("def forward(", """
               @torch.no_grad()
-              def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+              def forward(
               """)),
 ]
 
