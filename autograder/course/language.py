@@ -70,9 +70,8 @@ class Wording:
     @functools.cached_property
     def titled(self) -> re.Pattern[str]:
         """An exercise's heading; its group is the title after number and dash."""
-        return re.compile(
-            rf"^### {self.exercise} \d+\.\d+ *[-–—·:] (.+)$", re.MULTILINE
-        )
+        number = rf"^### {self.exercise} \d+\.\d+"
+        return re.compile(rf"{number} *[-–—·:] (.+)$", re.MULTILINE)
 
     @functools.cached_property
     def commented(self) -> re.Pattern[str]:
