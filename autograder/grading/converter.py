@@ -278,7 +278,7 @@ class CourseAutograde(Autograde, LimitedIntake):  # type: ignore[misc]
         return sanitizing + kinds[:first], kinds[first:]
 
     def set_permissions(self, assignment_id: str, student_id: str) -> None:
-        """What nbgrader's does, silently; another grader's files keep their modes."""
+        """Set nbgrader's modes, silently; files of a different grader keep theirs."""
         folder = Path(self._format_dest(assignment_id, student_id))
         modes = {path: int(str(self.permissions), 8) for path in folder.iterdir()}
         if self.coursedir.groupshared:

@@ -102,9 +102,10 @@ class JudgedExecute(SandboxedExecute, Stage):
         self.update_config(Config({type(self).__name__: dict(limits)}))
 
     def _dice(self, key: str) -> str:
-        """What each sandbox of a submission has its random numbers from.
+        """The seed of the random numbers in every sandbox of a submission.
 
-        A second sandbox is no second chance, and who is graded once more gets the same.
+        All its sandboxes have the same seed, so that neither a second sandbox nor a
+        second grading is a second chance.
         """
         return hmac.new(self._secret, f"dice/{key}".encode(), "sha256").hexdigest()
 
@@ -158,7 +159,7 @@ class _SandboxServer:
             client.preload(self._level)
 
     def wait(self) -> None:
-        """Raises CourseError: this machine gives no sandboxes."""
+        """Wait for the server. Raises CourseError: this machine gives no sandboxes."""
         if sys.platform == "linux":
             try:
                 client.run_directory(self._level)
@@ -167,7 +168,7 @@ class _SandboxServer:
 
 
 def _no_sandbox(error: ConfinementError) -> str:
-    """What to do about it: no other walls help a server that does not start."""
+    """Say what to do about the error, if weaker isolation would help."""
     plain = isinstance(error, client.NotStartedError | NoRoomError)
     return str(error) if plain else _NO_SANDBOX.format(error)
 

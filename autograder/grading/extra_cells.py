@@ -47,7 +47,7 @@ class Handler(Protocol):
 
 @functools.cache
 def _handlers() -> dict[str, Handler]:
-    """All of them, by the grade id of their cells."""
+    """The handlers of all extras, by the grade id of their cells."""
     handlers: list[Any] = [*seams.modules("assignments")]
     return {grade_ids.of_check(handler.EXERCISE): handler for handler in handlers}
 

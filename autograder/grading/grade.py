@@ -84,7 +84,7 @@ def _laid_out(task: Task) -> Iterator[None]:
 
 
 def _lay_out(files: Mapping[str, bytes], folder: Path) -> None:
-    """Raises CourseError: they cannot be written, which is no fault of theirs."""
+    """Write a submission's files. Raises CourseError: the folder cannot be written."""
     try:
         folder.mkdir(parents=True, mode=0o700)
         for path, data in files.items():

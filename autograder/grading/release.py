@@ -117,9 +117,10 @@ class CourseGenerate(GenerateAssignment):  # type: ignore[misc]
         return True
 
     def set_permissions(self, assignment_id: str, student_id: str) -> None:
-        """The last step of nbgrader's; all is made, and takes its place before it.
+        """Put the release in its place, then take nbgrader's last step there.
 
-        Of a step that fails, nbgrader removes what is there: never the old release.
+        If a step fails, nbgrader removes what it was making, and so never the old
+        release.
         """
         files.replace_folder(*self._places(assignment_id, student_id))
         self._beside = False
@@ -178,7 +179,7 @@ class CoursePages(GenerateFeedback):  # type: ignore[misc]
             raise NbGraderException(f"{len(self._missed)} students have no new page")
 
     def init_destination(self, assignment_id: str, student_id: str) -> bool:
-        """nbgrader's, but for who has pages of another grader's: these stay."""
+        """Begin a page as nbgrader does, unless a different grader owns the old one."""
         page = Path(self._format_dest(assignment_id, student_id))
         try:
             access.refuse_closed(page, page.parent)
@@ -188,7 +189,7 @@ class CoursePages(GenerateFeedback):  # type: ignore[misc]
         return bool(super().init_destination(assignment_id, student_id))
 
     def init_single_notebook_resources(self, notebook_filename: str) -> dict[str, Any]:
-        """nbgrader's, with the student's changed scores, and teachers' sentences."""
+        """Add changed scores and teachers' sentences to nbgrader's resources."""
         resources: dict[str, Any]
         resources = super().init_single_notebook_resources(notebook_filename)
         student = resources["nbgrader"]["student"]
@@ -198,7 +199,7 @@ class CoursePages(GenerateFeedback):  # type: ignore[misc]
         return resources
 
     def convert_single_notebook(self, notebook_filename: str) -> None:
-        """nbgrader's; what cannot be written is a line, and nobody else's affair."""
+        """Write a student's page; if that fails, report it in a line and go on."""
         try:
             super().convert_single_notebook(notebook_filename)
         except OSError as error:

@@ -154,7 +154,7 @@ def _partial_credit(text: object, points: float) -> float:
 
 
 class LatePenalties(AssignLatePenalties):  # type: ignore[misc]
-    """nbgrader's, which says in one line how late a student is, and what it costs."""
+    """nbgrader's late penalties, with a line on how late a student is and the cost."""
 
     log: Any
 

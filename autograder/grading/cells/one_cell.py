@@ -23,8 +23,8 @@ _LAST_WORDS = 0.1  # seconds in which what a dead kernel has said may still come
 class OneCell:
     """A cell that was asked for: takes in what comes of it.
 
-    nbclient does it with three tasks of an event loop for each cell, which for a short
-    one took more time than all else.
+    nbclient uses three tasks of an event loop for each cell; for a short cell, these
+    took more time than all else.
 
     Args:
         client: whose kernel executes it, and who takes in what it shows.

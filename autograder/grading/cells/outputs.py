@@ -27,7 +27,7 @@ def is_count(value: object) -> bool:
 
 
 class CappedOutputs(Execute):  # type: ignore[misc]
-    """nbgrader's Execute, which keeps of the outputs only what has a place."""
+    """nbgrader's Execute, which keeps only as much output as a cell may show."""
 
     output_kb = Integer(
         1024, help="Output kept of a cell; the rest is dropped as it arrives."
@@ -117,9 +117,10 @@ class CappedOutputs(Execute):  # type: ignore[misc]
         return (_OUTPUT + _size(content)) * (1 + places)
 
     def on_cell_executed(self, **arguments: Any) -> None:
-        """Make an output, of one line, of an error that stands only in the reply.
+        """Turn an error that appears only in a cell's reply into an output of one line.
 
-        nbgrader would take it over as it is: nothing has counted it, or looked at it.
+        Otherwise nbgrader would add it as it is, although nothing has checked it or
+        counted its size.
         """
         self._join()
         content = arguments["execute_reply"]["content"]
@@ -130,7 +131,7 @@ class CappedOutputs(Execute):  # type: ignore[misc]
     def handle_comm_msg(
         self, outs: list[Any], msg: KernelMessage, cell_index: int
     ) -> None:
-        """Nothing: widgets have no state here, and none can take outputs for itself."""
+        """Do nothing: widgets have no state here, and may not take any outputs."""
 
 
 def _in_a_line(content: dict[str, Any]) -> dict[str, Any]:

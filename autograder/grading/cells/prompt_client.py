@@ -30,13 +30,14 @@ _PARTS = ("header", "parent_header", "metadata", "content")
 
 
 class PromptChannel(ZMQSocketChannel):
-    """A channel that reads a message for what is asked of it."""
+    """A channel that reads messages with less work than Jupyter's own."""
 
     def _recv(self, **options: Any) -> KernelMessage:
-        """The next message. Raises ValueError, TypeError, LookupError: it is none.
+        """Read the next message. Raises ValueError, TypeError, LookupError: it is none.
 
-        Jupyter's session looks at every text of a message for dates, and remembers each
-        signature: a sandbox that wanted to send the same twice has the key to do so.
+        Jupyter's session would search every text of a message for dates and remember
+        each signature to detect repetitions. This is left out, because a sandbox has
+        the key and could sign any repetition anew.
         """
         assert self.socket
         frames: list[Any] = self.socket.recv_multipart(**options)
@@ -65,7 +66,7 @@ class PromptClient(AsyncKernelClient):
     _poller: zmq.Poller | None = None
 
     def start_channels(self, *_: bool, **__: bool) -> None:
-        """Connect; it has nobody to ask for input, and no heart to listen to."""
+        """Connect the channels; there is none for input, and none for a heartbeat."""
         self.context.setsockopt(zmq.MAXMSGSIZE, _LARGEST_MESSAGE)
         self.context.setsockopt(zmq.RCVHWM, _MESSAGES_WAITING)
         self._poller = zmq.Poller()
@@ -127,5 +128,5 @@ class PromptClient(AsyncKernelClient):
 
 
 def is_about(message: Mapping[str, Any], request: str) -> bool:
-    """Whether a message belongs to what was asked."""
+    """Whether a message belongs to the request with this id."""
     return bool(message["parent_header"].get("msg_id") == request)

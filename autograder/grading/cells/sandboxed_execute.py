@@ -86,7 +86,7 @@ class SandboxedExecute(CappedOutputs):
     _policy: Policy  # of all of them
 
     def reset(self) -> None:
-        """Forget the notebook before."""
+        """Forget the notebook that was executed before this one."""
         self._spent, self._ended_cells = {}, {}
         self._stopped, self._used_up, self._deaf = None, False, False
         self._meter, self._sandboxes = Meter(None), []
@@ -161,7 +161,7 @@ class SandboxedExecute(CappedOutputs):
         return self._ended_cells.get(index, self._stopped)
 
     def has_sandbox(self, index: int) -> bool:
-        """Have a sandbox in which the cells before have run, if one may be had."""
+        """Run the cells before in a fresh sandbox, if needed; whether there is one."""
         self._note_sandbox()
         while self._used_up and not self._stopped:
             self._start_anew()
@@ -174,8 +174,8 @@ class SandboxedExecute(CappedOutputs):
         return self._sandboxes[-1]
 
     @contextlib.contextmanager
-    def unheard(self) -> Iterator[None]:
-        """Run copies of cells meanwhile, whose outputs are there already."""
+    def discarding_outputs(self) -> Iterator[None]:
+        """Discard the outputs of cells that run again, as they already have some."""
         before, self._deaf = self._deaf, True
         try:
             yield
@@ -183,11 +183,12 @@ class SandboxedExecute(CappedOutputs):
             self._deaf = before
 
     def run_again(self, start: int, end: int) -> None:
-        """Run cells whose outputs are there already, while their sandbox may be used.
+        """Run cells a second time, as long as the sandbox can be used.
 
-        Without those that have ended a sandbox, and without tests.
+        Their outputs are discarded. Cells that have ended a sandbox are left out, and
+        so are tests.
         """
-        with self.unheard():
+        with self.discarding_outputs():
             for index, cell in enumerate(self.nb.cells[start:end], start):
                 is_test = is_grade(cell) and not is_solution(cell)
                 is_skipped = is_test or index in self._ended_cells
@@ -201,7 +202,7 @@ class SandboxedExecute(CappedOutputs):
         self._used_up = True
 
     def count(self, seconds: float) -> None:
-        """Count what a sandbox took for answers, while the clock of its cell stood."""
+        """Count the time that answers took while the cell's clock was paused."""
         self._clock_before += seconds
 
     def _note_sandbox(self) -> None:
@@ -293,7 +294,7 @@ class SandboxedExecute(CappedOutputs):
             self._stop(EndReason.NOTEBOOK_TIME, _USED_UP)
 
     def create_kernel_manager(self) -> AsyncKernelManager:
-        """nbclient's, for a kernel in a sandbox; its messages are not queued up."""
+        """Create nbclient's manager for a sandbox; its messages do not queue up."""
         manager: AsyncKernelManager = super().create_kernel_manager()
         # Not by the environment: a Jupyter server's other kernels need no sandbox.
         spec = manager.kernel_spec
@@ -303,12 +304,12 @@ class SandboxedExecute(CappedOutputs):
         return manager
 
     async def _async_check_alive(self) -> None:
-        """nbclient's, without a word in the log: what it means is said later."""
+        """Check as nbclient does, but log nothing: what it means is said later."""
         if self.km is None or not await self.km.is_alive():
             raise DeadKernelError("Kernel died")
 
     def _get_timeout(self, cell: NotebookNode | None) -> None:
-        """None: nbclient's own clock does not know how busy the machine is."""
+        """Return None, as nbclient's clock does not know how busy the machine is."""
 
 
 def _error(name: str, message: str) -> NotebookNode:

@@ -30,8 +30,8 @@ def refuse_large(folder: Path, disk_mb: int) -> None:
 def submission_key(nb: NotebookNode, folder: Path) -> str:
     """A digest of a submission's code and of the files beside it.
 
-    What it is asked depends on this and the secret (see `judge/handle.py`): who is
-    graded once more is asked the same.
+    What it is asked depends on this and the secret (see `judge/handle.py`): a
+    second grading asks the same questions.
     """
     text = json.dumps([cell.source for cell in nb.cells if cell.cell_type == "code"])
     digest = hashlib.sha256(text.encode())

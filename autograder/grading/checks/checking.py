@@ -131,7 +131,7 @@ class Checks:
         self._panels[index].data["text/html"] += boxed(ORANGE, inline(sentence))
 
     def _has_second_sandbox(self, index: int) -> bool:
-        """Have a sandbox with the cells before a check: the last check's goes on."""
+        """Run the cells before a check in the second sandbox, if one can be had."""
         if self._reached is None:
             self._been_in_place.clear()
             self._cells.leave_sandbox()
@@ -146,16 +146,17 @@ class Checks:
     ) -> None:  # fmt: skip
         """Run a check again with the course's version of some exercises before it.
 
-        The student's answers that build on these are run again.
-
-        It is asked the same as before: what was wrong by itself stays so. The better of
-        the two verdicts counts (see `error_carried_forward`); nothing else leaves this
-        sandbox.
+        The student's answers that build on these exercises are run again, too. The
+        judge asks the same questions as before, so an answer that was wrong by itself
+        stays wrong. The better of the two verdicts counts (see
+        `error_carried_forward`), and nothing else leaves this sandbox.
         """
         if not self._has_second_sandbox(index):
             return
         self._been_in_place.update(names)
-        with self._cells.unheard():  # an update of a display would reach the notebook
+        with (
+            self._cells.discarding_outputs()
+        ):  # an update of a display would reach the notebook
             question = Question(
                 check.exercise, self._submission, self._key, self._seconds, tuple(names)
             )

@@ -69,7 +69,7 @@ def find_prerequisites(exercise: str, failed: Collection[str], uses: Uses) -> li
 def run_again(
     cells: Iterable[NotebookNode], exercise: str, replaced: Collection[str], uses: Uses
 ) -> list[str]:
-    """The answers that were made of what is replaced: to this exercise, and before.
+    """The answers, up to an exercise's own, that build on the replaced exercises.
 
     A function looks its names up when it is called, a class its base when its cell is
     run. So the cells are run again, from the first one that builds on the replaced

@@ -25,7 +25,7 @@ def entries(unit: str) -> dict[str, dict[str, Any]]:
 
 @functools.lru_cache
 def _read(path: Path, _changed: int) -> dict[str, dict[str, Any]]:
-    """Read once: a page asks for titles at every cell."""
+    """Read the file once, since a page asks for titles at every cell."""
     exercises = json.loads(path.read_text(encoding="utf-8"))["exercises"]
     return {entry["name"]: entry for entry in exercises}
 
@@ -81,7 +81,7 @@ def points(exercise: str) -> float | None:
 
 
 def most(exercise: str) -> float:
-    """What an exercise can give, in its points: above 1 there is a bonus."""
+    """The largest share of its points that an exercise can give; a bonus is above 1."""
     cases = entries(exercise.split("/")[0])[exercise]["cases"]
     shares = [float(share) for case in cases for _, share in case.get("scale", [])]
     return max(shares, default=1.0)

@@ -69,7 +69,7 @@ class Gradebook(api.Gradebook):  # type: ignore[misc]
         self.db = scoped_session(make)
 
     def close(self) -> None:
-        """Nothing: those who record close what they think is their own gradebook."""
+        """Do nothing, because preprocessors close a gradebook that is not theirs."""
 
     def finish(self) -> None:
         self.db().finish()
@@ -107,9 +107,9 @@ class Gradebook(api.Gradebook):  # type: ignore[misc]
         self, name: str, assignment: str, student: str,
         score: float | None, comment: str,
     ) -> None:  # fmt: skip
-        """One score for all that is graded by itself in a notebook, and why.
+        """Give all automatically graded cells of a notebook one score, with the reason.
 
-        None, which is no score, leaves those that there are, and the penalty.
+        None is no score: existing scores and the late penalty then stay as they are.
         """
         notebook = self.find_submission_notebook(name, assignment, student)
         if score is not None:

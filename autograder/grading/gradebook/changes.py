@@ -143,8 +143,9 @@ def _find_changes(
 ) -> list[tuple[str, float | None, float | None, str]]:
     """Find the cells with other points than before.
 
-    Points that a person gives an answer which had none are no change: it has waited
-    for them. Points that a check gives at last are one, since the cell showed none.
+    It is no change if a person gives points to an answer that had none, because such an
+    answer has waited for them. It is a change if a check finally gives points to a cell
+    that showed none.
     """
     changes = []
     for cell, (score, manual) in after.items():

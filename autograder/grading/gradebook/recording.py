@@ -78,7 +78,7 @@ class Recorder:
             self.run(book, graded.notebook, resources_of(task))
         grades = rows_of(book, Grade, *names, task.notebook)
         if before is not None and graded.decided and not graded.refused:
-            for name, points in _forgotten(grades, before, graded.notebook):
+            for name, points in _withdraw_points(grades, before, graded.notebook):
                 tell(
                     f"{task.student}: a new answer to {name} waits for a person; "
                     f"{points:g} points by hand were given for the one before"
@@ -94,12 +94,13 @@ def answers(notebook: NotebookNode) -> dict[str, str]:
     return {cell.metadata.nbgrader.grade_id: cell.source for cell in written}
 
 
-def _forgotten(
+def _withdraw_points(
     grades: Mapping[str, Grade], before: NotebookNode, after: NotebookNode
 ) -> Iterator[tuple[str, float]]:
-    """Have new answers wait for a person; the points that the old ones had by hand.
+    """Withdraw points by hand from answers that have changed since, and yield them.
 
-    They were given for what was read then. An answer that is none has no points now.
+    A person gave these points for the earlier answer. The new one waits for a person
+    again, unless it is empty: then it has no points.
     """
     read = answers(before)
     for name, text in answers(after).items():

@@ -34,9 +34,10 @@ class File:
 
 @dataclass(frozen=True)
 class Taken:
-    """What was taken of a folder: relative path -> file, and what was left out.
+    """What was taken of a folder: its files by relative path, and what was left out.
 
-    ``without`` says why there is no notebook in it, if all that were could not be read.
+    ``without`` says why no notebook was taken, if there were some but none could be
+    read.
     """
 
     files: Mapping[str, File]

@@ -49,7 +49,7 @@ def copy(
         What was left out, and why; and when what was copied was last changed.
 
     Raises:
-        OSError: it cannot be written: part of a submission is none.
+        OSError: it cannot be written as a whole.
     """
     limits, left_out, latest = SizeLimits(), [], 0.0
     room = limits.total

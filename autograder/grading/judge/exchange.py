@@ -34,8 +34,8 @@ _AFTERWARDS = Budget(cpu=5.0, clock=10.0)  # for a cell to end once it is decide
 class Seconds:
     """CPU time that a sandbox may take for one answer, and for all answers to a check.
 
-    Twice as much on the clock, for code that sleeps; no longer may the judge work for
-    what it is asked in turn.
+    Code that sleeps may take twice as long on the clock. The judge may work just as
+    long on what the sandbox asks it.
     """
 
     answer: float = 20.0
@@ -91,7 +91,7 @@ class Exchange:
 
     @property
     def finished(self) -> bool:
-        """Whether nothing of it is still to come."""
+        """Whether no message of this exchange is still to come."""
         return not self._asked or bool(self.verdict and not self._goes_on)
 
     def prepare(self, **request: object) -> None:
@@ -115,10 +115,10 @@ class Exchange:
     def over(self, span: Span) -> EndReason | None:
         """The reason to end the check's cell now, or None; called repeatedly.
 
-        Before the sandbox begins to answer and once all is decided, the cell's own
-        clock runs. In between the judge measures each answer, and the sandbox may have
-        to wait for it; so it has while it has said something that the judge has not
-        read.
+        The cell's own clock runs before the sandbox begins to answer, and again once
+        the verdict is final. In between, the judge measures the time of each answer.
+        The cell's clock is paused while the judge has not yet read what the sandbox has
+        sent, because the sandbox may be waiting for it.
 
         Raises:
             GradingInfrastructureError: the judge was lost.

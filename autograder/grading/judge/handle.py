@@ -73,10 +73,10 @@ class Judge:
                 self.close()
 
     def _seeds(self, question: Question) -> dict[str, str]:
-        """What is drawn for this submission alone, and what it shares with some others.
+        """The seed of the cases for this submission alone, and that of shared cases.
 
-        Which drawing it shares depends on what was handed in, like all that it is
-        asked: who is graded once more, is asked the same.
+        Which of the shared drawings a submission gets depends on its content, like
+        everything that it is asked: a second grading asks the same questions.
         """
         own_seed = self._digest(f"{question.key}/{question.exercise}")
         shared = f"{int(own_seed, 16) % DRAWINGS}/{question.exercise}"
@@ -96,8 +96,8 @@ class Judge:
     def fork(self, serve: Callable[[socket.socket], None]) -> None:
         """Start the judge process as a fork of this one, which costs milliseconds.
 
-        Only while this process has one thread, and nothing open that a judge should
-        not have but by number: its copies are closed.
+        This is only for a process with one thread. The fork closes its copies of all
+        open files, except its end of the connection.
         """
         ours, theirs = socket.socketpair()
         pid = os.fork()

@@ -129,10 +129,10 @@ def _verdicts(
     names: Message,
     draws: bool,
 ) -> Iterator[tuple[RenderedVerdict, bool]]:
-    """The verdict; after it, if there is a mistake to look for, the one that names it.
+    """Yield the verdict and then, if a mistake can be named, a verdict that names it.
 
-    With each, whether another one comes. None does for what is right, has ended too
-    early, or was our fault.
+    With each verdict comes whether another one follows. None follows a right answer, an
+    answer that ended too early, or a fault of ours.
 
     Args:
         check: or why it could not be prepared.

@@ -35,13 +35,13 @@ def _diagnose(
 ) -> CheckResult:
     """Name the mistake that the answers of a result show.
 
-    Computing the answers of mistakes is what costs time, so it is done for those
-    mistakes only that the visible cases speak for, whose mistakes' answers are stored.
-    One that does not give the answers to fresh drawings, too, keeps its name, as in the
-    student's notebook, and is said to be likely only. Only if the
-    visible cases are all right and hidden ones are wrong, all mistakes are tried that
-    the visible cases do not contradict. A mistake that is a student's program is never
-    executed here, and so is likely at best.
+    Computing the answers of mistakes takes time, so only those mistakes are computed
+    which fit the visible cases, for which the answers of mistakes are stored. A mistake
+    that fits these, but not the fresh cases, keeps its name, as in the student's
+    notebook, and is called likely. Only if all visible cases are right and hidden ones
+    are wrong, all mistakes are computed that the visible cases do not contradict. A
+    mistake that is a student's program is never executed here, and so is likely at
+    best.
     """
     confined = {v.name for m in task.mutants for v in m.variants if v.confined}
     wrong = [r.case for r in result.results if any(f.problem for f in r.findings)]
@@ -69,9 +69,10 @@ def _with_answers(
 ) -> list[CaseResult]:
     """The results, with the answers of these variants in the fresh cases, too.
 
-    What is wrong comes first: a mistake that gives another answer somewhere is out, and
-    is not tried any further. Nor is one tried in cases that are measured: how good a
-    model is says the number, and to run mistaken models takes long.
+    Wrong answers are compared first: a mistake that answers one of them differently is
+    excluded, and is not computed for further cases. Measured cases are left out,
+    because their answers say only how good a model is, and running mistaken models
+    takes long.
     """
     results = list(result.results)
     exercise = _with_variants(exercise, names)  # no other mistake is looked for
@@ -110,10 +111,10 @@ _answered = WeakKeyDictionary[Case, dict[str, Answers]]()  # by variant of a mis
 def _compute_answers(
     task: Specification, names: Collection[str], case: Case
 ) -> dict[str, Answers]:  # fmt: skip
-    """Compute what mistakes answer to a case, once for all who are asked it.
+    """Compute what mistakes answer to a case, once for all submissions.
 
-    Objects are made for it alone: what one keeps for itself from a case before, that
-    depended on who was wrong where.
+    The objects are built anew for each case. An object might remember something of
+    earlier cases, and which cases were earlier depends on the submissions.
     """
     cached = _answered.setdefault(case, {})
     if new := [name for name in names if name not in cached]:
@@ -125,12 +126,14 @@ def _compute_answers(
 def _reuse_answers(
     result: CaseResult, visible: Case | None, names: Collection[str], is_played: bool
 ) -> tuple[dict[str, Answers], set[str]]:
-    """Reuse what the visible drawing of a case says of mistakes' answers to this one.
+    """Reuse, for this result, the answers of mistakes that the visible case stores.
 
-    Of a property's case it keeps patterns: mistakes whose pattern this result has are
-    not run again. Where the judge plays a side, a case is long; there, a mistake that
-    is right in the visible drawing is right in all of them (a test asks), and is not
-    run where this result is right. Then the names of all that have patterns.
+    Returns the answers that need not be computed, and the names of mistakes that cannot
+    be computed at all. A property's case stores only which answers are wrong: a mistake
+    with the same pattern as this result is taken as it is. A case in which the judge
+    plays a side takes long: there, a mistake that is right in the visible drawing is
+    right in all of them (a test asserts this), and it is not run if this result is
+    right.
     """
     mistakes = visible.mistakes if visible else {}
     stored = {name: mistakes[name] for name in names if name in mistakes}

@@ -68,9 +68,10 @@ class PreparedCheck:
         return (*self.exercise.cases, *self.fresh)
 
     def side(self, case: Case) -> Interactor:
-        """What we play of a case; what is drawn for it, nobody can know before.
+        """The judge's side of a case, with random choices that no student can know.
 
-        For each of two fresh drawings anew: who is lucky with one is not with both.
+        The two fresh drawings of a case get different choices, so that a lucky guess
+        for one does not help with the other.
         """
         suffix = " again" if case.hidden and self._is_second(case) else ""
         draw = random.Random(f"{self.own_seed} {case.name} {case.hidden}{suffix}")
@@ -109,9 +110,10 @@ _packed = WeakKeyDictionary[Case, Packed]()  # of cases that are there anyway
 
 @functools.cache
 def _is_computed(name: str) -> bool:
-    """Whether what is right follows from inputs that the sandbox is given whole.
+    """Whether right answers have to be computed from inputs that the sandbox has whole.
 
-    And whether most cases have more numbers for an answer than a person writes down.
+    This also needs most cases to have answers with more numbers than a person writes
+    down.
     """
     exercise, task = _visible(name.split("/")[0])[name], specification(name)
     if task.side is not Interactor or any(kind.measure for kind in task.cases):

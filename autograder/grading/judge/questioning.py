@@ -40,7 +40,7 @@ class SandboxClient:
 
     Args:
         ticket: of the call in the sandbox that is to answer.
-        seconds: CPU time that answers may take; so much may we for what they ask us.
+        seconds: CPU time that answers may take, and that we may take to reply to them.
         stop: ends the wait as soon as there is something to read on it.
         waits: called every `_SIGN` seconds while an answer is awaited: a sign of life.
 
@@ -122,7 +122,7 @@ class SandboxClient:
         return not self._lost
 
     def _until(self, kinds: tuple[str, ...], span: Span) -> tuple[str, Answers] | None:
-        """A message of these kinds, past some of an interrupted call; None: lost."""
+        """The next message of these kinds, not of an interrupted call; None if lost."""
         limits = Limits(data=min(Limits.data, self._room))
         with self._note_loss():
             for _ in range(_STRAYS):

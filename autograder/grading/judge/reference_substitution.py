@@ -1,7 +1,7 @@
 """The course's version of exercises in place of a student's: the judge's part.
 
-It is their code, and the verdict on what builds on it as a student may see it;
-error_carried_forward.py says when they are put in place.
+This module has the code of that version, and turns the second verdict into one that a
+student may see; error_carried_forward.py says when a version is put in place.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Fresh cases whose right answers ship: who has read the visible ones has these, too.
+"""Fresh cases whose right answers ship: who has read the visible cases knows these.
 
-A mask without padding, a rotation by as many steps as a visible one, an error that
-every impossible size raises: some fresh drawings have the answer of a visible case. To
-repeat it takes no solution, so it counts only beside a right answer that cannot be
-repeated, as what is `open` does. Nothing is drawn again in its place: if a fresh answer
-never were a visible one, that alone would tell which of two it is.
+Some fresh drawings have the answer of a visible case: a mask without padding, a
+rotation by as many steps, an error that every impossible size raises. No solution is
+needed to repeat such an answer, so it counts only if an answer that cannot be repeated
+is right, too, as for a case that is `open`. Such a case is not drawn again: if a fresh
+answer never were a visible one, this alone would tell which of two answers it is.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ def mark_shipped(
 ) -> tuple[Case, ...]:
     """The fresh cases, each with the aspects whose right answers ship.
 
-    Not where the judge makes the answers of what a sandbox reports: those of a clinic
-    are the same two words in every case. And not if nothing else were left: rather let
-    an answer be repeated than a right one earn nothing.
+    Nothing is marked where the judge computes answers from what a sandbox reports: a
+    clinic has the same two words in every case. Nor is anything marked if no other
+    answer were left, because then no right answer would earn points.
     """
     fresh = tuple(fresh)
     if side.conclude is not Interactor.conclude:
@@ -58,11 +58,11 @@ def _shipped(
 def _is_repeatable(
     name: str, value: Value, case: Case, visible: Sequence[Case], side: type[Interactor]
 ) -> bool:
-    """Whether a right answer stands in a visible case or in the sandbox.
+    """Whether a right answer can be read off a visible case or the sandbox.
 
-    In a visible drawing of the same case, under the same name; under any if names are
-    drawn. A tensor of many numbers may stand in any case: it is none by chance. So may
-    an answer of a case that has no visible drawing.
+    An answer is looked up in the visible drawings of the same case, under the same
+    name, or in all visible cases if this one has no visible drawing. A tensor of many
+    numbers is looked up everywhere, since no two are equal by chance.
     """
     if name.endswith(AFTERWARDS):  # what is to stay as it was
         return True
@@ -83,7 +83,7 @@ def _answers(cases: Iterable[Case], name: str) -> Iterator[Value]:
 def _many_numbers(
     value: Value, case: Case, visible: Sequence[Case], side: type[Interactor]
 ) -> Iterator[Value]:
-    """Tensors that a sandbox has, for one that none of them equals by chance."""
+    """The tensors in a sandbox, for a value too large to equal one by chance."""
     if not isinstance(value, torch.Tensor) or value.numel() < 2:
         return
     yield value.flatten()[:1].expand_as(value)  # one number, everywhere

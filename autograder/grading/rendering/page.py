@@ -40,7 +40,7 @@ class Page:
         self.next_cell()
 
     def next_cell(self) -> None:
-        """From here on, it is another cell's."""
+        """Begin the allowance of the next cell."""
         self._cell_seconds, self._cell_characters = self._allowance.cell_seconds, 0
 
     def html(self, text: str) -> str:

@@ -71,7 +71,7 @@ def out_of_time(notebook: NotebookNode, metadata: GradingMetadata) -> list[str]:
 
 
 def summary(outcomes: Sequence[Outcome]) -> str:
-    """How many fared how."""
+    """Count the notebooks by their status, in a line."""
     counts = ((sum(o.status == state for o in outcomes), state) for state in STATES)
     return ", ".join(f"{n} {state}" for n, state in counts if n) or "nothing to do"
 

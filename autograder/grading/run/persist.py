@@ -120,7 +120,7 @@ class ResultWriter:
         return outcome
 
     def _publish(self, task: Task, graded: Graded, beside: Mapping[str, bytes]) -> None:
-        """Raises GradebookError: there is no room, for this one and for all others."""
+        """Write the results. Raises GradebookError: the disk is full."""
         folder = self.published(task.student)
         try:
             folder.replace(

@@ -68,7 +68,7 @@ def rehearse(
 
 
 def note(root: Path, unit: str) -> Path:
-    """Where is kept which solutions had all points: the digest by notebook."""
+    """The path of the file with the digests of the solutions that had all points."""
     return root / ".autograder" / "rehearsed" / f"{unit}.json"
 
 

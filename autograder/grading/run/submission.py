@@ -45,7 +45,7 @@ class InFlightSubmission:
 
     @property
     def running(self) -> list[Future[Any]]:
-        """What is still to come."""
+        """The gradings that have not ended yet."""
         return [future for future in self.futures.values() if not future.done()]
 
     @property

@@ -77,10 +77,10 @@ class Cluster:
         return {name: count for name, count in threads if name not in self._unfit}
 
     def preload(self) -> None:
-        """Nothing: its workers are there."""
+        """Do nothing, since the workers of a cluster have already been started."""
 
     def submit(self, task: Task) -> Future[bytes]:
-        """As `Pool.submit`.
+        """Have a task graded, as `Pool.submit` does.
 
         Raises:
             SetupError: these settings cannot be sent, or no worker can grade.

@@ -39,7 +39,7 @@ class InlineExecutor:
         return future
 
     def close(self) -> None:
-        """Nothing is left."""
+        """Do nothing, since no process is left."""
 
 
 Executor = Pool | Cluster | InlineExecutor  # where submissions are graded

@@ -143,7 +143,7 @@ class _Worker(NamedTuple):
     pid: int
 
     def grade(self, data: bytes) -> bytes:
-        """Raises ConnectionLostError: use it no more."""
+        """Grade a task. Raises ConnectionLostError: use this worker no more."""
         names = {"id": secrets.token_hex(8)}
         task = {"task": data.decode(), "every": SILENCE / 100}
         self.line.send({**names, **task}, SILENCE)
@@ -215,7 +215,7 @@ class _ForkServer:
         return _Worker(Connection(ours), pid)
 
     def _end(self, worker: _Worker) -> str:
-        """See that it has ended; how it did."""
+        """End a worker if it still runs; return in words how it ended."""
         worker.line.close()
         status = self._ask({"end": worker.pid})["status"]
         if status >= 0:
@@ -225,7 +225,7 @@ class _ForkServer:
         return f"signal {-status}"
 
     def _ask(self, request: Message, descriptors: Sequence[int] = ()) -> Message:
-        """The reply to a request; after one without it, nothing is asked any more."""
+        """Send a request and return the reply; without a reply, the process is lost."""
         names = {"id": secrets.token_hex(8)}
         with self._lock:
             try:

@@ -81,7 +81,7 @@ def _carry_out(request: Message, fds: list[int], control: Connection) -> Message
 
 
 def _end(worker: int) -> int:
-    """Kill a worker, if it still runs; how it ended: -9 is signal 9."""
+    """Kill a worker if it still runs; return its exit status, or minus the signal."""
     os.kill(worker, signal.SIGKILL)
     return os.waitstatus_to_exitcode(os.waitpid(worker, 0)[1])
 
