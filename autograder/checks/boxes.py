@@ -31,7 +31,7 @@ def mark(passed: bool, is_partial: bool = False) -> str:
 
 
 def unfolding(head: str, inside: str, is_open: bool = False) -> str:
-    """A line that opens, and what is below it then."""
+    """A line that the reader can unfold, and the content that then appears below it."""
     return (
         f'<details style="margin:.2em 0"{" open" if is_open else ""}>'
         f'<summary style="cursor:pointer">{head}</summary>'

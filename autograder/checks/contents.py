@@ -100,7 +100,7 @@ def this_unit() -> str:
 
 @functools.cache  # a kit does not change while it is in use
 def contents_of(unit: str) -> Contents:
-    """A unit's contents; empty for a unit that was built without."""
+    """A unit's contents; empty if the unit was built without any."""
     path = path_of(unit)
     if not path.is_file():
         return Contents()

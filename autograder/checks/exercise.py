@@ -13,10 +13,10 @@ LONGEST_KIND = 80  # letters of the name of a type
 
 @dataclass(frozen=True)
 class Other:
-    """Something that is neither tensor nor text, known by the name of its type only.
+    """Something that is neither tensor nor text; only the name of its type is known.
 
-    Of a longer name it has the beginning: a sandbox may claim any, once for each
-    answer.
+    A long name is cut, because code in a sandbox may give its types names of any
+    length.
     """
 
     kind: str
@@ -92,12 +92,13 @@ class Case:
     ``mistakes`` maps a variant of a mistake to the answers that its code gives here.
     ``hidden`` cases are never described beyond their title. A case with a ``measure``
     earns a share of its points by ``scale`` (see measures/) instead of all or none.
-    ``says`` and ``asks`` tell what was seen if all cases without them are right. What
-    everybody could answer is ``open``: it counts beside a right answer that is not.
+    ``says`` and ``asks`` tell what was seen if all cases without them are right. An
+    ``open`` case has a right answer that anybody can give without solving the exercise:
+    it counts only if the answer to some case that is not open is right, too.
     ``aspects`` holds the aspects of answers that count for another one than the case's
     own ``aspect``, as their probe declares them. ``doubles``: what pairs of mistakes
     answer, as sketches (second_order.py). ``shipped`` names the aspects of a fresh case
-    whose right answers stand in a visible one: they count as what is ``open`` does.
+    whose right answers stand in a visible one: they count like those of an open case.
     ``tells`` are variants that some drawings tell and others do not; inputs are drawn
     until they do. It is stored with hidden cases only. ``shapes`` are those of results
     in the words of the signature: ``"B, L, h*d_k"``.
@@ -155,8 +156,8 @@ class Finding:
     """How one named answer compares with the reference.
 
     ``problem`` is "" when they agree, else the first of raised, missing, type, shape,
-    dtype, finite, values that they fail, that a ready-made answer was called, or
-    `PARTLY`. ``wording`` is what to say of it, or a function that makes it.
+    dtype, finite, values in which they differ, that a ready-made answer was called,
+    or `PARTLY`. ``wording`` is what to say of it, or a function that makes it.
     """
 
     name: str
@@ -167,7 +168,7 @@ class Finding:
 
     @functools.cached_property
     def message(self) -> str:
-        """What to say of it; made for who asks: of many numbers few are told."""
+        """The message about this finding, composed only when somebody asks for it."""
         return self.wording if isinstance(self.wording, str) else self.wording()
 
 
@@ -175,7 +176,7 @@ class Finding:
 class CaseResult:
     """A case with the answers that were given, what was found, and the share earned.
 
-    It may not have been ``looked_at``, since it cannot be with this answer.
+    ``looked_at`` is False if this answer does not allow the case to be tried at all.
     """
 
     case: Case

@@ -70,7 +70,7 @@ def needs(unit: int, version: str = "") -> str:
 
 
 def _style_page() -> None:
-    """Bring the rules that figures bring before there is a figure."""
+    """Insert the style rules of figures into the page before any figure is shown."""
     from IPython.display import HTML, display
 
     from autograder.figures.page import PAGE
@@ -83,7 +83,7 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 
 def _remedy(version: str) -> str:
-    """What installs newer checks: the wheel beside, or the published one."""
+    """Say how to install newer checks: from the wheel beside, or the published one."""
     wheel = wheel_name(version)
     beside = version and Path("..", wheel).is_file()
     if not beside and not LATEST:

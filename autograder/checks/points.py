@@ -60,15 +60,19 @@ def earned(
         for aspect, case_shares in aspect_credits.items()
     }
     due = LEAST * sum(most.values()) - (sum(most.values()) - sum(points.values()))
-    charged = _to_take_from(results, aspect_credits) if len(aspect_credits) > 1 else []
+    charged = (
+        _aspects_to_reduce(results, aspect_credits) if len(aspect_credits) > 1 else []
+    )
     for aspect in charged:
         deduction = max(0.0, min(due, points.get(aspect, 0.0)))
         points[aspect], due = points.get(aspect, 0.0) - deduction, due - deduction
     return {aspect: (points[aspect], most[aspect]) for aspect in aspect_credits}
 
 
-def _to_take_from(results: Iterable[CaseResult], aspect_credits: Credits) -> list[str]:
-    """Aspects in which some result is wrong, then the values; none if all is right."""
+def _aspects_to_reduce(
+    results: Iterable[CaseResult], aspect_credits: Credits
+) -> list[str]:
+    """The aspects with a wrong result, then that of values; none if all is right."""
     measured = {result.case.name for result in results if result.case.measure}
     wrong = [
         aspect
@@ -103,7 +107,7 @@ def credits(results: Iterable[CaseResult]) -> Credits:
 
 
 def open_parts(cases: Iterable[Case]) -> set[tuple[str, str]]:
-    """By case and aspect, what everybody could answer who has read what ships."""
+    """The parts (case, aspect) that anybody could answer who has read what ships."""
     return {
         (case.name, aspect)
         for case in cases

@@ -185,7 +185,7 @@ class _Operators(TorchDispatchMode):
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
-        """Not to import PyTorch's compiler, which takes seconds the first time."""
+        """Answer without importing PyTorch's compiler, which would take seconds."""
         return False
 
     def __torch_dispatch__(

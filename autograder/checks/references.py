@@ -244,7 +244,7 @@ def _heads(unit: str) -> dict[str, tuple[str, float]]:
 
 @functools.lru_cache
 def _read_heads(path: Path, _changed: tuple[int, int]) -> dict[str, tuple[str, float]]:
-    """Read once: a page asks for them at every cell."""
+    """Read the file once, since a page asks for titles and points at every cell."""
     document = json.loads(path.read_text(encoding="utf-8"))
     return {
         entry["name"]: (entry["title"], entry["points"])

@@ -122,7 +122,7 @@ def rows(verdict: CheckResult) -> list[CaseGroup]:
 def _failure(result: CaseResult) -> object:
     """What equal failures have in common, whatever their numbers.
 
-    Of hidden cases no more than is told of them: what is wrong, not how.
+    For a hidden case, this is only what the student is told: what is wrong, not how.
     """
     case = result.case
     if case.measure:
@@ -148,8 +148,8 @@ def _error(finding: Finding) -> str:
 def details(result: CaseResult, verdict: CheckResult) -> list[Line]:
     """What went wrong in a case; of a hidden case neither inputs nor numbers.
 
-    How good a measured answer is (BLEU) gives nothing away, and is told of right ones;
-    so is what could not be looked at.
+    How good a measured answer is (BLEU) gives nothing away, so it is told even of a
+    right answer. So is the reason why a case could not be looked at.
     """
     wrong = [
         finding for finding in result.findings if finding.problem or finding.message
@@ -176,11 +176,12 @@ def clip_names(names: list[str], most: int = LISTED) -> str:
 
 
 def _is_hinted(result: CaseResult, verdict: CheckResult) -> bool:
-    """Whether a case's hint is to the point: no mistake is known, nor what raised.
+    """Whether to show a case's hint: no mistake is named, and no error ended the case.
 
-    It speaks of what sets a case apart. Where most ordinary cases fail, that is not the
-    reason: only the hint of the simplest one is given then, if nothing was seen of all.
-    That of a general property is none where not even ordinary cases are right.
+    A hint speaks of what sets its case apart. If most ordinary cases fail, that is not
+    the reason: then only the hint of the simplest one is shown, and only if no symptom
+    of all cases was recognised. The hint of a general property is shown only if all
+    ordinary cases are right.
     """
     if verdict.mistake:
         raised = any(finding.problem == RAISED for finding in result.findings)

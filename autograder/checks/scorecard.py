@@ -143,7 +143,7 @@ class Scorecard:
         return self._table(unit, progress.or_nothing(folder) if folder else {})
 
     def tables(self) -> dict[str, dict[str, ExerciseScore]]:
-        """The same of all units that are here, in the order of the course."""
+        """The rows of all units that are here, in the order of the course."""
         folder = progress.find_folder()
         stored = progress.read_all(folder) if folder else {}
         return {unit: self._table(unit, stored) for unit in contents.units()}
@@ -204,7 +204,7 @@ class Scorecard:
         print(_("All checks of this folder count as not run yet."))
 
     def _tell(self, use_file: Callable[[], None]) -> None:
-        """Use the file; what is wrong with it is said once, and stops nothing."""
+        """Use the progress file; if it has a problem, report that once and go on."""
         try:
             use_file()
             self.problem = ""

@@ -69,6 +69,6 @@ def _match_pairs(result: CaseResult) -> set[tuple[int, int]]:
 
 
 def _size(case: Case) -> float:
-    """The root of how many numbers are summed: so much do their roundings add up."""
+    """The root of the number of summands, with which the rounding error grows."""
     tensors = [v for v in case.expected.values() if isinstance(v, torch.Tensor)]
     return math.sqrt(sum(value.numel() for value in tensors) + 1)

@@ -67,7 +67,7 @@ class Summary:
 
     @property
     def _by_people(self) -> str:
-        """Where the other points come from."""
+        """Say who gives the points that no check gives."""
         if not self.written:
             return ""
         return plural(

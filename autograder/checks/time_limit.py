@@ -14,10 +14,11 @@ class TooLongError(BaseException):
 
 @contextmanager
 def limit(seconds: float) -> Iterator[None]:
-    """End what computes for longer, from the inside, however busy the machine is.
+    """End code that uses more CPU time, from inside its process.
 
-    It is told again and again: what is raised in a callback of the collector is lost.
-    Nobody is told of that meanwhile: who writes it down would be stopped in the middle.
+    The signal is repeated, since an exception that is raised in a callback of the
+    garbage collector is lost. Meanwhile Python does not report such lost exceptions,
+    because the next signal would interrupt the report.
     """
 
     def stop(*_: object) -> None:

@@ -172,7 +172,10 @@ def _trace_last_rows(
 
 
 def _other_rows(value: object) -> tuple[torch.Tensor, ...]:
-    """Three rows for the last one; no sum, scale or order of its entries stays."""
+    """Three replacements for the last row of a tensor.
+
+    None keeps the sum, the scale or the order of its entries.
+    """
     if not isinstance(value, torch.Tensor) or not value.is_floating_point():
         return ()
     if value.dim() < 2 or value.shape[-2] < 2:

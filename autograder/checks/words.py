@@ -1,4 +1,4 @@
-"""Words by which others know what the kit says; here, as they do without PyTorch."""
+"""Words of the kit that other packages use too; importing this needs no PyTorch."""
 
 LEFT_OUT = "AUTOGRADER_LEAVES_OUT_DEMONSTRATIONS"  # an environment variable, "1"
 PROGRESS = "course_progress.json"  # beside a student's notebook: what was solved

@@ -28,7 +28,7 @@ def explain(
 
 
 def always(wrong: Sequence[CaseResult]) -> tuple[str, str] | None:
-    """Explain an error that ends every case in the same line of the student's."""
+    """Explain an error that ends every case in the same line of the student's code."""
     lines = {
         finding.message.partition("\n")[2].partition("\n")[0]
         for result in wrong

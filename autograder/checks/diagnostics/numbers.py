@@ -44,7 +44,7 @@ def _format(number: torch.Tensor) -> str:
 
 
 def sums(findings: Sequence[Finding]) -> Sign:
-    """Rows of probabilities that do not sum to 1."""
+    """Recognise rows of probabilities that do not sum to 1."""
     pairs = [(a, b) for a, b in _pairs(findings) if a.dim() and a.is_floating_point()]
     if len(pairs) < len(findings) or not all(
         a.shape[-1] > 1 and bool((a >= 0).all()) and _are_one(a.sum(-1))
@@ -78,7 +78,7 @@ def _are_one(sums: torch.Tensor) -> bool:
 
 
 def one_value(findings: Sequence[Finding]) -> Sign:
-    """All that is wrong is one and the same number, or one in place of another."""
+    """Recognise one and the same wrong number, or one number in place of another."""
     pairs = _pairs(findings)
     if not pairs:
         return None
@@ -100,7 +100,7 @@ def one_value(findings: Sequence[Finding]) -> Sign:
 
 
 def not_zero(findings: Sequence[Finding]) -> Sign:
-    """Numbers that should be exactly 0, in all cases in which any should be."""
+    """Recognise numbers that should be exactly 0, in all cases that should have a 0."""
     pairs = [(a, b) for a, b in _pairs(findings) if a.is_floating_point()]
     astray = [b[(a == 0) & _wrong(a, b)] for a, b in pairs]
     actual = torch.cat([torch.empty(0), *astray])
@@ -117,7 +117,7 @@ def not_zero(findings: Sequence[Finding]) -> Sign:
 
 
 def zeros(findings: Sequence[Finding]) -> Sign:
-    """Zeros where other numbers should be, in some entries of every case."""
+    """Recognise zeros in place of other numbers, in some entries of every case."""
     pairs = _pairs(findings)
     astray = [(b == 0) & _wrong(a, b) for a, b in pairs]
     if not pairs or any(not b.is_floating_point() or not b.any() for _a, b in pairs):
@@ -133,7 +133,7 @@ def zeros(findings: Sequence[Finding]) -> Sign:
 
 
 def scaled(findings: Sequence[Finding]) -> Sign:
-    """The right numbers times a factor, or with a summand, the same in all cases."""
+    """Recognise right numbers times a factor, or plus a constant, the same in all."""
     pairs = _pairs(findings)
     if not pairs or not all(a.is_floating_point() for a, b in pairs):
         return None
@@ -159,7 +159,7 @@ def scaled(findings: Sequence[Finding]) -> Sign:
 
 
 def scaled_apart(findings: Sequence[Finding]) -> Sign:
-    """In each case, the correct values times a factor that differs between cases."""
+    """Recognise, in each case, correct values times a factor that differs by case."""
     pairs = _pairs(findings)
     if len(pairs) < 2 or not all(
         a.is_floating_point() and _tell_apart([a]) and _tell_apart([b])
@@ -180,7 +180,7 @@ def scaled_apart(findings: Sequence[Finding]) -> Sign:
 
 
 def scaled_rows(findings: Sequence[Finding]) -> Sign:
-    """In each row, the right numbers times a factor that differs between rows."""
+    """Recognise, in each row, right numbers times a factor that differs by row."""
     pairs = _pairs(findings)
     factors = set[float]()
     for a, b in pairs:
@@ -229,13 +229,13 @@ def _is_plus(offset: float, a: torch.Tensor, b: torch.Tensor) -> bool:
 
 
 def _tell_apart(values: Sequence[torch.Tensor]) -> bool:
-    """Whether there are so many different numbers that a rule shows."""
+    """Whether there are enough different numbers to recognise a rule in them."""
     flat = torch.cat([value.double().flatten() for value in values])
     return len(flat.unique()) > 2 and bool(flat.isfinite().all())
 
 
 def elsewhere(findings: Sequence[Finding]) -> Sign:
-    """All numbers, at the wrong positions."""
+    """Recognise the right numbers at the wrong positions."""
     pairs = _pairs(findings)
     if not pairs or not all(holds_the_same(a, b) for a, b in pairs):
         return None
@@ -244,7 +244,7 @@ def elsewhere(findings: Sequence[Finding]) -> Sign:
 
 
 def by_index(findings: Sequence[Finding]) -> Sign:
-    """Right up to some index along a dimension, and wrong from there on."""
+    """Recognise values that are right up to some index, and wrong from there on."""
     pairs = _pairs(findings)
     ranks = {a.dim() for a, b in pairs}
     computed = all(a.is_floating_point() for a, _b in pairs)  # not ids, after BOS
@@ -278,7 +278,7 @@ def _along(wrong: torch.Tensor, dim: int) -> list[bool]:
 
 
 def grows(findings: Sequence[Finding]) -> Sign:
-    """Numbers that have no bound."""
+    """Recognise numbers that grow beyond any bound."""
     for a, b in _pairs(findings):
         if not a.is_floating_point():
             continue
@@ -293,7 +293,7 @@ def grows(findings: Sequence[Finding]) -> Sign:
 
 
 def count(findings: Sequence[Finding]) -> Sign:
-    """A whole number that is off by the same amount in every case."""
+    """Recognise a whole number that is off by the same amount in every case."""
     pairs = [(a, b) for a, b in _pairs(findings) if a.dim() == 0]
     if len(pairs) < 2 or len(pairs) < len(findings) or pairs[0][0].is_floating_point():
         return None

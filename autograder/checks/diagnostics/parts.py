@@ -98,7 +98,7 @@ def and_more(mistake: Mistake) -> Mistake:
 
 
 def _no_gradient(findings: Sequence[Finding]) -> Sign:
-    """A gradient that is zero in all of its entries, in every case."""
+    """Recognise a gradient that is zero in all of its entries, in every case."""
     if not (is_gradient(findings[0]) and all(map(_is_zero, findings))):
         return None
     message = _("No gradient arrives: the {name} is zero.")
@@ -113,7 +113,7 @@ def _is_zero(finding: Finding) -> bool:
 
 
 def _dtype(findings: Sequence[Finding]) -> Sign:
-    """The same wrong dtype in every wrong case, possibly along with other errors."""
+    """Recognise the same wrong dtype in every wrong case, whatever else is wrong."""
     kinds = {(dtype_of(f.expected), dtype_of(f.actual)) for f in findings}
     if len(kinds) != 1 or not any(f.problem == "dtype" for f in findings):
         return None
@@ -133,7 +133,7 @@ def _dtype(findings: Sequence[Finding]) -> Sign:
 
 
 def _other_kind(findings: Sequence[Finding]) -> Sign:
-    """The same wrong type in every wrong case, such as a tensor instead of `None`."""
+    """Recognise the same wrong type in every case, as a tensor instead of `None`."""
     if {f.problem for f in findings} != {"type"}:
         return None
     if len({f.message for f in findings}) > 1:
@@ -147,7 +147,7 @@ def _other_kind(findings: Sequence[Finding]) -> Sign:
 
 
 def _errors(wrong: Wrong) -> Sign:
-    """The most frequent kind of error among the cases that end in one."""
+    """Name the most frequent kind of error among the cases that end in one."""
     explanations = [errors.explain([result]) for result in wrong if raised(result)]
     recognised = [explanation for explanation in explanations if explanation]
     if not recognised:
@@ -157,7 +157,7 @@ def _errors(wrong: Wrong) -> Sign:
 
 
 def _own_error(wrong: Wrong) -> Sign:
-    """One type of error that the student's own `raise` or `assert` makes."""
+    """Recognise an error that the student's own `raise` or `assert` raises."""
     messages = [f.message for f in faults(wrong) if f.problem == RAISED]
     kinds = [telling_part(message) for message in filter(is_raised_by_code, messages)]
     if 2 * len(kinds) <= len(wrong) or len(set(kinds)) > 1:
@@ -169,7 +169,7 @@ def _own_error(wrong: Wrong) -> Sign:
 
 
 def _no_numbers(wrong: Wrong) -> Sign:
-    """NaN or infinity in some of the cases."""
+    """Recognise NaN or infinity in some of the cases."""
     answer_names = [f.name for f in faults(wrong) if f.problem == "finite"]
     if not answer_names:
         return None
@@ -182,7 +182,7 @@ def _no_numbers(wrong: Wrong) -> Sign:
 
 
 def _of_a_test(wrong: Wrong) -> Sign:
-    """A test of the student's that errs on one side only."""
+    """Recognise a student's test that always errs in the same direction."""
     pairs = {(f.expected, f.actual) for r in wrong for f in r.findings if f.problem}
     if pairs == {("rejected", "accepted")}:
         return (
@@ -196,7 +196,7 @@ def _of_a_test(wrong: Wrong) -> Sign:
 
 
 def _never_counted(answers: Sequence[Sequence[Finding]]) -> Sign:
-    """Several integer results that are 0 in every case where they are wrong."""
+    """Recognise integer results that are 0 in every case where they are wrong."""
     names = [
         findings[0].name for findings in answers if all(map(_is_no_count, findings))
     ]

@@ -1,4 +1,4 @@
-"""Signs that a promise was not kept: of names, of errors, of what is left alone."""
+"""Recognise broken promises: about names, about errors, about what must not change."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _names(wrong: Wrong) -> Sign:
 
 
 def names(findings: Sequence[Finding]) -> Sign:
-    """A dictionary with other keys than the promised ones."""
+    """Recognise a dictionary with other keys than the promised ones."""
     missing = [f.name for f in findings if f.problem == "missing"]
     unexpected = [str(f.actual) for f in findings if f.name == _OTHER]
     if not missing and not unexpected:
@@ -64,7 +64,7 @@ def _another_error(wrong: Wrong) -> Sign:
 
 
 def another_error(findings: Sequence[Finding]) -> Sign:
-    """A call that should raise one error, and raises another one or none."""
+    """Recognise a call that raises a different error than it should, or none."""
     if not all(_is_error(f.expected) and isinstance(f.actual, str) for f in findings):
         return None
     promised, actual = str(findings[0].expected), str(findings[0].actual)
@@ -90,7 +90,7 @@ def _is_error(value: object) -> bool:
 
 
 def refusal(wrong: Wrong) -> Sign:
-    """An allowed input that the student's own `raise` or `assert` refuses."""
+    """Recognise an allowed input that the student's own `raise` or `assert` refuses."""
     findings = faults(wrong)
     for finding in findings:
         if finding.problem != RAISED or not is_raised_by_code(finding.message):
@@ -107,7 +107,7 @@ def refusal(wrong: Wrong) -> Sign:
 
 
 def _reaches_too_far(wrong: Wrong) -> Sign:
-    """A gradient that arrives where there should be none."""
+    """Recognise a gradient that reaches inputs which it should not reach."""
     findings = faults(wrong)
     for f in findings:
         a, b = f.expected, f.actual
@@ -130,7 +130,7 @@ def _reaches_too_far(wrong: Wrong) -> Sign:
 
 
 def _only_a_trace(wrong: Wrong) -> Sign:
-    """Right results, but something has changed that should not."""
+    """Recognise right results after which something has changed that should not."""
     problems = faults(wrong)
     if not all(f.name.endswith(AFTERWARDS) for f in problems):
         return None
@@ -149,7 +149,7 @@ def _only_a_trace(wrong: Wrong) -> Sign:
 
 
 def input_change(wrong: Wrong) -> Sign:
-    """An input that the student's code has changed, in some case."""
+    """Recognise an input that the student's code has changed, in some case."""
     for finding in faults(wrong):
         if name := find_changed_input(finding, wrong):
             message = _("Your code writes into its input: {name} has changed.")

@@ -19,7 +19,7 @@ Shapes = list[tuple[Shape, Shape]]  # expected, and the student's
 
 
 def _shapes(findings: Sequence[Finding]) -> Shapes:
-    """Of each finding both shapes; none if one of them is not about a shape."""
+    """Both shapes of each finding; nothing if a finding is not about a shape."""
     pairs = [
         (tuple(f.expected.shape), tuple(f.actual.shape))
         for f in findings
@@ -38,7 +38,7 @@ def _same_rank(findings: Sequence[Finding]) -> Shapes:
 
 
 def rank(findings: Sequence[Finding]) -> Sign:
-    """More or fewer dimensions than expected, everywhere the same number."""
+    """Recognise too many or too few dimensions, by the same number in all cases."""
     pairs = _shapes(findings)
     ranks = {(len(a), len(b)) for a, b in pairs}
     if len(ranks) != 1 or len(set(next(iter(ranks)))) == 1:
@@ -57,7 +57,7 @@ def rank(findings: Sequence[Finding]) -> Sign:
 
 
 def order(findings: Sequence[Finding]) -> Sign:
-    """All sizes are there, everywhere in the same other order."""
+    """Recognise the right dimensions in a wrong order, the same one in all cases."""
     pairs = _same_rank(findings)
     if all(len(set(a)) == 1 for a, _b in pairs):  # also true without any pairs
         return None
@@ -79,7 +79,7 @@ def order(findings: Sequence[Finding]) -> Sign:
 
 
 def displacement(findings: Sequence[Finding]) -> Sign:
-    """Sizes that should vary along one dimension vary along another one."""
+    """Recognise a size that varies along the wrong dimension of the tensor."""
     pairs = _same_rank(findings)
     dims = range(len(pairs[0][0])) if pairs else ()
     for dim, actual_dim in itertools.permutations(dims, 2):
@@ -105,7 +105,7 @@ def displacement(findings: Sequence[Finding]) -> Sign:
 
 
 def times(findings: Sequence[Finding]) -> Sign:
-    """A dimension that is everywhere the same number of times as long."""
+    """Recognise a dimension that is longer by the same factor in all cases."""
     for dim, sizes in _along(_shapes(findings)):
         if any(not a or b % a for a, b in sizes) or len({a for a, _b in sizes}) < 2:
             continue
@@ -125,7 +125,7 @@ def times(findings: Sequence[Finding]) -> Sign:
 
 
 def single(findings: Sequence[Finding]) -> Sign:
-    """A dimension of which there is one entry in place of more or fewer others."""
+    """Recognise a dimension of size 1 in place of a different size."""
     for dim, sizes in _along(_shapes(findings)):
         lengths = {expected for expected, _actual in sizes}
         if len(lengths) < 2 or {actual for _expected, actual in sizes} != {1}:
@@ -144,7 +144,7 @@ def single(findings: Sequence[Finding]) -> Sign:
 
 
 def longer(findings: Sequence[Finding]) -> Sign:
-    """A dimension that is too long or too short, in every case by as much."""
+    """Recognise a dimension that is too long or too short by the same in all cases."""
     for dim, sizes in _along(_shapes(findings)):
         offsets = {actual - expected for expected, actual in sizes}
         if len(findings) < 2 or not all(same_text(f, dim) for f in findings):
@@ -168,7 +168,7 @@ def longer(findings: Sequence[Finding]) -> Sign:
 
 
 def too_long(findings: Sequence[Finding]) -> Sign:
-    """A dimension that is everywhere too long, or too short, by more or by less."""
+    """Recognise a dimension that is always too long, or always too short."""
     for dim, sizes in _along(_shapes(findings)):
         if not all(same_text(f, dim) for f in findings):
             continue

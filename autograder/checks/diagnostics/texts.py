@@ -19,7 +19,7 @@ _ENDED = "ended by "  # before the error with which a student's test ends
 
 
 def kind(findings: Sequence[Finding]) -> Sign:
-    """A result of the same wrong type in all cases."""
+    """Recognise a result of the same wrong type in all cases."""
     kinds = {(str(f.expected), str(f.actual)) for f in findings}
     name = findings[0].name.removeprefix("kind of ")
     if name == findings[0].name or len(kinds) != 1:
@@ -42,7 +42,7 @@ def kind(findings: Sequence[Finding]) -> Sign:
 
 
 def phrase(findings: Sequence[Finding]) -> Sign:
-    """One phrase in place of another in all cases, or yes in place of no."""
+    """Recognise one phrase in place of another in all cases, or yes in place of no."""
     pairs = {(_word(f.expected), _word(f.actual)) for f in findings}
     if len(pairs) != 1 or "" in (pair := pairs.pop()):
         return None
@@ -71,7 +71,7 @@ def _word(value: object) -> str:
 
 
 def same_word(wrong: Wrong) -> Sign:
-    """The same words wherever the answer is wrong, whatever is expected."""
+    """Recognise an answer that is the same whenever it is wrong."""
     findings = faults(wrong)
     words = {_word(f.actual) for f in findings if isinstance(f.actual, str)}
     expected = {_word(f.expected) for f in findings}
@@ -94,7 +94,7 @@ def same_word(wrong: Wrong) -> Sign:
 
 
 def rejects(wrong: Wrong) -> Sign:
-    """A test of the student's that rejects what is right, whatever else it does."""
+    """Recognise a student's test that rejects what is right."""
     pairs = {(f.expected, f.actual) for f in faults(wrong) if isinstance(f.actual, str)}
     if ("accepted", "rejected") not in pairs:
         return None
@@ -105,7 +105,7 @@ def rejects(wrong: Wrong) -> Sign:
 
 
 def ended(wrong: Wrong) -> Sign:
-    """A test of the student's that an error ends, instead of what it asserts."""
+    """Recognise a student's test that ends in an error other than an AssertionError."""
     errors = Counter(
         f.actual.removeprefix(_ENDED)
         for f in faults(wrong)
@@ -121,7 +121,7 @@ def ended(wrong: Wrong) -> Sign:
 
 
 def items(findings: Sequence[Finding]) -> Sign:
-    """A list whose items are in another order, or that has some too many or too few."""
+    """Recognise a list whose items are reordered, missing or superfluous."""
     lists = [(_items(f.expected), _items(f.actual)) for f in findings]
     if any(a is None or b is None for a, b in lists):
         return None
@@ -158,7 +158,7 @@ def _items(value: object) -> list[str] | None:
 
 
 def _pieces(name: str, pairs: Sequence[tuple[list[str], list[str]]]) -> Sign:
-    """Of items that hold pieces of text: other pieces of the same, or some left out."""
+    """Recognise items that hold pieces of text of which some differ or are missing."""
     wrong = [
         (_text(x), _text(y))
         for a, b in pairs

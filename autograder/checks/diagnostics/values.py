@@ -124,7 +124,7 @@ def _only_parameters(wrong: Wrong) -> Sign:
 
 
 def parameters(findings: Sequence[Finding]) -> Sign:
-    """Parameters too many or too few: the same ones in every case."""
+    """Recognise parameters too many or too few: the same ones in every case."""
     pairs = {(f.name, str(f.actual)) for f in findings}
     name, names = pairs.pop()
     if pairs:

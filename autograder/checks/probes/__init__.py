@@ -30,13 +30,14 @@ Report = Callable[[Any, Inputs], Mapping[str, object]]
 
 @dataclass(frozen=True)
 class Probe:
-    """What is tried on a student's object, as far as it happens beside that object.
+    """Tries a student's object and reports what it does, in the object's process.
 
     Args:
         near: called as ``near(object, inputs)``, or, where there is something to ask,
             as ``near(object, inputs, ask)``.
-        interactor: answers on the other side, and concludes from the report.
-        in_notebook: reports where both sides are one process, if that differs.
+        interactor: the judge's side: answers questions, and concludes from the report.
+        in_notebook: reports in a notebook, where one process plays both sides, if
+        this differs.
         reports: by aspect, the names of all that it reports; see `probe`.
     """
 

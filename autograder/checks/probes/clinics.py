@@ -30,7 +30,7 @@ class Patients(BlindTrial):
 
 
 def accepts(result: object) -> str:
-    """The word of a test that has not raised anything.
+    """The verdict of a test that has raised nothing: it accepts.
 
     Raises:
         WrongAnswerError: it has returned something, which may be taken for a verdict.

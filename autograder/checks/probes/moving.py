@@ -13,17 +13,17 @@ Push = Callable[[torch.Tensor], torch.Tensor]  # what is added to x's features, 
 
 
 def uniform(x: torch.Tensor) -> torch.Tensor:
-    """Push all features by one number, which a norm after it would undo."""
+    """A push of all features by the same number, which a later norm would undo."""
     return torch.ones(x.size(-1), dtype=x.dtype)
 
 
 def uneven(x: torch.Tensor) -> torch.Tensor:
-    """From -1 to 1 over the features, (d,)."""
+    """A push from -1 at the first feature to 1 at the last one, (d,)."""
     return torch.linspace(-1, 1, x.size(-1), dtype=x.dtype)
 
 
 def zigzag(x: torch.Tensor) -> torch.Tensor:
-    """Every other feature up, the others down, more and more, (d,)."""
+    """A push of features up and down in turn, each further than the last, (d,)."""
     steps = torch.arange(1, x.size(-1) + 1, dtype=x.dtype) / x.size(-1)
     return torch.where(torch.arange(x.size(-1)) % 2 == 0, steps, -steps)
 
@@ -38,7 +38,7 @@ def who_moves(
     what moves so little is pushed once more, in another way.
 
     Args:
-        moved: how all outputs move, ``(B, Lq, ...)``, when a position is pushed so.
+        moved: from a push and a position to how all outputs move, ``(B, Lq, ...)``.
         length: how many positions there are.
         first: the push that is tried first.
     """

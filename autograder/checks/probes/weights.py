@@ -162,7 +162,7 @@ def _missing(module: object, weights: Mapping[str, torch.Tensor]) -> list[str]:
 
 
 def _is_added(module: nn.Module, name: str) -> bool:
-    """Whether a parameter's name is that of a bias, there or left out."""
+    """Whether a name is that of a layer's bias, even if the layer has none."""
     layer = dict(module.named_modules()).get(name.removesuffix(".bias"))
     return isinstance(layer, _ADDING) and name.endswith(".bias")
 
@@ -170,7 +170,7 @@ def _is_added(module: nn.Module, name: str) -> bool:
 def _refuse_others(
     parameters: Mapping[str, torch.Tensor], weights: Inputs, module: nn.Module
 ) -> None:
-    """Refuse all that does not fit: two mistakes may share the first parameter."""
+    """Refuse weights that fit no parameter, and name all of them."""
     missing = [f"`{name}`" for name in weights if name not in parameters]
     if missing:
         # Further names of parameters that have another one.

@@ -82,7 +82,7 @@ def overwrite(results: Results) -> Iterator[None]:
 
 
 def _other_numbers(call: Call) -> dict[str, torch.Tensor]:
-    """The arguments, if they are a batch, with numbers of other sentences, negated."""
+    """Replace the numbers of each sentence by those of the previous one, negated."""
     if call.size("B") == 1:
         return {}
     return {

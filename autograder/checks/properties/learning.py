@@ -14,7 +14,7 @@ from autograder.checks.properties.fake_dropout import dropout_is, shrink
 
 
 def training(call: Call) -> Tries:
-    """Eval and training mode, in which nothing is dropped that nobody asked for."""
+    """Call in eval and in training mode; only dropout may make a difference."""
     call.target.eval()
     yield "in eval mode", call
     with _training_mode(call):
@@ -30,10 +30,10 @@ def _training_mode(call: Call) -> Iterator[None]:
 
 
 def dropout(call: Call) -> Tries:
-    """Training mode with a stand-in for dropout, without chance: it shows its place.
+    """Call in training mode with a stand-in for dropout that is not random.
 
-    It also shows on how many numbers dropout acts: one draw for several numbers drops
-    them together.
+    The stand-in shows where dropout is applied. It also shows on how many numbers it
+    acts, since one draw for several numbers drops them together.
     """
 
     def first_result() -> Results:
@@ -68,7 +68,7 @@ def dropout(call: Call) -> Tries:
 
 
 class ByHandError(Exception):
-    """Chance that does not come from PyTorch's dropout."""
+    """Raised if random numbers come from anything but PyTorch's dropout."""
 
 
 BY_HAND = {"chance": "by hand"}  # the whole answer in that case
