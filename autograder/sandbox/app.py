@@ -42,7 +42,7 @@ class _MainThread(NamedTuple):
     parent_thread: threading.Thread
 
     def __bool__(self) -> bool:
-        """There is none."""
+        """Always false, as there is no such thread."""
         return False
 
 
@@ -59,7 +59,7 @@ class SandboxedKernelApp(IPKernelApp):
     sockets: Mapping[int, int] = AnyTrait()  # type: ignore[assignment]  # by port
 
     def _configure_logging(self) -> None:
-        """A sandbox's log has no reader."""
+        """Do nothing, because nobody reads the log of a sandbox."""
 
     def prepare(self, folder: Path) -> None:
         """Be a kernel that nothing is connected to; IPython's files are in `folder`."""
@@ -141,12 +141,12 @@ class SandboxedKernelApp(IPKernelApp):
         return int(super()._try_bind_socket(s, port))  # type: ignore[no-untyped-call]
 
     def init_control(self, context: zmq.Context[zmq.Socket[bytes]]) -> None:
-        """Between cells, like the shell: no thread of its own."""
+        """Create the control socket; like the shell's, it is read between cells."""
         self.control_socket = context.socket(zmq.ROUTER)
         self._bind_socket(self.control_socket, self.control_port)  # type: ignore[no-untyped-call]
 
     def init_iopub(self, context: zmq.Context[zmq.Socket[bytes]]) -> None:
-        """As ipykernel's, with another thread."""
+        """Create the iopub socket as ipykernel does, but with our own thread."""
         socket = context.socket(zmq.XPUB)
         socket.setsockopt(zmq.XPUB_NODROP, 1)  # it waits for a client that is late
         self._bind_socket(socket, self.iopub_port)  # type: ignore[no-untyped-call]

@@ -142,7 +142,7 @@ class Group:
         (self.folder / "cgroup.procs").write_text("0")
 
     def was_too_large(self) -> bool:
-        """Whether the kernel has ended somebody in it over the memory."""
+        """Whether the kernel has killed a process of the group over its memory."""
         with contextlib.suppress(OSError):
             words = _words(self.folder / "memory.events")
             counts = dict(zip(words[::2], map(int, words[1::2]), strict=True))

@@ -193,7 +193,7 @@ def _welcome(server: subprocess.Popen[bytes]) -> None:
 
 
 def _stop(owner: int, server: subprocess.Popen[bytes]) -> None:
-    """At the client's own end, not at that of a process forked from it."""
+    """Stop the server when its client ends, but not when a fork of that ends."""
     if os.getpid() == owner:
         _pipes(server)[0].close()
         try:
@@ -223,6 +223,6 @@ def _is_abandoned(run: Path) -> bool:
 
 
 def policy_from_environment() -> Policy:
-    """The one that the environment holds as JSON. Raises ValueError, TypeError."""
+    """The policy that the environment holds as JSON. Raises ValueError, TypeError."""
     text = os.environ.get("AUTOGRADER_SANDBOX_POLICY", "")
     return Policy.from_json(text) if text else Policy()

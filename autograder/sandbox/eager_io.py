@@ -84,7 +84,7 @@ class PromptStream(ZMQStream):
         task.add_done_callback(self._look_again)
 
     def _look_again(self, _: object = None) -> None:
-        """What came while a task used the socket does not show by itself any more."""
+        """Look for messages again: those that came during a task are not signalled."""
         self.io_loop.add_callback(self._handle_events)
 
 

@@ -85,7 +85,7 @@ def ready_to_fork() -> None:
 
 
 def check_fitness() -> None:
-    """Raises UnfitError over a second thread or a module that ships to nobody."""
+    """Raises UnfitError if there is a second thread, or a module that does not ship."""
     if (threads := len(os.listdir("/proc/self/task"))) != 1:
         raise UnfitError(f"an import started {threads - 1} threads")
     for name, module in list(sys.modules.items()):
@@ -179,8 +179,8 @@ class Server:
 class Branch:
     """Imports what some notebooks ask for, and forks their sandboxes' supervisors.
 
-    Until the server, at the other end of the door, is gone. Sandboxes that are there do
-    not need it any more.
+    It ends when the server, at the other end of the door, is gone. Sandboxes that it
+    has already started do not need it any more.
     """
 
     def __init__(
@@ -226,7 +226,7 @@ class Branch:
             self._become_supervisor(client)
 
     def _settle(self) -> None:
-        """Take a moment for what makes later sandboxes cheaper, and shows nowhere."""
+        """Do now what makes later sandboxes cheaper and has no visible effect."""
         if self.level != "bwrap":
             inside.rehearse()
             ready_to_fork()
@@ -253,7 +253,7 @@ class Branch:
 
 
 def _await_children() -> None:
-    """Have them end by themselves; then end what is left."""
+    """Wait for the children to end by themselves; then end those that are left."""
     patience = time.monotonic() + 10
     while _has_children() and time.monotonic() < patience:
         time.sleep(0.005)
@@ -261,7 +261,7 @@ def _await_children() -> None:
 
 
 def _has_children() -> bool:
-    """Collect those that have ended; whether any is left."""
+    """Collect the children that have ended; return whether any is left."""
     try:
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass

@@ -66,7 +66,7 @@ def prepare(folder: Path) -> None:
 
 
 def rehearse() -> None:
-    """Have a prepared kernel know what takes long the first time, and shows nowhere."""
+    """Do in a prepared kernel what is slow the first time and has no effect."""
     from autograder.sandbox.app import SandboxedKernelApp
 
     SandboxedKernelApp.instance().rehearse_error()
@@ -116,7 +116,7 @@ def fork_by_default() -> None:
 
 
 def _cold() -> None:
-    """Below bubblewrap: read what the supervisor wrote, close the inner walls, run."""
+    """Start below bubblewrap: read the supervisor's data, confine this process, run."""
     request = json.loads(os.environ.pop("AUTOGRADER_COLD"))
     policy = confine.Policy(**request["policy"])
     room = confine.Room(Path("/"), Path("/submission"), (), (), (), os.getuid())

@@ -33,7 +33,7 @@ def install(folder: Path) -> None:
 
 
 def _no_pipe(thread: Any) -> None:
-    """A sandbox without sockets has no pipe for prints of forked processes."""
+    """Switch off the pipe for prints of forked processes, which needs sockets."""
     thread._pipe_flag = False
 
 

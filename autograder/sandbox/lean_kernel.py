@@ -152,7 +152,7 @@ class ZMQInteractiveShell(zmqshell.ZMQInteractiveShell):
     def should_run_async(
         self, raw_cell: str, *, transformed_cell: str | None = None, **options: Any
     ) -> bool:
-        """Whether a cell awaits something, which takes one of two words."""
+        """Whether a cell awaits something; if so, it contains "await" or "async"."""
         if transformed_cell is not None and not any(
             word in transformed_cell for word in ("await", "async")
         ):
@@ -196,15 +196,16 @@ class SparingKernel(IPythonKernel):
     _supports_kernel_subshells = False  # its messages come one after the other
 
     def __init__(self, **options: Any) -> None:
-        """Without a debugger: nobody uses it, and it is a hundred modules."""
+        """Leave out the debugger: nobody uses it, and it imports a hundred modules."""
         with _as_if_not_installed("debugpy"):
             super().__init__(**options)  # type: ignore[no-untyped-call]
 
     @property
     def banner(self) -> str:  # type: ignore[override]
-        """None: IPython's draws a tip by dice, each time that a client asks who it is.
+        """Return no banner, as IPython draws a random tip each time that a client asks.
 
-        So often as a machine is busy: what a submission rolled would depend on that.
+        How often clients ask depends on how busy the machine is, and the submission's
+        random numbers would depend on it, too.
         """
         return ""
 
@@ -213,7 +214,7 @@ class SparingKernel(IPythonKernel):
         return not self._aborting
 
     def _publish_execute_input(self, *_: object) -> None:
-        """The cell's number is in the reply, too."""
+        """Do nothing, since the reply also has the cell's number."""
 
     def _publish_status(self, status: str, *arguments: Any, **options: Any) -> None:
         if status != "busy":
@@ -234,7 +235,7 @@ def _as_if_not_installed(name: str) -> Iterator[None]:
 
 
 def spare(app: Any) -> None:
-    """Take off an app that is ready what each cell would pay for."""
+    """Change a prepared app so that each cell takes less time."""
     # Half a millisecond, for outputs on their way to a client: ours waits for the word
     # that none is left.
     app.kernel._execute_sleep = 0.0

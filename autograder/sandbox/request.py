@@ -24,11 +24,11 @@ class Request(TypedDict):
 
 
 class Usage(TypedDict):
-    """Of a sandbox that has ended.
+    """What a sandbox that has ended has used, and how it ended.
 
-    Its exit status; why it has ended, and the words for that; seconds of CPU; MB at the
-    peak of its first process, warm pages included; whether a control group limited it,
-    or a count of its processes.
+    These are its exit status; why it has ended, and the words for that; seconds of CPU;
+    MB at the peak of its first process, warm pages included; whether a control group
+    limited it, or a count of its processes.
     """
 
     exit: int

@@ -295,7 +295,7 @@ def _pipe_of_sockets() -> None:
 
 
 def _cold() -> None:
-    """Below bubblewrap: go on with the inner walls."""
+    """Start below bubblewrap: confine this process further, and try the attacks."""
     task = json.loads(os.environ.pop("AUTOGRADER_TASK"))
     room = confine.Room(Path("/"), Path("/submission"), (), (), (), os.getuid())
     _attack("bwrap", room, task, task["report"])

@@ -45,10 +45,10 @@ def describe(error: Exception) -> str:
 
 
 class _OnlyShipped(importlib.abc.MetaPathFinder):
-    """Finds nothing; it is asked before those that do."""
+    """An import finder, asked before all others, that refuses what does not ship."""
 
     def find_spec(self, name: str, *_: object) -> None:
-        """Raises ImportError: it is the engine's own, or the course's."""
+        """Raises ImportError for a module of the kit's packages that does not ship."""
         first, *inner = name.split(".")
         package = next((package for package in kit.KIT if package.name == first), None)
         if package is None:

@@ -36,7 +36,7 @@ class Plan:
     group: Group | None
 
     def doors(self) -> list[Door]:
-        """Where its sockets are; what it shows may be left out, a reply may not."""
+        """The doors to its sockets; large outputs may be left out, replies may not."""
         connection = self.request["connection"]
         inner = self.room.slot / "k"
         ports = {name: connection[f"{name}_port"] for name in inside.CHANNELS}
@@ -79,7 +79,7 @@ def _read_all(fd: int) -> bytes:
 
 
 def _run_kernel(plan: Plan, keep: list[int]) -> None:
-    """In the child: close in, then be the kernel. Does not return."""
+    """In the child: confine this process, then run the kernel. Does not return."""
     *listeners, channel, status = keep
     request, level = plan.request, plan.level
     try:
@@ -128,7 +128,7 @@ def _become_cold(plan: Plan, keep: list[int], variables: dict[str, str]) -> None
 
 
 def _close_all_but(keep: list[int]) -> None:
-    """Nothing of the server's or the client's stays open in a sandbox."""
+    """Close all descriptors but these, so that a sandbox has none of its server's."""
     null = os.open(os.devnull, os.O_RDWR)
     for standard in (0, 1, 2):
         os.dup2(null, standard)

@@ -93,10 +93,10 @@ class Watchdog:
         return used_mb > self.policy.memory_mb * 1.25 + self.warm_mb
 
     def _full_disk(self) -> EndReason | None:
-        """Why it can write no more, None if it can; where its disk is the host's.
+        """Why the sandbox cannot write any more, if its disk is the host's; else None.
 
-        There nothing else refuses a sandbox what it writes: its own limit ends it, and
-        a host that has no room for a file of the largest size is no fault of its.
+        There, nothing but the sandbox's own limit stops it from writing. If the host
+        has no room for a file of the largest size, that is not the sandbox's fault.
         """
         if self.level not in ON_HOSTS_DISK:
             return None

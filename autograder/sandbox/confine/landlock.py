@@ -25,10 +25,11 @@ _PROC = ("cpuinfo", "meminfo", "stat", "self/status", "self/stat", "self/statm")
 
 
 def restrict(room: Room) -> None:
-    """Files, TCP, abstract sockets and signals. Needs ABI 6 (Linux 6.12) for the last.
+    """Restrict access to files, TCP, abstract sockets and signals.
 
-    The host's /dev/shm is none of it: what sandboxes put there they would share, and it
-    would stay (see landlock_shims.py).
+    Signals need ABI 6 (Linux 6.12). The host's /dev/shm is not accessible: what
+    sandboxes put there would be shared among them, and would stay (see
+    landlock_shims.py).
     """
     abi = syscall(NR_LANDLOCK_CREATE, "Landlock", None, 0, 1)
     if abi < 6:

@@ -89,7 +89,7 @@ def _bind(path: str, root: str, *, device: bool = False) -> None:
 
 
 def _read_only(target: str, *, recursive: bool = True) -> None:
-    """Only adds flags: allowed on mounts that a user namespace has locked."""
+    """Make a mount read-only by adding flags, which locked mounts allow, too."""
     flags = MS_RDONLY | MS_NOSUID | MS_NODEV
     attributes = struct.pack("QQQQ", flags, 0, 0, 0)
     below = AT_RECURSIVE if recursive else 0
@@ -115,7 +115,7 @@ def _bind_devices(root: str) -> None:
 
 
 def _write_etc(root: str, uid: int) -> None:
-    """Names for the one user there is; the host's users are nobody's affair here."""
+    """Write the names of the one user that there is, and none of the host's users."""
     gid = uid if os.getuid() == 0 else os.getgid()
     files = {
         "passwd": f"student:x:{uid}:{gid}::{HOME}:/bin/sh\n",

@@ -1,4 +1,4 @@
-"""Close the calling process in, step by step, so that nothing can be had back."""
+"""Confine the calling process, step by step, so that nothing can be undone."""
 
 from __future__ import annotations
 
@@ -64,10 +64,10 @@ def slot_uid(supervisor: int) -> int:
 
 
 def enter(level: str, policy: Policy, room: Room) -> None:
-    """Close the calling process in. At ``bwrap``, bubblewrap has built the outer walls.
+    """Confine the calling process. At ``bwrap``, bubblewrap has built the outer walls.
 
-    Afterwards the process is `room.uid`, stands in its private working directory, and
-    has no capability. Raises OSError or ConfinementError: then nothing may run in it.
+    Afterwards the process runs as `room.uid`, in its private working directory, without
+    any capability. Raises OSError or ConfinementError: then nothing may run in it.
     """
     os.umask(0o022)
     if level in NAMESPACES:
@@ -89,7 +89,7 @@ def enter(level: str, policy: Policy, room: Room) -> None:
 
 
 def _loopback_up() -> None:
-    """ipykernel and many a tutorial talk to 127.0.0.1, here inside the sandbox."""
+    """Bring up the loopback interface, since ipykernel and tutorials use 127.0.0.1."""
     siocsifflags, up_and_running = 0x8914, 0x41
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as anything:
         request = struct.pack("16sH14x", b"lo", up_and_running)
