@@ -86,7 +86,7 @@ def adopt(unit: Unit) -> bool:
     Cells that were not edited stay as they are, byte for byte.
 
     Raises:
-        CourseError: the edit cannot be written in the hand-written form, or that has
+        CourseError: the edit cannot be written in the hand-written form, or the text
             changed since the last build, too; nothing is written.
     """
     text_path, source_path = (
@@ -125,7 +125,7 @@ def adopt(unit: Unit) -> bool:
 
 
 def _merge(unit: Unit, text: str, built: NotebookNode, edited: str) -> str:
-    """The hand-written text with the edited cells in place of the built ones."""
+    """Bring the edited cells of the built notebook into the hand-written text."""
     written = jupytext.reads(text, fmt="py:percent")
     if _write(written) != text:
         raise CourseError(

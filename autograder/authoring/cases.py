@@ -87,12 +87,13 @@ def exercise(
     unit: Sequence[Specification] = (),
     tells: Tells = EMPTY,
 ) -> Exercise:
-    """One drawing of all cases of an exercise, with right and wrong answers.
+    """Draw all cases of an exercise once, with right and wrong answers.
 
-    A hidden drawing knows the mistakes where no visible one can: mistakes are named by
-    the visible cases, which every check runs, too. Cases of general properties, whose
-    answers are many, keep those of mistakes that only they can see; of others, which
-    ones are wrong. ``unit`` are the exercises among which this one may build on others,
+    A hidden drawing stores the answers of a mistake only where no visible case can show
+    it. All other mistakes are named by the visible cases, which every check runs, too.
+    A case of a general property has many answers: it stores complete answers of a
+    mistake only if no other case shows that mistake, and otherwise just which answers
+    are wrong. ``unit`` are the exercises among which this one may build on others,
     ``tells`` the variants that each case has to tell.
 
     Raises:
@@ -151,7 +152,7 @@ def _is_right(variant: str, cases: Iterable[Case]) -> bool:
 
 
 def _shorten_answers(case: Case, complete: Collection[str]) -> Case:
-    """A case that keeps complete answers of these mistakes only."""
+    """Copy a case, with complete answers of these mistakes only."""
     mistakes = {
         name: answers if name in complete else pattern(compare(case, answers))
         for name, answers in case.mistakes.items()
@@ -160,7 +161,7 @@ def _shorten_answers(case: Case, complete: Collection[str]) -> Case:
 
 
 def _drop_unsteady(specification: Specification, case: Case) -> Case:
-    """Drop the answers of mistakes that rounding decides from a case."""
+    """Drop from a case the answers of those mistakes whose outcome rounding decides."""
     unsteady = {
         variant.name
         for mutant in specification.mutants

@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 
 
 def specifications(unit: str) -> tuple[Specification, ...]:
-    """The exercises of a unit in the order of its notebook, then those it lacks."""
+    """A unit's exercises in its notebook's order, then those that are not in it."""
     files = sorted((CONTENT / unit / "exercises").glob("[!_]*.py"))
     solutions = importlib.import_module(f"{PACKAGE}.solutions.{unit}")
     names = defined_names(inspect.getsource(solutions))

@@ -74,7 +74,7 @@ class Repository:
         return f"{folder}/student.md#ai-assistants"
 
     def generated_cells(self, unit: Unit, version: str = "") -> dict[str, str]:
-        """The cells below a notebook's title by id: the badge, what finds the checks.
+        """The cells below a notebook's title by id: a badge, and code to find checks.
 
         The notice stands beside the badge.
 

@@ -175,7 +175,7 @@ def cast(node: ast.AST) -> Nodes:
 
 
 def _wrap_value(text: str, node: ast.AST) -> Nodes:
-    """Put what is assigned or returned into a text, in place of its ``value``."""
+    """Insert the assigned or returned expression into a template, for its ``value``."""
     if isinstance(node, ast.Assign):
         expression = _expression(text, value=node.value)
         yield ast.Assign(node.targets, expression, lineno=node.lineno)

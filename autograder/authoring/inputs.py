@@ -14,7 +14,7 @@ def causal_mask(length: int) -> torch.Tensor:
 
 
 def open_mask(draw: Draw, *shape: int, chance: float = 0.5) -> torch.Tensor:
-    """A mask with an open and a closed entry in every row, at no fixed place."""
+    """A mask with an allowed and a masked entry in every row, at random places."""
     keep = draw.flags(*shape, chance=chance)
     turn = draw.ids(0, shape[-1], *shape[:-1], 1)
     keep = keep.scatter(-1, turn, True)

@@ -54,7 +54,7 @@ class CaseKind:
         expected: from an equal Draw to the expected answers, if the inputs are made
             from these, so that no solution has to compute them.
         open: the right answer is the same in every drawing, or lies in the sandbox: it
-            counts beside the right answer of a case that is not open.
+            counts only if the answer to some case that is not open is right, too.
         undivided: no part of the results counts for itself, since the right answer of
             some part is the same in every drawing, or lies in the sandbox.
         tests: the line of the contract that it tests, by some of its words.
@@ -201,5 +201,5 @@ class Specification:
 
     @property
     def unit(self) -> str:
-        """The unit's name, the part before the stroke."""
+        """The unit's name, which is the part before the slash."""
         return self.name.split("/")[0]

@@ -76,10 +76,11 @@ def _judge_variant(
 ) -> CheckResult:
     """Judge a variant of a mutant on the cases of all drawings.
 
-    Cases with the answers of mistakes come first: a variant that fails them, and is
-    surely this mutant, is so whatever the other cases say (see `diagnose`), and these
-    are not run. The build has run the variant on the cases of properties, of which no
-    more is stored than what is wrong; such cases are the longest.
+    Cases that store the answers of mistakes are run first. If the variant fails them in
+    such a way that it is surely this mutant, no other case can change the verdict (see
+    `diagnose`), and the others are not run. Cases with complete answers come before
+    those that only store which answers are wrong, because the latter, cases of general
+    properties, take longest.
     """
     for is_telling in (_has_answers, _has_any):
         telling = [
