@@ -27,13 +27,17 @@ class AliasFinder(MetaPathFinder, Loader):
         return ModuleSpec(name, self) if self._todays_name(name) else None
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
-        """Today's module; Python would write the old name's specification into it."""
+        """Import the module that the old name stands for, and save its specification.
+
+        Python replaces the specification by that of the old name; `exec_module`
+        restores it.
+        """
         module = importlib.import_module(self._todays_name(spec.name))
         spec.loader_state = module.__spec__
         return module
 
     def exec_module(self, module: ModuleType) -> None:
-        """Nothing is executed again; the module's own specification is put back."""
+        """Execute nothing again, and restore the module's own specification."""
         assert module.__spec__
         module.__spec__ = module.__spec__.loader_state
 

@@ -62,7 +62,7 @@ def preview(unit: str, root: Path) -> tuple[list[Change], bool]:
 
 @contextlib.contextmanager
 def _copied(unit: str, root: Path, book: Path) -> Iterator[Path]:
-    """A course of its own beside the other one's notes, removed afterwards.
+    """Copy the course in order to grade there; the copy is removed afterwards.
 
     Raises:
         CourseError: there is no room for it, or it may not be written.

@@ -22,7 +22,7 @@ WRONG_USAGE = 2  # the exit status that argparse has for it, too
 
 
 class Parser(argparse.ArgumentParser):
-    """Says in one line what it cannot take, and where to read what it can."""
+    """A parser that says in a line what is wrong, and where to read what is allowed."""
 
     def error(self, message: str) -> NoReturn:
         self.exit(WRONG_USAGE, f"{self.prog}: {message}; see {self.prog} --help\n")

@@ -16,7 +16,7 @@ _PR_SET_PDEATHSIG = 1
 
 
 def environment(variables: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Ours, with these variables, and all that we can import."""
+    """This process's environment and import path, with these variables added."""
     paths = [path or os.getcwd() for path in sys.path]
     return {**os.environ, **(variables or {}), "PYTHONPATH": os.pathsep.join(paths)}
 
@@ -62,7 +62,7 @@ def end_with_parent() -> None:
 
 
 def limit(data: int) -> None:
-    """Bytes of memory of this process, without what is shared, where the system can."""
+    """Limit this process's private memory to ``data`` bytes, where the system can."""
     with contextlib.suppress(ImportError, ValueError, OSError):
         import resource
 

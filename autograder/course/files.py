@@ -42,7 +42,7 @@ def write(path: Path, data: str | bytes, *, private: bool = False) -> bool:
 
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Where to write what is then to take the place of a file, if anything is.
+    """Yield a path to write to; what is written then takes the place of ``path``.
 
     Raises:
         CourseError: it cannot be written; what was there stays.

@@ -24,5 +24,5 @@ def check_of(grade_id: str) -> str:
 
 
 def exercise_of(check: str) -> str:
-    """The exercise of a check's grade id: "unit/name"; a unit has no stroke."""
+    """The exercise of a check's grade id: "unit/name"; a unit's name has no slash."""
     return check.replace("-", "/", 1)

@@ -1,4 +1,4 @@
-"""What a command has of a terminal: streams that may be closed, Ctrl-C, its end."""
+"""The terminal of a command: streams that may be closed, Ctrl-C, and how it ends."""
 
 from __future__ import annotations
 
@@ -20,10 +20,11 @@ _STOPS = ("SIGTERM", "SIGHUP")  # of a batch system, and of a terminal that clos
 
 
 def settle() -> None:
-    """Have all streams, and a Ctrl-C that ends in a line from here on, like its kin.
+    """Open closed streams, and have Ctrl-C and similar signals end with one line.
 
-    A closed stream's number would go to the next file that is opened, and what a
-    library complains of would be written there. What stderr would say, stdout does.
+    If a stream were closed, its number would go to the next file that is opened, and a
+    library's complaints would be written into that file. What would go to a closed
+    stderr goes to stdout.
     """
     _read_names_alike()
     for number in range(_STREAMS):
@@ -43,10 +44,10 @@ def settle() -> None:
 
 
 def _read_names_alike() -> None:
-    """Begin a command again in UTF-8, where a locale reads names of files otherwise.
+    """Restart a command in UTF-8 if its locale decodes file names differently.
 
-    A student's folder would have another name than in the gradebook. A server that
-    reads our settings is not ours to begin again.
+    Otherwise a student's folder would not have the name that it has in the gradebook.
+    Only our own commands are restarted, not a server that reads our settings.
     """
     ours = {"nbgrader", "autograder"}
     is_ours = ours & {Path(sys.argv[0]).name, *sys.orig_argv[1:3]}
@@ -56,7 +57,7 @@ def _read_names_alike() -> None:
 
 
 def _stop_alike() -> None:
-    """Have other signals stop a command as Ctrl-C does, but for who ignores them."""
+    """Let further signals stop a command as Ctrl-C does, unless they are ignored."""
     for name in _STOPS:
         number = getattr(signal, name, None)  # not every system has all
         if number and signal.getsignal(number) is signal.SIG_DFL:
@@ -64,7 +65,7 @@ def _stop_alike() -> None:
 
 
 def _log_there(stream: TextIO) -> None:
-    """Have an application's log, which is begun before its settings are read."""
+    """Send logs that were opened on a closed stderr to this stream."""
     for name in logging.root.manager.loggerDict:
         for handler in logging.getLogger(name).handlers:
             if isinstance(handler, logging.StreamHandler) and not handler.stream:

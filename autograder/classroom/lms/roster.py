@@ -41,7 +41,7 @@ class Enrolment:
 
 
 class Roster:
-    """Finds the student that an LMS means."""
+    """Finds the student of the course whom an LMS calls by its own key or name."""
 
     def __init__(self, entries: Iterable[Enrolment] = ()):
         self.entries = list(entries)
@@ -58,7 +58,7 @@ class Roster:
             NotPlacedError: nobody of the roster, more than one, or hidden by the LMS.
         """
         if not self.entries:
-            return self._itself(person, layout, blind)
+            return self._use_lms_key(person, layout, blind)
         hidden = blind and layout.lasting  # an alias for one assignment
         candidates = [e for e in self.entries if _is_meant(e, person, layout)]
         candidates = [] if hidden else candidates
@@ -93,7 +93,8 @@ class Roster:
             )
         raise NotPlacedError(f"{label} is not on the roster")
 
-    def _itself(self, person: Submitter, layout: Layout, blind: bool) -> str:
+    def _use_lms_key(self, person: Submitter, layout: Layout, blind: bool) -> str:
+        """The LMS's own key of a person, as their id where there is no roster."""
         if blind:
             raise NotPlacedError(
                 f"{layout.lms} hides who it is; {_UNBLIND[layout.lms]}"

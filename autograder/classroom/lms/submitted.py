@@ -97,7 +97,7 @@ class Place:
         return "replaced", ""
 
     def _dated(self, noted: Note) -> Note:
-        """A note of when the stored submission was handed in, or an earlier one."""
+        """A new note of when the stored submission came, or else the earlier note."""
         stamp, odd = intake.handed_in(self.folder)
         if stamp and not odd and noted.kind != "zip":
             return Note("lms", stamp.replace(microsecond=0).isoformat())
