@@ -82,7 +82,7 @@ def _short_tag(match: re.Match[str]) -> str:
 
 
 def _around(figure: Any) -> Iterator[Any]:
-    """What is not data: it is read against the page."""
+    """Find the parts of a figure that are not data, which are read against the page."""
     yield from figure.texts
     for axes in figure.axes:
         for axis in (axes.xaxis, axes.yaxis):

@@ -29,7 +29,7 @@ def weights(matrix: Any, rows: Sequence[object], columns: Sequence[object]) -> s
 
 
 def mask(allowed: Any, rows: Sequence[object], columns: Sequence[object]) -> str:
-    """What each row of a mask allows."""
+    """Tell what each row of a mask allows."""
     phrases = []
     for name, row in zip(rows, allowed.tolist(), strict=True):
         names = [str(c) for c, ok in zip(columns, row, strict=True) if ok]
@@ -38,7 +38,7 @@ def mask(allowed: Any, rows: Sequence[object], columns: Sequence[object]) -> str
 
 
 def curve(ys: Iterable[float]) -> str:
-    """A curve by its ends and extremes: "from 2.3 to 0.01, lowest 0.008"."""
+    """Tell a curve by its ends and extremes: "from 2.3 to 0.01, lowest 0.008"."""
     values = [float(y) for y in ys]
     first, last = values[0], values[-1]
     text = f"from {number(first)} to {number(last)}"
@@ -52,10 +52,10 @@ def curve(ys: Iterable[float]) -> str:
 
 
 def curves(named: Mapping[str, Iterable[float]]) -> str:
-    """Several curves by their names."""
+    """Tell several curves by their names."""
     return "; ".join(f"{name}: {curve(ys)}" for name, ys in named.items()) + "."
 
 
 def bars(named: Mapping[str, float], unit: str = "") -> str:
-    """Bars by their names."""
+    """Tell the values of a bar chart by the names of the bars."""
     return ", ".join(f"{name} {number(v)}{unit}" for name, v in named.items()) + "."

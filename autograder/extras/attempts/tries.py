@@ -33,8 +33,9 @@ class ExerciseTries:
     """The attempts of a class at one exercise.
 
     Attributes:
-        attempts: until the exercise was solved, the median of those who did.
-        minutes: from the first attempt to the solution, likewise; None if nobody did.
+        attempts: median number of attempts until it was solved, of those who solved it.
+        minutes: median time from the first attempt to the solution; None if nobody
+        solved it.
     """
 
     number: str

@@ -18,7 +18,7 @@ _LARGEST_METADATA = 64 << 20
 
 
 class _Loader(yaml.SafeLoader):
-    """YAML without any object: what is tagged as one becomes None."""
+    """A YAML loader that creates no objects: what is tagged as one becomes None."""
 
 
 _Loader.add_multi_constructor("", lambda loader, suffix, node: None)

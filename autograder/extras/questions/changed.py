@@ -73,7 +73,7 @@ def what_if(
 
 
 def _idea_of(kind: str) -> list[str]:
-    """The subject of a statement that a sheet asks about only once, in a list."""
+    """The idea of a statement, in a list, if a sheet asks about it only once."""
     return [_ONCE[kind]] if kind in _ONCE else []
 
 

@@ -94,7 +94,7 @@ class _Noting(ast.NodeTransformer):
         return [ast.Expr(self._note(ast.Constant(None), NotedPlace(line))), statement]
 
     def _renamed(self, value: ast.expr, place: NotedPlace) -> ast.expr:
-        """A value that has a name is told by its name alone."""
+        """Note a value at this place, in place of any note that it already has."""
         if isinstance(value, ast.Call) and getattr(value.func, "id", "") == NOTE:
             number = ast.literal_eval(value.args[0])
             self._places[number] = place

@@ -1,4 +1,4 @@
-"""Bring the files for translators up to the sentences of today."""
+"""Bring the files for translators up to the current sentences."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ class Updated:
 
 
 def update(language: str, unit: Unit | None = None) -> Updated:
-    """Bring the file of a unit, or of the engine, up to its sentences of today.
+    """Bring the file of a unit, or of the engine, up to its current sentences.
 
-    What is translated is kept; a new sentence takes the translation that it has in a
-    different file; one that is gone leaves the file.
+    Existing translations are kept. A new sentence takes the translation that it has in
+    a different file, if any, and a sentence that no longer exists leaves the file.
 
     Raises:
         CourseError: as `translations.read`; the file stays as it is.

@@ -86,7 +86,7 @@ class Watch:
             raise CourseError("; ".join(failed))
 
     def _recent(self, noted: dict[str, Any]) -> list[float]:
-        """When a student was graded in the last hour; a clock may have been wrong."""
+        """When a student was graded in the last hour; future times do not count."""
         moment = self.clock()
         return [t for t in noted.get("times", ()) if moment - HOUR < t <= moment]
 

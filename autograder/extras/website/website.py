@@ -124,7 +124,7 @@ def _links(unit: Unit) -> str:
 
 
 def _page(unit: Unit) -> str:
-    """The release with what it shows when it is run, but for the empty checks."""
+    """The release with the outputs of a run, except those of unsolved checks."""
     book = notebooks.read(unit.release)
     _execute(book, unit)
     for cell in book.cells:

@@ -181,7 +181,7 @@ def take_list(unit: str, root: Path, path: Path) -> int:
     """Record a filled-in table in the gradebook; returns for how many students.
 
     "points" counts where it is filled in, else the ticked items; a row in which nothing
-    is filled in says what that of "same as" says, or leaves its student as they were.
+    is filled in counts like the row that its "same as" names, or changes nothing.
     All of a table counts, or, after an error, none of it.
 
     Raises:
