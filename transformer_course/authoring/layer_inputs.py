@@ -29,12 +29,12 @@ def observing_moves(inputs: Maker) -> Maker:
 
 
 def one_text(length: int, d_model: int, scale: float = 1.0) -> Maker:
-    """One more text for the module before: ``(1, length, d_model)``."""
+    """Arguments to call the same module again: a text ``(1, length, d_model)``."""
     return lambda draw: Again({"x": draw.tensor(1, length, d_model, scale=scale)})
 
 
 def faint(inputs: Maker, *endings: str) -> Maker:
-    """Small inputs by the ends of their names, so that the epsilon of norms matters."""
+    """Scale down inputs whose names end like this, so that epsilon in norms matters."""
     return lambda draw: {
         name: value * FAINT if name.endswith(endings) else value
         for name, value in inputs(draw).items()

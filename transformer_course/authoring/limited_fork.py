@@ -17,7 +17,7 @@ from autograder.course import child
 
 
 def apart(work: Callable[[], object], seconds: int, megabytes: int) -> object:
-    """What a fork of this process makes of some work; it sends JSON back.
+    """Do some work in a fork of this process, which returns its result as JSON.
 
     Args:
         seconds: of CPU time.

@@ -18,7 +18,7 @@ def copy(source: str) -> str:
 
 
 def rule(source: str) -> str:
-    """A capital letter in front, a full stop behind."""
+    """Begin the source with a capital letter, and end it with a full stop."""
     return f"{source[:1].upper()}{source[1:]}."
 
 

@@ -279,7 +279,7 @@ def _select_verbs(
 
 
 def the(noun: Noun) -> str:
-    """ "the ", but for masses of the mind."""
+    """The definite article and a space; nothing before abstract uncountable nouns."""
     return "" if MIND in noun.mark else "the "
 
 

@@ -116,7 +116,7 @@ def _in_memory(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 
 def mistaken(weights: Mapping[str, Tensor]) -> dict[str, dict[str, Tensor]]:
-    """By mistake in attention: weights with which correct code gives its results."""
+    """By mistake in attention: changed weights that make correct code commit it."""
     heads, groups = SIZES["num_heads"], SIZES["num_kv_heads"]
     in_turn = torch.arange(heads).view(-1, groups).T.flatten()  # 0, 2, 1, 3
     back = in_turn.argsort()

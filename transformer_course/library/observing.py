@@ -37,7 +37,7 @@ def whole(inputs: Inputs, *names: str) -> tuple[int, ...]:
 
 
 def number(result: object, name: str) -> torch.Tensor:
-    """A number that was returned, in the default dtype."""
+    """Read a number that a function has returned, in the default dtype."""
     if isinstance(result, torch.Tensor) and result.numel() == 1:
         result = result.item()
     if isinstance(result, bool) or not isinstance(result, int | float):
@@ -46,7 +46,7 @@ def number(result: object, name: str) -> torch.Tensor:
 
 
 def module_answers(module: nn.Module, inputs: Inputs) -> Seen:
-    """Of a loaded module: parameters, output, both modes, one row alone, gradients.
+    """Report on a loaded module: parameters, outputs in both modes, and gradients.
 
     Where a case asks for it, also which outputs move when a position of x changes.
     """
@@ -71,7 +71,7 @@ def module_answers(module: nn.Module, inputs: Inputs) -> Seen:
 
 
 def settled(module: nn.Module, call: Call, x: torch.Tensor) -> Seen:
-    """The same output in training mode, and of one row without the others."""
+    """Report the output in training mode, and that of one row without the others."""
     module.train()
     training = call(x)
     module.eval()
@@ -123,7 +123,7 @@ def who_moves(call: Call, x: torch.Tensor, before: torch.Tensor) -> torch.Tensor
 
 
 def in_half(call: Call, x: torch.Tensor) -> Seen:
-    """What becomes of float16: the dtype, and the values as ordinary numbers."""
+    """Report the dtype for float16 inputs, and the values as ordinary numbers."""
     result = call(x.half())
     bfloat = call(x.bfloat16())
     return {

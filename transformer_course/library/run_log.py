@@ -157,7 +157,7 @@ def say_next(path: str | Path, name: str, text: str) -> None:
 
 
 def _write(path: Path, data: bytes) -> None:
-    """Whole or not at all: an interruption must not cost the log."""
+    """Write the log as a whole or not at all, so that no interruption can damage it."""
     part = path.with_name(f"{path.name}.part")
     part.write_bytes(data)
     part.replace(path)

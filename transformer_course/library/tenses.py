@@ -6,53 +6,53 @@ from transformer_course.library.grammar import Deed
 
 
 def past(deed: Deed) -> str:
-    """baked"""
+    """The simple past, as in "baked"."""
     return _phrase(deed, deed.verb.past)
 
 
 def not_past(deed: Deed) -> str:
-    """did not bake"""
+    """The negated simple past, as in "did not bake"."""
     return _phrase(deed, f"did not {deed.verb.base}")
 
 
 def present(deed: Deed, adverb: str = "") -> str:
-    """often bakes"""
+    """The simple present, as in "often bakes"."""
     form = deed.verb.base if deed.subject.plural else deed.verb.third
     return _phrase(deed, f"{adverb} {form}".strip())
 
 
 def not_present(deed: Deed) -> str:
-    """does not bake"""
+    """The negated simple present, as in "does not bake"."""
     return _phrase(deed, f"{deed.subject.do()} not {deed.verb.base}")
 
 
 def progressive(deed: Deed, before: bool = False) -> str:
-    """is baking; was baking"""
+    """The present or past progressive, as in "is baking" or "was baking"."""
     return _phrase(deed, f"{deed.subject.be(before)} {deed.verb.ing}")
 
 
 def future(deed: Deed) -> str:
-    """will bake"""
+    """The future, as in "will bake"."""
     return _phrase(deed, f"will {deed.verb.base}")
 
 
 def perfect(deed: Deed, adverb: str) -> str:
-    """has already baked"""
+    """The present perfect, as in "has already baked"."""
     return _phrase(deed, f"{deed.subject.have()} {adverb} {deed.verb.participle}")
 
 
 def past_perfect(deed: Deed) -> str:
-    """had baked"""
+    """The past perfect, as in "had baked"."""
     return _phrase(deed, f"had {deed.verb.participle}")
 
 
 def infinitive(deed: Deed) -> str:
-    """bake"""
+    """The infinitive, as in "bake"."""
     return _phrase(deed, deed.verb.base)
 
 
 def gerund(deed: Deed) -> str:
-    """baking"""
+    """The gerund, as in "baking"."""
     return _phrase(deed, deed.verb.ing)
 
 

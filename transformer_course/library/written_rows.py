@@ -21,7 +21,7 @@ def trim_at_eos(ids: torch.Tensor) -> torch.Tensor:
 
 
 def trimmed(ids: torch.Tensor) -> torch.Tensor:
-    """Without columns of PAD at the end: they say nothing."""
+    """Drop columns of PAD at the end, since they say nothing."""
     if ids.dim() != 2 or ids.is_floating_point():
         return ids
     while ids.size(1) > 1 and bool((ids[:, -1] == PAD).all()):

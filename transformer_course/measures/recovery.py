@@ -37,10 +37,10 @@ def are_shared(student_errors: Mapping[str, str], copied: Mapping[str, str]) -> 
 
 
 def _numbers(answers: Answers) -> dict[str, Any]:
-    """The numbers, by name, and what they ``say``.
+    """Read the numbers by name, with a sentence on them under ``say``.
 
     Raises:
-        KeyError, ValueError, TypeError: there are none.
+        KeyError, ValueError, TypeError: the answers hold no such numbers.
     """
     numbers: dict[str, Any] = json.loads(str(answers["recovery"]))
     return numbers
@@ -49,8 +49,9 @@ def _numbers(answers: Answers) -> dict[str, Any]:
 def _value(expected: Answers, actual: Answers) -> float:
     """The share of the points in percent; above 100 is a bonus.
 
-    Where both sides are one, ``errors`` are those of the first texts, and ``copied``
-    those of the checkpoint that ships; the judge has compared them before.
+    A notebook has both sides in one process. Then ``errors`` are the model's on the
+    first texts, and ``copied`` are those of the checkpoint that ships. In grading, the
+    judge has already compared them.
     """
     if "errors" in actual and "copied" in expected:
         student_errors = json.loads(str(actual["errors"]))

@@ -166,7 +166,7 @@ def condition(w: Writer) -> str:
 
 
 def described(w: Writer) -> str:
-    """A mood and a deed: "My uncle, a proud man, ..." """
+    """Describe a subject by an apposition: "My uncle, a proud man, was ..."."""
     pronoun = w.pick(("she", "he"))
     kin = w.pick(KIN[pronoun])
     deed = w.deed(subject=Person(f"my {kin}", kin, pronoun))
