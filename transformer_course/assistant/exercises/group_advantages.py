@@ -12,7 +12,7 @@ from autograder.authoring.specification import Inputs, Maker, Specification
 from transformer_course.authoring.layer_inputs import options
 
 
-def _graded(groups: int, answers: int, scale: float = 2.0, **settings: float) -> Maker:
+def _rewards(groups: int, answers: int, scale: float = 2.0, **settings: float) -> Maker:
     """Draw rewards of any size; the groups differ in mean and in spread."""
 
     def make_inputs(draw: Draw) -> Inputs:
@@ -48,17 +48,17 @@ _RESULT = "return centred / (spread + eps)"
 CASES = [
     case("correct_or_not", "3 prompts with 5 answers each, correct or not", _correct_or_not(3, 5),
          "In each row, correct answers are above zero and the others below."),
-    case("graded", "4 prompts with 6 answers, rewards of any size", _graded(4, 6),
+    case("graded", "4 prompts with 6 answers, rewards of any size", _rewards(4, 6),
          "Each group has its own mean and its own spread."),
     case("no_spread", "groups in which all rewards are equal", _correct_or_not(2, 7, 0.0, 1.0, 0.25),
          "Where all answers are equally good, there is nothing to learn: all zeros."),
     case("close", "rewards that hardly differ", _close,
          "`eps` is added to the standard deviation, once."),
-    case("large_eps", "an eps of 2", _graded(2, 5, eps=2.0),
+    case("large_eps", "an eps of 2", _rewards(2, 5, eps=2.0),
          "`eps` is added to the standard deviation, once."),
-    case("two_answers", "2 answers per prompt", _graded(5, 2),
+    case("two_answers", "2 answers per prompt", _rewards(5, 2),
          "With two answers, one is above the mean by as much as the other is below.", hidden_only=True),
-    case("many", "more answers than prompts", _graded(3, 11, scale=3.0),
+    case("many", "more answers than prompts", _rewards(3, 11, scale=3.0),
          "As above.", hidden_only=True),
 ]
 
@@ -229,7 +229,7 @@ EXERCISE = Specification(
     contract=Contract(
         arguments="rewards: B n", results="advantages: B n", on=("graded",), ways=("steady", "alone", "spread"),
         typed=True,
-        sizes=special(one_answer_each=_graded(4, 1), one_prompt=_graded(1, 5), as_many_prompts_as_answers=_graded(4, 4)),
+        sizes=special(one_answer_each=_rewards(4, 1), one_prompt=_rewards(1, 5), as_many_prompts_as_answers=_rewards(4, 4)),
     ),
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

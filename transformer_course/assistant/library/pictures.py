@@ -10,7 +10,7 @@ from autograder.figures.style import BLUE
 
 
 def rewards(log: Sequence[float]) -> None:
-    """The mean reward of each step."""
+    """Draw the mean reward of each step."""
     figure, axes = style.subplots(height=2.4, width=6.0)
     axes.plot(log, color=style.QUIET, linewidth=0.8)
     axes.plot(_smooth(log, 8), color=BLUE)

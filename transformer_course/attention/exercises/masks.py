@@ -15,9 +15,8 @@ from autograder.authoring.specification import Inputs, Maker, Specification
 def _lengths(shifts: tuple[int, int, int], *always: int) -> Maker:
     """Some lengths, and three others from 24 to 104.
 
-    Three, so that nobody who has learnt the visible masks by heart is lucky. The shifts
-    make the visible drawing's short ones: out of a longer mask all shorter ones could be
-    cut.
+    There are three of them, so that learning the visible masks by heart hardly ever helps. The shifts make the lengths
+    of the visible drawing short, because any shorter mask could be cut out of a longer one.
     """
 
     def make_inputs(draw: Draw) -> Inputs:
@@ -96,7 +95,7 @@ def _two_masks(first: tuple[int, ...], second: tuple[int, ...], ask: str) -> Mak
 
 
 def _all_open(draw: Draw) -> Inputs:
-    """Two masks that close nothing at all."""
+    """Two masks that mask nothing at all."""
     inputs = _two_masks((2, 1, 3), (3, 3), "both")(draw)
     return inputs | {name: inputs[name] | True for name in ("first", "second")}
 

@@ -49,9 +49,9 @@ def _large_triples(draw: Draw) -> Inputs:
 
 
 def _far_triples(draw: Draw) -> Inputs:
-    """Open keys far below zero, the first far above the others, and closed ones above.
+    """Allowed keys with scores far below zero, the first far above the others, and masked keys with scores above them.
 
-    That one open score is so much larger makes the shares known to any rounding. The
+    One allowed score is so much larger that the weights are the same however they are rounded. The
     second sentence has usual scores: such shares tell little.
     """
     level = torch.tensor([-2048.0, -2080.0, 2048.0, -2112.0, 2048.0])  # of each key
@@ -63,13 +63,13 @@ def _far_triples(draw: Draw) -> Inputs:
 
 
 def _queries_of_zeros(draw: Draw) -> Inputs:
-    """All scores are zero: what is filled in for closed keys must not depend on them."""
+    """All scores are zero, so that what is filled in for masked keys must not depend on them."""
     inputs = _triples(2, lq=3, lk=5, d_k=4, d_v=2, mask=(2, 3, 5))(draw)
     return inputs | {"q": torch.zeros_like(inputs["q"])}
 
 
 def _open_for_each_query(draw: Draw) -> Inputs:
-    """A mask (Lq, 1): one word for all keys of a query, which must leave some open."""
+    """A mask (Lq, 1): each query sees all keys or none; at least one query sees them."""
     inputs = _triples(2, lq=3, lk=5, d_k=4, d_v=6)(draw)
     return inputs | {"mask": torch.ones(3, 1, dtype=torch.bool)}
 

@@ -34,7 +34,7 @@ def _rows_apart(draw: Draw) -> Inputs:
 
 
 def _rows_with_pull(draw: Draw) -> Inputs:
-    """One number lies so far below its row that its power is zero."""
+    """One number lies so far below the others of its row that its exponential is zero."""
     x = draw.tensor(2, 3, 5)
     x[1, int(draw.ids(0, 3)), int(draw.ids(0, 5))] -= 200.0
     return {"x": x, "pull": draw.tensor(2, 3, 5)}

@@ -13,11 +13,11 @@ from autograder.authoring.specification import Inputs, Maker, Specification
 
 
 def _mixture(length: int, d: int) -> Maker:
-    """A layer that mixes positions, and many pairs have no influence.
+    """A layer that mixes positions, in which many pairs have no influence on each other.
 
-    One output sees nobody, one input is seen by nobody; one is zero, sees itself, and
-    its influence on another one moves two features by opposite amounts. That one
-    consists of ones, sees itself, too, and influences the first by one feature alone.
+    One output sees no position, and one input is seen by none. Position j is zero and sees itself; its influence on
+    position i moves two features by opposite amounts. Position i consists of ones and sees itself, too; it influences
+    position j by a single feature.
     """
 
     def make_inputs(draw: Draw) -> Inputs:
@@ -40,10 +40,10 @@ def _mixture(length: int, d: int) -> Maker:
 
 
 def _faint(length: int, d: int) -> Maker:
-    """A layer whose influences are faint; each one is of all features on all.
+    """A layer whose influences are faint; in each, all features act on all features.
 
-    A random change may leave one feature nearly as it was, but not all of them. One
-    output sees nobody; another moves down in all features.
+    A random change may leave one feature nearly as it was, but not all of them. One output sees no position, and one
+    moves down in all features.
     """
 
     def make_inputs(draw: Draw) -> Inputs:
@@ -61,7 +61,7 @@ def _faint(length: int, d: int) -> Maker:
 def _below_the_limit(length: int, d: int) -> Maker:
     """A layer in which some influences are real, and others below the limit of 1e-6.
 
-    All positions hold the same: another one's vector in its place changes nothing.
+    All positions hold the same vector, so exchanging two of them changes nothing.
     """
 
     def make_inputs(draw: Draw) -> Inputs:
@@ -80,9 +80,9 @@ def _below_the_limit(length: int, d: int) -> Maker:
 def _far_from_zero(length: int, d: int) -> Maker:
     """A layer with more features than its input, whose outputs are near 1000.
 
-    The influences are powers of two, which no rounding of such outputs takes away, and
-    still below what `isclose` allows beside 1000, which is 0.01. The first feature moves
-    nothing, one influence is of the last feature alone, another one is all downwards.
+    The influences are powers of two, which no rounding of such outputs removes. They are below 0.01, which `isclose`
+    allows beside 1000. The first feature moves nothing, one influence is of the last feature alone, and one moves all
+    features down.
     """
 
     def make_inputs(draw: Draw) -> Inputs:
@@ -100,8 +100,8 @@ def _far_from_zero(length: int, d: int) -> Maker:
 def _masked_layer(length: int, d: int) -> Maker:
     """Attention with a mask.
 
-    Some influence is so faint that a coarse limit misses it; each one moves all
-    features, and some upwards.
+    Some influences are so faint that a coarse limit misses them. Each one moves all features, and some of these
+    upwards.
     """
 
     def make_inputs(draw: Draw) -> Inputs:
@@ -122,7 +122,7 @@ def _masked_layer(length: int, d: int) -> Maker:
 def _behind_a_norm(length: int, d: int) -> Maker:
     """A layer that begins with a norm, which removes what all features have in common.
 
-    One influence lowers all features, and the effects of another one on the features sum to zero.
+    One influence moves all features down, and the effects of a second one on the features sum to zero.
     """
 
     def make_inputs(draw: Draw) -> Inputs:
@@ -166,7 +166,7 @@ def _stairs(length: int, d: int) -> Maker:
 
 
 def _one_position(draw: Draw) -> Inputs:
-    """It sees itself, by one of its features."""
+    """One position, which sees itself by one of its features."""
     table = torch.zeros(3, 1, 1)
     table[int(draw.ids(0, 3))] = 0.75
     return {"x": draw.tensor(1, 3), "layer": "a mixture of positions", "table": table}

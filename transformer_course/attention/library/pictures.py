@@ -17,7 +17,7 @@ from transformer_course.library.attention_maps import SentenceMaps
 
 
 def attention_weights(names: Sequence[str], weights: Tensor) -> None:
-    """A bar for each dish."""
+    """Draw the attention weights as a bar for each dish."""
     figure, axes = style.subplots(height=1.7, width=5.0)
     named = dict(zip(names, weights.tolist(), strict=True))
     bars(axes, named, ".4f", most=1.12)
@@ -33,7 +33,7 @@ def scores_grow(
     sharp: Sequence[float],
     scaled: Sequence[float],
 ) -> None:
-    """Spread of the scores, and the largest weight with and without scaling, by d_k."""
+    """Draw the spread of scores, and the largest weight with and without scaling."""
     figure, (left, right) = style.subplots(1, 2)
     left.loglog(sizes, [size**0.5 for size in sizes], "--", color=ORANGE)
     left.loglog(sizes, spread, "o", color=BLUE)
@@ -70,7 +70,7 @@ def by_hand(
     output: Tensor,
     sold_out: int,
 ) -> None:
-    """The results of an attention: a row per guest, one dish masked."""
+    """Draw the results of an attention: a row per guest, one dish masked."""
     figure, (left, right) = style.subplots(
         1, 2, height=2.3, width=6.0, gridspec_kw={"width_ratios": [2, 1]}
     )
@@ -86,7 +86,7 @@ def by_hand(
 
 
 def rising_scores(factors: Sequence[float], weights: Sequence[Tensor]) -> None:
-    """Steps: the weights of the same scores, times one factor after the other."""
+    """Draw, in steps, the weights of the same scores times increasing factors."""
     frames, captions, alts = [], [], []
     for factor, row in zip(factors, weights, strict=True):
         values = row.tolist()
@@ -114,7 +114,7 @@ def rising_scores(factors: Sequence[float], weights: Sequence[Tensor]) -> None:
 
 
 def masks(named: Mapping[str, Tensor], words: Sequence[str]) -> None:
-    """Boolean masks side by side."""
+    """Draw Boolean masks side by side."""
     figure, row = style.subplots(1, len(named), height=2.7)
     alts = []
     for axes, (title, mask) in zip(row, named.items(), strict=True):
@@ -131,7 +131,7 @@ def masks(named: Mapping[str, Tensor], words: Sequence[str]) -> None:
 
 
 def who_is_it(sentences: Sequence[Sequence[str]], weights: Sequence[Tensor]) -> None:
-    """What "it" attends to, in sentences that differ by their last word."""
+    """Draw what "it" attends to in sentences that differ by their last word."""
     lasts = [words[-1] for words in sentences]
     rows = list(zip(lasts, sentences, weights, strict=True))
     _show_pronoun(rows, "2.8", "What “it” attends to in step 2.")
@@ -140,7 +140,7 @@ def who_is_it(sentences: Sequence[Sequence[str]], weights: Sequence[Tensor]) -> 
 def it_in_a_real_model(
     sentence_maps: Mapping[str, SentenceMaps], layer: int, head: int
 ) -> None:
-    """What "it" attends to in a published model, by the last word of the sentence."""
+    """Draw what "it" attends to in a published model, by a sentence's last word."""
     rows = [
         (last, m.tokens, m.weights[layer, head]) for last, m in sentence_maps.items()
     ]
@@ -171,7 +171,7 @@ def _show_pronoun(
 
 
 def recall(named: Mapping[str, Tensor], questions: Tensor, book: Tensor) -> None:
-    """What each name looks at in a phone book, `(PAIRS, PAIRS)` by title."""
+    """Draw where each name looks in a phone book, `(PAIRS, PAIRS)` by title."""
     names = [NAMES[index] for index in questions.argmax(-1).tolist()]
     entries = [
         f"{NAMES[row[: len(NAMES)].argmax()]} {int(row[len(NAMES) :].argmax())}"
@@ -196,7 +196,7 @@ def recall(named: Mapping[str, Tensor], questions: Tensor, book: Tensor) -> None
 
 
 def clinic(named: Mapping[str, Tensor]) -> None:
-    """Which output moves with which input, layer by layer."""
+    """Draw which output moves with which input, layer by layer."""
     figure, row = style.subplots(1, len(named), height=2.2)
     alts = []
     for axes, (title, matrix) in zip(row, named.items(), strict=True):
@@ -221,7 +221,7 @@ def shuffled(
     order: Sequence[int],
     outputs: Mapping[str, tuple[Tensor, Tensor]],
 ) -> None:
-    """Steps: outputs of a sentence and of the shuffled sentence, layer by layer.
+    """Draw, in steps, each layer's outputs of a sentence and of the shuffled sentence.
 
     Args:
         order: word i of the shuffled sentence is word order[i].

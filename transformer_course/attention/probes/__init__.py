@@ -113,7 +113,7 @@ def _read_numbers(numbers: object, what: str) -> torch.Tensor:
     },
 )
 def masks(functions: Any, inputs: Inputs) -> Seen:
-    """What that function makes whose inputs these are, and the inputs afterwards."""
+    """Report the result of the function that these inputs are for, and the inputs."""
     padding_mask, causal_mask, combine_masks = functions
     if "ids" in inputs:
         return _padding_mask(padding_mask, inputs)
@@ -123,7 +123,7 @@ def masks(functions: Any, inputs: Inputs) -> Seen:
 
 
 def _padding_mask(function: Any, inputs: Inputs) -> Seen:
-    """With the default pad_id if none is given."""
+    """Report the mask, with the default pad_id if the inputs have none."""
     ids, pad_id = inputs["ids"], inputs.get("pad_id")
     mask = function(ids) if pad_id is None else function(ids, int(pad_id))
     return {"padding mask": tensor(mask, "the mask"), "ids afterwards": ids}

@@ -37,7 +37,7 @@ BRANCH, RATE = ("self.dropout", "nn.Identity()"), ("dropout", "0.0")
 def without_dropout(
     name: str, location: str, line: str, place: tuple[str, str] = BRANCH
 ) -> list[Mutant]:
-    """Two mutants of each layer; ``{}`` in ``line`` marks where dropout is applied."""
+    """Two mutants without dropout at one place; ``{}`` in ``line`` marks that place."""
     dropout, nothing = place
     flag = "self.norm_first" if place == BRANCH else "norm_first"
     in_post = f"{dropout} if {flag} else {nothing}"

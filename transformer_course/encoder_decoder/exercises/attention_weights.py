@@ -13,7 +13,7 @@ def _model(
     batch: int, heads: int, length: int, size: int, count: int, indices: tuple[int, ...],
     memory: int = 0, look: str = "weights", shift: bool = False,
 ) -> Maker:  # fmt: skip
-    """A model with ``count`` attentions; ``indices``: the indices of those to record.
+    """A model with ``count`` attention layers, of which those at ``indices`` are to be recorded.
 
     If there is a memory (of that length), every second attention attends to it.
     """

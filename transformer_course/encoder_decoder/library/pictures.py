@@ -17,7 +17,7 @@ GUESS = math.log(12)  # the loss of guessing one of twelve letters
 
 
 def _guessing(axes: Any, value: float, at: float) -> None:
-    """A dotted line for guessing."""
+    """Draw a dotted line at the accuracy of guessing."""
     axes.axhline(value, **style.DOTTED)
     axes.text(
         at, value, "guessing", color=style.QUIET, size=8.5, ha="right", va="bottom"
@@ -25,7 +25,7 @@ def _guessing(axes: Any, value: float, at: float) -> None:
 
 
 def placements(runs: Mapping[str, Sequence[Run]]) -> None:
-    """Losses and first gradients of pre-norm and post-norm, some seeds each."""
+    """Draw losses and first gradients of pre-norm and post-norm, for several seeds."""
     figure, (left, right) = style.subplots(1, 2, height=2.8)
     descriptions = []
     looks = {"post-norm": (ORANGE, "--"), "pre-norm": (BLUE, "-")}
@@ -48,7 +48,7 @@ def placements(runs: Mapping[str, Sequence[Run]]) -> None:
 
 
 def warmups(losses: Mapping[str, Sequence[float]]) -> None:
-    """Post-norm with and without warm-up."""
+    """Draw the loss of post-norm with and without warm-up."""
     figure, axes = style.subplots(height=2.6)
     for (name, values), colour, line in zip(
         losses.items(), (ORANGE, GREEN), ("--", "-"), strict=True
@@ -65,7 +65,7 @@ Named = tuple[str, Sequence[str], Sequence[str], Tensor]  # title, rows, columns
 
 
 def _allowed(parts: Sequence[Named], number: str, caption: str, across: str) -> None:
-    """Yes-or-no matrices side by side."""
+    """Draw yes-or-no matrices side by side."""
     width = min(style.WIDTH, 2.6 * len(parts))
     figure, row = style.subplots(1, len(parts), width=width)
     descriptions = []
@@ -77,7 +77,7 @@ def _allowed(parts: Sequence[Named], number: str, caption: str, across: str) -> 
 
 
 def who_moves(parts: Sequence[Named]) -> None:
-    """Which outputs (rows) change when an input (column) changes."""
+    """Draw which outputs (rows) change when an input (column) changes."""
     caption = "Outputs (rows) that change when an input (column) is pushed."
     _allowed(parts, "4.6", caption, "the input that changes")
 
@@ -86,7 +86,7 @@ Cost = tuple[int, int, int, int]
 
 
 def costs(lengths: Sequence[int], layer_costs: Sequence[Cost]) -> None:
-    """FLOPs and entries of attention and feed-forward network, by length."""
+    """Draw FLOPs and entries of attention and feed-forward network, by length."""
     figure, row = style.subplots(1, 2, height=2.8)
     attention, network, weights, hidden = map(list, zip(*layer_costs, strict=True))
     parts = (
@@ -115,7 +115,7 @@ def costs(lengths: Sequence[int], layer_costs: Sequence[Cost]) -> None:
 
 
 def masks(named: Mapping[str, Tensor], names: Sequence[str]) -> None:
-    """The masks of two families, made from one attention mask."""
+    """Draw the masks of two families, made from one attention mask."""
     parts = [(title, names, names, mask) for title, mask in named.items()]
     caption = "One attention mask, two families. Struck out: masked."
     _allowed(parts, "4.10", caption, "key")
@@ -124,7 +124,7 @@ def masks(named: Mapping[str, Tensor], names: Sequence[str]) -> None:
 def families(
     masked: Mapping[str, Sequence[float]], following: Sequence[float], letters: int
 ) -> None:
-    """Accuracy by position: masked letters, and the next letter."""
+    """Draw accuracy by position: masked letters, and the next letter."""
     figure, (left, right) = style.subplots(1, 2, height=2.6, sharey=True)
     looks = ((BLUE, "o-"), (ORANGE, "^--"))
     for (name, values), (colour, line) in zip(masked.items(), looks, strict=True):
@@ -147,7 +147,7 @@ def families(
 
 
 def mirror(weights: Tensor, shares: Sequence[float]) -> None:
-    """Where each head attends from a masked letter, `(h, L, L)`."""
+    """Draw where each head attends from a masked letter, `(h, L, L)`."""
     figure, row = style.subplots(1, len(weights), height=2.3)
     ticks, descriptions = range(0, weights.size(-1), 3), []
     for head, (axes, head_weights) in enumerate(zip(row, weights, strict=True)):
@@ -169,7 +169,7 @@ def mirror(weights: Tensor, shares: Sequence[float]) -> None:
 
 
 def crossing(weights: Tensor, writes: Sequence[str], reads: Sequence[str]) -> None:
-    """Cross-attention from the words that are written to those that are read."""
+    """Draw cross-attention from the words that are written to those that are read."""
     figure, axes = style.subplots(height=3.2, width=4.6)
     maps.heat_map(axes, weights, [f"→ {word}" for word in writes], reads)
     caption = "Cross-attention, mean of the heads: rows are the words to be written."
@@ -177,7 +177,7 @@ def crossing(weights: Tensor, writes: Sequence[str], reads: Sequence[str]) -> No
 
 
 def previous(yours: Tensor, theirs: Tensor, tokens: Sequence[str]) -> None:
-    """Two heads that attend to the previous token, `(L, L)` each."""
+    """Draw two heads that attend to the previous token, `(L, L)` each."""
     figure, row = style.subplots(1, 2, height=3.4)
     descriptions = []
     heads = (("your head", yours), ("MiniLM, layer 0, head 2", theirs))

@@ -40,7 +40,7 @@ def form_of(pair: Pair) -> Key:
 
 
 class Ahead:
-    """One layer's outputs: those that are known already are not asked for again.
+    """Asks for one layer's outputs, early where possible, and remembers the answers.
 
     The more of its questions were expected, the more are asked early: a wrong layer is
     soon done with.

@@ -34,7 +34,7 @@ def _looks(
 
 @dataclass(frozen=True)
 class LayerBug:
-    """What a layer does at each step: what is right, where a bug says nothing else.
+    """What a layer does at each step: the right thing, unless a bug overrides it.
 
     x is (..., B, Lt, d_model), memory (..., B, Ls, d_model); a mask is true where a
     position sees another one, or holds what is added to the scores.

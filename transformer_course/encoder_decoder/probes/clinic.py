@@ -32,7 +32,7 @@ from transformer_course.encoder_decoder.probes.patients import DecoderLayer
 
 
 class _Patients(Patients):
-    """Decoder layers that are right or ill."""
+    """The judge's side of the clinic: decoder layers, correct or with a bug."""
 
     RIGHT = "a right decoder layer"
     MOST = 1 << 12  # numbers of a sequence that a layer takes
@@ -49,7 +49,7 @@ class _Patients(Patients):
         return _layer(self.own_seed(), sizes, *self.style_and_bug(name))
 
     def most_times(self, name: str) -> int:
-        """Only one of them, any, may come twice: each costs many calls."""
+        """Twice for one random layer, once for the others: each costs many calls."""
         return 2 if name == self._twice else 1
 
     def reveal_inputs(self) -> Answers:
@@ -69,8 +69,8 @@ class _Patients(Patients):
     def try_subject(self, number: int, question: Answers) -> Mapping[str, object]:
         """Compute a layer's output, and gradients of its weighted sum if it is pulled.
 
-        Or outputs for several inputs: what follows the first ones is asked for early,
-        in stacks. What is of the first one's form is computed together with it.
+        A question may also hold further inputs, which are expected to be asked for
+        next. Their outputs are computed early, in stacks of the same form.
         """
         pair = self._sequences(question, "", 3, self.MOST)
         if "pull" in question:
@@ -117,7 +117,7 @@ class _Patients(Patients):
     def _gradients(
         self, number: int, pair: Pair, question: Answers
     ) -> dict[str, torch.Tensor]:
-        """Of the output, weighted with ``pull``: by x, memory and each weight."""
+        """Gradients of an output's weighted sum, by x, memory and each weight."""
         layer, x = self._layers[number], pair[0]
         pull = require_tensor(question, "pull", 3, _FLOATS, self.MOST)
         layer = _of_type(layer, x)
@@ -139,10 +139,10 @@ _FLOATS = (torch.float32, torch.float64)
 
 @functools.lru_cache(maxsize=128)  # more than two checks of fresh cases use up
 def _layer(number: int, sizes: tuple[int, ...], style: str, bug: str) -> DecoderLayer:
-    """The layer of a seed: a notebook's come often.
+    """The layer that a seed and its bug determine; recent ones are cached.
 
-    It computes in float64, where it does not matter to a float32 what is computed
-    beside it; not one that is there to round.
+    It computes in float64, so that what is computed beside an output does not change
+    its float32 value. A layer with the bug of rounding stays in float32.
     """
     seed(number)
     d_model, num_heads, d_ff = sizes
@@ -151,7 +151,7 @@ def _layer(number: int, sizes: tuple[int, ...], style: str, bug: str) -> Decoder
 
 
 def _of_type(layer: DecoderLayer, x: torch.Tensor) -> DecoderLayer:
-    """The layer, or a copy in float64 of one that rounds in float32 for others."""
+    """The layer; for inputs in float64, a copy in float64 of one that is in float32."""
     exact = layer.rounding and x.dtype == torch.float64
     return copy.deepcopy(layer).double() if exact else layer
 
@@ -179,7 +179,7 @@ _FOLLOWS: Follows = {}  # of all layers, of all cases: equal sizes get equal num
 
 
 class _Patient(nn.Module):
-    """A decoder layer of which nobody here knows more than its weights' shapes.
+    """The student's side of a decoder layer; it knows only the shapes of its weights.
 
     It drops numbers in training.
     """

@@ -70,7 +70,7 @@ def attention_weights(function: Any, inputs: Inputs) -> Seen:
 
 
 class _State:
-    """A model before somebody listens to it; its weights have gradients of 1."""
+    """The state of a model before hooks are added; its weights have gradients of 1."""
 
     def __init__(self, model: _Looking):
         self._model, self._heard = model, list[str]()
@@ -111,12 +111,12 @@ def _in_eval(modes: Iterable[tuple[bool, ...]]) -> str:
 
 
 def _names(model: nn.Module) -> set[str]:
-    """What stands on a module, or on any of its parts, a `forward` left aside."""
+    """The attributes of a module and of its parts, except a replaced `forward`."""
     return {name for part in model.modules() for name in vars(part)} - {"forward"}
 
 
 def _of_somebody_else(module: nn.Module, arguments: object, result: object) -> None:
-    """A hook that listened before the student's came."""
+    """A hook that the model had before the student added any."""
 
 
 def _theirs(model: _Looking) -> bool:
@@ -125,7 +125,7 @@ def _theirs(model: _Looking) -> bool:
 
 
 def _hooks(model: nn.Module) -> int:
-    """How many hooks listen, to all modules or to one; a `forward` put over it, too."""
+    """Count the hooks on all modules, and each replaced `forward`."""
     count = len(nn.modules.module._global_forward_hooks)
     for part in model.modules():
         count += len(part._forward_hooks) + len(part._forward_pre_hooks)
@@ -134,7 +134,7 @@ def _hooks(model: nn.Module) -> int:
 
 
 class _Look(nn.Module):
-    """An attention without values: what it looks at is what it returns."""
+    """An attention layer without values: it returns its weights."""
 
     def __init__(self, heads: int, size: int):
         super().__init__()
@@ -149,7 +149,7 @@ class _Look(nn.Module):
 
 
 class _Looking(nn.Module):
-    """A model of attentions; every other one looks at the memory, if there is one."""
+    """A model of attention layers; every second one attends to the memory, if any."""
 
     def __init__(self, inputs: Inputs):
         super().__init__()

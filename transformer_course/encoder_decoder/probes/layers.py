@@ -114,7 +114,7 @@ def add_and_norm(function: Any, inputs: Inputs) -> Seen:
 
 
 class _Sublayer(nn.Module):
-    """Mixes positions, and bends."""
+    """A sublayer that mixes positions, and is not linear."""
 
     def __init__(self, table: torch.Tensor):
         super().__init__()
@@ -154,14 +154,14 @@ def layer(module_class: Any, inputs: Inputs) -> Seen:
 
 
 def _arguments(inputs: Inputs) -> tuple[list[str], list[str]]:
-    """The sequence and mask names of an encoder or, given a memory, of a decoder."""
+    """The names of a layer's sequences and masks; a decoder layer has a memory."""
     if "memory" in inputs:
         return ["x", "memory"], ["tgt_mask", "memory_mask"]
     return ["x"], ["mask"]
 
 
 def _sizes(inputs: Inputs) -> tuple[Any, ...]:
-    """A layer's arguments, as far as the inputs name them, in their order."""
+    """The arguments that make a layer, in order: sizes and, if given, its options."""
     d_ff, d_model = inputs["weights.feed_forward.linear1.weight"].shape
     sizes = (d_model, int(inputs["num_heads"]), d_ff)
     if "norm_first" not in inputs:
@@ -231,7 +231,7 @@ def stack(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
 
 
 class _Norm(nn.LayerNorm):
-    """A norm that no other one can replace."""
+    """A norm that adds a constant, so that a different norm in its place is noticed."""
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return super().forward(x) + 0.125
@@ -260,7 +260,7 @@ class _EncoderStandIn(nn.Module):
 
 
 class _DecoderStandIn(_EncoderStandIn):
-    """The same, and each position listens to the memory, too."""
+    """Like `_EncoderStandIn`, but each position listens to the memory, too."""
 
     def forward(  # type: ignore[override]
         self,

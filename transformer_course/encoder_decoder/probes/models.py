@@ -79,14 +79,14 @@ def transformer(module_class: Any, inputs: Inputs) -> Seen:
 
 
 def _adding(model: nn.Module, positions: nn.Module) -> str:
-    """How many modules add positions, and how many of them are the given one."""
+    """Count the modules that add positions, and how many of these are the given one."""
     adding = [part for part in model.modules() if isinstance(part, _AddRows)]
     given = sum(part is positions for part in adding)
     return f"{given} given, {len(adding)} in all"
 
 
 def _moving(model: Any, ids: dict[str, torch.Tensor], pad_id: int) -> Seen:
-    """Which logits move with each position of source and target."""
+    """Report which logits move with each position of source and target."""
     with torch.no_grad():
         return {
             f"output moves with {name}": who_moves(

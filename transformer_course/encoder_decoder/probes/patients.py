@@ -106,9 +106,10 @@ class _Attention(nn.Module):
 
 
 class _RoundingAttention(_Attention):
-    """The same numbers up to rounding: one number is taken from all scores.
+    """Attention that gives the same numbers except for rounding.
 
-    It cancels in the weights, but it moves with any position of any sentence.
+    It subtracts one number from all scores. That cancels in the weights, but the number
+    depends on every position of every sentence.
     """
 
     def _scores(self, q: torch.Tensor, k: torch.Tensor) -> torch.Tensor:

@@ -18,7 +18,7 @@ _LAST = "self.w_o = nn.Linear(d_model, d_model)"
 
 
 def _scores(closed: str) -> str:
-    """Attention by hand, with closed keys as given."""
+    """Code of attention by hand; ``closed`` is the code that replaces masked scores."""
     return f"""
         scores = q @ k.transpose(-2, -1) / q.size(-1) ** 0.5
         if mask is not None:

@@ -25,13 +25,13 @@ def _masks(batch: int, h: int, lq: int, lk: int, **shapes: tuple[int, ...]) -> M
 
 
 def _open_all(draw: Draw) -> Inputs:
-    """Masks that close nothing."""
+    """Masks that mask no position."""
     inputs = _masks(2, 3, 4, 5, two=(4, 5), three=(2, 1, 5))(draw)
     return inputs | {name: torch.ones_like(inputs[name]) for name in ("2-D", "3-D")}
 
 
 def _close_all(draw: Draw) -> Inputs:
-    """Masks that close everything."""
+    """Masks that mask every position."""
     inputs = _masks(3, 2, 4, 5, two=(4, 5), three=(3, 1, 5), four=(3, 2, 4, 5))(draw)
     return inputs | {n: ~torch.ones_like(v) for n, v in inputs.items() if n != "shape"}
 

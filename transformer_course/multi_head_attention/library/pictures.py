@@ -21,7 +21,7 @@ def _maps(
     caption: str,
     height: float = 2.6,
 ) -> None:
-    """Attention maps side by side."""
+    """Draw attention maps side by side."""
     figure, row = style.subplots(1, len(named), height=height)
     descriptions = []
     for axes, (title, weights) in zip(row, named.items(), strict=True):
@@ -33,7 +33,7 @@ def _maps(
 
 
 def one_head_or_two(named: Mapping[str, Tensor], words: Sequence[str]) -> None:
-    """Two questions, asked by one head each and by one head for both."""
+    """Draw two questions, asked by one head each and by one head for both."""
     _maps(
         named,
         words,
@@ -44,14 +44,14 @@ def one_head_or_two(named: Mapping[str, Tensor], words: Sequence[str]) -> None:
 
 
 def untrained(weights: Tensor) -> None:
-    """Maps of fresh heads, `(h, L, L)`."""
+    """Draw the maps of untrained heads, `(h, L, L)`."""
     named = {f"head {i}": head_weights for i, head_weights in enumerate(weights)}
     caption = "Four untrained heads with the same input."
     _maps(named, range(weights.size(-1)), "3.3", caption, height=2.1)
 
 
 def _cells(axes: object, numbers: Tensor, d_k: int, title: str) -> None:
-    """Numbers like 21 (position 2, feature 1) in the colour of their feature's head."""
+    """Draw numbers like 21 (position 2, feature 1) in the colour of their head."""
     rows = numbers.long().tolist()
     words = [[f"{n:02d}" for n in row] for row in rows]
     colours = [[HEADS[n % 10 // d_k] for n in row] for row in rows]
@@ -59,7 +59,7 @@ def _cells(axes: object, numbers: Tensor, d_k: int, title: str) -> None:
 
 
 def blocks(numbers: Tensor, num_heads: int) -> None:
-    """What the projection gives, and the blocks of it that are the heads."""
+    """Draw the output of the projection, and how it is divided into heads."""
     d_k = numbers.size(1) // num_heads
     widths = [numbers.size(1)] + [d_k] * num_heads
     figure, row = style.subplots(
@@ -80,7 +80,7 @@ def blocks(numbers: Tensor, num_heads: int) -> None:
 
 
 def splits(named: Mapping[str, Tensor]) -> None:
-    """Ways to split, a row of heads each, `(h, L, d_k)`."""
+    """Draw ways to split into heads, one per row, `(h, L, d_k)` each."""
     count = next(iter(named.values())).size(0)
     figure, grid = style.subplots(len(named), count, height=4.2, width=4.6)
     descriptions = []
@@ -95,7 +95,7 @@ def splits(named: Mapping[str, Tensor]) -> None:
 
 
 def losses(named: Mapping[int, Sequence[float]], sizes: Mapping[int, int]) -> None:
-    """Training with 1, 2 and 4 heads."""
+    """Draw the losses of training with 1, 2 and 4 heads."""
     figure, axes = style.subplots(height=2.8)
     for (count, values), colour, line in zip(
         named.items(), (ORANGE, BLUE, GREEN), ("-", "--", ":"), strict=True
@@ -112,7 +112,7 @@ def losses(named: Mapping[int, Sequence[float]], sizes: Mapping[int, int]) -> No
 
 
 def trained(named: Mapping[str, Tensor]) -> None:
-    """Maps of the trained layers."""
+    """Draw the attention maps of the trained layers."""
     length = next(iter(named.values())).size(-1)
     caption = "What the single head learnt, and what each head of a pair learnt."
     _maps(named, range(length), "3.8", caption)
@@ -121,7 +121,7 @@ def trained(named: Mapping[str, Tensor]) -> None:
 def birth(
     steps: Sequence[int], maps_at: Sequence[Tensor], losses: Sequence[float]
 ) -> None:
-    """Steps: the maps of two heads while they are trained, beside the loss.
+    """Draw, in steps, the maps of two heads during training, beside the loss.
 
     Args:
         maps_at: `(2, L, L)` after each of the steps.
@@ -147,7 +147,7 @@ def birth(
 
 
 def who_writes_what(spread: Tensor, features: Sequence[str]) -> None:
-    """How much each head writes into each feature, `(h, d_model)`."""
+    """Draw how much each head writes into each feature, `(h, d_model)`."""
     figure, axes = style.subplots(height=1.5)
     rows = [f"head {i}" for i in range(len(spread))]
     maps.heat_map(axes, spread, rows, (), top=None, values=".1f", size=7)
@@ -164,7 +164,7 @@ def who_writes_what(spread: Tensor, features: Sequence[str]) -> None:
 
 
 def all_heads(sentence_maps: SentenceMaps) -> None:
-    """The maps of all heads of a published model, one row per layer."""
+    """Draw the maps of all heads of a published model, one row per layer."""
     layers, heads = sentence_maps.weights.shape[:2]
     figure, grid = style.subplots(layers, heads, height=4.2)
     for layer, row in enumerate(grid):
@@ -188,7 +188,7 @@ def all_heads(sentence_maps: SentenceMaps) -> None:
 
 
 def neighbours(named: Mapping[str, Tensor], tokens: Sequence[str]) -> None:
-    """The heads of a published model that attend most to a neighbour."""
+    """Draw the heads of a published model that attend most to a neighbour."""
     _maps(
         named,
         tokens,

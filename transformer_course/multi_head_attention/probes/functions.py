@@ -33,7 +33,7 @@ from transformer_course.multi_head_attention.probes.observing import (
     learning="gradient of x",
 )
 def split_heads(function: Any, inputs: Inputs) -> Seen:
-    """The heads, the input afterwards, and a gradient if one is asked for."""
+    """Report the heads, the input afterwards, and a gradient if one is asked for."""
     x, num_heads = inputs["x"], int(inputs["num_heads"])
     return _observe_function(lambda x: function(x, num_heads), x, "the heads", inputs)
 
@@ -45,7 +45,7 @@ def split_heads(function: Any, inputs: Inputs) -> Seen:
     learning="gradient of x",
 )
 def merge_heads(function: Any, inputs: Inputs) -> Seen:
-    """The features, the input afterwards, and a gradient if one is asked for."""
+    """Report the features, the input afterwards, and a gradient if one is asked for."""
     return _observe_function(function, inputs["x"], "the features", inputs)
 
 

@@ -37,9 +37,10 @@ def read_tensors(answer: object, names: Sequence[str]) -> Seen:
 
 
 def after_learning(call: Callable[[], object], module: nn.Module) -> str:
-    """What a second call gives of weights that have changed since: numbers, old or new.
+    """Whether a second call uses new weights: "new numbers", or "old numbers" if not.
 
-    They change in place, as an optimiser changes them, and are turned back at the end.
+    All weights change sign in place, as an optimiser would change them, and are
+    restored at the end.
     """
     before = _copies(call())
     with torch.no_grad():
@@ -68,6 +69,6 @@ def _copies(container: object) -> dict[str, torch.Tensor]:
 
 
 def beyond_float32(numbers: torch.Tensor) -> torch.Tensor:
-    """What of numbers in float64 a float32 could not hold, made large."""
+    """The part of float64 numbers that float32 cannot hold, scaled up to be visible."""
     exact = numbers.double()
     return ((exact - exact.float()) * 2**24).float()

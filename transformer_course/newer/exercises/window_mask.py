@@ -10,7 +10,7 @@ from transformer_course.authoring.layer_inputs import whole
 
 
 def _mask(length: int, window: int | None, *, growing: bool = False) -> Maker:
-    """A length of at least this, and a window that may grow with it."""
+    """Draw a length of at least ``length``; if ``growing``, the window grows with it."""
 
     def make_inputs(draw: Draw) -> Inputs:
         extra = int(draw.ids(0, 20, 1))

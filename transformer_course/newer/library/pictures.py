@@ -16,13 +16,13 @@ LINES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)))
 
 
 def largest_scores(curves: Mapping[str, Sequence[float]]) -> None:
-    """The largest score on new text, every tenth step."""
+    """Draw the largest score on new text, every tenth step."""
     caption = "The largest score while training, with and without norms."
     _every_tenth(curves, "largest score", "10.1", caption)
 
 
 def windows(lengths: Sequence[int], losses: Mapping[str, Sequence[float]]) -> None:
-    """Loss on new text by the number of bytes that are read at a time."""
+    """Draw the loss on new text by the number of bytes that are read at a time."""
     figure, axes = _two(lengths, losses, "o", xlabel="bytes read at a time")
     axes.set_title("loss on new text")
     axes.set_xticks(lengths, lengths)
@@ -32,7 +32,7 @@ def windows(lengths: Sequence[int], losses: Mapping[str, Sequence[float]]) -> No
 
 
 def loads(curves: Mapping[str, Sequence[float]]) -> None:
-    """The share of the least used expert of any block, every tenth step."""
+    """Draw the share of the least used expert of any block, every tenth step."""
     caption = "The least used of four experts; dotted: an even load."
     _every_tenth(
         curves, "share of the least used expert", "10.3", caption, even_share=0.25
@@ -40,7 +40,7 @@ def loads(curves: Mapping[str, Sequence[float]]) -> None:
 
 
 def optimizers(curves: Mapping[str, Sequence[float]]) -> None:
-    """Training loss over steps, a mean of ten."""
+    """Draw the training loss over steps, a mean of ten."""
     tenths = {
         name: [fmean(losses[i : i + 10]) for i in range(0, len(losses), 10)]
         for name, losses in curves.items()
@@ -50,7 +50,7 @@ def optimizers(curves: Mapping[str, Sequence[float]]) -> None:
 
 
 def exchanges(losses: Mapping[str, Sequence[float]]) -> None:
-    """Training loss over steps, with one part replaced at a time."""
+    """Draw the training loss over steps, with one part replaced at a time."""
     figure, axes = style.subplots(height=3.0)
     smooth = {name: _smooth(values) for name, values in losses.items()}
     colours = (style.INK, *PALETTE)
@@ -65,7 +65,7 @@ def exchanges(losses: Mapping[str, Sequence[float]]) -> None:
 
 
 def positions(lengths: Sequence[int], losses: Mapping[str, Sequence[float]]) -> None:
-    """Loss on fresh text by the length of the window."""
+    """Draw the loss on new text by the length of the window."""
     figure, axes = style.subplots(height=2.8, width=6.0)
     looks = zip(reversed(PALETTE[:4]), reversed(LINES[:4]), "^Dso", strict=True)
     for (name, values), (colour, line, marker) in zip(
@@ -82,7 +82,7 @@ def positions(lengths: Sequence[int], losses: Mapping[str, Sequence[float]]) -> 
 
 
 def sinks(mean: Tensor) -> None:
-    """Mean attention weights of all heads, `(blocks, h, L, L)`."""
+    """Draw mean attention weights of all heads, `(blocks, h, L, L)`."""
     blocks, heads = mean.shape[:2]
     figure, grid = style.subplots(blocks, heads, height=4.2, sharex=True, sharey=True)
     descriptions = []

@@ -43,7 +43,7 @@ def loss_of(model: nn.Module, windows: Tensor) -> Tensor:
 
 
 def rate_factor(step: int, steps: int) -> float:
-    """Of the peak learning rate: linear warm-up, then a cosine to zero."""
+    """The share of the peak learning rate: linear warm-up, then a cosine to zero."""
     warm = max(1, round(WARM_UP * steps))
     if step < warm:
         return (step + 1) / warm

@@ -26,7 +26,7 @@ from transformer_course.library.observing import (
 
 @probe("newer/window_mask", results="mask")
 def window_mask(function: Callable[..., Any], inputs: Inputs) -> Seen:
-    """The mask, of whatever dtype."""
+    """Report the mask, of whatever dtype."""
     return {"mask": tensor(function(*whole(inputs, *inputs)), "the mask")}
 
 

@@ -31,7 +31,7 @@ def _waves(angles: torch.Tensor) -> torch.Tensor:
 
 
 def _rounded(table: torch.Tensor) -> torch.Tensor:
-    """To multiples of 2**-14: right to four decimals, and equal on every platform."""
+    """Round to multiples of 2**-14: right to four decimals, and equal on every platform."""
     return ((table * 2**14).round() / 2**14).float()
 
 
@@ -57,7 +57,7 @@ def from_one_bug(draw: Draw, max_len: int, d_model: int) -> torch.Tensor:
 
 
 def _one_number_bug(draw: Draw, max_len: int, d_model: int, odd: int = 0, change: float = 0.3) -> torch.Tensor:
-    """One number off, which stays a sine or cosine of something, and not in a corner."""
+    """A table with one wrong number, still a possible sine or cosine, and not in a corner."""
     table = _waves(_angles(max_len, d_model))
     while True:
         row, pair = int(draw.ids(2, max_len - 1)), int(draw.ids(1, d_model // 2 - 1))
@@ -85,7 +85,7 @@ def base_bug(draw: Draw, max_len: int, d_model: int) -> torch.Tensor:
 
 
 def clinic(draw: Draw, bug: Callable[..., torch.Tensor], visible: float = 0.25) -> Inputs:
-    """A right table and, of the same size, one with the bug, off by more than a bit."""
+    """A correct table and a faulty one of the same size, whose error is larger than ``visible``."""
     while True:
         max_len, d_model = 2 * int(draw.ids(4, 8)) + 1, 2 * int(draw.ids(3, 6))
         right = _waves(_angles(max_len, d_model))
@@ -110,7 +110,7 @@ def _pairs_anywhere(draw: Draw, max_len: int, d_model: int) -> torch.Tensor:
 
 
 def one_number(draw: Draw) -> Inputs:
-    """A sine that is too large; and a table with a cosine that is too small."""
+    """A table with a sine that is too large, and one with a cosine that is too small."""
     inputs = clinic(draw, _one_number_bug)
     max_len, d_model = inputs["right table"].shape
     lower = _one_number_bug(draw, max_len, d_model, odd=1, change=-0.3)
@@ -148,7 +148,7 @@ def hardly_wrong(draw: Draw) -> Inputs:
 
 
 def turned_wrong(draw: Draw) -> Inputs:
-    """Hands of the right length that point the wrong way, each in another manner.
+    """Tables of sines and cosines that belong together, but of wrong angles or in wrong places.
 
     In each table some numbers are too large, and others too small.
     """
@@ -204,7 +204,7 @@ def nearly_right(draw: Draw) -> Inputs:
 def worse_and_worse(draw: Draw) -> Inputs:
     """Long tables that are right at first, and some with an infinite number.
 
-    Of hands that turn too fast or too slowly, each step is off by no more than two rows
+    Where angles grow too fast or too slowly, each step is off by no more than two rows
     of a right table may be (0.0002); only from row 50 on are they off by more than 0.01.
     """
     max_len, d_model = int(draw.ids(150, 200)), 2 * int(draw.ids(3, 6))
@@ -227,7 +227,7 @@ def worse_and_worse(draw: Draw) -> Inputs:
 
 
 def slow_drift(draw: Draw) -> Inputs:
-    """Very long tables, and hands that drift by 0.01 only after a thousand positions."""
+    """Very long tables whose angles are off by 0.01 only after a thousand positions."""
     max_len, d_model = int(draw.ids(2000, 2100)), 4
     angles = _angles(max_len, d_model)
     return {

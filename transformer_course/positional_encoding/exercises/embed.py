@@ -35,7 +35,7 @@ def _same_rows(draw: Draw) -> Inputs:
 
 
 def _special(b: int, length: int, vocab_size: int, d_model: int, padding: str = "") -> Maker:
-    """Ids of which ``padding`` is padding: "all", "none", or "odd", in a row of NaN."""
+    """Ids that are "all" padding, one of them ("odd", its row in the table is NaN), or none."""
 
     def make_inputs(draw: Draw) -> Inputs:
         ids = draw.ids(1, vocab_size, b, length)

@@ -19,14 +19,14 @@ def _two_lengths(draw: Draw) -> Inputs:
 
 
 def _zeros(draw: Draw) -> Inputs:
-    """A position without a word, as padding is."""
+    """One position of x holds only zeros, as padding does."""
     inputs = _sentences(draw, 2, 3, 5, 4)
     inputs["x"][0, 1] = 0
     return inputs
 
 
 def _unused(draw: Draw) -> Inputs:
-    """Rows beyond the sentence hold what is no number."""
+    """Table rows beyond the sentence hold NaN, which must not be used."""
     inputs = _sentences(draw, 2, 3, 5, 4)
     inputs["table"][3:] = torch.nan
     return inputs

@@ -17,7 +17,7 @@ def _positions(positions: torch.Tensor, d_model: int, odd: int = 0) -> Inputs:
 
 
 def _columns(draw: Draw) -> int:
-    """Of so many numbers that hardly any stand in what ships: rows could be read there."""
+    """Draw d_model from so many values that the visible tables hardly ever have the same rows."""
     return 2 * int(draw.ids(3, 41))
 
 

@@ -14,7 +14,7 @@ from autograder.figures.style import BLUE, ORANGE
 
 
 def _bars(named: Mapping[str, float], form: str, colours: Any = BLUE) -> Any:
-    """Horizontal bars with their values."""
+    """Draw horizontal bars with their values."""
     figure, axes = style.subplots(height=0.45 + 0.34 * len(named), width=6.0)
     bars(axes, named, form, colours)
     axes.invert_yaxis()
@@ -22,14 +22,14 @@ def _bars(named: Mapping[str, float], form: str, colours: Any = BLUE) -> Any:
 
 
 def gaps(named: Mapping[str, float]) -> None:
-    """The shuffle gap of each mixer."""
+    """Draw the shuffle gap of each mixer."""
     alt = f"Bars of the shuffle gap: {told.bars(named)}"
     caption = "The shuffle gap of four mixers. Zero (up to rounding) means lost order."
     show(_bars(named, ".1g"), alt, "1.1", caption)
 
 
 def dimensions(table: Tensor, numbers: Sequence[int]) -> None:
-    """Some dimensions of the table, counted from 1, over its positions."""
+    """Draw some dimensions of the table, counted from 1, over its positions."""
     figure, axes = style.subplots()
     curves = {f"dimension {n}": table[:, n - 1].tolist() for n in numbers}
     for name, values in curves.items():
@@ -45,7 +45,7 @@ def dimensions(table: Tensor, numbers: Sequence[int]) -> None:
 
 
 def whole_table(table: Tensor) -> None:
-    """The table as a heat map: a row for each position."""
+    """Draw the table as a heat map: a row for each position."""
     figure, axes = style.subplots(height=3.6)
     image = maps.image(axes, table, signed=True, top=1.0)
     axes.set(xlabel="dimension", ylabel="position")
@@ -61,7 +61,7 @@ def whole_table(table: Tensor) -> None:
 
 
 def similarity(products: Tensor, rows: Sequence[int]) -> None:
-    """Dot products of positions, and some rows of them as curves."""
+    """Draw dot products of positions, and some rows of them as curves."""
     figure, (left, right) = style.subplots(1, 2, height=2.9)
     image = maps.image(left, products)
     left.set(xlabel="position", ylabel="position", title="dot product", aspect="equal")
@@ -85,7 +85,7 @@ def similarity(products: Tensor, rows: Sequence[int]) -> None:
 
 
 def lengths(named: Mapping[str, float]) -> None:
-    """Average lengths of vectors."""
+    """Draw the average lengths of vectors."""
     colours = [ORANGE if "position" in name else BLUE for name in named]
     alt = f"Bars of the average length of a vector: {told.bars(named)}"
     caption = (
@@ -95,7 +95,7 @@ def lengths(named: Mapping[str, float]) -> None:
 
 
 def clocks(start: Tensor, moved: Tensor, wanted: Tensor, pos: int, k: int) -> None:
-    """Hands of the first four pairs at a position, and moved by k; (d_model,) each."""
+    """Draw four pairs as hands, at a position and moved by k; (d_model,) each."""
     from matplotlib.patches import Circle
 
     figure, row = style.subplots(1, 4, height=2.1)
@@ -125,7 +125,7 @@ def clocks(start: Tensor, moved: Tensor, wanted: Tensor, pos: int, k: int) -> No
 
 
 def accuracies(results: Mapping[str, Sequence[float]], sizes: Sequence[int]) -> None:
-    """Accuracy of each model at two lengths."""
+    """Draw the accuracy of each model at two lengths."""
     figure, axes = style.subplots(height=2.6)
     for column, (size, colour) in enumerate(zip(sizes, (BLUE, ORANGE), strict=True)):
         places = [row + 0.38 * column - 0.19 for row in range(len(results))]
@@ -148,7 +148,7 @@ def accuracies(results: Mapping[str, Sequence[float]], sizes: Sequence[int]) -> 
 
 
 def tables(named: Mapping[str, Tensor]) -> None:
-    """Sinusoid tables beside each other."""
+    """Draw sinusoid tables beside each other."""
     figure, row = style.subplots(1, len(named), height=2.6, sharey=True)
     right = next(iter(named.values()))
     descriptions = []

@@ -15,7 +15,7 @@ from autograder.checks.values import differing
 
 
 class _Tables(BlindTrial):
-    """Tables that are right or wrong; which one is which, nobody says."""
+    """The judge's side of the clinic: tables that are right or wrong."""
 
     def list_subjects(self) -> list[str]:
         return [f"the {name}" for name in self.inputs]
@@ -25,7 +25,7 @@ class _Tables(BlindTrial):
         return {"count": torch.tensor(len(self.names))}
 
     def conclude(self, answers: Answers) -> dict[str, object]:
-        """What was said of each table, and whether the test has changed any."""
+        """Report the test's word on each table, and whether it has changed any."""
         changed = any(word.endswith(_CHANGED) for word in self._words)
         self._words = [word.removesuffix(_CHANGED) for word in self._words]
         changes = "some" if changed else "none"
@@ -35,7 +35,7 @@ class _Tables(BlindTrial):
         }
 
     def try_subject(self, number: int, question: Answers) -> Answers:
-        """The table itself."""
+        """Show the current table to the test."""
         return {"table": self.inputs[self.names[number].removeprefix("the ")]}
 
 

@@ -23,7 +23,7 @@ from transformer_course.positional_encoding.probes.observing import (
     learning="gradient of *",
 )
 def embed(function: Any, inputs: Inputs) -> Seen:
-    """The vectors, which rows of the table they pull on, and the table afterwards."""
+    """Report the vectors, which table rows they depend on, and the table afterwards."""
     table = inputs["table"].requires_grad_()
     padding_idx = int(inputs["padding_idx"]) if "padding_idx" in inputs else None
     vectors = tensor(function(inputs["ids"], table, padding_idx), "the vectors")
@@ -39,7 +39,7 @@ def embed(function: Any, inputs: Inputs) -> Seen:
 
 @probe("positional_encoding/shuffle_gap", results="gap of *", calls="* afterwards")
 def shuffle_gap(function: Any, inputs: Inputs) -> Seen:
-    """The gaps of the mixers that are named in ``inputs``, and x afterwards."""
+    """Report the gaps of the mixers named in ``inputs``, and x afterwards."""
     x, order = inputs["x"], inputs["order"]
     gaps = {
         f"gap of {name}": number(function(MIXERS[name], x, order), "the gap")
@@ -66,7 +66,7 @@ MIXERS: dict[str, Mixer] = {
 
 @probe("positional_encoding/table_by_loops", results="table")
 def table_by_loops(function: Any, inputs: Inputs) -> Seen:
-    """The table for one size."""
+    """Report the table for one size."""
     table = function(int(inputs["max_len"]), int(inputs["d_model"]))
     return {"table": tensor(table, "the table")}
 
@@ -94,7 +94,7 @@ def sinusoid(function: Any, inputs: Inputs) -> Seen:
 
 
 def _steps(function: Any, count: int) -> int:
-    """How many functions are called to encode some positions, Python's own too."""
+    """Count the function calls that encoding some positions takes, Python's own too."""
     positions, steps = torch.arange(count), 0
 
     def step(_: object, event: str, __: object) -> None:

@@ -18,7 +18,7 @@ def the_module(value: object) -> nn.Module:
 
 
 def number(value: object, name: str) -> torch.Tensor:
-    """A plain Python number is as good as a tensor without dimensions."""
+    """Read a number: a plain Python number, or a tensor without dimensions."""
     if isinstance(value, float | int) and not isinstance(value, bool):
         return torch.tensor(float(value))
     return tensor(value, name)
@@ -41,7 +41,7 @@ def gradient(
 def comes_to(call: Callable[[], object]) -> str:
     """What a call comes to, in a word: its value, or the kind of its error.
 
-    A subclass of ValueError is one.
+    A subclass of ValueError is called ValueError.
     """
     try:
         value = call()

@@ -48,7 +48,7 @@ def random_tables(draw: Draw, vocabulary: int, scale: float) -> Inputs:
 def random_batches(
     draw: Draw, count: int, lengths: tuple[int, ...], high: int
 ) -> Inputs:
-    """Batches whose rows turn round from one to the next; sources are not reversals."""
+    """Batches whose lengths rotate over the rows; no source is its own reversal."""
     sources, targets = [], []
     for n in range(count):
         turned = [*lengths[n % len(lengths) :], *lengths[: n % len(lengths)]]
@@ -65,9 +65,9 @@ def lines_of(
     extra: int = 3,
     pads: bool = False,
 ) -> Maker:
-    """A model's lines, with EOS at the given indices (or none); after it, more tokens.
+    """Lines for a model to write, with EOS at the given indices (or none) and tokens after it.
 
-    If ``pads``, it says PAD and BOS before.
+    If ``pads``, a line also holds PAD and BOS before its EOS.
     """
 
     def make_inputs(draw: Draw) -> Inputs:

@@ -18,9 +18,9 @@ from transformer_course.sequence_reversal.exercises._inputs import (
 
 
 def _training(steps: int, warmup: int, rate: float, lengths: tuple[int, ...], **settings: float) -> Maker:
-    """Tables and batches; ``weight`` is that of EOS in a loss function of its own.
+    """Tables and batches for a model; ``weight`` is the weight of EOS in a custom loss function.
 
-    ``others`` is the rate of groups that come without one, which is none of these.
+    ``others`` is the learning rate of parameter groups that have none of their own; it differs from all others.
     """
 
     def make_inputs(draw: Draw) -> Inputs:

@@ -14,7 +14,7 @@ from transformer_course.sequence_reversal.exercises._inputs import FIRST, PAD, p
 def _scores(lengths: tuple[int, ...], vocabulary: int, scale: float = 3.0, gaps: int = 0, view: bool = False) -> Maker:
     """Logits and labels; labels hold every special token but PAD before they end.
 
-    With ``gaps``, each that many places there is PAD in the longest row, too.
+    With ``gaps``, every so many places the longest row has PAD, too.
     """
 
     def make_inputs(draw: Draw) -> Inputs:
@@ -31,7 +31,7 @@ def _scores(lengths: tuple[int, ...], vocabulary: int, scale: float = 3.0, gaps:
 
 
 def _dear_padding(draw: Draw) -> Inputs:
-    """Most places are padding: it costs more than a label, or the means might agree."""
+    """Most places are padding whose loss differs from that of labels, or the means might agree."""
     inputs = _scores((2, 6, 70, 3, 1), 19)(draw)
     inputs["logits"][..., PAD] -= 4
     return inputs

@@ -13,7 +13,7 @@ from transformer_course.sequence_reversal.exercises._inputs import PAD, padded
 def _batches(lengths: tuple[tuple[int, ...], ...], vocabulary: int, sure: float = 3.0, gaps: int = 0) -> Maker:
     """Batches of rows with so many real labels; of five, each is easier than the last.
 
-    With ``gaps``, each that many places there is PAD between labels, too.
+    With ``gaps``, every so many places there is PAD between labels, too.
     """
 
     def make_inputs(draw: Draw) -> Inputs:

@@ -18,7 +18,7 @@ from autograder.authoring.specification import (
 from autograder.authoring.variants import apply_edit, clean
 
 
-def _dials(
+def _logits(
     *shape: int,
     temperature: float | None = None,
     top_k: int | None = None,
@@ -27,13 +27,12 @@ def _dials(
     scale: float = 3.0,
     shift: float = 0.0,
 ) -> Maker:
-    """Logits without ties, and the dials.
+    """Logits without ties, and the sampling parameters.
 
-    ``share`` is how many tokens top-p should keep in row 0. It lies in the middle of
-    the last one's probability, so that rounding decides nothing there; other rows get
-    another number of tokens, and are as far from a border. No row is like another: each
-    has a height of its own, so that the border of one is none for another, and a
-    sharpness.
+    With ``share``, top_p is chosen so that ``share`` tokens of row 0 are kept. It is in the middle of the last such
+    token's probability, so that rounding decides nothing. In the other rows, where it keeps different numbers of
+    tokens, it is as far from each cumulative probability. Rows differ in their mean and in their sharpness, so that a
+    threshold computed from one row fails in all others.
     """
 
     def make_inputs(draw: Draw) -> Inputs:
@@ -88,45 +87,45 @@ def _safe_share(logits: torch.Tensor, temperature: float | None, top_k: int | No
 
 
 CASES = [
-    case("plain", "no sampling parameter is set", _dials(2, 7),
+    case("plain", "no sampling parameter is set", _logits(2, 7),
          "Without any parameter, the result is the softmax of each row."),
     case("last_position", "the logits of the last position, sliced out of all of them",
-         lambda draw: {**_dials(3, 8, temperature=0.8, top_k=5)(draw), "last": "yes"},
+         lambda draw: {**_logits(3, 8, temperature=0.8, top_k=5)(draw), "last": "yes"},
          "A slice of a tensor need not be contiguous in memory."),
-    case("cold", "temperature 0.4", _dials(3, 6, temperature=0.4),
+    case("cold", "temperature 0.4", _logits(3, 6, temperature=0.4),
          "Divide the logits by the temperature, before the softmax."),
-    case("top_k", "top_k = 3 of 8, logits far below zero", _dials(6, 8, top_k=3, shift=-128.0),
+    case("top_k", "top_k = 3 of 8, logits far below zero", _logits(6, 8, top_k=3, shift=-128.0),
          "The three largest logits of each row stay; all others get probability 0."),
-    case("top_p", "top_p, rows of different sharpness, logits far below zero", _dials(4, 9, share=3, shift=-128.0),
+    case("top_p", "top_p, rows of different sharpness, logits far below zero", _logits(4, 9, share=3, shift=-128.0),
          "A token stays if the sum of the more probable ones is still below top_p."),
-    case("one_is_enough", "a top_p that one token reaches alone", _dials(1, 6, share=1, scale=5.0),
+    case("one_is_enough", "a top_p that one token reaches alone", _logits(1, 6, share=1, scale=5.0),
          "At least one token always stays."),
     case("all_together", "temperature 2, top_k = 6 and top_p, three dimensions",
-         _dials(2, 3, 10, temperature=2.0, top_k=6, share=4),
+         _logits(2, 3, 10, temperature=2.0, top_k=6, share=4),
          "First the temperature, then top_k, then top_p on what top_k has left."),
-    case("one_token", "top_k = 1", _dials(3, 6, top_k=1),
+    case("one_token", "top_k = 1", _logits(3, 6, top_k=1),
          "One token stays: nothing is left to chance."),
-    case("wide_k", "top_k larger than the vocabulary", _dials(2, 5, top_k=9),
+    case("wide_k", "top_k larger than the vocabulary", _logits(2, 5, top_k=9),
          "If there are fewer than top_k tokens, all of them stay."),
-    case("forbidden", "forbidden tokens, whose logit is -inf", _dials(2, 9, temperature=1.5, share=3, forbidden=4),
+    case("forbidden", "forbidden tokens, whose logit is -inf", _logits(2, 9, temperature=1.5, share=3, forbidden=4),
          "A token with logit -inf has probability 0, whatever the parameters say."),
-    case("forbidden_k", "forbidden tokens, and top_k = 3 of 8", _dials(2, 8, top_k=3, forbidden=2),
+    case("forbidden_k", "forbidden tokens, and top_k = 3 of 8", _logits(2, 8, top_k=3, forbidden=2),
          "Replace what is cut off with -inf; 0 times -inf is NaN."),
-    case("forbidden_hot", "forbidden tokens at temperature 20", _dials(2, 7, temperature=20.0, forbidden=2),
+    case("forbidden_hot", "forbidden tokens at temperature 20", _logits(2, 7, temperature=20.0, forbidden=2),
          "However high the temperature, a token with logit -inf has probability 0."),
     case("ends_of_the_dials", "temperature 0.01, and a top_p just below 1",
-         _dials(2, 7, temperature=0.01, share=6, scale=0.04),
+         _logits(2, 7, temperature=0.01, share=6, scale=0.04),
          "A parameter close to its limit is not at its limit."),
-    case("all_of_it", "a top_p of 1", lambda draw: {**_dials(2, 7, scale=4.0)(draw), "top_p": torch.tensor(1.0)},
+    case("all_of_it", "a top_p of 1", lambda draw: {**_logits(2, 7, scale=4.0)(draw), "top_p": torch.tensor(1.0)},
          "A top_p of 1 drops no token, however improbable."),
     case("very_cold", "temperature 0.000001, logits far below zero, top_k and top_p",
-         _dials(1, 6, temperature=1e-6, top_k=3, share=1, shift=-128.0),
+         _logits(1, 6, temperature=1e-6, top_k=3, share=1, shift=-128.0),
          "A logit of -inf is below all others, however low the temperature."),
     case("one_row", "a single row without a batch, huge logits, top_k = 11 of 16",
-         _dials(16, temperature=0.7, top_k=11, scale=400.0),
+         _logits(16, temperature=0.7, top_k=11, scale=400.0),
          "Count dimensions from the end, and leave the softmax to PyTorch.",
          hidden_only=True),
-    case("hot", "temperature 3, top_k = 13 of 24 and top_p", _dials(3, 2, 24, temperature=3.0, top_k=13, share=6),
+    case("hot", "temperature 3, top_k = 13 of 24 and top_p", _logits(3, 2, 24, temperature=3.0, top_k=13, share=6),
          "The same again, with other numbers.", hidden_only=True),
 ]
 
@@ -150,7 +149,7 @@ _WHOLE = clean("""
 
 
 def edit(old: str, new: str, *more: str, name: str = "") -> Variant:
-    """As the notation's, of the four functions in one."""
+    """Like the notation's ``edit``, but on the four functions as one text."""
     texts, code = (old, new, *more), _WHOLE
     for pair in zip(texts[::2], texts[1::2], strict=True):
         code = apply_edit(code, Edit(*pair))

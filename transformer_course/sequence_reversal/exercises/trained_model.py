@@ -19,9 +19,9 @@ from transformer_course.sequence_reversal.probes.trained import Reverser, RuleBa
 
 
 class Judged(Reverser):
-    """The examination of the notebook, with keys and values kept while decoding.
+    """The judge's examination of a model, which decodes with a cache of keys and values.
 
-    A model of fixed sizes cannot take long, so it needs no process of its own.
+    The sizes of the model are fixed, so it cannot take long and needs no process of its own.
     """
 
     def decode(self, model: nn.Module, source: torch.Tensor) -> torch.Tensor:

@@ -25,7 +25,7 @@ def _steps(
     max_norm: float | None = None,
     weight: float | None = None,
 ) -> Maker:
-    """Batches and tables; ``weight`` is that of EOS in a loss function of its own."""
+    """Batches and tables; ``weight`` is the weight of EOS in a custom loss function."""
     options = {"max_norm": max_norm, "weight": weight}
 
     def make_inputs(draw: Draw) -> Inputs:

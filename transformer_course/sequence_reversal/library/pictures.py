@@ -17,7 +17,7 @@ Log = Sequence[tuple[int, float, float]]  # step, token accuracy, exact match
 
 
 def schedule(factors: Sequence[float], warmup: int, steps: int) -> None:
-    """The share of the peak learning rate in each step."""
+    """Draw the share of the peak learning rate in each step."""
     figure, axes = style.subplots(height=2.3, width=5.6)
     axes.plot(factors)
     away = 0.01 * len(factors)  # from its line
@@ -37,7 +37,7 @@ def schedule(factors: Sequence[float], warmup: int, steps: int) -> None:
 
 
 def log(losses: Sequence[float], entries: Log) -> None:
-    """A training run: its loss, and two accuracies on the way."""
+    """Draw a training run: its loss, and two accuracies on the way."""
     steps, tokens, exact_matches = zip(*entries, strict=True)
     figure, (left, right) = style.subplots(1, 2, height=2.7)
     left.semilogy(losses, linewidth=1.4)
@@ -64,7 +64,7 @@ def _reaches_half(steps: Sequence[int], values: Sequence[float]) -> object:
 
 
 def ablations(final: Mapping[str, float], scores: Mapping[str, float]) -> None:
-    """Loss and exact match with one part taken away."""
+    """Draw loss and exact match with one part taken away."""
     figure, (left, right) = style.subplots(1, 2, height=1.9, sharey=True)
     for axes, values, title, colour in (
         (left, final, "loss at the end", ORANGE),
@@ -80,7 +80,7 @@ def ablations(final: Mapping[str, float], scores: Mapping[str, float]) -> None:
 
 
 def cliff(lengths: Sequence[int], scores: Sequence[float], longest: int) -> None:
-    """Exact match by length."""
+    """Draw exact match by length."""
     figure, axes = style.subplots(height=2.4)
     colours = [BLUE if length <= longest else ORANGE for length in lengths]
     rectangles = axes.bar(lengths, scores, 0.72, color=colours)
@@ -97,7 +97,7 @@ def cliff(lengths: Sequence[int], scores: Sequence[float], longest: int) -> None
 def cross_attention(
     weights: Tensor, reads: Sequence[str], writes: Sequence[str]
 ) -> None:
-    """The map of each head, `(h, Lt, Ls)`."""
+    """Draw the attention map of each head, `(h, Lt, Ls)`."""
     figure, row = style.subplots(1, len(weights), height=3.0)
     descriptions = []
     for head, (axes, head_weights) in enumerate(zip(row, weights, strict=True)):
@@ -114,7 +114,7 @@ Trial = tuple[Sequence[str], Sequence[str], Sequence[str], Tensor]
 
 
 def token_by_token(trials: Sequence[Trial]) -> None:
-    """Steps: sequences that the model reverses, a token a step.
+    """Draw, in steps, sequences that the model reverses, a token per step.
 
     Args:
         trials: for each sequence the source, what is right and what the model wrote,
@@ -138,7 +138,7 @@ def token_by_token(trials: Sequence[Trial]) -> None:
 
 
 def _writing(axes: Any, trial: Trial, step: int) -> str:
-    """One sequence after so many tokens; what happens, in words."""
+    """Draw one sequence after so many tokens; return in words what happens."""
     source, right, written, weights = trial
     ended = step >= len(written)
     row = [0.0] * len(source) if ended else weights[step].tolist()
@@ -177,7 +177,7 @@ def birth(
     reads: Sequence[str],
     writes: Sequence[str],
 ) -> None:
-    """Steps: the maps of the heads during training, beside the accuracy.
+    """Draw, in steps, the maps of the heads during training, beside the accuracy.
 
     Args:
         maps_at: by step, the weights `(h, Lt, Ls)`.
@@ -212,7 +212,7 @@ def birth(
 def with_and_without(
     lengths: Sequence[int], named: Mapping[str, Sequence[float]]
 ) -> None:
-    """Exact match by length of two models."""
+    """Draw exact match by length of two models."""
     figure, axes = style.subplots(height=2.5)
     looks = ((ORANGE, "s--"), (BLUE, "o-"))
     for (name, scores), (colour, line) in zip(named.items(), looks, strict=True):

@@ -16,7 +16,7 @@ from transformer_course.sequence_reversal.probes.observing import the_share
     calls="kind of the share; * afterwards",
 )
 def antidiagonal_share(function: Any, inputs: Inputs) -> Seen:
-    """The share, and both tensors afterwards."""
+    """Report the share, and both tensors afterwards."""
     weights, lengths = inputs["weights"], inputs["lengths"]
     if "head" in inputs:  # as a map is cut out of those of all heads
         weights = torch.stack((-weights, weights, weights / 2), dim=1)[:, 1]

@@ -16,7 +16,7 @@ from transformer_course.sequence_reversal.probes.observing import BOS, EOS
 
 
 class _Lines(Interactor):
-    """Knows its lines: token t of a row, if it is fed all tokens before.
+    """The judge's side: predicts token t of a row's line if it is fed all earlier ones.
 
     Another token is nearly as probable: rounded probabilities are equal. Whoever feeds
     something else, or shows a row the memory of another one, hears the last id of the
@@ -55,7 +55,7 @@ class _Lines(Interactor):
 
     @staticmethod
     def _fed_right(tokens: torch.Tensor, lines: torch.Tensor) -> torch.Tensor:
-        """(B, T): is each prefix right, BOS and then the line? After EOS, all are."""
+        """(B, T): whether each prefix is BOS and the line; always true after an EOS."""
         line_tokens = lines[:, : tokens.size(1) - 1]
         over = (line_tokens == EOS).int().cumsum(1) > 0
         over = over.roll(1, dims=1)
@@ -70,7 +70,7 @@ def _memory(source: torch.Tensor) -> torch.Tensor:
 
 
 class _Teller(nn.Module):
-    """A model that asks for its lines; it notes its mode each time."""
+    """The student's side: a model that asks the judge for logits, and logs its mode."""
 
     def __init__(self, ask: Ask):
         super().__init__()
@@ -85,7 +85,7 @@ class _Teller(nn.Module):
         return self._answer(source=source, tokens=tokens)
 
     def encode(self, source: torch.Tensor) -> torch.Tensor:
-        """As the Transformer of unit 4, for who reads the source once only."""
+        """The memory, as in the Transformer of unit 4, for code that encodes once."""
         self._note()
         return _memory(source)
 
@@ -143,7 +143,7 @@ def greedy_decode(function: Any, inputs: Inputs, ask: Ask) -> Seen:
 
 
 def _decoded(function: Any, inputs: Inputs, ask: Ask) -> tuple[Any, Seen]:
-    """What a function decodes; the mode during and after, gradients, and the source."""
+    """Report what a function decodes, modes, gradients, and the source afterwards."""
     source, max_len = inputs["source"], int(inputs["max_len"])
     model = _Teller(ask)
     model.train(bool(inputs["training"]))

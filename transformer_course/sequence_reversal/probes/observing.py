@@ -26,7 +26,7 @@ def number(result: object, name: str) -> float:
 
 
 def the_share(result: object) -> Seen:
-    """A share that was returned, and as what."""
+    """Report a share that was returned, and its type."""
     share = torch.tensor(number(result, "the share"), dtype=torch.get_default_dtype())
     return {"share": share, "kind of the share": kind(result)}
 

@@ -44,10 +44,10 @@ class RuleBased(nn.Module):
 
 
 class Reverser(Interactor):
-    """A model of our own making with the weights that are handed over.
+    """The judge's side: decodes with the student's weights in a model of our own.
 
-    Decoding is done here: whatever computes the answer in another way than by its
-    weights stays behind.
+    A student's model that computes the answer by anything but its weights gains nothing
+    by that here.
     """
 
     keeps = frozenset({"source"})
@@ -84,8 +84,8 @@ class Reverser(Interactor):
         return used | {"some is learnt": examined["share"] > _SOMETHING}
 
 
-def _trained_here(function: Any, inputs: Inputs) -> Seen:
-    """Judge a model without another process; a rule-based model is taken as it is."""
+def _observe_in_notebook(function: Any, inputs: Inputs) -> Seen:
+    """Observe a model in the notebook's process, even one that follows a rule."""
     side = Reverser(inputs, random.Random(0))
     answers = _use_of_the_seed(function, inputs) if "seeds" in inputs else {}
     model = _model_of(function, str(side.reveal_inputs()["case"]))
@@ -97,7 +97,7 @@ def _trained_here(function: Any, inputs: Inputs) -> Seen:
 @probe(
     "sequence_reversal/trained_model",
     interactor=Reverser,
-    in_notebook=_trained_here,
+    in_notebook=_observe_in_notebook,
     results="share; exact match; the same from the same seed; "
     "others from another seed; some is learnt",
 )

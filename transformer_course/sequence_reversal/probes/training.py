@@ -91,7 +91,7 @@ class _Scripted(nn.Module):
         return [{"params": first}, {"params": second}]
 
     def weights(self) -> Seen:
-        """What its parameters are, at the end of a training."""
+        """Report its parameters at the end of the training."""
         return {
             "first table at the end": self.table.clone(),
             "second table at the end": self.mix.clone(),
@@ -175,9 +175,10 @@ def training_step(function: Any, inputs: Inputs) -> Seen:
 
 
 def _spare(function: Any, inputs: Inputs) -> torch.Tensor:
-    """What the model does not use, after a step: its old gradient must not move it.
+    """A parameter that the model does not use, after a step with an old gradient.
 
-    Who counts on a gradient of each parameter may fail here, and then moves nothing.
+    The step must not move it. Code that expects a gradient of each parameter may fail
+    here, and then moves nothing.
     """
     model = _Scripted(inputs)
     model.spare = nn.Parameter(torch.ones(3))

@@ -55,7 +55,7 @@ def _far(draw: Draw) -> Inputs:
 
 
 def _large(draw: Draw) -> Inputs:
-    """Scores in the hundreds, without gradients: these are what rounding leaves of them."""
+    """Scores in the hundreds; without gradients, which would consist of rounding errors."""
     inputs = _tensors(2, 8, 4, 3, 9, 5, 6, mask="by head", scale=8.0)(draw)
     del inputs["pull"]
     return inputs

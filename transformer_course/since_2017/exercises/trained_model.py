@@ -49,7 +49,7 @@ def _fresh(sentences: int) -> Maker:
 
 
 def _ideal_answers(draw: Draw) -> Answers:
-    """Nothing is compared: only the loss counts."""
+    """The answers of an ideal model; nothing is compared with them, as only the loss counts."""
     return {"nats": torch.tensor(0.0, dtype=torch.float64), "likelihood": "writes"}
 
 

@@ -13,7 +13,7 @@ from autograder.figures.style import BLUE, ORANGE
 
 
 def clocks(turned: Tensor, scores: Tensor, stops: Sequence[int]) -> None:
-    """Steps: a query at one position after the other, and its score with a key at 0.
+    """Draw, in steps, a query at increasing positions, and its score with a key at 0.
 
     Args:
         turned: a vector, rotated for each position, `(L, d_k)`; pair j is j, j + d_k/2.
@@ -55,7 +55,7 @@ def clocks(turned: Tensor, scores: Tensor, stops: Sequence[int]) -> None:
 
 
 def cache(without: Sequence[int], cached: Sequence[int]) -> None:
-    """Steps: what is computed for each new token, without a cache and with one.
+    """Draw, in steps, what a new token takes, without a cache and with one.
 
     Args:
         without, cached: positions whose keys the layer projected, token by token.
@@ -80,7 +80,7 @@ def cache(without: Sequence[int], cached: Sequence[int]) -> None:
 
 
 def _triangle(axes: Any, count: int, n: int, new: int) -> None:
-    """Scores of n positions, and their keys; the last ``new`` ones are computed."""
+    """Draw scores of n positions, and their keys; the last ``new`` are computed."""
     full, pale, none = (style.sequential()(part) for part in (1.0, 0.25, 0.0))
     for i in range(count):
         for j in range(i + 1):
@@ -93,7 +93,7 @@ def _triangle(axes: Any, count: int, n: int, new: int) -> None:
 
 
 def cost(lengths: Sequence[int], named: Mapping[str, Sequence[float]]) -> None:
-    """Milliseconds for the next token."""
+    """Draw the milliseconds for the next token."""
     figure, axes = style.subplots(height=2.6, width=6.0)
     looks = ((ORANGE, "--"), (BLUE, "-"))
     for (name, values), (colour, line) in zip(named.items(), looks, strict=True):

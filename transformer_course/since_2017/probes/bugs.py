@@ -28,9 +28,9 @@ def _as_it_is(logits: torch.Tensor) -> torch.Tensor:
 
 @dataclass(frozen=True)
 class CacheBug:
-    """What a decoder does at each step of a feed, and of what comes between feeds.
+    """What a decoder does at each step of a feed, and between feeds.
 
-    It is what is right, where a bug says nothing else.
+    Each step does the right thing, unless a bug overrides it.
     """
 
     norms: Callable[[torch.Tensor], torch.Tensor] = normed

@@ -18,7 +18,7 @@ _START = -(1 << 40)  # among lengths to which a cache is cut: begin anew
 
 
 class _Patients(Patients):
-    """Decoders that are right or ill."""
+    """The judge's side of the clinic: decoders, correct or with a bug."""
 
     RIGHT = "a right decoder"
     MOST = 1 << 10  # ids that are fed at once
@@ -32,7 +32,7 @@ class _Patients(Patients):
             self._decoders.append(Decoder(*self.style_and_bug(name), *sizes))
 
     def most_times(self, name: str) -> int:
-        """The right one comes once: a test goes all its way with it alone."""
+        """Once for the right decoder, which a test tries in full; else more often."""
         return 1 if name == self.RIGHT else self.MOST_TIMES
 
     def reveal_inputs(self) -> Answers:
@@ -41,7 +41,7 @@ class _Patients(Patients):
         return {"sizes": torch.tensor([vocab_size, len(self._decoders)])}
 
     def try_subject(self, number: int, question: Answers) -> Seen:
-        """A decoder's logits of new ids, or of a whole text, after what was put off."""
+        """Carry out the calls that were put off, then compute the logits of ids."""
         decoder = self._decoders[number]
         for length in require_tensor(
             question, "before", 1, [torch.int64], self.MOST
@@ -56,9 +56,9 @@ class _Patients(Patients):
 
 
 class _Patient:
-    """A decoder of which nobody here knows more than the size of its vocabulary.
+    """The student's side of a decoder; it knows only the size of its vocabulary.
 
-    What gives no answer is put off, and told with the next question.
+    Calls without an answer are put off, and sent with the next question.
     """
 
     def __init__(self, number: int, vocab_size: int, ask: Ask):

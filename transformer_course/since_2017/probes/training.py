@@ -18,9 +18,9 @@ _OTHER = "the weights of this model are not those of a `new_model()`"
 
 
 class _Reader(Interactor):
-    """The course's model with the weights that are handed over reads fresh text.
+    """The judge's side: reads fresh text with the student's weights in our model.
 
-    Whatever finds a text probable in another way than by its weights stays behind.
+    A model that predicts text by anything but its weights gains nothing by that here.
     """
 
     keeps = frozenset({"windows"})
@@ -31,19 +31,19 @@ class _Reader(Interactor):
         return examined(model, self.inputs["windows"].long())
 
 
-def _trained_here(function: Callable[..., Any], inputs: Inputs) -> Seen:
-    """The same where both sides are one: the student's own model reads the text."""
+def _observe_in_notebook(function: Callable[..., Any], inputs: Inputs) -> Seen:
+    """Observe, in the notebook's own process, the student's model reading the text."""
     return examined(_model_of(function), inputs["windows"].long())
 
 
 @probe(
     "since_2017/trained_model",
     interactor=_Reader,
-    in_notebook=_trained_here,
+    in_notebook=_observe_in_notebook,
     results="nats; likelihood",
 )
 def trained_model(function: Callable[..., Any], inputs: Inputs, ask: Ask) -> Seen:
-    """The weights of the model, by their names."""
+    """Report the weights of the model, by their names."""
     return weights_of(_model_of(function))
 
 

@@ -32,10 +32,10 @@ _NEARLY_EQUAL_SCORES = [-i / 64 for i in range(6)]
 
 
 def plant(draw: Draw, places: torch.Tensor, habits: torch.Tensor, width: int, alpha: float) -> None:
-    """Rewrite the last sentences, and the habits of the tokens that only they have.
+    """Rewrite the last sentences, and the habits of the tokens that only these have.
 
-    After GATE, EOS is as good as certain where it is dear otherwise. What the habits
-    add is taken off where other tokens compete; FREE and EOS have none.
+    After GATE, EOS is nearly certain where it is expensive otherwise. Where other tokens compete, what the habits add
+    is subtracted; FREE and EOS have no habits.
 
     Args:
         places: (S, T, V), see ``Script``; changed in place.
@@ -215,7 +215,7 @@ _NEARLY_EQUAL = {1: 50 + 164 / 2**14, 2: 50 + 82 / 2**14}
 
 
 def _garden_path(draw: Draw) -> Inputs:
-    """What looks bad for two steps is the best in the end: a token opens a free road."""
+    """A path that looks bad for two steps is the best in the end, since it opens cheap tokens."""
     vocab, steps = 7, 4
     gate = 4 + int(draw.ids(0, 3))
     road = 4 + (gate - 3) % 3

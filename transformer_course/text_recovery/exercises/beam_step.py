@@ -11,7 +11,7 @@ from transformer_course.text_recovery.exercises._inputs import BOS, fine_numbers
 
 
 def _beam(draw: Draw, live: int, length: int, vocab: int, k: int) -> Inputs:
-    """Prefixes with their scores, and what each of them makes of the next token."""
+    """Prefixes with their scores, and log-probabilities of the next token after each."""
     prefixes = draw.ids(3, vocab, live, length)
     prefixes[:, 0] = BOS
     scores = fine_numbers(draw, live, scale=1.0).sort(descending=True).values - 4.0

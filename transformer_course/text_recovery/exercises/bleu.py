@@ -66,7 +66,7 @@ def _no_match(draw: Draw) -> Inputs:
 
 
 def _nothing(draw: Draw) -> Inputs:
-    """Not one word in common, or no word at all."""
+    """Texts without a common word, or without any word."""
     originals = natural_sentences(draw, 3)
     return _texts(["qu qa qe qi qo", "", "qu"], originals)
 

@@ -27,9 +27,9 @@ def _counts(draw: Draw, count: int, top: int, merges: int, low: int = 1, tie: bo
 
 
 def _tie(draw: Draw, count: int) -> dict[str, int]:
-    """After a merge, two pairs with one count, of letters that no other word has.
+    """After a merge, two pairs with the same count, of letters that no other word has.
 
-    The second one is the smaller one, and is not once its letters are put together.
+    As a pair, the second one is the smaller one; as joined text, the first one is.
     """
     first, second, third = sorted(some_of(draw, "fghjquvxyz", 3))
     merged = first + second  # after which (merged, first) and (first, third) are a tie

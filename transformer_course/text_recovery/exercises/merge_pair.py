@@ -30,7 +30,7 @@ def _rows(draw: Draw, longest: int, signs: bool = False) -> Inputs:
 
 
 def _least(draw: Draw) -> Inputs:
-    """No symbol, one symbol, and two."""
+    """Lists of no symbol, of one symbol, and of two."""
     a, b, c = some_of(draw, "defghijk", 3)
     rows: tuple[list[str], ...] = ([], [a], [b], [a + b], [a, b], [b, a], [a, a], [c, c], [b, c])
     return {"rows": json.dumps([[row, [a, b]] for row in rows])}

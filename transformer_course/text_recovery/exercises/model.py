@@ -89,7 +89,7 @@ def _originals(draw: Draw) -> Inputs:
 
 
 def _shipped_errors(draw: Draw) -> Answers:
-    """The errors of the checkpoint that ships, on the first sentences."""
+    """The errors of the shipped checkpoint on the first sentences."""
     originals = json.loads(str(_originals(draw)["originals"]))[: measuring.COMPARED]
     return Late({}, copied=lambda: _copied(originals))
 

@@ -52,7 +52,7 @@ class OwnCorpus:
 
 
 def to_bytes(corpus: corpora.Corpus) -> bytes:
-    """The file of a corpus.
+    """The content of the file in which a corpus is handed in.
 
     Raises:
         CorpusError: grading would refuse it; the text says why.

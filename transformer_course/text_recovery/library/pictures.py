@@ -15,7 +15,7 @@ from autograder.figures.style import BLUE, ORANGE
 def cross_attention(
     weights: Tensor, reads: Sequence[str], writes: Sequence[str]
 ) -> None:
-    """The map of the last layer, mean of the heads, `(Lt, Ls)`."""
+    """Draw the map of the last layer, mean of the heads, `(Lt, Ls)`."""
     figure, axes = style.subplots(height=1.2 + 0.36 * len(writes), width=5.4)
     maps.heat_map(axes, weights, writes, reads, size=7)
     axes.set(xlabel="source", ylabel="what is written next")
@@ -33,7 +33,7 @@ def mistakes(
     sentences: int,
     number: str,
 ) -> None:
-    """Kinds of mistakes of two models in so many sentences."""
+    """Draw the kinds of mistakes of two models in so many sentences."""
     figure, row = style.subplots(1, len(counts), height=2.1, sharey=True)
     descriptions = []
     most = max(1, *(n for numbers in counts.values() for n in numbers))

@@ -25,7 +25,7 @@ LIMITS = {  # bytes
 
 
 class Measured(Interactor):
-    """Somebody who is given the files, and says which sources to recover."""
+    """The judge's side: is given the files, and says which sources to recover."""
 
 
 def _recovered(function: Callable[..., Any], sources: list[str]) -> list[str]:
@@ -65,7 +65,7 @@ def _measure_here(function: Callable[..., Any], inputs: Inputs) -> Seen:
     results="recovery; errors; copied",
 )
 def model(function: Callable[..., Any], inputs: Inputs, ask: Ask) -> Seen:
-    """A sample of recovered texts, which the weights in the file should give, too.
+    """Report a sample of recovered texts, which the file's weights should give, too.
 
     The judge decodes all of the sources, with those weights.
     """

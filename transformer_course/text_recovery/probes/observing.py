@@ -45,7 +45,7 @@ def holder(value: object) -> str:
 
 
 def kinds(values: Iterable[object]) -> str:
-    """The same of several, each kind once."""
+    """The kinds of several results, each kind once; see `holder`."""
     return join_names(sorted(set(map(holder, values))))
 
 
