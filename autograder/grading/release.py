@@ -44,7 +44,7 @@ class CourseGenerate(GenerateAssignment):  # type: ignore[misc]
     _refused = ""
 
     def init_notebooks(self) -> None:
-        """nbgrader's; NbGraderException says that it cannot read the course's path."""
+        """Find the notebooks. Raises NbGraderException: the path cannot be read."""
         _refuse_path(self)
         super().init_notebooks()
 
@@ -77,7 +77,7 @@ class CourseGenerate(GenerateAssignment):  # type: ignore[misc]
             raise NbGraderException(self._refused)
 
     def _places(self, assignment_id: str, student_id: str) -> tuple[Path, Path]:
-        """Where a release is, and where one is made beside it, from here on."""
+        """The folder of a release, and the one beside it in which it is made."""
         self._beside = False
         release = Path(self._format_dest(assignment_id, student_id))
         self._beside = True
@@ -148,7 +148,7 @@ class CoursePages(GenerateFeedback):  # type: ignore[misc]
     """nbgrader's converter, which removes the old pages before it writes new ones."""
 
     def init_notebooks(self) -> None:
-        """nbgrader's; NbGraderException says that it cannot read the course."""
+        """Find the notebooks. Raises NbGraderException: the course cannot be read."""
         _refuse_path(self)
         graded = Path(self.coursedir.format_path(self._input_directory, ".", "."))
         with _report_errors(self):

@@ -115,7 +115,7 @@ def _find_row(cell: NotebookNode, rows: dict[str, Row]) -> Row:
 
 
 def _comment(cell: NotebookNode) -> str | None:
-    """nbgrader's word on an answer that is as it was released."""
+    """nbgrader's comment on an answer that is still as it was released."""
     untouched = cell.metadata.nbgrader.get("checksum") == compute_checksum(cell)
     return "No response." if untouched and not is_task(cell) else None
 

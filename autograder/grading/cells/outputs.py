@@ -67,9 +67,10 @@ class CappedOutputs(Execute):  # type: ignore[misc]
             return None
 
     def _fits(self, msg: KernelMessage, cell: NotebookNode, index: int) -> bool:
-        """Count a message; whether it is shown: of what is printed, the part that fits.
+        """Count a message's size; return whether to show it, with printed text cut to fit.
 
-        In how many messages a text comes, and when, is chance: it makes no difference.
+        Whether a text arrives in one message or in several is chance, and makes no
+        difference.
         """
         most, before = self.output_kb * 1024, self._spent.get(index, 0)
         content, is_text = msg["content"], bool(msg["msg_type"] == "stream")

@@ -104,7 +104,7 @@ def _drawing(svg: str) -> str:
 
 
 def _picture(text: str) -> str:
-    """Base64 data, written anew; "" if it is none."""
+    """Base64 data, decoded and encoded again; "" if it is not valid."""
     try:
         return base64.b64encode(base64.b64decode(text)).decode()
     except (binascii.Error, ValueError):
