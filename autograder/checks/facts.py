@@ -99,7 +99,7 @@ def _sums_to_one(value: torch.Tensor, dim: int) -> bool:
 
 
 def _open(value: torch.Tensor) -> torch.Tensor:
-    """Where a matrix, or each of a batch, is not zero; a vector is one row."""
+    """Where a matrix, or each one of a batch, is not zero; a vector is one row."""
     mask: torch.Tensor = torch.atleast_2d(value != 0)
     return mask
 

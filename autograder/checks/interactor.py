@@ -181,7 +181,7 @@ class BlindTrial(Interactor):
         raise NotImplementedError
 
     def answer(self, question: Answers) -> Mapping[str, object]:
-        """Try the current subject, or note the word on it, which has no answer."""
+        """Try the current subject, or note the verdict on it, which needs no answer."""
         number = int(require_tensor(question, "thing", 0, [torch.int64], 1))
         if number != len(self._words) or number == len(self.names):
             raise WrongAnswerError(
@@ -209,7 +209,7 @@ class BlindTrial(Interactor):
 
 
 def one_by_one(count: int, ask: Ask, judged: Callable[[int], str]) -> dict[str, Any]:
-    """Tell the judge a word on each subject of a `BlindTrial`; report nothing else."""
+    """Have each subject of a `BlindTrial` judged; send the judge one word on each."""
     for number in range(count):
         ask({"thing": torch.tensor(number), "word": judged(number)})
     return {}

@@ -143,7 +143,7 @@ def _pattern(name: str) -> Callable[[str], object]:
 
 
 def _dotted(code: CodeType) -> str:
-    """Where code comes from: the module of its file, whatever it is imported as."""
+    """The dotted name of the module that code is from, however it was imported."""
     path = re.split(r"[/\\]", code.co_filename.removesuffix(".py"))
     ours = (ENGINE.name, PACKAGE)
     for folder in ("site-packages", "dist-packages", *ours):

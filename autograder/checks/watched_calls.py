@@ -153,7 +153,7 @@ def _snapshot(value: Any) -> Any:
 def _trace_last_rows(
     function: Callable[..., Any], call: WatchedCall, state: torch.Tensor
 ) -> dict[str, bool]:
-    """By argument, whether its last row reaches row 0 of the first result."""
+    """Whether the last row of each argument reaches row 0 of the first result."""
     old, movement = _first(call.result), dict[str, bool]()
     if old is None or old.dim() < 2:
         return movement

@@ -1,4 +1,4 @@
-"""What clinics share: patients that the other side calls, and the word on each."""
+"""What clinics share: patients on the judge's side, and the verdict on each."""
 
 from __future__ import annotations
 
