@@ -51,7 +51,7 @@ _MIDDLE: dict[str, Any] = {"ha": "center", "va": "bottom"}
 
 
 def _places(words: Sequence[str]) -> tuple[list[float], float]:
-    """The middle of each word on a line of type, and the end of the line."""
+    """The middle of each word when all are written in a line, and the line's end."""
     places, end = [], 0.0
     for word in words:
         width = 0.24 * len(word) + 0.3
