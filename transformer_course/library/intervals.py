@@ -37,7 +37,7 @@ def bleu(counts: Tensor, seed: int = 0) -> Interval:
 
 
 def difference(counts: Tensor, against: Tensor, seed: int = 0) -> Interval:
-    """By how much the first texts are better than others of the same sentences.
+    """How much better the first texts are than others of the same sentences.
 
     Both are resampled together, since a hard sentence is hard for both.
 

@@ -83,7 +83,7 @@ class RunLog:
         return sum(run.tokens for run in self.runs)
 
     def between_seeds(self, name: str) -> float | None:
-        """By how much other seeds change a run's BLEU, at most; None without any."""
+        """The largest change of a run's BLEU by another seed; None if unknown."""
         differences = (
             abs(run.difference[0]) for run in self.runs
             if run.difference and run.against == name and run.changed.keys() == {"seed"}

@@ -37,7 +37,7 @@ def _correct_or_not(groups: int, answers: int, *constants: float) -> Maker:
 
 
 def _close(draw: Draw) -> Inputs:
-    """Rewards that hardly differ: next to their spread, eps counts."""
+    """Rewards that hardly differ: eps is large compared with their spread."""
     return {"rewards": 0.5 + draw.tensor(3, 6, scale=2.0) / 128} | options(eps=2.0**-7)
 
 

@@ -63,7 +63,7 @@ def _no_pad_given(draw: Draw) -> Inputs:
 
 
 def _negative_pad(draw: Draw) -> Inputs:
-    """Padding is -1, as it often is in labels; 1 is a real token, and one sentence is empty."""
+    """Ids with -1 as padding, as it often is in labels; 1 is a real token, and one sentence is empty."""
     ids = draw.ids(1, 40, 4, 5) * draw.flags(4, 5, chance=0.6)
     ids = torch.where(ids == 0, -1, ids)
     empty = int(draw.ids(0, 4))
@@ -72,7 +72,7 @@ def _negative_pad(draw: Draw) -> Inputs:
 
 
 def _large_ids(draw: Draw) -> Inputs:
-    """One sentence of a large vocabulary: some ids end in the same one or two bytes as the padding."""
+    """A sentence of a large vocabulary, with ids whose last one or two bytes equal the padding's."""
     pad_id = int(draw.ids(2, 6))
     front, end = draw.ids(0, 4, 2).tolist()
     ids = _ids(draw, ((front, 1 + end),), pad_id, 13)

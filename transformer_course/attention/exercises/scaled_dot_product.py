@@ -41,7 +41,7 @@ def _causal_triples(draw: Draw) -> Inputs:
 
 
 def _large_triples(draw: Draw) -> Inputs:
-    """All scores of a query are large and close to each other."""
+    """Queries and keys whose scores are large and close to each other."""
     inputs = _triples(2, lq=5, lk=4, d_k=3, d_v=6, mask=(2, 5, 4))(draw)
     inputs["q"][..., 0] = 64.0 * torch.tensor([1, -1, 1, -1, 1])
     inputs["k"][..., 0] = 8.0

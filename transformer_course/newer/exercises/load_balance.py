@@ -16,7 +16,7 @@ def _logits(top_k: int, *shape: int, scale: float = 2.0) -> Maker:
 
 
 def _favourites(draw: Draw) -> Inputs:
-    """Nearly all tokens choose experts 1 and 3."""
+    """Router logits with which nearly all tokens choose experts 1 and 3."""
     logits = draw.tensor(3, 6, 5)
     logits[..., 1] += 3.0
     logits[..., 3] += 2.0

@@ -29,7 +29,7 @@ def _mixture(experts: int, d_ff: int, *shape: int, **settings: float) -> Maker:
 
 
 def _one_is_idle(draw: Draw) -> Inputs:
-    """Of four experts, the last one is never chosen: its logit is always the lowest."""
+    """A router that never chooses the last of four experts, whose logit is always lowest."""
     inputs = _mixture(4, 6, 2, 3, 5)(draw)
     inputs["x"][..., 0] = inputs["x"][..., 0].abs() + 1.0
     inputs["weights.router.weight"][:3, 0] = 8.0

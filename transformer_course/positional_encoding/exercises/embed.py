@@ -27,7 +27,7 @@ def _lookup(draw: Draw, b: int, length: int, padding_idx: int | None = None) -> 
 
 
 def _same_rows(draw: Draw) -> Inputs:
-    """A word that occurs has the same row as the padding token."""
+    """Ids of which one word has the same row in the table as the padding token."""
     inputs = _lookup(draw, 3, 4, 2)
     inputs["ids"][-1, -1] = 6
     inputs["table"][6] = inputs["table"][2]

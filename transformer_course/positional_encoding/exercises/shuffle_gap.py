@@ -34,7 +34,7 @@ def _small(draw: Draw) -> Inputs:
 
 
 def _largest_at(place: int) -> Maker:
-    """Sentences in which one place's difference is larger than at all others."""
+    """Sentences in which the largest difference is at one place of the sentence."""
 
     def make_inputs(draw: Draw) -> Inputs:
         mix = MIXERS["the running sum"]
@@ -100,7 +100,7 @@ def _tells(mix: Mixer, xs: torch.Tensor, order: torch.Tensor) -> torch.Tensor:
 
 
 def _largest_elsewhere(gap: torch.Tensor) -> torch.Tensor:
-    """(N,): the largest difference in another sentence than the last one, 0 if none."""
+    """(N,): the largest difference in any sentence but the last one, 0 if none."""
     return torch.cat([gap[:, :1] * 0, gap[:, :-1]], 1).abs().amax((1, 2, 3))
 
 

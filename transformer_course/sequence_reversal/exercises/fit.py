@@ -33,7 +33,7 @@ def _training(steps: int, warmup: int, rate: float, lengths: tuple[int, ...], **
 
 
 def _batches_by_heart(draw: Draw) -> Inputs:
-    """Sequences that the model can say by heart: the losses begin near zero."""
+    """Sequences that the model already knows, so that the losses begin near zero."""
     order = torch.argsort(draw.tensor(5, scale=500.0))
     row = [BOS, *(FIRST + order[:4]).tolist(), EOS]
     inputs = random_tables(draw, 9, 0.25)

@@ -31,7 +31,7 @@ def _scores(lengths: tuple[int, ...], vocabulary: int, scale: float = 3.0, gaps:
 
 
 def _dear_padding(draw: Draw) -> Inputs:
-    """Most places are padding whose loss differs from that of labels, or the means might agree."""
+    """Mostly padding, with a larger loss than the labels, so that a mean over all differs."""
     inputs = _scores((2, 6, 70, 3, 1), 19)(draw)
     inputs["logits"][..., PAD] -= 4
     return inputs

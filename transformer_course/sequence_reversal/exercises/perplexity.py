@@ -11,7 +11,7 @@ from transformer_course.sequence_reversal.exercises._inputs import PAD, padded
 
 
 def _batches(lengths: tuple[tuple[int, ...], ...], vocabulary: int, sure: float = 3.0, gaps: int = 0) -> Maker:
-    """Batches of rows with so many real labels; of five, each is easier than the last.
+    """Batches with rows of these numbers of labels, each easier than the last, beginning anew after five.
 
     With ``gaps``, every so many places there is PAD between labels, too.
     """

@@ -38,7 +38,7 @@ def _steps(
 
 
 def _one_token(draw: Draw) -> Inputs:
-    """One token again and again, and large scores: a gradient longer than 1."""
+    """One token repeated, and large scores, so that the gradient is longer than 1."""
     token = FIRST + int(draw.ids(0, 4))
     other_token = token + 1
     tables = random_tables(draw, 9, 1.0)

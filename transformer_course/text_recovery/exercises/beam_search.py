@@ -148,9 +148,9 @@ def script(
 
 
 def early_end(draw: Draw) -> Inputs:
-    """EOS is nearly the best at once; whatever else follows gets worse and worse.
+    """EOS is nearly the best token at once, and whatever else follows gets worse and worse.
 
-    To some sentences, this happens after a first token that is drawn.
+    In some sentences, this begins after a first token that is drawn.
     """
     inputs = soft_script(draw, _MANY, [2, 3], 1.0, 9, eos=-4.0)
     inputs["places"] = inputs["places"] / 16
@@ -166,7 +166,7 @@ def early_end(draw: Draw) -> Inputs:
 
 
 def _exact_tie(draw: Draw) -> Inputs:
-    """The finished hypothesis is exactly as good as the live one: halves are exact."""
+    """A finished hypothesis exactly as good as the live one; halves are exact in float32."""
     vocab, far = 9, -200.0
     places = torch.full((2, 5, vocab), far)
     for sentence in range(2):
@@ -272,7 +272,7 @@ def _by_default(draw: Draw) -> Inputs:
 
 
 def _says_specials(draw: Draw) -> Inputs:
-    """PAD and BOS are likely tokens: to the search, tokens like all others."""
+    """A model to which PAD and BOS are likely; the search treats them as any token."""
     inputs = script(draw, _MANY, [2, 3], 0.25, 6)
     inputs["places"][:-COUNT, ::2, PAD] = 2.0
     inputs["places"][:-COUNT, 1::2, BOS] = 2.0
@@ -280,7 +280,7 @@ def _says_specials(draw: Draw) -> Inputs:
 
 
 def _in_training(draw: Draw) -> Inputs:
-    """A model that comes in training mode; the others come in evaluation mode."""
+    """A model in training mode; in all other cases it is in evaluation mode."""
     inputs = soft_script(draw, _MANY, [2], 1.0, 9)
     return inputs | {"training": torch.tensor(True)}
 

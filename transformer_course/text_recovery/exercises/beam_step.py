@@ -24,7 +24,7 @@ def _beam(draw: Draw, live: int, length: int, vocab: int, k: int) -> Inputs:
 
 
 def _one_rich(draw: Draw) -> Inputs:
-    """All of the best continuations come from the last prefix."""
+    """Scores with which all of the best continuations come from the last prefix."""
     inputs = _beam(draw, 4, 3, 9, 4)
     inputs["scores"] = inputs["scores"] - torch.tensor([30.0, 30.0, 30.0, 0.0])
     return inputs

@@ -31,7 +31,7 @@ def _corpus(draw: Draw, count: int, share: float, brief: int = 2) -> Inputs:
 
 
 def _wordy(draw: Draw) -> Inputs:
-    """Outputs that are longer than their references: no brevity penalty."""
+    """Outputs longer than their references, which get no brevity penalty."""
     originals = natural_sentences(draw, 9)
     longer = [f"{blurred(draw, text, 0.1)} And so on and on." for text in originals]
     longer[0] = longer[0].lower()
@@ -39,7 +39,7 @@ def _wordy(draw: Draw) -> Inputs:
 
 
 def _repetitive(draw: Draw) -> Inputs:
-    """Texts of few different words, so that n-grams recur; the last one is right."""
+    """Texts of few different words, so that n-grams recur; the last output is right."""
     pool = ["the", "cat", "sat", "on", "mat"]
 
     def text(low: int, high: int) -> str:
@@ -52,7 +52,7 @@ def _repetitive(draw: Draw) -> Inputs:
 
 
 def _brief(draw: Draw) -> Inputs:
-    """Perfect outputs of one to three words beside long ones; one is empty."""
+    """Long outputs beside perfect ones of one to three words; one output is empty."""
     originals = natural_sentences(draw, 6)
     short = [" ".join(text.split()[: 1 + i % 3]).rstrip(",.?!") for i, text in enumerate(originals)]
     long = [blurred(draw, text, 0.15) for text in originals]
@@ -60,7 +60,7 @@ def _brief(draw: Draw) -> Inputs:
 
 
 def _no_match(draw: Draw) -> Inputs:
-    """Common words, and no common four-gram."""
+    """Texts with common words, but without a common four-gram."""
     originals = [" ".join(text.split()[:6]) for text in plain_sentences(draw, 4)]
     return _texts([" ".join(shuffled(draw, text.split())[:3]) + " qu qa" for text in originals], originals)
 

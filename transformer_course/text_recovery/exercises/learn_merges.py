@@ -46,7 +46,7 @@ def _real_counts(draw: Draw, merges: int) -> Inputs:
 
 
 def _ties(draw: Draw) -> Inputs:
-    """Many pairs with the same count, and few merges among them."""
+    """Words with many pairs of the same count, so that the order of ties matters."""
     letters = some_of(draw, "abcdeiklmn", 8)
     words = ["".join(letters[i : i + 2]) for i in range(0, 8, 2)]
     counts = dict.fromkeys(words, 5) | {words[0] + words[1]: 3, letters[6] * 3: 4}

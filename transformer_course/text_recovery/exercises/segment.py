@@ -35,7 +35,7 @@ def _order_matters(draw: Draw) -> Inputs:
 
 
 def _ends_of_symbols(draw: Draw) -> Inputs:
-    """A later pair is found at the ends of symbols that an earlier one has made."""
+    """Words in which a later pair occurs at the ends of symbols that an earlier merge made."""
     a, b, c, d = some_of(draw, "abcdefgh", 4)
     words = [a + b + c, d + a + b + c, a + b, a + b + c + d + a + b]
     words += [f"{a}.{b}{c}{b}", f"{a}({b})", f"{d}\\1"]  # signs are symbols, too
@@ -44,7 +44,7 @@ def _ends_of_symbols(draw: Draw) -> Inputs:
 
 
 def _long(draw: Draw) -> Inputs:
-    """Long words, and 300 merges; the last ones are those that fit."""
+    """Long words, and 300 merges of which only the last ones apply."""
     letters = some_of(draw, "abcdefgh", 5)
     a, b, c, d, e = letters
     alphabet = "ijklmnopqrstuvwxyz"
