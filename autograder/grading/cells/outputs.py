@@ -67,7 +67,7 @@ class CappedOutputs(Execute):  # type: ignore[misc]
             return None
 
     def _fits(self, msg: KernelMessage, cell: NotebookNode, index: int) -> bool:
-        """Count a message's size; return whether to show it, with printed text cut to fit.
+        """Count a message's size; whether to show it, with printed text cut to fit.
 
         Whether a text arrives in one message or in several is chance, and makes no
         difference.
