@@ -51,7 +51,6 @@ class Contract:
         named: whether a module's parameters have the names of the text and no others.
         alone: whether its state dict holds nothing else at all.
         shown: whether results but the first are there to look at, without a gradient.
-        tests: lines of the text's contract that these cases test, by some words each.
     """
 
     arguments: str = ""
@@ -66,7 +65,6 @@ class Contract:
     named: bool = False
     alone: bool = False
     shown: bool = False
-    tests: tuple[str, ...] = ()
 
 
 def special(**kinds: Maker) -> SpecialSizes:

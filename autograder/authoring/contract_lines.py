@@ -45,7 +45,7 @@ def refuse_wrong_links(
     """
     contracts = read_contracts(cells)
     faults = [
-        f"{contracts[exercise.name][0].location}: {tester} of {exercise.name} tests "
+        f"{contracts[exercise.name][0].location}: {tester} in {exercise.name} tests "
         f'"{words}", which {_count(words, contracts[exercise.name][1])}'
         for exercise in exercises
         for tester, words in _links(exercise)
@@ -77,11 +77,9 @@ def list_untested(exercise: Specification, lines: Sequence[str]) -> list[str]:
 
 def _links(exercise: Specification) -> Iterator[tuple[str, str]]:
     """What tests a line of the contract, and its words."""
-    testers = (*exercise.mutants, *exercise.cases, *exercise.accepted)
+    testers = (exercise, *exercise.mutants, *exercise.cases, *exercise.accepted)
     for tester in testers:
         yield from ((tester.name, words) for words in tester.tests.split("; ") if words)
-    if exercise.contract:
-        yield from (("its contract", words) for words in exercise.contract.tests)
 
 
 def _matches(words: str, lines: Sequence[str]) -> list[str]:

@@ -244,7 +244,8 @@ def _value(parameter: Parameter, sizes: Sizes, draw: Draw) -> Any:
     if isinstance(value, str) and parameter.kind:
         return _draw_tensor(parameter, value.split(), sizes, draw)
     if isinstance(value, bool | int | float):
-        return torch.tensor(value)
+        is_float = isinstance(value, float)
+        return torch.tensor(value, dtype=torch.float64 if is_float else None)
     if value is not None or parameter.name in sizes.values:
         return value
     if parameter.optional or parameter.default is not None:

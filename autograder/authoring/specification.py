@@ -163,6 +163,7 @@ class Specification:
         gradients: whether those of the results are compared, where a tensor of floats
             is an argument and no probe is written.
         fixed: names of dimensions that cannot be 1, or equal to another one.
+        tests: lines of the contract that the cases of general properties test.
         name: "unit/exercise", also the grade id and the key of its references; the
             catalogue knows it from the file.
         target: the name that the student's cell defines and the check is given; of
@@ -181,6 +182,7 @@ class Specification:
     results: str = "the result"
     gradients: bool = True
     fixed: str = ""
+    tests: str = ""
     name: str = ""
     target: str = ""
 

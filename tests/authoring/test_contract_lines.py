@@ -83,7 +83,7 @@ def test_words_of_a_line_say_what_tests_it(tiny_exercise):
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        ("no holes", 'cased of tiny/double tests "no holes", which is in no line'),
+        ("no holes", 'cased in tiny/double tests "no holes", which is in no line'),
         ("a", 'tests "a", which is in 4 lines of its contract'),
     ],
 )

@@ -1,6 +1,7 @@
 """Built from notebooks/03_multi_head_attention.py by `make build`; do not edit."""
 
 from collections.abc import Sequence
+from jaxtyping import Bool, Float
 from torch import Tensor, nn
 from transformer_course.solutions import attention as attention
 import torch
@@ -12,7 +13,7 @@ class ListOfHeads(nn.Module):
 
     Args:
         d_model: size of the input vectors.
-        num_heads: number of heads, h.
+        num_heads: number of heads.
         d_k: size of the queries and keys of each head.
         d_v: size of the values of each head, and so of its output.
         d_out: size of the output vectors.
@@ -28,15 +29,19 @@ class ListOfHeads(nn.Module):
         )
         self.w_o = nn.Linear(num_heads * d_v, d_out)
 
-    def forward(self, x: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        """Attend from each position of x `(B, L, d_model)` to all positions of x.
+    def forward(
+        self,
+        x: Float[Tensor, "B L d_model"],
+        mask: Bool[Tensor, "L L"] | Bool[Tensor, "B L L"] | None = None,
+    ) -> tuple[Float[Tensor, "B L d_out"], Float[Tensor, "B num_heads L L"]]:
+        """Attend from each position of x to all positions of x.
 
         Args:
-            mask: None, or boolean and broadcastable to `(B, L, L)`: True = may attend.
-                It applies to every head.
+            mask: True = may attend, in every head; any shape that broadcasts to
+                `(B, L, L)` is allowed.
 
         Returns:
-            The output `(B, L, d_out)` and the weights `(B, h, L, L)`.
+            The output and the weights.
         """
         results = [head(x, mask) for head in self.heads]
         outputs, weights = zip(*results, strict=True)
@@ -44,27 +49,29 @@ class ListOfHeads(nn.Module):
         return self.w_o(joined), torch.stack(weights, dim=1)  # ..., (B, h, L, L)
 
 
-def split_heads(x: Tensor, num_heads: int) -> Tensor:
+def split_heads(
+    x: Float[Tensor, "B L d_model"], num_heads: int
+) -> Float[Tensor, "B num_heads L d_model//num_heads"]:
     """Split the features of each position into heads: equal, contiguous blocks.
 
     Args:
-        x: features, shape `(B, L, d_model)`.
-        num_heads: number of heads, h; it divides d_model.
+        x: the features of all heads.
+        num_heads: number of heads; it divides d_model.
 
     Returns:
-        The heads, with the dtype of x, shape `(B, h, L, d_k)`; `d_k = d_model / h`.
+        The heads, with the dtype of x.
     """
     return x.unflatten(-1, (num_heads, -1)).transpose(1, 2)  # (B, h, L, d_k)
 
 
-def merge_heads(x: Tensor) -> Tensor:
+def merge_heads(x: Float[Tensor, "B h L d_k"]) -> Float[Tensor, "B L h*d_k"]:
     """Concatenate the features of all heads: the inverse of `split_heads`.
 
     Args:
-        x: heads, shape `(B, h, L, d_k)`.
+        x: the heads.
 
     Returns:
-        The features, with the dtype of x, shape `(B, L, h * d_k)`, head 0 first.
+        The features of all heads, head 0 first, with the dtype of x.
     """
     return x.transpose(1, 2).flatten(2)  # (B, L, h * d_k)
 
@@ -88,16 +95,20 @@ def pack_heads(heads: Sequence[nn.Module]) -> dict[str, Tensor]:
     }
 
 
-def mask_for_heads(mask: Tensor | None) -> Tensor | None:
+def mask_for_heads(
+    mask: Bool[Tensor, "Lq Lk"]
+    | Bool[Tensor, "B Lq Lk"]
+    | Bool[Tensor, "B h Lq Lk"]
+    | None,
+) -> Bool[Tensor, "B h Lq Lk"] | None:
     """A mask with the four dimensions of the scores of all heads.
 
     Args:
-        mask: None, or boolean of shape `(Lq, Lk)`, `(B, Lq, Lk)` or `(B, h, Lq, Lk)`,
-            where B, h and Lq may be 1: True = may attend.
+        mask: True = may attend. Any of B, h and Lq may be 1.
 
     Returns:
-        None, or the mask with exactly four dimensions, broadcastable to
-        `(B, h, Lq, Lk)`.
+        The mask with exactly four dimensions, any of which but the last may be 1; None
+        for None.
     """
     if mask is None or mask.dim() == 4:
         return mask
@@ -111,7 +122,7 @@ class MultiHeadAttention(nn.Module):
 
     Args:
         d_model: size of all input and output vectors.
-        num_heads: number of heads, h, at least 1.
+        num_heads: number of heads, at least 1.
         dropout: probability of dropping an attention weight in training.
 
     The linear layers are named `w_q`, `w_k`, `w_v` and `w_o`, each with a bias; the
@@ -133,19 +144,25 @@ class MultiHeadAttention(nn.Module):
         self.dropout = nn.Dropout(dropout)
 
     def forward(
-        self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None
-    ) -> tuple[Tensor, Tensor]:
+        self,
+        query: Float[Tensor, "B Lq d_model"],
+        key: Float[Tensor, "B Lk d_model"],
+        value: Float[Tensor, "B Lk d_model"],
+        mask: Bool[Tensor, "Lq Lk"]
+        | Bool[Tensor, "B Lq Lk"]
+        | Bool[Tensor, "B num_heads Lq Lk"]
+        | None = None,
+    ) -> tuple[Float[Tensor, "B Lq d_model"], Float[Tensor, "B num_heads Lq Lk"]]:
         """Attend from each query to all keys, in every head.
 
         Args:
-            query: the sequence that attends, shape `(B, Lq, d_model)`.
-            key: what it is compared with, shape `(B, Lk, d_model)`.
-            value: what is averaged, shape `(B, Lk, d_model)`.
-            mask: None, or boolean of shape `(Lq, Lk)`, `(B, Lq, Lk)` or
-                `(B, h, Lq, Lk)`, where B, h and Lq may be 1: True = may attend.
+            query: the sequence that attends.
+            key: what it is compared with.
+            value: what is averaged.
+            mask: True = may attend. Any of its dimensions but the last may be 1.
 
         Returns:
-            The output `(B, Lq, d_model)` and the weights `(B, h, Lq, Lk)`.
+            The output and the weights.
         """
         q = split_heads(self.w_q(query), self.num_heads)  # (B, h, Lq, d_k)
         k = split_heads(self.w_k(key), self.num_heads)  # (B, h, Lk, d_k)

@@ -40,23 +40,21 @@ CALL = "call"  # the input that describes the call
 MAKE = "make."  # before the name of an argument that creates a module
 
 
-def _observe(answer: Any, inputs: Inputs) -> Seen:
+def observe_call(answer: Any, inputs: Inputs) -> Seen:
+    """Report one call: all that the usual probe reports.
+
+    A written probe may add to it what only its exercise needs.
+    """
     call = json.loads(inputs[CALL])
-    dtype = getattr(torch, call.get("dtype", "float32"))
+    arguments = read_arguments(inputs)
     observations: Seen = {}
-    arguments = {
-        name: _argument(value, dtype, name in call.get("arrays", ()))
-        for name, value in inputs.items()
-        if name != CALL and not name.startswith((MAKE, WEIGHTS))
-    }
     if "module" in call:
-        options = {name: _argument(v, dtype) for name, v in under(inputs, MAKE).items()}
-        module = _call(answer, call["module"], options)
+        module = create_module(answer, inputs)
         observations |= beginning(module, inputs)
         answer = load_weights(module, inputs)
         observations["parameters"] = parameter_shapes(answer)
         if "dtype" in call:
-            answer = answer.to(dtype)
+            answer = answer.to(getattr(torch, call["dtype"]))
     results = _read_results(_call(answer, call["order"], arguments), call["results"])
     if "dtype" in call:
         observations |= {f"type of {n}": str(v.dtype) for n, v in results.items()}
@@ -70,6 +68,24 @@ def _observe(answer: Any, inputs: Inputs) -> Seen:
     if call.get("gradients"):
         observations |= _gradients(answer, arguments, call)
     return observations
+
+
+def read_arguments(inputs: Inputs) -> Seen:
+    """Read the arguments of the call from a case's inputs, by name, as it gets them."""
+    call = json.loads(inputs[CALL])
+    dtype = getattr(torch, call.get("dtype", "float32"))
+    return {
+        name: _argument(value, dtype, name in call.get("arrays", ()))
+        for name, value in inputs.items()
+        if name != CALL and not name.startswith((MAKE, WEIGHTS))
+    }
+
+
+def create_module(module_class: Any, inputs: Inputs) -> Any:
+    """Create a module with the options that a case's inputs name ``make.NAME``."""
+    values = under(inputs, MAKE)
+    options = {name: _argument(value, torch.float32) for name, value in values.items()}
+    return _call(module_class, json.loads(inputs[CALL])["module"], options)
 
 
 def _argument(value: Any, dtype: torch.dtype, as_array: bool = False) -> Any:
@@ -156,7 +172,7 @@ class _DefaultProbe(Probe):
 
 
 DEFAULT = _DefaultProbe(
-    _observe,
+    observe_call,
     reports={
         "calls": ("* afterwards",),
         "learning": ("gradient of *", "parameters", *BEGINNING.split("; ")),

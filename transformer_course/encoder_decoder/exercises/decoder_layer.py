@@ -358,8 +358,8 @@ ACCEPTED = [
 
 EXERCISE = Specification(
     target="DecoderLayer",
+    tests="both attentions, into",
     contract=Contract(
-        tests=("both attentions, into",),
         arguments=(
             "x: B Lt d; memory: B Ls d; tgt_mask?: Lt Lt | B Lt Lt | B h Lt Lt; "
             "memory_mask?: Lt Ls | B Lt Ls | B h Lt Ls"

@@ -264,8 +264,8 @@ ACCEPTED = [
 
 EXERCISE = Specification(
     target="FeedForward",
+    tests="start at random",
     contract=Contract(
-        tests=("start at random",),
         typed=True, arguments="x: B L d", results="output: B L d", on=("gelu", "relu"), ways=OF_MODULES, module=True,
         named=True, dropout=(("gelu", "relu"), {"rate": 0.375}),
         sizes=special(

@@ -247,8 +247,8 @@ ACCEPTED = [
 
 EXERCISE = Specification(
     target="LanguageModel",
+    tests="Dropout goes",
     contract=Contract(
-        tests=("Dropout goes",),
         arguments="ids: B L", results="logits: B L V", on=("causal", "post"), ways=OF_MODULES, module=True,
         dropout=(("causal",), {"option.dropout": 0.375}),
         sizes=special(

@@ -38,17 +38,6 @@ def split_heads(function: Any, inputs: Inputs) -> Seen:
     return _observe_function(lambda x: function(x, num_heads), x, "the heads", inputs)
 
 
-@probe(
-    "multi_head_attention/merge_heads",
-    results="the features; type; last digits of the features",
-    calls="* afterwards",
-    learning="gradient of x",
-)
-def merge_heads(function: Any, inputs: Inputs) -> Seen:
-    """Report the features, the input afterwards, and a gradient if one is asked for."""
-    return _observe_function(function, inputs["x"], "the features", inputs)
-
-
 def _observe_function(
     function: Callable[..., Any], x: torch.Tensor, name: str, inputs: Inputs
 ) -> Seen:

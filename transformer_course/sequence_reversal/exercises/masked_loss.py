@@ -96,7 +96,7 @@ MISTAKES = [
           "What is the mean of no numbers, and what is 0 times that?",
           edit(_LOSS,
                "sum(F.cross_entropy(x, y, ignore_index=PAD) * (y != PAD).sum() for x, y in zip(logits, labels)) / (labels != PAD).sum()"),
-          tests="makes up"),
+          tests="no real token"),
     wrong("mean_of_columns",
           "You averaged the rows at each position first and then the positions, so positions where most rows have "
           "ended count too much.",

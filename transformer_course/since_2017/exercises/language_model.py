@@ -71,7 +71,7 @@ MISTAKES = [
     wrong("embedding_scaled",
           "The embedding is multiplied by the root of `d_model`, as in 2017.",
           "What does the contract say about scaling?",
-          edit(_EMBED, "x = self.embedding(ids) * self.embedding.embedding_dim**0.5"), tests="$\sqrt{d_{model}}$"),
+          edit(_EMBED, "x = self.embedding(ids) * self.embedding.embedding_dim**0.5"), tests="not scaled"),
     wrong("logits_scaled",
           "The logits are divided by the root of `d_model`.",
           "Are logits attention scores?",
