@@ -77,9 +77,12 @@ def list_untested(exercise: Specification, lines: Sequence[str]) -> list[str]:
 
 def _links(exercise: Specification) -> Iterator[tuple[str, str]]:
     """What tests a line of the contract, and its words."""
-    testers = (exercise, *exercise.mutants, *exercise.cases, *exercise.accepted)
-    for tester in testers:
-        yield from ((tester.name, words) for words in tester.tests.split("; ") if words)
+    testers = [(exercise.target, exercise.tests)]
+    testers += [(mutant.name, mutant.tests) for mutant in exercise.mutants]
+    testers += [(kind.name, kind.tests) for kind in exercise.cases]
+    testers += [(variant.name, variant.tests) for variant in exercise.accepted]
+    for name, tests in testers:
+        yield from ((name, words) for words in tests.split("; ") if words)
 
 
 def _matches(words: str, lines: Sequence[str]) -> list[str]:
