@@ -1,4 +1,4 @@
-"""docs/maintainer.md, followed to the letter in a clean clone."""
+"""The docs for authors, followed to the letter in a clean clone."""
 
 import re
 import shlex
@@ -12,15 +12,17 @@ from autograder.authoring.solutions import builds_on
 from autograder.course import ROOT, units
 from tests.clone import checkout, run
 
-TEXT = (ROOT / "docs" / "maintainer.md").read_text(encoding="utf-8")
+FIRST_CHANGE, EXERCISES, UNITS = (
+    (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")
+    for page in ("first_change", "exercises", "units")
+)
 
 
-def blocks() -> list[str]:
-    """The code of "Add an exercise in ten minutes", step by step."""
-    part = TEXT.split("## Add an exercise")[1].split("\n## ")[0]
-    fenced = r"^   ```(?:python|toml)\n(.*?)^   ```$"
-    found = re.findall(fenced, part, re.DOTALL | re.MULTILINE)
-    return [textwrap.dedent(code) for code in found]
+def blocks(text: str) -> list[str]:
+    """The code of a page, step by step."""
+    fenced = r"^( *)```(?:python|toml)?\n(.*?)^\1```$"
+    steps = re.findall(fenced, text, re.DOTALL | re.MULTILINE)
+    return [textwrap.dedent(code) if indent else code for indent, code in steps]
 
 
 def change(path, old: str, new: str) -> None:
@@ -29,11 +31,27 @@ def change(path, old: str, new: str) -> None:
     path.write_text(text.replace(old, new), encoding="utf-8")
 
 
+@pytest.mark.slow
+def test_a_mistake_gets_a_name_as_it_says(tmp_path):
+    clone = checkout(tmp_path / "clone")
+    program, before, mistake, after = blocks(FIRST_CHANGE)
+    (clone / "mistake.py").write_text(program, encoding="utf-8")
+    assert run(clone, "mistake").startswith(before)
+    exercises = clone / "transformer_course" / "attention" / "exercises"
+    below = '          edit(".exp()", ".exp2()")),\n'
+    change(exercises / "softmax.py", below, below + mistake)
+    run(clone, "autograder", "build", "02")
+    assert run(clone, "mistake").startswith(after)
+    row = run(clone, "autograder", "validity", "--exercise", "attention/softmax")
+    assert re.search(r"caught +(\d+)/\1 .* accepted +(\d+)/\2\n", row)
+
+
 @pytest.mark.long
 @pytest.mark.slow
 def test_an_exercise_is_added_as_it_says(tmp_path):
     clone = checkout(tmp_path / "clone")
-    cells, probe, exercise, contract = blocks()
+    _, steps = EXERCISES.split("## Add an exercise")
+    cells, probe, exercise, contract = blocks(steps)
     run(clone, "autograder", "new-exercise", "02", "favourite_key")
     notebook = clone / "notebooks" / "02_attention.py"
     mark = '\n# %% check="attention/scaled_dot_product" points='
@@ -71,7 +89,7 @@ def test_an_exercise_is_added_as_it_says(tmp_path):
 
 
 def test_the_units_that_one_builds_on_are_those_that_it_names():
-    part = TEXT.split("| unit | builds on |")[1].split("\n\n")[0]
+    part = UNITS.split("| unit | builds on |")[1].split("\n\n")[0]
     told = dict(re.findall(r"^\| (\d+) \| (.+) \|$", part, re.MULTILINE))
     found = {
         str(int(unit.number)): ", ".join(
@@ -88,7 +106,7 @@ def test_the_units_that_one_builds_on_are_those_that_it_names():
 def test_a_unit_is_left_out_as_it_says(tmp_path):
     """With nothing of it in what is built, published or listed."""
     clone = checkout(tmp_path / "clone")
-    part = TEXT.split("**Leave a unit out**")[1].split("```")[1]
+    part = UNITS.split("## Leave a unit out")[1].split("```")[1]
     *removed, docs, listed = part.strip().splitlines()
     assert docs == "make docs" and listed.startswith("git grep -lE '10_newer|")
     commit = "git -c user.name=us -c user.email=us@here commit -qm all"
@@ -110,8 +128,3 @@ def test_a_unit_is_left_out_as_it_says(tmp_path):
     )
     homes = {name.split("/")[0] for name in left.stdout.splitlines()}
     assert "notebooks" not in homes and "tests" in homes
-
-
-def test_the_glossary_is_short():
-    rows = TEXT.split("## Words")[1].split("\n\nA file")[0].count("\n| ")
-    assert 10 < rows - 1 <= 20  # without the heading
