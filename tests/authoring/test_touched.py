@@ -1,5 +1,7 @@
 """Exercises that a change touches are validated as a whole, whatever that costs."""
 
+import subprocess
+
 import pytest
 
 from autograder.authoring.catalogue import specification, specifications
@@ -45,3 +47,66 @@ def test_what_exercises_share_and_a_changed_solution_touch_them(monkeypatch):
     said["show"] = solutions
     some = set(touched.touched(unit, "HEAD"))
     assert some and some < everything
+
+
+@pytest.fixture
+def git(tmp_path, monkeypatch):
+    """Run git in a repository of one commit in main, which is `base`'s."""
+
+    def run(*arguments: str) -> str:
+        identity = ("-c", "user.name=us", "-c", "user.email=us@here")
+        command = ["git", *identity, *arguments]
+        return subprocess.check_output(command, cwd=tmp_path, text=True).strip()
+
+    monkeypatch.delenv("CHANGED_SINCE", raising=False)
+    monkeypatch.setattr(touched, "ROOT", tmp_path)
+    monkeypatch.setattr(touched, "_git", touched._git.__wrapped__)
+    run("init", "--quiet", "--initial-branch=main")
+    run("commit", "--quiet", "--allow-empty", "--message=first")
+    return run
+
+
+def commit(git) -> str:
+    """Make a commit; return it."""
+    git("commit", "--quiet", "--allow-empty", "--message=next")
+    return git("rev-parse", "HEAD")
+
+
+def push(git, branch: str) -> None:
+    """Have the remote branch and its tracking as after a push."""
+    git("update-ref", f"refs/remotes/origin/{branch}", "HEAD")
+    git("config", "remote.origin.url", ".")
+    git("config", "remote.origin.fetch", "+refs/heads/*:refs/remotes/origin/*")
+    git("branch", "--quiet", f"--set-upstream-to=origin/{branch}")
+
+
+def test_without_a_remote_changes_count_since_main_or_the_last_commit(git):
+    assert touched.base() == "HEAD"  # there is no commit before it
+    first, second = git("rev-parse", "HEAD"), commit(git)
+    assert touched.base() == first
+    git("switch", "--quiet", "--create", "mine")
+    commit(git)
+    commit(git)
+    assert touched.base() == second
+
+
+def test_with_a_remote_they_count_since_the_branch_that_will_take_them(git):
+    push(git, "main")
+    cloned = git("rev-parse", "HEAD")
+    assert touched.base() == cloned  # nobody else's changes
+    commit(git)
+    assert touched.base() == cloned
+    git("switch", "--quiet", "--create", "mine")
+    assert touched.base() == cloned
+    last = commit(git)
+    push(git, "mine")
+    assert touched.base() == cloned  # its copy takes nothing
+    git("switch", "--quiet", "--create", "part")
+    git("branch", "--quiet", "--set-upstream-to=origin/mine")
+    commit(git)
+    assert touched.base() == last
+
+
+def test_a_commit_can_be_chosen(git, monkeypatch):
+    monkeypatch.setenv("CHANGED_SINCE", "v1.0")
+    assert touched.base() == "v1.0"

@@ -44,12 +44,27 @@ def changed_files(base: str) -> set[Path]:
 
 
 def base() -> str:
-    """Since which commit changes count: $CHANGED_SINCE, or a day before the last."""
-    if chosen := os.environ.get("CHANGED_SINCE"):
-        return chosen
-    last = int(_git("log", "-1", "--format=%ct") or 0)
-    earlier = _git("log", "-1", "--format=%H", f"--before={last - 24 * 3600}")
-    return earlier.strip() or "HEAD"
+    """The commit since which changes count.
+
+    It is $CHANGED_SINCE, or where this branch left the one that it will be merged into:
+    the branch that it tracks (unless that is only its copy), else origin/main; without
+    a remote, main. In main without a remote, it is the parent of the last commit.
+    """
+    if commit := os.environ.get("CHANGED_SINCE"):
+        return commit
+    copy = f"origin/{_line('branch', '--show-current')}"
+    tracked = _line("rev-parse", "--verify", "--quiet", "--abbrev-ref", "@{upstream}")
+    upstream = "origin/main" if tracked in ("", copy) else tracked
+    if commit := _line("merge-base", "HEAD", upstream):
+        return commit
+    commit = _line("merge-base", "HEAD", "main")
+    if commit and commit != _line("rev-parse", "HEAD"):
+        return commit
+    return _line("rev-parse", "--verify", "--quiet", "HEAD~1") or "HEAD"
+
+
+def _line(*arguments: str) -> str:
+    return _git(*arguments).strip()
 
 
 @functools.cache
