@@ -5,6 +5,7 @@ import shlex
 import subprocess
 import textwrap
 import zipfile
+from pathlib import Path
 
 import pytest
 
@@ -23,6 +24,15 @@ def blocks(text: str) -> list[str]:
     fenced = r"^( *)```(?:python|toml)?\n(.*?)^\1```$"
     steps = re.findall(fenced, text, re.DOTALL | re.MULTILINE)
     return [textwrap.dedent(code) if indent else code for indent, code in steps]
+
+
+def committed(folder: Path) -> Path:
+    """A clone in which Git tells what has changed since."""
+    clone = checkout(folder)
+    commit = "git -c user.name=us -c user.email=us@here commit -qm all"
+    script = f"git init -q . && git add -A && {commit}"
+    subprocess.run(script, cwd=clone, shell=True, check=True)
+    return clone
 
 
 def change(path, old: str, new: str) -> None:
@@ -49,7 +59,7 @@ def test_a_mistake_gets_a_name_as_it_says(tmp_path):
 @pytest.mark.long
 @pytest.mark.slow
 def test_an_exercise_is_added_as_it_says(tmp_path):
-    clone = checkout(tmp_path / "clone")
+    clone = committed(tmp_path / "clone")
     _, steps = EXERCISES.split("## Add an exercise")
     cells, probe, exercise, contract = blocks(steps)
     run(clone, "autograder", "new-exercise", "02", "favourite_key")
@@ -105,13 +115,11 @@ def test_the_units_that_one_builds_on_are_those_that_it_names():
 @pytest.mark.slow
 def test_a_unit_is_left_out_as_it_says(tmp_path):
     """With nothing of it in what is built, published or listed."""
-    clone = checkout(tmp_path / "clone")
+    clone = committed(tmp_path / "clone")
     part = UNITS.split("## Leave a unit out")[1].split("```")[1]
     *removed, docs, listed = part.strip().splitlines()
     assert docs == "make docs" and listed.startswith("git grep -lE '10_newer|")
-    commit = "git -c user.name=us -c user.email=us@here commit -qm all"
-    script = "\n".join(["git init -q .", "git add -A", commit, *removed])
-    subprocess.run(["bash", "-ec", script], cwd=clone, check=True)
+    subprocess.run(["bash", "-ec", "\n".join(removed)], cwd=clone, check=True)
     assert run(clone, "tests.derived") == "README.md, outside.md\n"
     readme = (clone / "README.md").read_text(encoding="utf-8")
     assert "eight units with" in readme and "10_newer.ipynb" not in readme
