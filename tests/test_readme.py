@@ -5,6 +5,7 @@ import re
 from autograder.classroom.publishing import kit
 from autograder.course import ROOT
 from tests import derived
+from tests.attacks.attack import COMPARING, DESIGN, REWRITING
 from tests.attacks.bank import BANK
 from tests.attacks.batches import EFFECTS
 
@@ -36,9 +37,12 @@ def test_its_table_of_attacks_is_the_benchmark_s():
         who: [int(number) for number in re.findall(r"\d+", cells)]
         for who, cells in re.findall(r"^\| ([a-z ]+) \|((?: \d+ \|){5})$", TEXT, re.M)
     }
-    tried, *achieved = found["this autograder"]
-    assert tried <= len(BANK) and not any(achieved)
-    assert max(found["plain nbgrader"]) == found["plain nbgrader"][0]
+    assert found["this autograder"] == [len(BANK), 0, 0, 0, 0]
+    on_plain = [a for a in BANK if not a.harms and a.group != DESIGN]
+    assert found["plain nbgrader"][0] == len(on_plain) >= max(found["plain nbgrader"])
+    assert f"only with the {len(on_plain)} that" in TEXT
+    inside = [a for a in on_plain if a.group in (REWRITING, COMPARING)]
+    assert f"Of the {len(inside)} that rewrite" in TEXT
 
 
 def test_its_pictures_and_folders_exist():
