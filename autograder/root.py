@@ -42,7 +42,8 @@ def _find_package(name: str) -> Path:
         return folder
     spec = importlib.util.find_spec(name)
     places = list(spec.submodule_search_locations or ()) if spec else []
-    return Path(places[0]) if places else folder
+    # Real but for its name: a sandbox hides no path through a link.
+    return Path(places[0]).parent.resolve() / name if places else folder
 
 
 def read_settings(root: Path) -> dict[str, Any]:

@@ -81,6 +81,7 @@ def ready_to_fork() -> None:
     """After all imports: clear what a fork need not inherit, and look up paths once."""
     sys.path_importer_cache.clear()  # what folders hold, as the server sees them
     kit.interpreter_paths()  # known from here on
+    kit.find_courses()
     imported()
 
 

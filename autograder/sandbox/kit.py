@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import functools
+import glob
 import os
 import pkgutil
 import sys
 from collections.abc import Callable, Iterator
+from itertools import chain
 from pathlib import Path
 
 from autograder.root import CONTENT, ENGINE, FILE, ROOT, VARIABLE
@@ -14,18 +16,25 @@ from autograder.root import CONTENT, ENGINE, FILE, ROOT, VARIABLE
 # What ships to students, by the package that it is in: the one list, for a sandbox and
 # for the student kit. What else a unit needs there (solutions of those before, a
 # trained model) comes on top.
-_OF_UNITS = sorted(
-    path.relative_to(CONTENT).as_posix()
-    for room in ("probes", "library")
-    for path in CONTENT.glob(f"*/{room}")
+_OF_ENGINE = ("__init__.py", "aliases.py", "root.py", "checks", "figures")
+_OF_COURSE = (
+    *("__init__.py", "drawings", "library", "measures"),
+    *("references/public", "references/contents"),
 )
-KIT = {
-    ENGINE: ("__init__.py", "aliases.py", "root.py", "checks", "figures"),
-    CONTENT: (
-        *("__init__.py", "drawings", "library", "measures"),
-        *("references/public", "references/contents", *_OF_UNITS),
-    ),
-}
+
+
+def _list_shipped(course: Path) -> tuple[str, ...]:
+    """What a course ships to students, relative to its package."""
+    rooms = (course.glob(f"*/{room}") for room in ("probes", "library"))
+    paths = sorted(path.relative_to(course).as_posix() for path in chain(*rooms))
+    return (*_OF_COURSE, *paths)
+
+
+KIT = {ENGINE: _OF_ENGINE, CONTENT: _list_shipped(CONTENT)}
+
+# Where packages are installed, below the prefix of an interpreter.
+_FOLDERS = ("site-packages", "dist-packages", "lib-dynload")
+_SITES = ("lib*/python*/*-packages", "envs/*/lib/python*/*-packages")
 
 SYSTEM = (
     *("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"),
@@ -39,10 +48,40 @@ def shipped() -> list[tuple[Path, Path]]:
     return [(package, package / name) for package in KIT for name in KIT[package]]
 
 
+def packages() -> dict[Path, tuple[str, ...]]:
+    """What a sandbox may see of engine and course, and of each installed course."""
+    return KIT | {
+        path: names for path, names in find_courses().items() if path not in KIT
+    }
+
+
+@functools.cache
+def find_courses() -> dict[Path, tuple[str, ...]]:
+    """What ships of each course among the installed packages, and of other engines.
+
+    A course is a package that has a unit, or the name of the course at hand.
+    """
+    prefixes = (sys.prefix, sys.base_prefix, "/usr", "/usr/local")
+    sites = [site for p in prefixes for name in _SITES for site in Path(p).glob(name)]
+    sites += [Path(path) for path in sys.path if os.path.basename(path) in _FOLDERS]
+    shipping = {}
+    for site in {site.resolve() for site in sites}:
+        units = glob.glob(f"{glob.escape(str(site))}/*/*/unit.toml")
+        for course in {site / CONTENT.name, *(Path(unit).parents[1] for unit in units)}:
+            shipping[course] = _list_shipped(course)
+        shipping[site / ENGINE.name] = _OF_ENGINE
+    return {path.resolve(): names for path, names in shipping.items() if path.is_dir()}
+
+
+def list_hidden() -> tuple[str, ...]:
+    """The course's folder, and the packages that only `kit_paths` are visible of."""
+    return (str(ROOT), *map(str, packages()))
+
+
 def kit_paths() -> tuple[str, ...]:
-    """Absolute paths of the files and folders that ship to students and exist."""
-    paths = (*(path for _, path in shipped()), ROOT / FILE)
-    return tuple(str(path) for path in paths if path.exists())
+    """Absolute paths of the files and folders that a sandbox may see of `packages`."""
+    paths = [package / name for package, names in packages().items() for name in names]
+    return tuple(str(path) for path in (*paths, ROOT / FILE) if path.exists())
 
 
 def environment(*folders: str) -> dict[str, str]:
@@ -68,13 +107,18 @@ def interpreter_paths() -> tuple[str, ...]:
 
     Paths below another are left out; a path through a link comes in both forms.
     """
-    packages = ("site-packages", "dist-packages", "lib-dynload")
     paths = [sys.prefix, sys.base_prefix, sys.exec_prefix, *SYSTEM]
-    paths += [p for p in sys.path if os.path.basename(p) in packages]
+    paths += [os.path.dirname(sys.executable)]
+    paths += [p for p in sys.path if os.path.basename(p) in _FOLDERS]
     paths += [os.path.realpath(p) for p in paths]
     roots: list[str] = []
     for path in sorted({os.path.abspath(p) for p in paths}, key=len):
-        inside = any(path.startswith(root.rstrip("/") + "/") for root in roots)
-        if os.path.lexists(path) and not inside:
+        if os.path.lexists(path) and not any(_shows(root, path) for root in roots):
             roots.append(path)
     return tuple(roots)
+
+
+def _shows(root: str, path: str) -> bool:
+    """Whether `path` is below `root`, and not below a course's folder in there."""
+    is_masked = ROOT.is_relative_to(root) and Path(path).is_relative_to(ROOT)
+    return path.startswith(root.rstrip("/") + "/") and not is_masked

@@ -50,7 +50,7 @@ class _OnlyShipped(importlib.abc.MetaPathFinder):
     def find_spec(self, name: str, *_: object) -> None:
         """Raises ImportError for a module of the kit's packages that does not ship."""
         first, *inner = name.split(".")
-        package = next((package for package in kit.KIT if package.name == first), None)
+        package = next((path for path in kit.packages() if path.name == first), None)
         if package is None:
             return
         folder = package.joinpath(*inner)
@@ -60,7 +60,7 @@ class _OnlyShipped(importlib.abc.MetaPathFinder):
 
 
 def _package_of(path: Path) -> Path:
-    return next(package for package in kit.KIT if path.is_relative_to(package))
+    return next(package for package in kit.packages() if path.is_relative_to(package))
 
 
 @functools.cache

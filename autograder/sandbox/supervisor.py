@@ -85,7 +85,7 @@ def supervise(
 def room_for(policy: Policy, slot: Path, submission: str | Path | None) -> Room:
     """What a sandbox of this supervisor sees. Missing paths are skipped."""
     visible = (*kit.interpreter_paths(), *policy.readable)
-    hidden = (*map(str, kit.KIT), *policy.hidden)
+    hidden = (*kit.list_hidden(), *policy.hidden)
     uid = confine.slot_uid(os.getpid())
     place = None if submission is None else Path(submission)
     return Room(slot, place, visible, hidden, kit.kit_paths(), uid)

@@ -3,15 +3,16 @@
 import os
 from pathlib import Path
 
-from autograder.root import CONTENT, ENGINE
+from autograder.root import CONTENT, ENGINE, ROOT
 from autograder.sandbox import kit
 from autograder.sandbox.confine import Policy, slot_uid
 from autograder.sandbox.supervisor import room_for
 
 
-def test_both_packages_are_hidden_but_for_the_kit():
+def test_the_course_and_both_packages_are_hidden_but_for_the_kit():
     room = room_for(Policy(), Path("/slot"), "/submitted/ada")
-    assert room.hidden == (str(ENGINE), str(CONTENT)) and room.kit == kit.kit_paths()
+    assert {*map(str, (ROOT, ENGINE, CONTENT))} <= {*room.hidden}
+    assert room.hidden == kit.list_hidden() and room.kit == kit.kit_paths()
     assert set(kit.interpreter_paths()) <= set(room.visible)
     assert (room.slot, room.submission) == (Path("/slot"), Path("/submitted/ada"))
 

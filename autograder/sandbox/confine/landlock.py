@@ -54,8 +54,11 @@ def restrict(room: Room) -> None:
 
 
 def _allow_around(ruleset: int, path: str, hidden: set[str]) -> None:
-    """Allow reading `path` except below `hidden`: rules only add, so go round it."""
-    if path in hidden:
+    """Allow reading `path` except below `hidden`: rules only add, so go round it.
+
+    A link is no way around: what it leads to is visible by itself, or is not.
+    """
+    if path in hidden or os.path.islink(path):
         return
     if not any(
         hidden_path.startswith(path.rstrip("/") + "/") for hidden_path in hidden

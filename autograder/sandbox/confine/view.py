@@ -101,7 +101,7 @@ def _mask(path: str, root: str) -> None:
     """Cover a path below a visible one with an empty directory."""
     if os.path.isdir(root + path):
         flags = MS_NOSUID | MS_NODEV
-        mount("hidden", root + path, "tmpfs", flags, "size=1m,nr_inodes=64,mode=755")
+        mount("hidden", root + path, "tmpfs", flags, "size=1m,nr_inodes=1k,mode=755")
 
 
 def _bind_devices(root: str) -> None:
