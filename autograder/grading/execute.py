@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hmac
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 from nbformat import NotebookNode
@@ -63,7 +62,7 @@ class JudgedExecute(SandboxedExecute, Stage):
     _secret = b""
 
     def preprocess(self, nb: NotebookNode, resources: Resources) -> Processed:
-        """Run all cells; verdicts go to ``nb.metadata.autograder`` and the cells.
+        """Run all cells; verdicts go to the run's metadata and the cells.
 
         Raises:
             GradingInfrastructureError: a fault of ours, or of the machine.
@@ -92,7 +91,8 @@ class JudgedExecute(SandboxedExecute, Stage):
             raise CourseError(_no_sandbox(error)) from error
         self.refuse_full()
         self._checks.place(nb)
-        replace(GradingMetadata.of(nb), sandbox=self.usage).store_in(nb)
+        metadata = GradingMetadata.of_run(nb, resources)
+        metadata.checks, metadata.sandbox = self._checks.verdicts, self.usage
         return nb, resources
 
     def apply_unit_limits(self, assignment: str) -> None:

@@ -87,8 +87,7 @@ class ExtraVerdicts(Preprocessor, Stage):
                     handler.judge(nb, key, float(mark.points)),
                     submission=identity(resources),
                 )
-                metadata = GradingMetadata.of(nb)
-                checks = {**metadata.checks, mark.grade_id: verdict}
-                replace(metadata, checks=checks).store_in(nb)
+                metadata = GradingMetadata.of_run(nb, resources)
+                metadata.checks = {**metadata.checks, mark.grade_id: verdict}
                 cell.outputs = [handler.show(verdict)]
         return nb, resources

@@ -8,7 +8,6 @@ import os
 import shutil
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -31,22 +30,21 @@ def grade(task: Task) -> Graded:
 
     A preprocessor may raise ``RefusedError``: the submission then counts zero, with
     that reason. Any other exception is a fault of ours, or of the machine, and comes
-    out. The seconds that it took are noted in the notebook.
+    out.
     """
     started = time.monotonic()
     with logs.about(f"{task.student}/{task.assignment}"):
         log.debug("submission %s, in %s", task.id, task.folder)
         graded = _grade(task)
-        seconds = round(time.monotonic() - started, 3)
-        log.debug("%s in %s s", graded.refused or "graded", seconds)
-    metadata = GradingMetadata.of(graded.notebook)
-    replace(metadata, seconds=seconds).store_in(graded.notebook)
+        graded.metadata.seconds = seconds = round(time.monotonic() - started, 3)
+        log.debug("%s in %s s", graded.metadata.refused or "graded", seconds)
     return graded
 
 
 def _grade(task: Task) -> Graded:
     source, release = shared(task.source), shared(task.release)
-    resources = resources_of(task)
+    metadata = GradingMetadata(repairs=task.repairs)
+    resources = resources_of(task, metadata)
     notebook = None
     try:
         if task.refused:
@@ -56,8 +54,10 @@ def _grade(task: Task) -> Graded:
             notebook = run_all(task.preprocessors, notebook, resources, task.config)
     except RefusedError as reason:  # what can be read of it is shown to its student
         notebook = notebook or rebuild(source, release, None, task.limits)[0]
-        return Graded(notebook, task.repairs, str(reason))
-    return Graded(notebook, task.repairs + repairs)
+        metadata.refused = str(reason)
+    else:
+        metadata.repairs += repairs
+    return Graded(notebook, metadata)
 
 
 def run_all(

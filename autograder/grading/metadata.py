@@ -17,11 +17,15 @@ from autograder.grading.intake import Repair, dump_repairs, load_repairs
 from autograder.grading.judge.verdict import Verdict
 
 KEY = "autograder"  # of a notebook's metadata; of an output's, if it is a verdict
+RUN = "grading_metadata"  # of the resources that stages pass on
 
 
-@dataclass(frozen=True)
+@dataclass
 class GradingMetadata:
-    """``metadata.autograder`` of a notebook on its way, and in ``autograded/``.
+    """What a run gathers on a notebook, and keeps in its ``metadata.autograder``.
+
+    Stages take it from their resources (`of_run`), and it is written into the notebook
+    once, when that is published.
 
     Attributes:
         checks: the verdicts by the check's grade id.
@@ -54,7 +58,24 @@ class GradingMetadata:
         Raises:
             LookupError, TypeError, AttributeError: it is none, or another program's.
         """
-        stored = notebook["metadata"].get(KEY, {})
+        return cls.from_json(notebook["metadata"].get(KEY, {}))
+
+    @classmethod
+    def of_run(
+        cls, notebook: Mapping[str, Any], resources: dict[str, Any]
+    ) -> GradingMetadata:
+        """The object that the stages of a run share, to be changed by each of them.
+
+        The first one begins with what is kept in the notebook.
+        """
+        if RUN not in resources:
+            resources[RUN] = cls.of(notebook)
+        metadata: GradingMetadata = resources[RUN]
+        return metadata
+
+    @classmethod
+    def from_json(cls, stored: Mapping[str, Any]) -> GradingMetadata:
+        """Read what `to_json` made; the errors of `of`."""
         names = [attribute.name for attribute in fields(cls)]
         arguments = {name: stored[name] for name in names if name in stored}
         checks = {
@@ -66,16 +87,18 @@ class GradingMetadata:
             **arguments,
         )
 
-    def store_in(self, notebook: Mapping[str, Any]) -> None:
-        """Store it in a notebook, in place of what was there."""
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON values, without what is None."""
         checks = {name: r.to_json() for name, r in self.checks.items()}
         attributes = vars(self) | {
             "checks": checks,
             "repairs": dump_repairs(self.repairs),
         }
-        notebook["metadata"][KEY] = {
-            n: v for n, v in attributes.items() if v is not None
-        }
+        return {n: v for n, v in attributes.items() if v is not None}
+
+    def store_in(self, notebook: Mapping[str, Any]) -> None:
+        """Store it in a notebook, in place of what was there."""
+        notebook["metadata"][KEY] = self.to_json()
 
     @property
     def isolation(self) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import math
-from dataclasses import replace
 from typing import Any
 
 from nbformat import NotebookNode
@@ -38,7 +37,7 @@ class SaveVerdicts(SaveAutoGrades):  # type: ignore[misc]
     """nbgrader's SaveAutoGrades, which believes no output of a judged check."""
 
     def preprocess(self, nb: NotebookNode, resources: Resources) -> Processed:
-        metadata = GradingMetadata.of(nb)
+        metadata = GradingMetadata.of_run(nb, resources)
         self._verdicts = dict(metadata.checks)
         self._submission = identity(resources)
         context = resources["nbgrader"]
@@ -52,7 +51,7 @@ class SaveVerdicts(SaveAutoGrades):  # type: ignore[misc]
                 if is_solution(cell) or is_task(cell):
                     _find_row(cell, comments).auto_comment = _comment(cell)
             book.db.commit()
-        replace(metadata, checks=self._verdicts).store_in(nb)
+        metadata.checks = self._verdicts
         return nb, resources
 
     def _set_score(self, cell: NotebookNode, grade: Grade) -> None:

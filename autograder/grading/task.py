@@ -17,6 +17,7 @@ from nbformat import NotebookNode
 from traitlets.config import Config
 
 from autograder.grading.intake import Repair, SizeLimits, dump_repairs, load_repairs
+from autograder.grading.metadata import RUN, GradingMetadata
 from autograder.grading.settings import (
     Preprocessor,
     as_plain,
@@ -98,21 +99,20 @@ class Task:
 
 @dataclass(frozen=True)
 class Graded:
-    """An executed notebook, what was put right, and why it is refused, if it is.
+    """An executed notebook, and what is to be kept of its grading.
 
-    Verdicts are where the preprocessors put them: in the notebook's
-    ``metadata.autograder``. What is not ``decided`` has no score.
+    What is not ``decided`` has no score.
     """
 
     notebook: NotebookNode
-    repairs: tuple[Repair, ...] = ()
-    refused: str = ""
+    metadata: GradingMetadata
     decided: bool = True
 
 
-def resources_of(task: Task) -> dict[str, Any]:
+def resources_of(task: Task, metadata: GradingMetadata) -> dict[str, Any]:
     """What nbgrader's preprocessors want to know, and what the course keeps secret."""
     return {
+        RUN: metadata,
         "autograder": {
             "secret": task.secret, "id": task.id, "final": task.final,
             "keys": task.keys,

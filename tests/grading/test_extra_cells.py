@@ -41,7 +41,8 @@ def graded(keys: dict) -> tuple[Verdict, str]:
     names = {"student": "ada", "assignment": "riddle", "notebook": "riddle"}
     resources = {"autograder": {"keys": keys, "id": "of-ada"}, "nbgrader": names}
     book, _ = extra_cells.ExtraVerdicts().preprocess(notebook(), resources)
-    return GradingMetadata.of(book).checks[CHECK], book.cells[1].outputs[0].text
+    verdict = GradingMetadata.of_run(book, resources).checks[CHECK]
+    return verdict, book.cells[1].outputs[0].text
 
 
 def test_the_verdict_is_the_extra_s_and_says_whose_it_is():

@@ -49,7 +49,7 @@ class Stranger(Preprocessor):
         outside = Verdict("numbers/double", 2.0, 2.0)
         inside = Verdict("triple", 3.0, 3.0, decided="inside", aspects=Stranger.aspects)
         checks = {"numbers-double": outside, "numbers-triple": inside}
-        GradingMetadata(checks).store_in(nb)
+        GradingMetadata.of_run(nb, resources).checks = checks
         return nb, resources
 
 
@@ -359,8 +359,8 @@ def test_a_page_before_the_deadline_tells_what_the_setting_names(tell, monkeypat
     notebook = v4.new_notebook()
     GradingMetadata({"e": record}).store_in(notebook)
     notebook.cells = [v4.new_code_cell(metadata={"nbgrader": {"grade_id": "e"}})]
-    told, _ = feedback.Tell(tell=tell).preprocess(notebook, {"nbgrader": {}})
-    text = str(told)
+    told, resources = feedback.Tell(tell=tell).preprocess(notebook, {"nbgrader": {}})
+    text = str((told.cells, GradingMetadata.of_run(told, resources)))
     assert ("values" in text) == ("a vector" in text) == (tell != "points")
     assert ("You tripled." in text) == (tell == "panels")
 

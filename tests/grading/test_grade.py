@@ -23,5 +23,5 @@ def test_grading_one_submission_is_a_function_without_gradebook(course):
     )
     (course / "gradebook.db").unlink()
     graded = grade(task)
-    assert not graded.refused and len(graded.notebook.cells) == 7
+    assert not graded.metadata.refused and len(graded.notebook.cells) == 7
     assert not (course / "work").exists()

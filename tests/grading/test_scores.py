@@ -72,8 +72,7 @@ class Verdicts(RunHere):
         points = 5.0 if Verdicts.decided == "outside" else 0.0
         verdict = Verdict(name, points, 5.0, submission=submission)
         verdict = replace(verdict, decided=Verdicts.decided, fault="softmax.py:1: E")
-        checks = {"scores": verdict}
-        replace(GradingMetadata.of(nb), checks=checks).store_in(nb)
+        GradingMetadata.of_run(nb, resources).checks = {"scores": verdict}
         return nb, resources
 
 

@@ -20,7 +20,7 @@ from autograder.grading.faults import GradingInfrastructureError
 from autograder.grading.judge.exchange import Exchange, Question, Seconds
 from autograder.grading.judge.handle import Judge
 from autograder.grading.judge.verdict import RenderedVerdict, Verdict
-from autograder.grading.metadata import GradingMetadata, as_output
+from autograder.grading.metadata import as_output
 
 log = logging.getLogger(__name__)
 _AGENT = "__import__('autograder.checks.agent', fromlist=['serve'])"
@@ -45,18 +45,16 @@ class Checks:
     ):
         self._cells, self._judge = cells, judge
         self._submission, self._key, self._seconds = submission, key, seconds
-        self._verdicts: dict[str, Verdict] = {}  # by grade id
+        self.verdicts: dict[str, Verdict] = {}  # by grade id
         self._panels: dict[int, NotebookNode] = {}
         self._reached: int | None = None  # up to where the sandbox of `carry` has run
         self._been_in_place: set[str] = set()  # exercises, in that sandbox
 
     def place(self, notebook: NotebookNode) -> None:
-        """Put the verdicts into the notebook.
+        """Show the verdicts in the notebook.
 
         Only when all has run: a display update can reach any output before it.
         """
-        metadata = GradingMetadata.of(notebook)
-        replace(metadata, checks=self._verdicts).store_in(notebook)
         for index, output in self._panels.items():
             notebook.cells[index].outputs = [output]
 
@@ -109,7 +107,7 @@ class Checks:
         """The exercises that have failed, and the verdicts on them."""
         return {
             verdict.exercise: verdict
-            for verdict in self._verdicts.values()
+            for verdict in self.verdicts.values()
             if verdict.points < verdict.max_points
         }
 
@@ -118,7 +116,7 @@ class Checks:
         from autograder.checks.boxes import ORANGE, boxed
         from autograder.checks.rows import inline
 
-        verdict = self._verdicts[grade_id]
+        verdict = self.verdicts[grade_id]
         if verdict.points >= verdict.max_points:
             return
         titles = error_carried_forward.titles(keys)
@@ -127,7 +125,7 @@ class Checks:
             "answer away: solve most of it first."
         )
         note = f"{verdict.note} {sentence}".strip()
-        self._verdicts[grade_id] = replace(verdict, note=note)
+        self.verdicts[grade_id] = replace(verdict, note=note)
         self._panels[index].data["text/html"] += boxed(ORANGE, inline(sentence))
 
     def _has_second_sandbox(self, index: int) -> bool:
@@ -161,7 +159,7 @@ class Checks:
                 check.exercise, self._submission, self._key, self._seconds, tuple(names)
             )
             rendered = self._decide(question, cell, check, index, answers)
-        before = self._verdicts[cell.metadata.nbgrader.grade_id]
+        before = self.verdicts[cell.metadata.nbgrader.grade_id]
         if error_carried_forward.is_better(rendered.verdict, before):
             self._keep(cell, index, rendered)
 
@@ -210,4 +208,4 @@ class Checks:
         """Keep a verdict, in place of what the sandbox printed under the check."""
         points = min(rendered.verdict.points, float(cell.metadata.nbgrader.points))
         self._panels[index] = as_output(points, rendered.html)
-        self._verdicts[cell.metadata.nbgrader.grade_id] = rendered.verdict
+        self.verdicts[cell.metadata.nbgrader.grade_id] = rendered.verdict

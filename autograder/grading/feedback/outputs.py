@@ -31,7 +31,7 @@ class CleanOutputs(Preprocessor):
     enabled = True
 
     def preprocess(self, nb: NotebookNode, resources: Resources) -> Processed:
-        checks = GradingMetadata.of(nb).checks
+        checks = GradingMetadata.of_run(nb, resources).checks
         page = Page()
         for cell in nb.cells:
             if cell.cell_type == "code":

@@ -35,17 +35,18 @@ class Scores(GetGrades):  # type: ignore[misc]
 
     def preprocess(self, nb: NotebookNode, resources: Resources) -> Processed:
         nb, resources = super().preprocess(nb, resources)
-        if GradingMetadata.of(nb).refused:  # the rest is the course's alone
+        metadata = GradingMetadata.of_run(nb, resources)
+        if metadata.refused:  # the rest is the course's alone
             nb.cells = [cell for cell in nb.cells if _is_theirs(cell)]
         with Gradebook(self.db_url) as gradebook:
             notebook = gradebook.find_submission_notebook(
                 self.notebook_id, self.assignment_id, self.student_id
             )
             sentences = resources.get("sentences", {})
-            resources[KEY] = _summary(nb, notebook, self.assignment_id, sentences) | {
-                "changes": _describe_changes(
-                    resources.get("changes", ()), self.assignment_id
-                )
+            changed = resources.get("changes", ())
+            resources[KEY] = {
+                **_summary(nb, notebook, metadata, self.assignment_id, sentences),
+                "changes": _describe_changes(changed, self.assignment_id),
             }
         return nb, resources
 
@@ -61,11 +62,10 @@ class Scores(GetGrades):  # type: ignore[misc]
 
 
 def _summary(
-    nb: NotebookNode, notebook: SubmittedNotebook, assignment: str,
-    sentences: Mapping[str, str],
+    nb: NotebookNode, notebook: SubmittedNotebook, metadata: GradingMetadata,
+    assignment: str, sentences: Mapping[str, str],
 ) -> dict[str, Any]:  # fmt: skip
     """What stands at the top of a page."""
-    metadata = GradingMetadata.of(nb)
     graded = [cell for cell in nb.cells if "score" in nbgrader_of(cell)]
     rows = [_row(cell, metadata.checks, assignment, sentences) for cell in graded]
     student = notebook.assignment.student

@@ -34,11 +34,10 @@ class Tell(Preprocessor):
     def preprocess(self, nb: NotebookNode, resources: Resources) -> Processed:
         if self.tell == "panels" or _is_over(resources["nbgrader"]):
             return nb, resources
-        metadata = GradingMetadata.of(nb)
-        checks = {
+        metadata = GradingMetadata.of_run(nb, resources)
+        metadata.checks = checks = {
             name: self._trim(verdict) for name, verdict in metadata.checks.items()
         }
-        replace(metadata, checks=checks).store_in(nb)
         for cell in nb.cells:
             verdict = checks.get(cell.metadata.get("nbgrader", {}).get("grade_id"))
             if verdict is not None and cell.cell_type == "code":

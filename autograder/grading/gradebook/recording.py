@@ -65,19 +65,19 @@ class Recorder:
         Raises:
             GradingInfrastructureError: a verdict is not its cell's.
         """
-        names = task.student, task.assignment
+        names, refused = (task.student, task.assignment), graded.metadata.refused
         place = task.notebook, task.assignment, task.student
         book.enrol(*names, stamp, self.create)
         if extra is not None:  # None: keep an extension set in the gradebook itself
             book.find_submission(task.assignment, task.student).extension = extra
         if not graded.decided:  # it waits for a person
-            book.record_all(*place, None, f"Not graded yet: {graded.refused}")
-        elif graded.refused:
-            book.record_all(*place, 0.0, f"Not graded: {graded.refused}")
+            book.record_all(*place, None, f"Not graded yet: {refused}")
+        elif refused:
+            book.record_all(*place, 0.0, f"Not graded: {refused}")
         else:
-            self.run(book, graded.notebook, resources_of(task))
+            self.run(book, graded.notebook, resources_of(task, graded.metadata))
         grades = rows_of(book, Grade, *names, task.notebook)
-        if before is not None and graded.decided and not graded.refused:
+        if before is not None and graded.decided and not refused:
             for name, points in _withdraw_points(grades, before, graded.notebook):
                 tell(
                     f"{task.student}: a new answer to {name} waits for a person; "

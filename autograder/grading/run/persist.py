@@ -84,7 +84,7 @@ class ResultWriter:
     ) -> Outcome:
         """Record a graded notebook, then publish it; only then it is done."""
         stamp, extra = submission.stamp, self.extra.get(task.student)
-        checks = GradingMetadata.of(graded.notebook).checks
+        metadata, checks = graded.metadata, graded.metadata.checks
         lost = {n: check for n, check in checks.items() if check.decided == "person"}
         if lost and not submission.final:
             first = next(iter(lost.values()))
@@ -96,12 +96,9 @@ class ResultWriter:
                 book, task, graded, stamp, extra, before, self.log.warning
             )
         )
-        metadata = replace(
-            GradingMetadata.of(graded.notebook),
-            digest="" if lost else task.digest, scores=scores, refused=graded.refused,
-            repairs=graded.repairs, handed_in=str(stamp or ""),
-            id=task.id if graded.decided else "",
-        )  # fmt: skip
+        metadata.scores, metadata.handed_in = scores, str(stamp or "")
+        metadata.digest = "" if lost else task.digest
+        metadata.id = task.id if graded.decided else ""
         metadata.store_in(graded.notebook)
         self._publish(task, graded, submission.beside)
         self.log.debug("%s/%s: recorded and published", task.student, task.notebook)
@@ -111,7 +108,7 @@ class ResultWriter:
             self.log.warning(
                 f"{task.student}: did not end in time: {join_names(endless)}"
             )
-        if outcome.repairs and not graded.refused:
+        if outcome.repairs and not metadata.refused:
             self.log.warning(str(outcome))
         if lost:
             reason = "; ".join(_about_lost(name, scores[name]) for name in lost)
@@ -141,7 +138,8 @@ class ResultWriter:
         old = bool(metadata.digest or metadata.id)  # one from here
         if not old:
             blank, _ = rebuild(shared(task.source), shared(task.release), None)
-            open_ = Graded(blank, task.repairs, UNSURE, decided=False)
+            unsure = GradingMetadata(refused=UNSURE, repairs=task.repairs)
+            open_ = Graded(blank, unsure, decided=False)
             self._save(replace(task, digest=""), open_, submission)
             metadata = self.published(task.student).read_metadata(task.notebook)
         scored = any(score is not None for score in (metadata.scores or {}).values())

@@ -11,7 +11,6 @@ import logging
 from dataclasses import replace
 from pathlib import Path
 
-from nbformat import NotebookNode
 from nbgrader.utils import is_grade, is_solution
 
 from autograder.course import files
@@ -23,7 +22,6 @@ from autograder.grading.extra_cells import find_handler
 from autograder.grading.faults import GradingInfrastructureError
 from autograder.grading.intake.common import join_names
 from autograder.grading.judge.verdict import Verdict
-from autograder.grading.metadata import GradingMetadata
 from autograder.grading.run.assignment import Assignment
 from autograder.grading.run.submission import result_of
 from autograder.grading.scores import inside_score
@@ -93,8 +91,9 @@ def _stops_all(error: Exception) -> bool:
 
 def _refuse_broken(unit: str, graded: Graded) -> None:
     """Raises CourseError: it names the exercises, and the command that helps."""
-    reason = f"is refused: {graded.refused}" if graded.refused else ""
-    if failures := _failures(graded.notebook):
+    refused = graded.metadata.refused
+    reason = f"is refused: {refused}" if refused else ""
+    if failures := _failures(graded):
         first = next(iter(failures.values()))
         reason = f"does not get all points for {join_names(list(failures))}: {first}"
     if reason:
@@ -105,11 +104,11 @@ def _refuse_broken(unit: str, graded: Graded) -> None:
         )
 
 
-def _failures(notebook: NotebookNode) -> dict[str, str]:
+def _failures(graded: Graded) -> dict[str, str]:
     """The broken exercises, each with what happened to the course's own solution."""
-    verdicts = GradingMetadata.of(notebook).checks
+    verdicts = graded.metadata.checks
     reasons: dict[str, str] = {}
-    for cell in notebook.cells:
+    for cell in graded.notebook.cells:
         if not is_grade(cell) or is_solution(cell) or find_handler(cell):
             continue
         grade_id = cell.metadata.nbgrader.grade_id

@@ -9,6 +9,7 @@ import sys
 import traceback
 from collections.abc import Iterator
 from logging.handlers import BufferingHandler
+from typing import Any
 
 import nbformat
 from traitlets.log import get_logger
@@ -16,7 +17,7 @@ from traitlets.log import get_logger
 from autograder.course.errors import CourseError
 from autograder.grading.faults import GradingInfrastructureError
 from autograder.grading.grade import grade
-from autograder.grading.intake import dump_repairs, load_repairs
+from autograder.grading.metadata import GradingMetadata
 from autograder.grading.task import Graded, Task
 
 
@@ -29,10 +30,8 @@ def answer(data: bytes) -> bytes:
     with _collect_warnings() as records:
         try:
             graded = grade(Task.from_bytes(data))
-            reply = {
-                "notebook": graded.notebook, "repairs": dump_repairs(graded.repairs),
-                "refused": graded.refused,
-            }  # fmt: skip
+            metadata = graded.metadata.to_json()
+            reply: dict[str, Any] = {"notebook": graded.notebook, "metadata": metadata}
         except CourseError as error:
             reply = {"course": str(error)}
         except Exception:
@@ -58,7 +57,7 @@ def read_reply(reply: bytes, task: Task, log: logging.Logger) -> Graded:
     if "fault" in content:
         raise GradingFaultError(content["fault"])
     notebook = nbformat.from_dict(content["notebook"])
-    return Graded(notebook, load_repairs(content["repairs"]), content["refused"])
+    return Graded(notebook, GradingMetadata.from_json(content["metadata"]))
 
 
 @contextlib.contextmanager
