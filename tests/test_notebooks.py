@@ -14,7 +14,6 @@ from autograder.authoring.notebook import read
 from autograder.checks.references import load
 from autograder.course import Unit, find_unit, manifest, units
 from autograder.course.grade_ids import check_of, exercise_of
-from autograder.course.language import wording
 from tests.authoring import touched
 from tests.conftest import mostly_slow, start_kernels_with
 
@@ -159,7 +158,7 @@ def test_blank_it_runs_without_a_traceback_and_gets_no_point(
 def test_every_exercise_has_three_hints_and_a_budget(unit):
     notebook = nbformat.read(unit.release, as_version=4)
     prose = "\n".join(c.source for c in notebook.cells if c.cell_type == "markdown")
-    exercises, words = len(load(unit.name)), wording()
+    exercises, words = len(load(unit.name)), read(unit)[0].words
     assert prose.count(f"<summary>{words.hint} 1") >= exercises
     assert prose.count(f"<summary>{words.hint} 3") >= exercises
     assert prose.count(words.difficulty) >= exercises

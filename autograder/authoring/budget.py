@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from autograder.authoring.notebook import BEGIN, END, Cell
 from autograder.authoring.numbers import head_size
 from autograder.course.errors import CourseError
-from autograder.course.language import wording
+from autograder.course.language import Wording
 
 WORDS_A_MINUTE = 130
 LINES_A_MINUTE = 20  # of code that is given
@@ -37,9 +37,9 @@ def exercises(cells: Iterable[Cell]) -> dict[str, int]:
     """
     minutes = {}
     for cell in cells:
-        parts = wording().heading.split(cell.text) if cell.kind == "markdown" else []
+        parts = cell.words.heading.split(cell.text) if cell.kind == "markdown" else []
         for number, text in zip(parts[1::2], parts[2::2], strict=True):
-            stated = wording().budget.search(text)
+            stated = cell.words.budget.search(text)
             if stated is None:
                 raise CourseError(f"{cell.location}: exercise {number} states no time")
             minutes[number] = int(stated[1])
@@ -55,17 +55,17 @@ def estimate(cells: Iterable[Cell]) -> dict[str, int]:
     minutes: dict[str, int] = {}
     number = text = ""
     for cell in cells:
-        headings = list(wording().heading.finditer(cell.text))
+        headings = list(cell.words.heading.finditer(cell.text))
         if cell.kind == "markdown" and headings:
             number, text = headings[-1][1], cell.text[headings[-1].start() :]
         elif cell.role == "exercise":
-            minutes[number] = _estimate_exercise(text, cell.text)
+            minutes[number] = _estimate_exercise(text, cell.text, cell.words)
     return minutes
 
 
-def _estimate_exercise(text: str, code: str) -> int:
-    hints = re.compile(rf"<summary>{wording().hint}.*?</details>", re.DOTALL)
-    level = re.search(rf"{wording().difficulty} (\d)/5", text)
+def _estimate_exercise(text: str, code: str, wording: Wording) -> int:
+    hints = re.compile(rf"<summary>{wording.hint}.*?</details>", re.DOTALL)
+    level = re.search(rf"{wording.difficulty} (\d)/5", text)
     words = len(hints.sub(" ", text).split())
     words += sum(len(docstring.split()) for docstring in _DOCSTRING.findall(code))
     solved = "\n".join(_SOLUTION.findall(code))
@@ -82,7 +82,7 @@ def numbers(cells: Iterable[Cell]) -> dict[str, str]:
     by_name, number = {}, ""
     for cell in cells:
         if cell.kind == "markdown" and (
-            headings := wording().heading.findall(cell.text)
+            headings := cell.words.heading.findall(cell.text)
         ):
             number = headings[-1]
         elif cell.role == "exercise":
@@ -128,7 +128,7 @@ def question_minutes(cells: Iterable[Cell]) -> Iterator[float]:
         if cell.role:
             stated = []
         elif cell.kind == "markdown":
-            stated += wording().budget.findall(cell.text)
+            stated += cell.words.budget.findall(cell.text)
 
 
 def hours(minutes: float) -> str:
@@ -157,13 +157,13 @@ def refuse_wrong(cells: Sequence[Cell], path: Sequence[str]) -> None:
             f"takes at most half of {sum(minutes.values())}"
         )
     total_time = hours(total(cells, numbered) + sum(question_minutes(cells)))
-    true = wording().time(total_time)
+    head = cells[outline(cells)]
+    true = head.words.time(total_time)
     if path:
         listed = ", ".join(numbered[name] for name in path)
         time = hours(total(cells, path))
-        true += wording().short.format(hours=time, exercises=listed)
-    head = cells[outline(cells)]
-    stated = wording().stated.search(head.text)
+        true += head.words.short.format(hours=time, exercises=listed)
+    stated = head.words.stated.search(head.text)
     if stated is None or " ".join(stated[0].split()) != true:
         raise CourseError(f'{head.location}: this cell should say "{true}"')
 
@@ -174,6 +174,6 @@ def outline(cells: Sequence[Cell]) -> int:
     It is the cell of the title, or a cell below it that states the hours.
     """
     for index in range(head_size(cells)):
-        if wording().stated.search(cells[index].text):
+        if cells[index].words.stated.search(cells[index].text):
             return index
     return 0

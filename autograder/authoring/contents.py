@@ -11,14 +11,17 @@ from autograder.authoring.notebook import Cell, without_markers
 from autograder.authoring.trees import defined_names
 from autograder.checks.contents import Contents, ExercisePlace
 from autograder.course import Unit, grade_ids, manifest, records_attempts
-from autograder.course.language import wording
+from autograder.course.language import Wording
 
 _TITLE = re.compile(r"^# (.+)$", re.MULTILINE)
 
 
 def read(unit: Unit, cells: Sequence[Cell], source: str) -> Contents:
     """The contents of a unit, from its cells and the notebook that they make."""
-    places = {grade_ids.exercise_of(name): place for name, place in _places(source)}
+    words = cells[0].words
+    places = {
+        grade_ids.exercise_of(name): place for name, place in _places(source, words)
+    }
     chosen = manifest.path_of(unit)
     return Contents(
         int(unit.number),
@@ -30,13 +33,13 @@ def read(unit: Unit, cells: Sequence[Cell], source: str) -> Contents:
     )
 
 
-def _places(source: str) -> Iterator[tuple[str, ExercisePlace]]:
+def _places(source: str, words: Wording) -> Iterator[tuple[str, ExercisePlace]]:
     """Each exercise's grade id and place: its text, then the answer cell below it."""
     number = text = ""
     for cell in nbformat.reads(source, as_version=4).cells:
         mark = cell.metadata.get("nbgrader", {})
         if cell.cell_type == "markdown" and (
-            headings := wording().heading.findall(cell.source)
+            headings := words.heading.findall(cell.source)
         ):
             number, text = headings[-1], cell.id
         elif cell.cell_type == "code" and mark.get("solution"):

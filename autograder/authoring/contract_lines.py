@@ -16,7 +16,6 @@ from collections.abc import Iterator, Sequence
 from autograder.authoring.notebook import Cell
 from autograder.authoring.specification import Specification
 from autograder.course.errors import CourseError
-from autograder.course.language import wording
 
 _NAMES = re.compile(r"^(\w+(?:, \w+)*):", re.MULTILINE)
 _DOCUMENTED = (ast.FunctionDef, ast.ClassDef)
@@ -28,7 +27,7 @@ def read_contracts(cells: Sequence[Cell]) -> dict[str, tuple[Cell, list[str]]]:
     contracts, text = {}, Cell("markdown", "", "")
     for cell in cells:
         if cell.role == "exercise":
-            lines = [*_list_folded(text.text), *_list_errors(cell.text)]
+            lines = [*_list_folded(text), *_list_errors(cell.text)]
             contracts[cell.name] = (text, lines)
         elif cell.kind == "markdown":
             text = cell
@@ -92,12 +91,13 @@ def _matches(words: str, lines: Sequence[str]) -> list[str]:
     ]
 
 
-def _list_folded(text: str) -> list[str]:
-    """The lines of the folded contracts in a markdown text, in order."""
+def _list_folded(cell: Cell) -> list[str]:
+    """The lines of the folded contracts in a cell's text, in order."""
     folded = re.compile(
-        rf"<summary>{wording().contract}</summary>\n(.*?)</details>", re.DOTALL
+        rf"<summary>{cell.words.contract}</summary>\n(.*?)</details>", re.DOTALL
     )
-    items = [item for part in folded.findall(text) for item in _ITEM.split(part)[1:]]
+    parts = folded.findall(cell.text)
+    items = [item for part in parts for item in _ITEM.split(part)[1:]]
     return [" ".join(item.split()) for item in items]
 
 

@@ -23,6 +23,7 @@ from autograder.authoring import (
     release,
     shapes,
     solutions,
+    translated,
     translations,
 )
 from autograder.authoring.catalogue import naming_file, specifications
@@ -61,6 +62,7 @@ def products(unit: Unit, given_names: Sequence[str] | None = None) -> Products:
     probe_files.refuse_unfit(unit)
     translations.refuse_broken(unit)
     cells = notebook.read(unit)
+    translated.refuse_different(unit, cells)
     numbers.refuse_stale(cells)
     shapes.refuse_wrong(cells)
     budget.refuse_wrong(cells, manifest.path_of(unit))

@@ -18,7 +18,6 @@ from autograder.authoring import budget, notebook, numbers
 from autograder.authoring.notebook import EDITION, Cell
 from autograder.course import Unit, manifest, notebooks
 from autograder.course.errors import CourseError, UsageError
-from autograder.course.language import wording
 
 NAMES = ("full", "short")
 _NOTE = "# Given: solved already, and without points. Read it, and go on.\n"
@@ -133,9 +132,9 @@ def _restate_points(cells: Sequence[Cell], points: dict[str, float]) -> list[Cel
     for cell, named in numbers.stated_points(cells):
         if cell.role == "check" and named:
             place, match = named[-1]
-            new = wording().unpaid
+            new = cell.words.unpaid
             if cell.name in points:
-                new = wording().paid.format(points[cell.name])
+                new = cell.words.paid.format(points[cell.name])
             text = match.string[: match.start()] + new + match.string[match.end() :]
             new_cells[place] = replace(new_cells[place], text=text)
     return new_cells
@@ -151,9 +150,9 @@ def _outline(
     stated = budget.exercises(cells)
     minutes = budget.reading(cells) + sum(budget.question_minutes(cells))
     minutes += sum(stated[numbered[name]] for name in unsolved)
-    words = wording()
+    words = outline.words
     sentence = words.time(budget.hours(minutes))
     sentence += words.solved.format(exercises=listed)
     text = words.stated.sub(sentence, outline.text)
-    text = numbers.with_count(text, len(numbered), len(unsolved))
+    text = numbers.with_count(text, len(numbered), len(unsolved), words)
     return replace(outline, text=words.story.sub(words.instead, text))

@@ -15,6 +15,7 @@ from autograder.authoring import notebook, numbers
 from autograder.course import Unit
 from autograder.course.errors import CourseError
 from autograder.course.files import write
+from autograder.course.language import Wording
 
 MARK = "TODO"
 _CELL = re.compile(r"^# %%.*$", re.MULTILINE)
@@ -53,7 +54,7 @@ def create(unit: Unit, name: str) -> list[Path]:
     }
     files = {
         exercise: _fill_template("exercise.py", words),
-        unit.text: _with_cells(_text(unit.text), count, words),
+        unit.text: _with_cells(_text(unit.text), cells[0].words, count, words),
     }
     return [path for path, text in files.items() if write(path, text)]
 
@@ -84,7 +85,9 @@ def _text(path: Path) -> str:
     return path.read_text(encoding="utf-8") if path.is_file() else ""
 
 
-def _with_cells(text: str, count: int, words: Mapping[str, str]) -> str:
+def _with_cells(
+    text: str, wording: Wording, count: int, words: Mapping[str, str]
+) -> str:
     """Add the cells to a notebook after its last check, and count them in its head."""
     marks = list(_CELL.finditer(text))
     checks = (i for i, mark in enumerate(marks) if ' check="' in mark[0])
@@ -92,7 +95,7 @@ def _with_cells(text: str, count: int, words: Mapping[str, str]) -> str:
     end = marks[last + 1].start() if marks[last + 1 :] else len(text)
     code = _CODE.search(text)
     body = code.start() if code else 0
-    head = numbers.with_count(text[:body], count, count + 1)
+    head = numbers.with_count(text[:body], count, count + 1, wording)
     above = text[body:end].rstrip("\n")
     missing = [
         line

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import re
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import jupytext
@@ -14,6 +14,7 @@ import nbformat
 from autograder.authoring.colab import published
 from autograder.course import Unit, grade_ids
 from autograder.course.errors import CourseError
+from autograder.course.language import ENGLISH, WORDINGS, Wording, wording
 from autograder.course.notebooks import BADGE, FINDER
 
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
@@ -40,7 +41,8 @@ class Cell:
     """A cell of the hand-written form. ``role`` is "", or one of ROLES.
 
     A cell that ``is_given`` in an edition of the unit (edition.py) is not graded.
-    A ``folded`` cell draws or trains; nobody is asked to read it.
+    A ``folded`` cell draws or trains; nobody is asked to read it. The ``words`` of a
+    notebook's headings are those of its language.
     """
 
     kind: str
@@ -51,6 +53,7 @@ class Cell:
     points: float = 0.0
     is_given: bool = False
     folded: bool = False
+    words: Wording = WORDINGS[ENGLISH]
 
     @property
     def grade_id(self) -> str:
@@ -59,7 +62,7 @@ class Cell:
 
 
 def read(unit: Unit) -> list[Cell]:
-    """The cells of ``notebooks/NN_unit.py``.
+    """The cells of the notebook that is built, in the course's language if it can be.
 
     Raises:
         CourseError: with file and line, for unknown or mistyped metadata, duplicate
@@ -81,8 +84,9 @@ def parse(text: str, unit: Unit) -> list[Cell]:
         raise CourseError(
             f"{unit.text.name}:1: text before the first `# %%`, or a malformed marker"
         )
+    words = wording(text, unit.root)
     cells = [
-        _cell(raw, f"{unit.text.name}:{line}", unit)
+        replace(_cell(raw, f"{unit.text.name}:{line}", unit), words=words)
         for raw, line in zip(notebook.cells, lines, strict=True)
     ]
     _check_whole(cells, unit)

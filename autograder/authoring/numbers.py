@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from autograder.authoring.notebook import Cell
 from autograder.course.errors import CourseError
-from autograder.course.language import wording
+from autograder.course.language import Wording
 
 
 def refuse_stale(cells: Sequence[Cell]) -> None:
@@ -45,15 +45,15 @@ def stated_points(
             yield cell, named
             named = []
         elif cell.kind == "markdown":
-            named += ((place, f) for f in wording().worth.finditer(cell.text))
+            named += ((place, f) for f in cell.words.worth.finditer(cell.text))
 
 
 def _counts(cells: Sequence[Cell]) -> Iterator[str]:
     for cell in cells[: head_size(cells)]:
-        for role, pattern in wording().counts.items():
+        for role, pattern in cell.words.counts.items():
             count = sum(counted.role == role for counted in cells)
             for match in pattern.finditer(cell.text):
-                stated = _number(match[1])
+                stated = _number(match[1], cell.words)
                 if stated is not None and stated != count:
                     text = " ".join(match[0].split())
                     line = _line(cell, match)
@@ -69,12 +69,12 @@ def titles(cells: Sequence[Cell]) -> dict[str, str]:
     by_name, title = {}, ""
     for cell in cells:
         if cell.kind == "markdown":
-            title = [title, *wording().titled.findall(cell.text)][-1]
+            title = [title, *cell.words.titled.findall(cell.text)][-1]
         elif cell.role == "check":
             if not title:
                 raise CourseError(
                     f"{cell.location}: no heading above; write "
-                    f'"### {wording().exercise} 1.2 - A title" before the exercise'
+                    f'"### {cell.words.exercise} 1.2 - A title" before the exercise'
                 )
             by_name[cell.name], title = title, ""
     return by_name
@@ -86,23 +86,22 @@ def head_size(cells: Sequence[Cell]) -> int:
     return kinds.index("code") if "code" in kinds else len(kinds)
 
 
-def with_count(text: str, old: int, new: int) -> str:
+def with_count(text: str, old: int, new: int, words: Wording) -> str:
     """Change the number of exercises that a head states from ``old`` to ``new``."""
 
     def restate(match: re.Match[str]) -> str:
-        is_count = _number(match[1]) == old
+        is_count = _number(match[1], words) == old
         noun = words.singular if new == 1 else words.plural
         return f"{new} {noun}" if is_count else match[0]
 
-    words = wording()
     return words.counts["check"].sub(restate, text)
 
 
-def _number(word: str) -> int | None:
+def _number(word: str, words: Wording) -> int | None:
     if word.isdigit():
         return int(word)
-    words = wording().numerals
-    return words.index(word.lower()) if word.lower() in words else None
+    numerals, word = words.numerals, word.lower()
+    return numerals.index(word) if word in numerals else None
 
 
 def _line(cell: Cell, match: re.Match[str]) -> str:

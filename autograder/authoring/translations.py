@@ -27,7 +27,7 @@ from autograder.checks.references import FOLDER as REFERENCES
 from autograder.course import ROOT, Unit, units
 from autograder.course.errors import CourseError
 from autograder.course.files import write
-from autograder.course.language import ENGLISH, language, language_of_notebooks
+from autograder.course.language import ENGLISH, WORDINGS, language, wording
 from autograder.course.printable import printable
 from autograder.root import ENGINE
 
@@ -206,7 +206,8 @@ def coverage(unit: Unit) -> str:
     english = [f"{len(entries) - translated} sentences"] * (translated < len(entries))
     if not paths[1].is_file():
         english.append(f"all that only this unit's checks say (no {paths[1].name})")
-    if language_of_notebooks(unit.root) == ENGLISH:
+    text = unit.text.read_text(encoding="utf-8")
+    if wording(text, unit.root) is WORDINGS[ENGLISH]:
         english.append("the notebook")
     stays = f"; English: {', '.join(english)}" if english else ""
     return f'checks in "{chosen}": {translated} sentences{stays}'

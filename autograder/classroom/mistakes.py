@@ -14,7 +14,6 @@ from autograder.authoring.specification import Specification
 from autograder.classroom.page import render
 from autograder.course import Unit
 from autograder.course.files import write
-from autograder.course.language import wording
 
 
 @dataclass(frozen=True)
@@ -53,7 +52,7 @@ def sections(cells: Sequence[Cell]) -> Iterator[Section]:
     heading = ""
     for cell in cells:
         if cell.kind == "markdown":
-            for match in wording().heading.finditer(cell.text):
+            for match in cell.words.heading.finditer(cell.text):
                 heading = cell.text[match.start() :].splitlines()[0].lstrip("# ")
         elif cell.role == "check" and not cell.is_given:
             exercise = specification(cell.name)

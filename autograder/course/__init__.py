@@ -30,9 +30,19 @@ class Unit:
         return f"{self.number}_{self.name}"
 
     @property
-    def text(self) -> Path:
-        """The hand-written notebook."""
+    def original(self) -> Path:
+        """The hand-written notebook, of which there may be translations."""
         return self.root / "notebooks" / f"{self.label}.py"
+
+    @property
+    def text(self) -> Path:
+        """The hand-written notebook that is built: the course's language has its own.
+
+        ``notebooks/de/NN_unit.py`` is the original in German.
+        """
+        language = str(settings(self.root).get("language", ""))
+        translation = self.original.parent / language / self.original.name
+        return translation if translation.is_file() else self.original
 
     @property
     def source(self) -> Path:

@@ -159,30 +159,24 @@ def language(root: Path = ROOT) -> str:
     return name
 
 
-def language_of_notebooks(root: Path = ROOT) -> str:
-    """The language whose words the notebooks' headings have, by `WORDINGS`.
+def wording(text: str, root: Path = ROOT) -> Wording:
+    """The words of a hand-written notebook, by its headings.
 
-    It is the course's, or English: checks may speak a language before the notebooks do.
+    They are the course's language's, or English: checks may speak a language before
+    the notebooks do.
 
     Raises:
         CourseError: nobody has written down the words of the course's language.
     """
     name = language(root)
-    texts = [p.read_text(encoding="utf-8") for p in (root / "notebooks").glob("*.py")]
     for code in (name, ENGLISH):
         words = WORDINGS.get(code)
-        if words and any(words.commented.search(text) for text in texts):
-            return code
+        if words and words.commented.search(text):
+            return words
     if name not in WORDINGS:
         raise CourseError(
             f'course.toml: language is "{name}", whose words '
             "WORDINGS in autograder/course/language.py lacks; it has "
             f"{', '.join(WORDINGS)}"
         )
-    return name
-
-
-@functools.cache
-def wording(root: Path = ROOT) -> Wording:
-    """The words of the course's notebooks; errors as of `language_of_notebooks`."""
-    return WORDINGS[language_of_notebooks(root)]
+    return WORDINGS[name]

@@ -1,12 +1,15 @@
 """The course's language, and the words of its notebooks."""
 
+from functools import partial
+
 import pytest
 
 from autograder.authoring import budget, numbers
-from autograder.authoring.notebook import Cell
+from autograder.authoring.notebook import Cell as EnglishCell
 from autograder.course.errors import CourseError
 from autograder.course.language import WORDINGS, language, wording
 
+Cell = partial(EnglishCell, words=WORDINGS["de"])
 HEAD = """\
 # 1 · Positionen
 
@@ -41,24 +44,19 @@ def test_another_word_is_refused(tmp_path, name):
 
 def test_a_language_without_words_for_notebooks_is_refused(tmp_path):
     with pytest.raises(CourseError, match=r'"fr", whose words WORDINGS .* en, de'):
-        wording(course(tmp_path, 'language = "fr"'))
+        wording("", course(tmp_path, 'language = "fr"'))
 
 
 @pytest.mark.parametrize(
     ("heading", "notebooks"), [("Exercise", "en"), ("Aufgabe", "de")]
 )
 def test_checks_may_be_german_before_the_notebooks_are(tmp_path, heading, notebooks):
+    text = f"# %% [markdown]\n# ### {heading} 1.1 · Twice\n"
     root = course(tmp_path, 'language = "de"')
-    (root / "notebooks").mkdir()
-    (root / "notebooks" / "01_numbers.py").write_text(
-        f"# %% [markdown]\n# ### {heading} 1.1 · Twice\n"
-    )
-    assert wording(root) is WORDINGS[notebooks]
+    assert wording(text, root) is WORDINGS[notebooks]
 
 
-def test_a_german_notebook_is_counted_like_an_english_one(monkeypatch):
-    for module in (budget, numbers):
-        monkeypatch.setattr(module, "wording", lambda: WORDINGS["de"])
+def test_a_german_notebook_is_counted_like_an_english_one():
     cells = [Cell("markdown", HEAD, "n.py:1"), Cell("code", "import math", "n.py:9")]
     for i, minutes in ((1, 10), (2, 20)):
         cells += [

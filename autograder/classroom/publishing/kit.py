@@ -29,7 +29,6 @@ from autograder.classroom.publishing import wheel
 from autograder.course import Unit, manifest, notebooks, settings, units
 from autograder.course.errors import CourseError
 from autograder.course.files import replace_folder, write
-from autograder.course.language import wording
 from autograder.root import CONTENT, ENGINE, FILE, PACKAGE, ROOT
 from autograder.sandbox.kit import shipped
 
@@ -145,7 +144,8 @@ def _readme(last: Unit, repository: Repository, wheel: str) -> str:
     for unit in notebook_units(last):
         cells = edition.read(unit)
         title = cells[0].text.splitlines()[0].lstrip("# ")
-        takes = wording().stated.search(cells[budget.outline(cells)].text)
+        outline = cells[budget.outline(cells)]
+        takes = outline.words.stated.search(outline.text)
         time = takes[0].partition(" · ")[0].lower() if takes else ""
         link = f"[{title}](notebooks/{unit.release.name})"
         rows.append(f"| {link} | {time} | {repository.badge(unit)} |")

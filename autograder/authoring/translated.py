@@ -1,0 +1,64 @@
+"""A notebook in a further language, which has its original's exercises."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+
+from autograder.authoring import notebook
+from autograder.authoring.notebook import BEGIN, END, Cell
+from autograder.authoring.trees import drop_docstrings
+from autograder.course import Unit
+from autograder.course.errors import CourseError
+
+
+def refuse_different(unit: Unit, cells: Sequence[Cell]) -> None:
+    """Refuse a translation whose exercises, checks or questions are not the original's.
+
+    Its texts, docstrings and comments are its own, and so are all other cells.
+
+    Raises:
+        CourseError: a line for each cell that differs.
+    """
+    if unit.text == unit.original:
+        return
+    text = unit.original.read_text(encoding="utf-8")
+    if differences := list(_compare(cells, notebook.parse(text, unit))):
+        folder = unit.text.parent.relative_to(unit.root).as_posix()
+        raise CourseError("\n".join(f"{folder}/{line}" for line in differences))
+
+
+def _compare(cells: Sequence[Cell], originals: Sequence[Cell]) -> Iterator[str]:
+    translated = {cell.grade_id: cell for cell in cells if cell.role}
+    expected = {cell.grade_id: cell for cell in originals if cell.role}
+    for name, original in expected.items():
+        cell = translated.get(name)
+        place = f"(notebooks/{original.location})"
+        if cell is None:
+            first = cells[0].location
+            yield f'{first}: lacks the {original.role} "{original.name}" {place}'
+        elif cell.points != original.points:
+            yield (
+                f'{cell.location}: "{cell.name}" has {cell.points:g} points, and '
+                f"{original.points:g} in the original {place}"
+            )
+        elif _code(cell) != _code(original):
+            yield f'{cell.location}: "{cell.name}" differs from the original {place}'
+    for name, cell in translated.items():
+        if name not in expected:
+            yield f'{cell.location}: the original has no {cell.role} "{cell.name}"'
+    if set(translated) == set(expected) and [*translated] != [*expected]:
+        yield f"{cells[0].location}: its exercises are not in the original's order"
+
+
+def _code(cell: Cell) -> tuple[str, str]:
+    """The role of a cell, and what its code does, with the ends of the solution."""
+    if cell.kind == "markdown":
+        return cell.role, ""
+    text = cell.text.replace(BEGIN, "BEGIN_SOLUTION").replace(END, "END_SOLUTION")
+    try:
+        tree = ast.parse(text)
+    except SyntaxError:
+        return cell.role, text
+    drop_docstrings(tree)
+    return cell.role, ast.dump(tree)
