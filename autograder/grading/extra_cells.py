@@ -1,6 +1,7 @@
 """Graded cells that an extra scores, in assignments that are no unit.
 
-The module ``assignments`` of an extra is a `Handler` of one kind of cell.
+The module ``assignments`` of an extra is a `Handler` of one kind of cell, whose
+metadata in ``source/`` name the extra: without it, the cell is not graded.
 """
 
 from __future__ import annotations
@@ -17,12 +18,14 @@ from nbgrader.utils import is_grade
 
 from autograder import seams
 from autograder.course import grade_ids
+from autograder.course.errors import CourseError
 from autograder.grading.judge.verdict import Verdict
 from autograder.grading.metadata import GradingMetadata
 from autograder.grading.settings import Processed, Resources
 from autograder.grading.task import identity
 from autograder.grading.warmable import Stage
 
+SCORED_BY = "scored_by"  # in the metadata of such a cell: the extra's name
 Key = Mapping[str, Any]  # what scores a student's cell, as plain JSON
 
 
@@ -63,13 +66,17 @@ def read_keys(
     """By student and exercise, the keys to the cells that extras score.
 
     Raises:
-        CourseError: an extra has none for its cell.
+        CourseError: an extra has none for its cell, or is not installed.
     """
     keys: dict[str, dict[str, Key]] = {}
-    for handler in (find_handler(cell) for book in sources for cell in book.cells):
-        if handler:
+    for cell in (cell for book in sources for cell in book.cells):
+        if handler := find_handler(cell):
             for student, key in handler.read_keys(root, assignment).items():
                 keys.setdefault(student, {})[handler.EXERCISE] = key
+        elif extra := cell.metadata.get(SCORED_BY):
+            raise CourseError(
+                f"{assignment} is scored by the extra `{extra}`, which is not installed"
+            )
     return keys
 
 

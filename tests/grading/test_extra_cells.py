@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
+from autograder.course.errors import CourseError
 from autograder.grading import extra_cells
 from autograder.grading.judge.verdict import Verdict
 from autograder.grading.metadata import GradingMetadata
@@ -58,3 +59,13 @@ def test_keys_are_read_for_cells_that_are_there(tmp_path):
     keys = extra_cells.read_keys(tmp_path, "riddle", [notebook()])
     assert keys == {"ada": {EXERCISE: {"word": "echo"}}}
     assert extra_cells.read_keys(tmp_path, "unit", [notebook("unit-softmax")]) == {}
+
+
+def test_a_cell_of_an_extra_that_is_gone_is_refused(tmp_path):
+    book = notebook("song-title")
+    book.cells[1].metadata[extra_cells.SCORED_BY] = "songs"
+    with pytest.raises(CourseError) as refusal:
+        extra_cells.read_keys(tmp_path, "song", [book])
+    assert str(refusal.value) == (
+        "song is scored by the extra `songs`, which is not installed"
+    )

@@ -19,6 +19,7 @@ from autograder.course import files
 from autograder.extras.questions import assignments
 from autograder.extras.questions.question import LETTERS
 from autograder.extras.questions.sheets import QuestionSheet
+from autograder.grading.extra_cells import SCORED_BY
 
 POINTS = 6.0  # of a quiz; the instructor may change them in its source
 _INTRO = """\
@@ -98,6 +99,7 @@ def _notebook(name: str = "", sheet: QuestionSheet | None = None) -> NotebookNod
         cell.metadata = {"deletable": False, "editable": False}
     _mark(cells[-2], assignments.ANSWER, locked=False)
     _mark(cells[-1], assignments.CHECK, grade=True, points=POINTS)
+    cells[-1].metadata[SCORED_BY] = "questions"
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
     notebook: NotebookNode = new_notebook(cells=cells, metadata={"kernelspec": kernel})
     return notebook

@@ -16,7 +16,7 @@ from autograder.classroom.classbook import Student
 from autograder.extras.questions import assignments, quizzes
 from autograder.extras.questions.question import shuffled
 from autograder.extras.questions.sheets import QuestionSheet, SheetPart
-from autograder.grading import converter
+from autograder.grading import converter, extra_cells
 from autograder.grading.metadata import GradingMetadata
 from tests.tiny_course import RunHere, data, run_nbgrader
 
@@ -147,3 +147,10 @@ def test_without_any_key_nothing_is_graded_again(course):
     assert graded(course, ada=ada) == {"ada": 6.0}
     (course / ".autograder" / "quizzes.json").unlink()
     assert graded(course) == {"ada": 6.0}
+
+
+def test_no_quiz_is_graded_as_asserts_when_its_extra_is_gone(course, monkeypatch):
+    monkeypatch.setattr(extra_cells, "_handlers", dict)
+    book = answered(handed_out(course, "ada"), "AAAA")
+    assert graded(course, ada=book) == {}
+    assert not (course / "autograded" / "ada").exists()
