@@ -74,6 +74,8 @@ def test_it_is_built_graded_reported_and_published_there(course):
     (wheel,) = kit.glob("arithmetic_student-99.*.whl")
     site = course / "site"
     shutil.unpack_archive(wheel, site, "zip")
+    (metadata,) = site.glob("*.dist-info/METADATA")
+    assert "License" not in metadata.read_text()  # its course.toml states none
     check = "import autograder as a; a.check('doubling/double', lambda x: 3 * x)"
     done = subprocess.run(
         [sys.executable, "-c", check], cwd=site, capture_output=True, text=True,

@@ -57,5 +57,4 @@ def sections(cells: Sequence[Cell]) -> Iterator[Section]:
         elif cell.role == "check" and not cell.is_given:
             exercise = specification(cell.name)
             by_aspect = shares(cell.name, cell.points)
-            named = heading or exercise.title
-            yield Section(named, cell.points, exercise, by_aspect)
+            yield Section(heading, cell.points, exercise, by_aspect)

@@ -194,6 +194,8 @@ def _wheel(last: Unit, repository: Repository, folder: Path) -> tuple[str, bytes
     if (license := last.root / "LICENSE").is_file():
         files["LICENSE"] = license.read_bytes()
     requires = [f"{name}{bound}" for name, bound in _requirements(last).items()]
+    about = settings(last.root)
+    terms = {"License": about["license"]} if "license" in about else {}
 
     def build_wheel(version: str) -> bytes:
         latest = repository.file(CHECKS) if repository.is_public else ""
@@ -201,10 +203,9 @@ def _wheel(last: Unit, repository: Repository, folder: Path) -> tuple[str, bytes
             b'VERSION = ""\nLATEST = ""',
             f'VERSION = "{version}"\nLATEST = "{latest}"'.encode(),
         )
-        about = settings(last.root)
         return wheel.write(
             about["distribution"], version, {**files, _STAMPED: stamped}, requires,
-            Summary=f"The checks of the course: {about['title']}", License="MIT",
+            Summary=f"The checks of the course: {about['title']}", **terms,
             Requires_Python=_engine()["Requires-Python"],
         )  # fmt: skip
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from autograder.authoring.catalogue import specifications
 from autograder.authoring.specification import Specification
+from autograder.checks.references import titles
 from autograder.classroom import gradebook, page
 from autograder.classroom.classbook import Student, Submission
 from autograder.course import (
@@ -245,16 +246,17 @@ def _answers(
     for name in names:
         if len(answers) == _TRIED:
             break
+        title = titles(name.split("/")[0])[name]
         try:
             excerpt = listing(sources[name], exercises[name].target)
             code, places = insert_notes(excerpt)
             tried = edits(excerpt)
         except NotListedError as error:
-            reasons.append(_not_asked(exercises[name].title, error))
+            reasons.append(_not_asked(title, error))
             continue
         edited = tuple(edit.code for edit in tried)
         request = ObservationRequest(name, excerpt.target, excerpt.method, code, edited)
-        answers.append(_Answer(exercises[name].title, excerpt, places, tried, request))
+        answers.append(_Answer(title, excerpt, places, tried, request))
     return answers, reasons
 
 

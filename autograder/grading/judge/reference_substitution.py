@@ -17,6 +17,7 @@ from autograder.authoring.catalogue import specification
 from autograder.authoring.variants import solution_source
 from autograder.checks.boxes import BLUE, ORANGE, boxed, mark
 from autograder.checks.interactor import BlindTrial
+from autograder.checks.references import titles
 from autograder.checks.rows import inline
 from autograder.grading.judge.verdict import RenderedVerdict, Verdict
 from autograder.root import PACKAGE
@@ -47,15 +48,15 @@ def render_second_verdict(verdict: Verdict, names: Sequence[str]) -> RenderedVer
     clinic counts as a whole only: its second sandbox may tell itself from the first
     one, and guess again.
     """
-    titles = " and ".join(specification(name).title for name in names)
+    named = " and ".join(titles(name.split("/")[0])[name] for name in names)
     right = verdict.points >= verdict.max_points
     if not right and issubclass(specification(verdict.exercise).side, BlindTrial):
         # Words on a clinic's things can be guessed, and two guesses are more than one.
         verdict = replace(verdict, points=0.0)
     note = (
-        f"Right, given a right version of: {titles}."
+        f"Right, given a right version of: {named}."
         if right
-        else f"Tried once more with the course's version of: {titles}."
+        else f"Tried once more with the course's version of: {named}."
     )
     # Nor the panel's text, which has the words of errors.
     verdict = replace(verdict, given=tuple(names), note=note, panel="")

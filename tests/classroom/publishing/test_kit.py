@@ -58,6 +58,11 @@ def test_it_holds_all_notebooks_a_wheel_and_a_readme(built):
     assert names == notebooks | texts | rules | {"checks.txt", wheel_in(built).name}
 
 
+def test_its_wheel_states_the_license_that_the_course_states(built):
+    (text,) = (text for name, text in texts(built) if name.endswith("/METADATA"))
+    assert "License: MIT\n" in text
+
+
 def test_the_kit_to_start_a_term_with_holds_no_solution(built):
     names = [name for name, _ in texts(built) if "/solutions/" in name]
     assert names == ["transformer_course/solutions/__init__.py"]
