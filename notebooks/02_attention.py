@@ -36,7 +36,7 @@
 # | `Lq`, `Lk` | number of queries, number of keys |
 # | `d_k` | length of a query and of a key |
 # | `d_v` | length of a value |
-# | `(..., Lq, d_k)` | any number of leading dimensions, or none |
+# | `(..., Lq, d_k)`, in a signature `"*batch Lq d_k"` | any number of leading dimensions, or none |
 # | mask | boolean, **`True` = may attend**, broadcastable to the scores |
 # | attention | returns the pair `(output, weights)`, in this order |
 # | arguments | are never modified in place |
