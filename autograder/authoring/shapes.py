@@ -155,7 +155,7 @@ def _faults(tree: ast.Module) -> Iterator[tuple[int, str]]:
 
 
 def _is_dimension(text: str) -> bool:
-    if text.startswith("*"):
+    if text[0] == "*":
         return text[1:].isidentifier()
     try:
         evaluate(text, defaultdict(lambda: 97))
