@@ -6,7 +6,6 @@ from autograder.authoring.common import common
 from autograder.authoring.notation import case, edit, right, sizes, source, wrong
 from autograder.authoring.specification import Specification
 
-
 _MERGE = "return x.transpose(1, 2).flatten(2)"
 
 CASES = [
