@@ -1,6 +1,7 @@
 """Built from notebooks/02_attention.py by `make build`; do not edit."""
 
 from collections.abc import Callable
+from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 import math
 import torch
@@ -37,54 +38,56 @@ def attend(
     return output, weights
 
 
-def stable_softmax(x: Tensor) -> Tensor:
+def stable_softmax(x: Float[Tensor, "*batch L"]) -> Float[Tensor, "*batch L"]:
     """Softmax over the last dimension, safe for scores of any magnitude.
 
     Args:
-        x: scores, shape `(..., L)`; some may be `-inf`, but not a whole row.
+        x: scores; some may be `-inf`, but not a whole row.
 
     Returns:
-        The weights, with the shape and dtype of x: not negative, and each row sums to
-        1. A gradient can flow through them back to x.
+        The weights, with the dtype of x: not negative, and each row sums to 1. A
+        gradient can flow through them back to x.
     """
     powers = (x - x.amax(dim=-1, keepdim=True)).exp()  # (..., L), each at most 1
     return powers / powers.sum(dim=-1, keepdim=True)
 
 
-def padding_mask(ids: Tensor, pad_id: int = 0) -> Tensor:
+def padding_mask(ids: Int[Tensor, "B L"], pad_id: int = 0) -> Bool[Tensor, "B 1 L"]:
     """Which keys are real tokens.
 
     Args:
-        ids: token ids, shape `(B, L)`, int64.
+        ids: token ids, int64.
         pad_id: the id of the padding token.
 
     Returns:
-        A boolean mask, shape `(B, 1, L)`: True = may attend.
+        A mask: True = may attend.
     """
     return (ids != pad_id).unsqueeze(1)  # (B, 1, L)
 
 
-def causal_mask(length: int) -> Tensor:
+def causal_mask(length: int) -> Bool[Tensor, "length length"]:
     """Which key each query may attend to if none may look ahead.
 
     Args:
-        length: the number of positions, L.
+        length: the number of positions.
 
     Returns:
-        A boolean mask, shape `(L, L)`; entry [i, j]: may query i attend to key j?
+        A mask; entry [i, j]: may query i attend to key j?
     """
     return torch.ones(length, length, dtype=torch.bool).tril()  # (L, L)
 
 
-def combine_masks(first: Tensor | None, second: Tensor | None) -> Tensor | None:
+def combine_masks(
+    first: Bool[Tensor, "*first"] | None, second: Bool[Tensor, "*second"] | None
+) -> Bool[Tensor, "*both"] | None:
     """The mask that allows what both masks allow; None restricts nothing.
 
     Args:
-        first: a boolean mask such as `(B, 1, L)`, or None.
-        second: a boolean mask that broadcasts with it, such as `(L, L)`, or None.
+        first: a mask of any shape, such as `(B, 1, L)`.
+        second: a mask that broadcasts with it, such as `(L, L)`.
 
     Returns:
-        A boolean mask such as `(B, L, L)`; None if both are None.
+        A mask of the common shape, such as `(B, L, L)`; None if both are None.
     """
     if first is None:
         return second
@@ -94,19 +97,21 @@ def combine_masks(first: Tensor | None, second: Tensor | None) -> Tensor | None:
 
 
 def scaled_dot_product_attention(
-    q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None
-) -> tuple[Tensor, Tensor]:
+    q: Float[Tensor, "*batch Lq d_k"],
+    k: Float[Tensor, "*batch Lk d_k"],
+    v: Float[Tensor, "*batch Lk d_v"],
+    mask: Bool[Tensor, "Lq Lk"] | Bool[Tensor, "*batch Lq Lk"] | None = None,
+) -> tuple[Float[Tensor, "*batch Lq d_v"], Float[Tensor, "*batch Lq Lk"]]:
     """Scaled dot-product attention (Vaswani et al. 2017, section 3.2.1).
 
     Args:
-        q: queries, shape `(..., Lq, d_k)`.
-        k: keys, shape `(..., Lk, d_k)`.
-        v: values, shape `(..., Lk, d_v)`.
-        mask: None, or boolean and broadcastable to `(..., Lq, Lk)`: True = may attend.
+        q: queries.
+        k: keys.
+        v: values.
+        mask: True = may attend; any shape that broadcasts to the weights will do.
 
     Returns:
-        The output `(..., Lq, d_v)` and the weights `(..., Lq, Lk)`, in this order and
-        with the dtype of q, k and v.
+        The output and the weights, in this order and with the dtype of q, k and v.
     """
     scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))  # (..., Lq, Lk)
     if mask is not None:
@@ -135,32 +140,35 @@ class CrossAttention(nn.Module):
         self.w_v = nn.Linear(d_memory, d_v)
 
     def forward(
-        self, x: Tensor, memory: Tensor, mask: Tensor | None = None
-    ) -> tuple[Tensor, Tensor]:
-        """Attend from x `(B, Lq, d_model)` to the memory `(B, Lk, d_memory)`.
+        self,
+        x: Float[Tensor, "B Lq d_model"],
+        memory: Float[Tensor, "B Lk d_memory"],
+        mask: Bool[Tensor, "Lq Lk"] | Bool[Tensor, "B Lq Lk"] | None = None,
+    ) -> tuple[Float[Tensor, "B Lq d_v"], Float[Tensor, "B Lq Lk"]]:
+        """Attend from x to the memory.
 
         Args:
-            mask: None, or boolean and broadcastable to `(B, Lq, Lk)`: True = may
-                attend.
+            mask: True = may attend; any shape that broadcasts to the weights will do.
 
         Returns:
-            The output `(B, Lq, d_v)` and the weights `(B, Lq, Lk)`.
+            The output and the weights.
         """
         q = self.w_q(x)  # (B, Lq, d_k)
         k, v = self.w_k(memory), self.w_v(memory)  # (B, Lk, d_k), (B, Lk, d_v)
         return scaled_dot_product_attention(q, k, v, mask)
 
 
-def who_sees_whom(layer: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
+def who_sees_whom(
+    layer: Callable[[Tensor], Tensor], x: Float[Tensor, "L d"]
+) -> Bool[Tensor, "L L"]:
     """Which outputs move when an input is changed.
 
     Args:
         layer: a function from `(L, d)` to `(L, d_out)`.
-        x: an input of shape `(L, d)`.
+        x: an input of the layer.
 
     Returns:
-        A boolean matrix `(L, L)`; entry [i, j]: does output i move when input j
-        changes?
+        A matrix; entry [i, j]: does output i move when input j changes?
     """
     before, push = layer(x), torch.linspace(0.5, 1, x.size(-1))  # (L, d_out), (d,)
     columns = []
@@ -183,13 +191,17 @@ class SelfAttention(CrossAttention):
     def __init__(self, d_model: int, d_k: int, d_v: int):
         super().__init__(d_model, d_model, d_k, d_v)
 
-    def forward(self, x: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        """Attend from each position of x `(B, L, d_model)` to all positions of x.
+    def forward(
+        self,
+        x: Float[Tensor, "B L d_model"],
+        mask: Bool[Tensor, "L L"] | Bool[Tensor, "B L L"] | None = None,
+    ) -> tuple[Float[Tensor, "B L d_v"], Float[Tensor, "B L L"]]:
+        """Attend from each position of x to all positions of x.
 
         Args:
-            mask: None, or boolean and broadcastable to `(B, L, L)`: True = may attend.
+            mask: True = may attend; any shape that broadcasts to the weights will do.
 
         Returns:
-            The output `(B, L, d_v)` and the weights `(B, L, L)`.
+            The output and the weights.
         """
         return super().forward(x, x, mask)

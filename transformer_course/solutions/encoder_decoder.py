@@ -1,6 +1,7 @@
 """Built from notebooks/04_encoder_decoder.py by `make build`; do not edit."""
 
 from collections.abc import Callable, Iterator, Mapping
+from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from transformer_course.solutions import attention as attention
 from transformer_course.solutions import multi_head_attention as multi_head_attention
@@ -9,18 +10,19 @@ import torch
 import torch.nn.functional as F
 
 
-def make_masks(src: Tensor, tgt: Tensor, pad_id: int = 0) -> tuple[Tensor, Tensor]:
+def make_masks(
+    src: Int[Tensor, "B Ls"], tgt: Int[Tensor, "B Lt"], pad_id: int = 0
+) -> tuple[Bool[Tensor, "B 1 Ls"], Bool[Tensor, "B Lt Lt"]]:
     """The masks of an encoder-decoder.
 
     Args:
-        src: ids of the source, `(B, Ls)`, int64.
-        tgt: ids that the decoder reads, `(B, Lt)`, int64; the first id of a row is
-            never padding.
+        src: ids of the source, int64.
+        tgt: ids that the decoder reads, int64; the first id of a row is never padding.
         pad_id: the id of the padding token.
 
     Returns:
-        src_mask, `(B, 1, Ls)`: for the encoder and the cross-attention.
-        tgt_mask, `(B, Lt, Lt)`: for the decoder's self-attention.
+        src_mask: for the encoder and the cross-attention.
+        tgt_mask: for the decoder's self-attention.
     """
     causal = attention.causal_mask(tgt.size(1)).to(tgt.device)  # (Lt, Lt)
     padding = attention.padding_mask(tgt, pad_id)  # (B, 1, Lt)
@@ -75,23 +77,25 @@ class FeedForward(nn.Module):
         self.dropout = nn.Dropout(dropout)
         self.activation = {"relu": F.relu, "gelu": F.gelu}[activation]
 
-    def forward(self, x: Tensor) -> Tensor:
-        """From x `(..., d_model)` to the same shape and type, position by position."""
+    def forward(
+        self, x: Float[Tensor, "*batch d_model"]
+    ) -> Float[Tensor, "*batch d_model"]:
+        """Transform each position by itself; the result has the dtype of x."""
         hidden = self.activation(self.linear1(x))  # (..., d_ff)
         return self.linear2(self.dropout(hidden))  # (..., d_model)
 
 
 def add_and_norm(
-    x: Tensor,
+    x: Float[Tensor, "B L d_model"],
     sublayer: Callable[[Tensor], Tensor],
     norm: nn.Module,
     dropout: nn.Module,
     norm_first: bool,
-) -> Tensor:
+) -> Float[Tensor, "B L d_model"]:
     """A sublayer with its residual connection, its norm and its dropout.
 
     Args:
-        x: `(B, L, d_model)`.
+        x: the residual stream.
         sublayer: a function from `(B, L, d_model)` to the same shape.
         norm: a module that normalises each position.
         dropout: a module, applied to what the sublayer returns, before the sum.
@@ -99,7 +103,7 @@ def add_and_norm(
             sublayer's input is.
 
     Returns:
-        `(B, L, d_model)`
+        The residual stream after the sublayer.
     """
     if norm_first:
         return x + dropout(sublayer(norm(x)))
@@ -140,12 +144,18 @@ class EncoderLayer(nn.Module):
         self.dropout = nn.Dropout(dropout)
         self.norm_first = norm_first
 
-    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
-        """From x `(B, L, d_model)` to a tensor of the same shape.
+    def forward(
+        self,
+        x: Float[Tensor, "B L d_model"],
+        mask: Bool[Tensor, "L L"]
+        | Bool[Tensor, "B L L"]
+        | Bool[Tensor, "B num_heads L L"]
+        | None = None,
+    ) -> Float[Tensor, "B L d_model"]:
+        """Apply both sublayers to x.
 
         Args:
-            mask: None, or boolean `(L, L)`, `(B, L, L)` or `(B, h, L, L)`, where B, h
-                and the first L may be 1: True = may attend.
+            mask: True = may attend. Any of its dimensions but the last may be 1.
         """
 
         def attend(x: Tensor) -> Tensor:
@@ -178,8 +188,10 @@ class Stack(nn.Module):
         self.layers = nn.ModuleList(make_layer() for _ in range(num_layers))
         self.norm = nn.Identity() if norm is None else norm
 
-    def forward(self, x: Tensor, *context: Tensor | None) -> Tensor:
-        """Send x `(B, L, d_model)` through all layers.
+    def forward(
+        self, x: Float[Tensor, "B L d_model"], *context: Tensor | None
+    ) -> Float[Tensor, "B L d_model"]:
+        """Send x through all layers.
 
         Args:
             context: further arguments for every layer: an encoder layer's mask, or a
@@ -222,17 +234,23 @@ class DecoderLayer(nn.Module):
 
     def forward(
         self,
-        x: Tensor,
-        memory: Tensor,
-        tgt_mask: Tensor | None = None,
-        memory_mask: Tensor | None = None,
-    ) -> Tensor:
-        """From x `(B, Lt, d_model)`, memory `(B, Ls, d_model)` to `(B, Lt, d_model)`.
+        x: Float[Tensor, "B Lt d_model"],
+        memory: Float[Tensor, "B Ls d_model"],
+        tgt_mask: Bool[Tensor, "Lt Lt"]
+        | Bool[Tensor, "B Lt Lt"]
+        | Bool[Tensor, "B num_heads Lt Lt"]
+        | None = None,
+        memory_mask: Bool[Tensor, "Lt Ls"]
+        | Bool[Tensor, "B Lt Ls"]
+        | Bool[Tensor, "B num_heads Lt Ls"]
+        | None = None,
+    ) -> Float[Tensor, "B Lt d_model"]:
+        """Apply the three sublayers to x.
 
         Args:
-            tgt_mask: None, or boolean, 2-D to 4-D, broadcastable to `(B, h, Lt, Lt)`.
-            memory_mask: None, or boolean, 2-D to 4-D, broadcastable to
-                `(B, h, Lt, Ls)`.
+            tgt_mask: for the self-attention.
+            memory_mask: for the cross-attention. Any dimension of either mask but the
+                last may be 1.
         """
 
         def attend(x: Tensor) -> Tensor:
@@ -299,24 +317,31 @@ class Transformer(nn.Module):
         self.output = nn.Linear(d_model, tgt_vocab)
         self.pad_id = pad_id
 
-    def encode(self, src: Tensor) -> Tensor:
-        """From ids `(B, Ls)` to the memory `(B, Ls, d_model)`."""
+    def encode(self, src: Int[Tensor, "B Ls"]) -> Float[Tensor, "B Ls d_model"]:
+        """From ids to the memory."""
         mask = attention.padding_mask(src, self.pad_id)  # (B, 1, Ls)
         return self.encoder(self.source(src), mask)
 
-    def decode(self, tgt: Tensor, memory: Tensor, src: Tensor) -> Tensor:
-        """Logits `(B, Lt, tgt_vocab)` for what follows each prefix of `tgt (B, Lt)`.
+    def decode(
+        self,
+        tgt: Int[Tensor, "B Lt"],
+        memory: Float[Tensor, "B Ls d_model"],
+        src: Int[Tensor, "B Ls"],
+    ) -> Float[Tensor, "B Lt tgt_vocab"]:
+        """Logits for what follows each prefix of `tgt`.
 
         Args:
-            memory: what `encode(src)` returned, `(B, Ls, d_model)`.
-            src: `(B, Ls)`, needed only to know where the memory is padding.
+            memory: what `encode(src)` returned.
+            src: needed only to know where the memory is padding.
         """
         src_mask, tgt_mask = make_masks(src, tgt, self.pad_id)
         x = self.decoder(self.target(tgt), memory, tgt_mask, src_mask)
         return self.output(x)  # (B, Lt, tgt_vocab)
 
-    def forward(self, src: Tensor, tgt: Tensor) -> Tensor:
-        """From `src (B, Ls)` and `tgt (B, Lt)` to logits `(B, Lt, tgt_vocab)`."""
+    def forward(
+        self, src: Int[Tensor, "B Ls"], tgt: Int[Tensor, "B Lt"]
+    ) -> Float[Tensor, "B Lt tgt_vocab"]:
+        """Encode the source, and return the logits of the target."""
         return self.decode(tgt, self.encode(src), src)
 
 
@@ -383,8 +408,8 @@ class LanguageModel(nn.Module):
         self.causal = causal
         self.pad_id = pad_id
 
-    def forward(self, ids: Tensor) -> Tensor:
-        """From ids `(B, L)` to logits `(B, L, vocab)`."""
+    def forward(self, ids: Int[Tensor, "B L"]) -> Float[Tensor, "B L vocab"]:
+        """From ids to logits."""
         mask = attention.padding_mask(ids, self.pad_id)  # (B, 1, L)
         if self.causal:
             causal = attention.causal_mask(ids.size(1)).to(ids.device)
@@ -392,16 +417,18 @@ class LanguageModel(nn.Module):
         return self.output(self.encoder(self.input(ids), mask))  # (B, L, vocab)
 
 
-def shifted(ids: Tensor, pad_id: int = 0, ignore: int = -100) -> tuple[Tensor, Tensor]:
+def shifted(
+    ids: Int[Tensor, "B L"], pad_id: int = 0, ignore: int = -100
+) -> tuple[Int[Tensor, "B L-1"], Int[Tensor, "B L-1"]]:
     """Inputs and targets for a model that names the next token.
 
     Args:
-        ids: `(B, L)`, int64; rows start with BOS and end with EOS and padding.
+        ids: int64; rows start with BOS and end with EOS and padding.
         pad_id: the id of the padding token.
         ignore: the target where the next token is padding.
 
     Returns:
-        inputs `(B, L - 1)` and targets `(B, L - 1)`, int64.
+        inputs and targets, int64.
     """
     following = ids[:, 1:]  # (B, L - 1)
     return ids[:, :-1], following.masked_fill(following == pad_id, ignore)
@@ -409,7 +436,7 @@ def shifted(ids: Tensor, pad_id: int = 0, ignore: int = -100) -> tuple[Tensor, T
 
 def attention_weights(
     model: nn.Module, attentions: list[nn.Module], *inputs: Tensor
-) -> list[Tensor]:
+) -> list[Float[Tensor, "B h Lq Lk"]]:
     """The weights of some attention modules of a model, while it reads the inputs.
 
     Args:
@@ -418,8 +445,7 @@ def attention_weights(
         inputs: what the model is called with.
 
     Returns:
-        The weights `(B, h, Lq, Lk)` of each module, in the order of `attentions`,
-        detached.
+        The weights of each module, in the order of `attentions`, detached.
     """
     kept = {}
 

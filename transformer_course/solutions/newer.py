@@ -1,5 +1,6 @@
 """Built from notebooks/10_newer.py by `make build`; do not edit."""
 
+from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from transformer_course.solutions import attention as attention
 from transformer_course.solutions import multi_head_attention as mha
@@ -8,15 +9,15 @@ import torch
 import torch.nn.functional as F
 
 
-def route(logits: Tensor, top_k: int) -> Tensor:
+def route(logits: Float[Tensor, "*batch E"], top_k: int) -> Float[Tensor, "*batch E"]:
     """The weights of the experts for each token (Jiang et al. 2024, section 2.1).
 
     Args:
-        logits: of the router, shape `(..., E)`.
+        logits: of the router.
         top_k: how many experts each token is sent to.
 
     Returns:
-        Weights, shape `(..., E)`: `top_k` of them positive, the others 0.
+        Weights: `top_k` of them positive, the others 0.
     """
     values, indices = logits.topk(top_k, dim=-1)  # (..., k)
     return torch.zeros_like(logits).scatter(-1, indices, values.softmax(dim=-1))
@@ -39,8 +40,8 @@ class QKNormAttention(modern.CausalAttention):
         d_k = d_model // num_heads
         self.q_norm, self.k_norm = modern.RMSNorm(d_k, eps), modern.RMSNorm(d_k, eps)
 
-    def forward(self, x: Tensor) -> Tensor:
-        """From `(B, L, d_model)` to `(B, L, d_model)`; no position sees a later one."""
+    def forward(self, x: Float[Tensor, "B L d_model"]) -> Float[Tensor, "B L d_model"]:
+        """Attend to each position and those before it."""
         q = mha.split_heads(self.w_q(x), self.num_heads)  # (B, h, L, d_k)
         k = mha.split_heads(self.w_k(x), self.num_kv_heads)  # (B, g, L, d_k)
         v = mha.split_heads(self.w_v(x), self.num_kv_heads)  # (B, g, L, d_k)
@@ -51,15 +52,17 @@ class QKNormAttention(modern.CausalAttention):
         return self.w_o(mha.merge_heads(heads))  # (B, L, d_model)
 
 
-def window_mask(length: int, window: int | None = None) -> Tensor:
+def window_mask(
+    length: int, window: int | None = None
+) -> Bool[Tensor, "length length"]:
     """The mask of causal attention with a sliding window (Beltagy et al. 2020).
 
     Args:
-        length: number of positions, L.
+        length: number of positions.
         window: how many positions a query sees, itself included; None: all so far.
 
     Returns:
-        A boolean mask `(L, L)`, a row for each query.
+        A mask, with a row for each query.
     """
     positions = torch.arange(length)
     distance = positions[:, None] - positions  # (L, L)
@@ -84,8 +87,10 @@ class MixtureOfExperts(nn.Module):
         experts = (modern.SwiGLU(d_model, d_ff) for _ in range(num_experts))
         self.experts = nn.ModuleList(experts)
 
-    def forward(self, x: Tensor) -> Tensor:
-        """From `(..., d_model)` to `(..., d_model)`, each position on its own."""
+    def forward(
+        self, x: Float[Tensor, "*batch d_model"]
+    ) -> Float[Tensor, "*batch d_model"]:
+        """Transform each position on its own."""
         weights = route(self.router(x), self.top_k)  # (..., E)
         output = torch.zeros_like(x)
         for i, expert in enumerate(self.experts):
@@ -94,15 +99,15 @@ class MixtureOfExperts(nn.Module):
         return output  # (..., d_model)
 
 
-def load_balance(logits: Tensor, top_k: int) -> Tensor:
+def load_balance(logits: Float[Tensor, "*batch E"], top_k: int) -> Float[Tensor, ""]:
     """The load-balancing loss of a router (Fedus et al. 2022, equations 4 to 6).
 
     Args:
-        logits: of the router, shape `(..., E)`.
+        logits: of the router.
         top_k: how many experts each token is sent to.
 
     Returns:
-        The loss, shape `()`: `top_k` if all experts are used alike.
+        The loss: `top_k` if all experts are used alike.
     """
     rows = logits.flatten(0, -2)  # (N, E)
     shares = (route(rows, top_k) > 0).to(rows.dtype).mean(dim=0)  # (E,)
@@ -110,16 +115,18 @@ def load_balance(logits: Tensor, top_k: int) -> Tensor:
     return rows.size(-1) * (shares * probabilities).sum()
 
 
-def orthogonalise(update: Tensor, steps: int = 5, eps: float = 1e-7) -> Tensor:
+def orthogonalise(
+    update: Float[Tensor, "m n"], steps: int = 5, eps: float = 1e-7
+) -> Float[Tensor, "m n"]:
     """Bring the singular values of a matrix close to 1 (Jordan et al. 2024, Muon).
 
     Args:
-        update: a matrix `(m, n)`.
+        update: the change that an optimiser would make to a matrix.
         steps: of the Newton-Schulz iteration.
         eps: added to the Frobenius norm.
 
     Returns:
-        A matrix `(m, n)` with the singular vectors of `update`.
+        A matrix with the singular vectors of `update`.
     """
     a, b, c = 3.4445, -4.7750, 2.0315
     x = update / (update.norm() + eps)

@@ -1,23 +1,27 @@
 """Built from notebooks/01_positional_encoding.py by `make build`; do not edit."""
 
-from torch import nn
+from collections.abc import Callable
+from jaxtyping import Float, Int, Real
+from torch import Tensor, nn
 import math
 import torch
 
 
 def embed(
-    ids: torch.Tensor, table: torch.Tensor, padding_idx: int | None = None
-) -> torch.Tensor:
+    ids: Int[Tensor, "B L"],
+    table: Float[Tensor, "vocab_size d_model"],
+    padding_idx: int | None = None,
+) -> Float[Tensor, "B L d_model"]:
     """Look up the vectors of tokens in a table.
 
     Args:
-        ids: (B, L), int64, row indices of the table.
-        table: (vocab_size, d_model); not modified.
+        ids: row indices of the table, int64.
+        table: a vector for each token; not modified.
         padding_idx: the token whose vector is zero, whatever its row holds; no gradient
             may reach that row. None means that there is no such token.
 
     Returns:
-        (B, L, d_model), with the dtype of the table.
+        The vectors, with the dtype of the table.
     """
     vectors = table[ids]  # (B, L, d_model)
     if padding_idx is None:
@@ -26,25 +30,28 @@ def embed(
     return vectors.masked_fill(is_padding, 0.0)
 
 
-def shuffle_gap(mix, x: torch.Tensor, order: torch.Tensor) -> torch.Tensor:
+def shuffle_gap(
+    mix: Callable[[Tensor], Tensor],
+    x: Float[Tensor, "B L d_model"],
+    order: Int[Tensor, "L"],
+) -> Float[Tensor, ""] | float:
     """The gap between "shuffle, then mix" and "mix, then shuffle".
 
     Args:
         mix: a function from (B, L, d_model) to (B, L, d_model).
-        x: (B, L, d_model), a batch of sentences; not modified.
-        order: (L,), int64, a permutation: position n of the shuffled sentence gets the
-            vector from position order[n], in every sentence of the batch.
+        x: a batch of sentences; not modified.
+        order: a permutation, int64: position n of the shuffled sentence gets the vector
+            from position order[n], in every sentence of the batch.
 
     Returns:
-        The largest absolute difference between the two, over all entries, as a tensor
-        of shape () or a plain number.
+        The largest absolute difference between the two, over all entries.
     """
     shuffled_before = mix(x[:, order])  # (B, L, d_model)
     shuffled_after = mix(x)[:, order]  # (B, L, d_model)
     return (shuffled_before - shuffled_after).abs().max()  # ()
 
 
-def table_by_loops(max_len: int, d_model: int) -> torch.Tensor:
+def table_by_loops(max_len: int, d_model: int) -> Float[Tensor, "max_len d_model"]:
     """The sinusoid table of the paper (section 3.5), entry by entry.
 
     Args:
@@ -52,7 +59,7 @@ def table_by_loops(max_len: int, d_model: int) -> torch.Tensor:
         d_model: the number of columns, which is even.
 
     Returns:
-        (max_len, d_model), float32: sines in even columns, cosines in odd ones.
+        float32: sines in even columns, cosines in odd ones.
     """
     table = torch.zeros(max_len, d_model)
     for pos in range(max_len):
@@ -63,16 +70,18 @@ def table_by_loops(max_len: int, d_model: int) -> torch.Tensor:
     return table
 
 
-def sinusoid(positions: torch.Tensor, d_model: int) -> torch.Tensor:
+def sinusoid(
+    positions: Real[Tensor, "*shape"], d_model: int
+) -> Float[Tensor, "*shape d_model"]:
     """The sinusoid encoding of any positions (paper, section 3.5), without loops.
 
     Args:
-        positions: (...), any shape, int64 or float32; possibly fractional or negative;
-            not modified.
+        positions: in any shape, int64 or float32; possibly fractional or negative; not
+            modified.
         d_model: the number of components that encode one position.
 
     Returns:
-        (..., d_model), float32: sines in even columns, cosines in odd ones.
+        float32: sines in even columns, cosines in odd ones.
 
     Raises:
         ValueError: d_model is odd.
@@ -88,22 +97,22 @@ def sinusoid(positions: torch.Tensor, d_model: int) -> torch.Tensor:
 class PositionalEncoding(nn.Module):
     """Adds a fixed table of positions to a batch of sentences, and nothing else."""
 
-    def __init__(self, table: torch.Tensor):
-        """Keep ``table``, (max_len, d_model), as a buffer called ``pe``.
+    def __init__(self, table: Float[Tensor, "max_len d_model"]):
+        """Keep ``table`` as a buffer called ``pe``.
 
         The buffer may also have the shape (1, max_len, d_model).
         """
         super().__init__()
         self.register_buffer("pe", table)  # (max_len, d_model)
 
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
+    def forward(self, x: Float[Tensor, "B L d_model"]) -> Float[Tensor, "B L d_model"]:
         """Add row n of the table to position n of each sentence.
 
         Args:
-            x: (B, L, d_model), L <= max_len, with the module's dtype; not modified.
+            x: L <= max_len, with the module's dtype; not modified.
 
         Returns:
-            (B, L, d_model), with the dtype and on the device of the module.
+            The sums, with the dtype and on the device of the module.
         """
         return x + self.pe[: x.size(1)]  # (B, L, d_model)
 
@@ -129,7 +138,7 @@ class InputLayer(nn.Module):
         Args:
             vocab_size: the number of tokens.
             d_model: the number of components of a vector.
-            positions: maps (B, L, d_model) to x plus positions, (B, L, d_model).
+            positions: maps x, (B, L, d_model), to x plus positions.
             dropout: the probability of zeroing an entry in training mode.
             padding_idx: the token whose vector starts as zero and is not trained.
         """
@@ -139,13 +148,13 @@ class InputLayer(nn.Module):
         self.dropout = nn.Dropout(dropout)
         self.scale = math.sqrt(d_model)
 
-    def forward(self, ids: torch.Tensor) -> torch.Tensor:
-        """From ids (B, L), int64, to vectors (B, L, d_model)."""
+    def forward(self, ids: Int[Tensor, "B L"]) -> Float[Tensor, "B L d_model"]:
+        """From int64 ids to vectors."""
         x = self.embedding(ids) * self.scale  # (B, L, d_model)
         return self.dropout(self.positions(x))  # (B, L, d_model)
 
 
-def shift_matrix(k: int, d_model: int) -> torch.Tensor:
+def shift_matrix(k: int, d_model: int) -> Float[Tensor, "d_model d_model"]:
     """The matrix that shifts the encoding of any position by k steps.
 
     Args:
@@ -153,9 +162,8 @@ def shift_matrix(k: int, d_model: int) -> torch.Tensor:
         d_model: the number of components of an encoding, which is even.
 
     Returns:
-        (d_model, d_model), float32, new in each call: M with M @ PE(pos) = PE(pos + k)
-        for every pos, where PE(pos) is a column vector that alternates sines and
-        cosines (see ``sinusoid``).
+        float32, new in each call: M with M @ PE(pos) = PE(pos + k) for every pos, where
+        PE(pos) is a column vector that alternates sines and cosines (see ``sinusoid``).
     """
     angles = k / 10000 ** (torch.arange(0, d_model, 2) / d_model)  # (d_model/2,)
     sin, cos = angles.sin(), angles.cos()
@@ -163,12 +171,12 @@ def shift_matrix(k: int, d_model: int) -> torch.Tensor:
     return torch.block_diag(*blocks.view(-1, 2, 2))  # (d_model, d_model)
 
 
-def assert_sinusoidal(table: torch.Tensor) -> None:
+def assert_sinusoidal(table: Float[Tensor, "max_len d_model"]) -> None:
     """Return quietly if a table is the sinusoid table of its size.
 
     Args:
-        table: (max_len, d_model), float32; max_len at least 2, d_model even. The rows
-            are the positions 0, 1, ..., max_len - 1.
+        table: float32; max_len at least 2, d_model even. The rows are the positions 0,
+            1, ..., max_len - 1.
 
     Raises:
         AssertionError: some entry is off by more than 0.01, or is NaN. There must be no

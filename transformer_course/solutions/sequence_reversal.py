@@ -1,6 +1,7 @@
 """Built from notebooks/05_sequence_reversal.py by `make build`; do not edit."""
 
 from collections.abc import Callable, Iterable, Sequence
+from jaxtyping import Float, Int
 from pathlib import Path
 from safetensors.torch import load_model, save_model
 from torch import Tensor, nn
@@ -48,15 +49,17 @@ def new_model(vocab_size: int = 14) -> nn.Module:
     return model
 
 
-def make_batch(sequences: Sequence[list[int]]) -> tuple[Tensor, Tensor]:
+def make_batch(
+    sequences: Sequence[list[int]],
+) -> tuple[Int[Tensor, "B n+1"], Int[Tensor, "B n+2"]]:
     """Source and target rows of a batch, with special tokens and padding.
 
     Args:
         sequences: B lists of ids, none of them empty.
 
     Returns:
-        The source `(B, n + 1)` and the target `(B, n + 2)`, int64, in this order, where
-        n is the length of the longest sequence.
+        The source and the target, int64, in this order; n is the length of the longest
+        sequence.
     """
     sources = [torch.tensor([*ids, EOS]) for ids in sequences]
     targets = [torch.tensor([BOS, *ids[::-1], EOS]) for ids in sequences]
@@ -64,15 +67,17 @@ def make_batch(sequences: Sequence[list[int]]) -> tuple[Tensor, Tensor]:
     return pad(sources), pad(targets)  # (B, n + 1), (B, n + 2)
 
 
-def masked_loss(logits: Tensor, labels: Tensor) -> Tensor:
+def masked_loss(
+    logits: Float[Tensor, "B L V"], labels: Int[Tensor, "B L"]
+) -> Float[Tensor, ""]:
     """Mean cross-entropy over the real tokens.
 
     Args:
-        logits: unnormalised scores, shape `(B, L, V)`.
-        labels: the correct ids, shape `(B, L)`, int64; PAD where there is none.
+        logits: unnormalised scores.
+        labels: the correct ids, int64; PAD where there is none.
 
     Returns:
-        The loss, shape `()`.
+        The loss.
     """
     return F.cross_entropy(logits.flatten(0, 1), labels.flatten(), ignore_index=PAD)
 
@@ -98,8 +103,8 @@ def rate_factor(step: int, warmup: int, steps: int, floor: float = 0.02) -> floa
 def training_step(
     model: nn.Module,
     optimizer: torch.optim.Optimizer,
-    source: Tensor,
-    target: Tensor,
+    source: Int[Tensor, "B Ls"],
+    target: Int[Tensor, "B L"],
     max_norm: float = 1.0,
     loss_function: Callable[[Tensor, Tensor], Tensor] | None = None,
 ) -> float:
@@ -108,8 +113,8 @@ def training_step(
     Args:
         model: called as `model(source, decoder_input)`, gives logits `(B, L - 1, V)`.
         optimizer: of the model's parameters.
-        source: source rows, shape `(B, Ls)`.
-        target: target rows with BOS and EOS, shape `(B, L)`.
+        source: source rows.
+        target: target rows with BOS and EOS.
         max_norm: the largest norm of all gradients together.
         loss_function: maps logits `(B, L - 1, V)` and labels `(B, L - 1)` to the loss;
             None: masked_loss.
@@ -184,12 +189,14 @@ def evaluating(decode: Callable) -> Callable:
 
 
 @evaluating
-def greedy_sequence(model: nn.Module, source: Tensor, max_len: int) -> list[int]:
+def greedy_sequence(
+    model: nn.Module, source: Int[Tensor, "1 Ls"], max_len: int
+) -> list[int]:
     """The most probable token again and again, until EOS.
 
     Args:
         model: called as `model(source, tokens)`, gives logits `(1, T, V)`.
-        source: one source row, shape `(1, Ls)`.
+        source: one source row.
         max_len: the largest number of tokens to write, EOS included.
 
     Returns:
@@ -203,17 +210,19 @@ def greedy_sequence(model: nn.Module, source: Tensor, max_len: int) -> list[int]
 
 
 @evaluating
-def greedy_decode(model: nn.Module, source: Tensor, max_len: int) -> Tensor:
+def greedy_decode(
+    model: nn.Module, source: Int[Tensor, "B Ls"], max_len: int
+) -> Int[Tensor, "B T"]:
     """The most probable token again and again, until each row has EOS.
 
     Args:
         model: called as `model(source, tokens)`, gives logits `(B, T, V)`.
-        source: source rows, shape `(B, Ls)`.
+        source: source rows.
         max_len: the largest number of tokens to write, EOS included.
 
     Returns:
-        The tokens that were written, shape `(B, T)` with T <= max_len, int64: without
-        BOS, with EOS, and PAD after it.
+        The tokens that were written, int64: without BOS, with EOS, and PAD after it. T
+        is at most max_len.
     """
     tokens = source.new_full((source.size(0), 1), BOS)  # (B, 1)
     done = torch.zeros_like(tokens[:, 0], dtype=torch.bool)  # (B,)
@@ -254,13 +263,15 @@ def trained_model(seed: int = 0, weights: str = "reversal.safetensors") -> nn.Mo
     return model
 
 
-def antidiagonal_share(weights: Tensor, lengths: Tensor) -> float:
+def antidiagonal_share(
+    weights: Float[Tensor, "B Lt Ls"], lengths: Int[Tensor, "B"]
+) -> float:
     """How often the largest weight is on the anti-diagonal.
 
     Args:
-        weights: cross-attention weights of one head, shape `(B, Lt, Ls)`.
-        lengths: the number of symbols in each source row, shape `(B,)`, int64: without
-            EOS and padding; less than Lt and Ls.
+        weights: cross-attention weights of one head.
+        lengths: the number of symbols in each source row, int64: without EOS and
+            padding; less than Lt and Ls.
 
     Returns:
         The fraction of the steps t < lengths[b], over the whole batch, whose largest
@@ -272,20 +283,26 @@ def antidiagonal_share(weights: Tensor, lengths: Tensor) -> float:
     return hits.double().mean().item()
 
 
-def with_temperature(logits: Tensor, temperature: float) -> Tensor:
+def with_temperature(
+    logits: Float[Tensor, "*batch V"], temperature: float
+) -> Float[Tensor, "*batch V"]:
     """The logits, divided by a temperature above 0."""
     if temperature <= 0:
         raise ValueError(f"the temperature must be above 0, not {temperature}")
     return logits / temperature
 
 
-def keep_top_k(scores: Tensor, top_k: int) -> Tensor:
+def keep_top_k(
+    scores: Float[Tensor, "*batch V"], top_k: int
+) -> Float[Tensor, "*batch V"]:
     """The `top_k` largest scores of each row; all others are -inf."""
     least = scores.topk(min(top_k, scores.size(-1)), dim=-1).values[..., -1:]
     return scores.masked_fill(scores < least, -math.inf)
 
 
-def keep_top_p(scores: Tensor, top_p: float) -> Tensor:
+def keep_top_p(
+    scores: Float[Tensor, "*batch V"], top_p: float
+) -> Float[Tensor, "*batch V"]:
     """The largest scores that together have probability `top_p`; all others -inf."""
     probabilities, indices = scores.softmax(dim=-1).sort(dim=-1, descending=True)
     before = probabilities.cumsum(dim=-1) - probabilities  # (..., V), ranked higher
@@ -295,26 +312,26 @@ def keep_top_p(scores: Tensor, top_p: float) -> Tensor:
 
 
 def sampling_distribution(
-    logits: Tensor,
+    logits: Float[Tensor, "*batch V"],
     temperature: float = 1.0,
     top_k: int | None = None,
     top_p: float | None = None,
-) -> Tensor:
+) -> Float[Tensor, "*batch V"]:
     """The probabilities from which the next token is sampled.
 
     Args:
-        logits: scores of the vocabulary, shape `(..., V)`; not modified.
+        logits: scores of the vocabulary; not modified.
         temperature: above 0; the logits are divided by it.
         top_k: how many tokens stay, at least 1; None: all.
         top_p: how much probability must stay, above 0 and at most 1; None: all of it.
 
     Returns:
-        Probabilities of the same shape; each row sums to 1, dropped tokens have 0.
+        Probabilities; each row sums to 1, dropped tokens have 0.
 
     Raises:
         ValueError: the temperature is 0 or negative.
     """
-    scores = with_temperature(logits, temperature)  # (..., V)
+    scores = with_temperature(logits, temperature)
     if top_k is not None:
         scores = keep_top_k(scores, top_k)
     if top_p is not None:
@@ -322,13 +339,14 @@ def sampling_distribution(
     return scores.softmax(dim=-1)
 
 
-def perplexity(batches: Iterable[tuple[Tensor, Tensor]]) -> tuple[float, float]:
+def perplexity(
+    batches: Iterable[tuple[Float[Tensor, "B L V"], Int[Tensor, "B L"]]],
+) -> tuple[float, float]:
     """How unsure a model is about a text, per real token.
 
     Args:
-        batches: pairs of logits `(B, L, V)` and labels `(B, L)`, int64, PAD where there
-            is none; B and L differ from batch to batch. Some batches may have no real
-            label at all.
+        batches: pairs of logits and labels, int64, PAD where there is none; B and L
+            differ from batch to batch. Some batches may have no real label at all.
 
     Returns:
         The mean of -log p over all real tokens, in nats, and its exponential; floats.

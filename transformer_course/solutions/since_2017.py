@@ -1,6 +1,7 @@
 """Built from notebooks/07_since_2017.py by `make build`; do not edit."""
 
 from collections.abc import Callable, Mapping
+from jaxtyping import Bool, Float, Int
 from safetensors.torch import load_model, save_model
 from torch import Tensor, nn
 from tqdm.auto import tqdm
@@ -15,7 +16,7 @@ import torch.nn.functional as F
 
 def rotary_angles(
     length: int, d_k: int, offset: int = 0, base: float = 10_000.0
-) -> Tensor:
+) -> Float[Tensor, "length d_k//2"]:
     """The angle of each pair at each position (Su et al. 2021).
 
     Args:
@@ -25,7 +26,7 @@ def rotary_angles(
         base: a larger one gives the slow pairs lower frequencies.
 
     Returns:
-        Angles in radians, shape `(length, d_k / 2)`, float32.
+        Angles in radians, float32.
     """
     frequencies = base ** -(torch.arange(0, d_k, 2) / d_k)  # (d_k / 2,)
     positions = torch.arange(offset, offset + length)  # (length,)
@@ -52,8 +53,8 @@ class Block(nn.Module):
         self.norm2 = RMSNorm(d_model, eps)
         self.feed_forward = SwiGLU(d_model, d_ff)
 
-    def forward(self, x: Tensor) -> Tensor:
-        """From `(B, L, d_model)` to `(B, L, d_model)`."""
+    def forward(self, x: Float[Tensor, "B L d_model"]) -> Float[Tensor, "B L d_model"]:
+        """Apply both sublayers to x."""
         x = x + self.attention(self.norm1(x))  # (B, L, d_model)
         return x + self.feed_forward(self.norm2(x))
 
@@ -71,23 +72,27 @@ class RMSNorm(nn.Module):
         self.weight = nn.Parameter(torch.ones(d_model))
         self.eps = eps
 
-    def forward(self, x: Tensor) -> Tensor:
-        """Normalise each vector of `x`, `(..., d_model)`; same shape, same dtype."""
+    def forward(
+        self, x: Float[Tensor, "*batch d_model"]
+    ) -> Float[Tensor, "*batch d_model"]:
+        """Normalise each vector of `x`; the result has the same dtype."""
         wide = x.to(torch.promote_types(x.dtype, torch.float32))  # (..., d_model)
         mean_square = wide.square().mean(dim=-1, keepdim=True)  # (..., 1)
         normed = wide * torch.rsqrt(mean_square + self.eps)
         return (normed * self.weight).to(x.dtype)  # (..., d_model)
 
 
-def rotate(x: Tensor, angles: Tensor) -> Tensor:
+def rotate(
+    x: Float[Tensor, "*batch L d_k"], angles: Float[Tensor, "L d_k//2"]
+) -> Float[Tensor, "*batch L d_k"]:
     """Rotate each pair of components, in halves, by its angle.
 
     Args:
-        x: queries or keys, shape `(..., L, d_k)`.
-        angles: in radians, shape `(L, d_k / 2)`.
+        x: queries or keys.
+        angles: in radians.
 
     Returns:
-        The rotated vectors, shape `(..., L, d_k)`, in the dtype of `x`.
+        The rotated vectors, in the dtype of `x`.
     """
     a, b = x.chunk(2, dim=-1)  # (..., L, d_k / 2) each
     cos, sin = angles.cos(), angles.sin()
@@ -95,15 +100,17 @@ def rotate(x: Tensor, angles: Tensor) -> Tensor:
     return rotated.to(x.dtype)  # (..., L, d_k)
 
 
-def pairs_to_halves(weight: Tensor, num_heads: int) -> Tensor:
+def pairs_to_halves(
+    weight: Float[Tensor, "num_heads*d_k d_model"], num_heads: int
+) -> Float[Tensor, "num_heads*d_k d_model"]:
     """Reorder a projection for rotary pairs that are halves instead of neighbours.
 
     Args:
-        weight: of a linear layer, shape `(h * d_k, d_model)`.
-        num_heads: number of heads, h.
+        weight: of a linear layer.
+        num_heads: number of heads.
 
     Returns:
-        The same rows in a different order, shape `(h * d_k, d_model)`.
+        The same rows in a different order.
     """
     by_pair = weight.unflatten(0, (num_heads, -1, 2))  # (h, d_k / 2, 2, d_model)
     return by_pair.transpose(1, 2).flatten(0, 2)  # (h * d_k, d_model)
@@ -124,25 +131,33 @@ class SwiGLU(nn.Module):
         self.w_up = nn.Linear(d_model, width, bias=False)
         self.w_down = nn.Linear(width, d_model, bias=False)
 
-    def forward(self, x: Tensor) -> Tensor:
-        """From `(..., d_model)` to `(..., d_model)`, each position on its own."""
+    def forward(
+        self, x: Float[Tensor, "*batch d_model"]
+    ) -> Float[Tensor, "*batch d_model"]:
+        """Transform each position on its own."""
         gate = F.silu(self.w_gate(x))  # (..., width)
         return self.w_down(gate * self.w_up(x))  # (..., d_model)
 
 
 def grouped_attention(
-    q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None
-) -> tuple[Tensor, Tensor]:
+    q: Float[Tensor, "B h Lq d_k"],
+    k: Float[Tensor, "B g Lk d_k"],
+    v: Float[Tensor, "B g Lk d_v"],
+    mask: Bool[Tensor, "Lq Lk"]
+    | Bool[Tensor, "h Lq Lk"]
+    | Bool[Tensor, "B h Lq Lk"]
+    | None = None,
+) -> tuple[Float[Tensor, "B h Lq d_v"], Float[Tensor, "B h Lq Lk"]]:
     """Attention in which neighbouring query heads share keys and values.
 
     Args:
-        q: queries, shape `(B, h, Lq, d_k)`.
-        k: keys, shape `(B, g, Lk, d_k)`; g divides h.
-        v: values, shape `(B, g, Lk, d_v)`.
-        mask: boolean, True = may attend, broadcastable to `(B, h, Lq, Lk)`.
+        q: queries.
+        k: keys; g divides h.
+        v: values.
+        mask: True = may attend; any shape that broadcasts to the weights will do.
 
     Returns:
-        Output `(B, h, Lq, d_v)` and weights `(B, h, Lq, Lk)`, in this order.
+        The output and the weights, in this order.
 
     Raises:
         ValueError: g does not divide h.
@@ -182,8 +197,8 @@ class CausalAttention(nn.Module):
         self.w_v = nn.Linear(d_model, num_kv_heads * d_k, bias=False)
         self.w_o = nn.Linear(num_heads * d_k, d_model, bias=False)
 
-    def forward(self, x: Tensor) -> Tensor:
-        """From `(B, L, d_model)` to the same shape, without attending to the future."""
+    def forward(self, x: Float[Tensor, "B L d_model"]) -> Float[Tensor, "B L d_model"]:
+        """Attend to each position and those before it."""
         q = mha.split_heads(self.w_q(x), self.num_heads)  # (B, h, L, d_k)
         k = mha.split_heads(self.w_k(x), self.num_kv_heads)  # (B, g, L, d_k)
         v = mha.split_heads(self.w_v(x), self.num_kv_heads)  # (B, g, L, d_k)
@@ -197,7 +212,7 @@ class LanguageModel(nn.Module):
     """A decoder-only model (Touvron et al. 2023) with tied embeddings.
 
     Args:
-        vocab_size: number of tokens, V.
+        vocab_size: number of tokens.
         d_model, num_heads, num_kv_heads, d_ff: see Block.
         num_layers: number of blocks.
         base: of the rotary angles.
@@ -216,8 +231,8 @@ class LanguageModel(nn.Module):
         )
         self.norm = RMSNorm(d_model, eps)
 
-    def forward(self, ids: Tensor) -> Tensor:
-        """Logits `(B, L, V)` for the token after each position of ids `(B, L)`."""
+    def forward(self, ids: Int[Tensor, "B L"]) -> Float[Tensor, "B L vocab_size"]:
+        """Logits for the token after each position."""
         x = self.embedding(ids)  # (B, L, d_model)
         for block in self.blocks:
             x = block(x)
@@ -225,17 +240,17 @@ class LanguageModel(nn.Module):
 
 
 def attend_with_cache(
-    layer: nn.Module, x: Tensor, cache: object = None
-) -> tuple[Tensor, object]:
+    layer: nn.Module, x: Float[Tensor, "B n d_model"], cache: object = None
+) -> tuple[Float[Tensor, "B n d_model"], object]:
     """Causal attention of new positions, with the past in a cache.
 
     Args:
         layer: a module like CausalAttention.
-        x: the new positions, shape `(B, n, d_model)`.
+        x: the new positions.
         cache: None at the beginning, else what the last call returned.
 
     Returns:
-        The output `(B, n, d_model)` and the new cache, in this order.
+        The output and the new cache, in this order.
     """
     q = mha.split_heads(layer.w_q(x), layer.num_heads)  # (B, h, n, d_k)
     k = mha.split_heads(layer.w_k(x), layer.num_kv_heads)  # (B, g, n, d_k)
@@ -254,8 +269,8 @@ def attend_with_cache(
 WINDOW = 96  # bytes that the model sees in training
 
 
-def text_ids(seed: int | str, sentences: int, split: str = "train") -> Tensor:
-    """Sentences of the course's grammar, one per line, as bytes, shape `(n,)`."""
+def text_ids(seed: int | str, sentences: int, split: str = "train") -> Int[Tensor, "n"]:
+    """Sentences of the course's grammar, one per line, as bytes."""
     text = "\n".join(corpora.generate(seed, sentences, split)) + "\n"
     return torch.tensor(list(text.encode()))
 

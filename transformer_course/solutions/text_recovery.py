@@ -2,6 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 from tqdm.auto import tqdm
 from transformer_course.library.checkpoint import handed_in, load, notes, save, shipped
@@ -29,8 +30,8 @@ class ReadOnce(nn.Module):
         return self.model.decode(target, self.memory, source)
 
 
-def greedy(model: nn.Module, source: Tensor) -> Tensor:
-    """Ids (B, L) for source ids (B, Ls): unit 5's search; the source is read once."""
+def greedy(model: nn.Module, source: Int[Tensor, "B Ls"]) -> Int[Tensor, "B L"]:
+    """Ids for source ids: unit 5's search; the source is read once."""
     return reversal.greedy_decode(ReadOnce(model), source, max_len=60)
 
 
@@ -130,8 +131,8 @@ def bleu(
 
 
 def paired_bootstrap(
-    first: Tensor,
-    second: Tensor,
+    first: Int[Tensor, "n c"],
+    second: Int[Tensor, "n c"],
     score: Callable[[Tensor], float],
     rng: random.Random,
     resamples: int = 1000,
@@ -139,7 +140,7 @@ def paired_bootstrap(
     """The 95 % interval of the difference between two models' scores (Koehn 2004).
 
     Args:
-        first, second: counts of the two models on the same n sentences, `(n, c)`.
+        first, second: counts of the two models on the same n sentences.
         score: maps the sum of rows `(c,)` to the score of a corpus.
         rng: the source of all randomness.
         resamples: how many test sets to draw.
@@ -159,18 +160,21 @@ def paired_bootstrap(
 
 
 def beam_step(
-    prefixes: Tensor, scores: Tensor, log_p: Tensor, k: int
-) -> tuple[Tensor, Tensor]:
+    prefixes: Int[Tensor, "n t"],
+    scores: Float[Tensor, "n"],
+    log_p: Float[Tensor, "n V"],
+    k: int,
+) -> tuple[Int[Tensor, "k t+1"], Float[Tensor, "k"]]:
     """The k best continuations of all prefixes by one token.
 
     Args:
-        prefixes: ids, shape `(n, t)`.
-        scores: sums of log-probabilities, one per prefix, shape `(n,)`.
-        log_p: log-probabilities of the next token, shape `(n, V)`.
+        prefixes: ids, int64.
+        scores: sums of log-probabilities, one per prefix.
+        log_p: log-probabilities of the next token.
         k: how many continuations to keep.
 
     Returns:
-        The longer prefixes `(k, t + 1)` and their scores `(k,)`, in this order.
+        The longer prefixes and their scores, in this order.
     """
     total = scores[:, None] + log_p  # (n, V)
     scores, flat = total.flatten().topk(min(k, total.numel()))  # (k,)
@@ -182,22 +186,22 @@ def beam_step(
 @torch.no_grad()
 def beam_search(
     model: nn.Module,
-    source: Tensor,
+    source: Int[Tensor, "B Ls"],
     beam_size: int = 4,
     max_len: int = 60,
     alpha: float = 1.0,
-) -> Tensor:
+) -> Int[Tensor, "B L"]:
     """Beam search for a batch; scores are divided by a power of the length.
 
     Args:
         model: with `encode` and `decode`, as above.
-        source: source ids, shape `(B, Ls)`.
+        source: source ids.
         beam_size: how many prefixes stay live for each sentence.
         max_len: how many tokens an answer may have.
         alpha: the power of the length by which scores are divided.
 
     Returns:
-        Ids, shape `(B, L)` with `L <= max_len`: no BOS; after EOS only PAD.
+        Ids: no BOS; after EOS only PAD. L is at most `max_len`.
     """
     model.eval()
     answers = []
